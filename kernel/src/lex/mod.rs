@@ -1,0 +1,389 @@
+//! Lexing: segments to tokens, by one of five tokenizers.
+//!
+//! Each tokenizer has a scalar definition, which takes one segment, and a block form, which takes
+//! many lines at once and must give the same tokens for each. The block form hands every line that
+//! it cannot decide to the scalar one.
+
+pub mod block;
+pub mod character;
+pub mod chinese;
+pub mod international;
+pub mod thirteen_a;
+mod unicode;
+pub mod whitespace;
+
+use crate::lowercase::Lowercase;
+use crate::text::{Block, Padded, PaddedBuffer};
+use crate::tokens::{Tokens, View};
+use crate::vector::Instructions;
+use block::{LexBlocks, LineTable, Rule};
+use std::sync::Arc;
+
+/// How text is split into tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tokenizer {
+    /// `none`: at white space.
+    Whitespace,
+    /// `13a`.
+    ThirteenA,
+    /// `intl`.
+    International,
+    /// `zh`.
+    Chinese,
+    /// `char`.
+    Character,
+}
+
+impl Tokenizer {
+    /// The tokenizers and their names.
+    pub const NAMED: [(&str, Self); 5] = [
+        ("none", Self::Whitespace),
+        ("13a", Self::ThirteenA),
+        ("intl", Self::International),
+        ("zh", Self::Chinese),
+        ("char", Self::Character),
+    ];
+
+    /// The tokenizer with this name, if there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMED.iter().find(|(known, _)| *known == name).map(|&(_, tokenizer)| tokenizer)
+    }
+
+    /// The definition: appends what the tokens of `segment` lie in to `text`, and emits where.
+    ///
+    /// As in sacreBLEU, white space at the segment's end goes first.
+    pub fn tokenize(
+        self,
+        segment: &[u8],
+        text: &mut Vec<u8>,
+        mut emit: impl FnMut(usize, usize),
+    ) {
+        let mut segment = whitespace::trim_end(segment);
+        let base = text.len();
+        let emit = |start, end| emit(base + start, base + end);
+        match self {
+            Self::ThirteenA => {
+                text.extend_from_slice(&thirteen_a::rewrite(segment));
+                thirteen_a::split(&text[base..], true, |_| 0, emit);
+                return;
+            }
+            Self::Chinese => segment = whitespace::trim_start(segment),
+            _ => {}
+        }
+        text.extend_from_slice(segment);
+        match self {
+            Self::Whitespace => whitespace::tokenize(segment, emit),
+            Self::International => international::tokenize(segment, emit),
+            Self::Chinese => chinese::tokenize(segment, emit),
+            Self::Character => character::tokenize(segment, emit),
+            Self::ThirteenA => {}
+        }
+    }
+}
+
+/// The character that `text` starts with, and its width; `None` for what is no character.
+/// Surrogates count as characters, as they do in Python.
+pub fn decode(text: &[u8]) -> (Option<u32>, usize) {
+    let width = character::width(text[0]);
+    if width == 1 {
+        return (text[0].is_ascii().then_some(u32::from(text[0])), 1);
+    }
+    let Some(tail) = text.get(1..width) else { return (None, 1) };
+    if tail.iter().any(|byte| byte & 0xC0 != 0x80) {
+        return (None, 1);
+    }
+    let lead = u32::from(text[0]) & (0x7F >> width);
+    (Some(tail.iter().fold(lead, |point, byte| point << 6 | u32::from(byte & 63))), width)
+}
+
+/// A tokenizer and what is done to the text before it.
+#[derive(Clone)]
+pub struct Lexer {
+    /// How text is split.
+    pub tokenizer: Tokenizer,
+    /// How text is lower-cased first, if it is.
+    pub lowercase: Option<Arc<Lowercase>>,
+    /// What it runs with.
+    pub instructions: Instructions,
+}
+
+/// Memory for the tokens of one block, used again for the next.
+#[derive(Default)]
+pub struct Scratch {
+    /// Segments that were not lines, joined to lines; lines that were lower-cased.
+    joined: PaddedBuffer,
+    lowered: PaddedBuffer,
+    tokens: Tokens,
+    lines: LineTable,
+    /// The text and tokens of irregular segments.
+    annex_text: PaddedBuffer,
+    annex: Tokens,
+    exceptions: Vec<Exception>,
+    /// Segments with a newline inside, which cannot be lines.
+    folded: Vec<u32>,
+}
+
+/// A segment whose tokens are not in the main text.
+#[derive(Clone, Copy)]
+struct Exception {
+    segment: u32,
+    /// Its tokens in the annex; `None` for a segment that is missing.
+    tokens: Option<(u32, u32)>,
+}
+
+/// The tokens of one block, a segment at a time.
+pub struct Lexed<'a> {
+    text: Padded<'a>,
+    tokens: &'a Tokens,
+    lines: &'a LineTable,
+    annex_text: Padded<'a>,
+    annex: &'a Tokens,
+    exceptions: &'a [Exception],
+    next_exception: usize,
+    next_segment: usize,
+    has_lines: bool,
+}
+
+impl<'a> Lexed<'a> {
+    /// The tokens of the next segment; `None` if it is missing. Segments come in order.
+    #[inline(always)]
+    pub fn next(&mut self) -> Option<View<'a>> {
+        let i = self.next_segment;
+        self.next_segment += 1;
+        if let Some(exception) = self.exceptions.get(self.next_exception) {
+            if exception.segment as usize == i {
+                self.next_exception += 1;
+                let (first, last) = exception.tokens?;
+                return Some(self.annex.view(self.annex_text, first as usize, last as usize));
+            }
+        }
+        let first = if i == 0 { 0 } else { self.lines.token_ends[i - 1] };
+        let last = self.lines.token_ends[i];
+        Some(self.tokens.view(self.text, first as usize, last as usize))
+    }
+
+    /// The text of segment `i` as it was lexed, where that is a line.
+    pub fn line(&self, i: usize) -> Option<&'a [u8]> {
+        self.has_lines.then(|| self.lines.line(self.text.bytes(), i))
+    }
+}
+
+/// Bytes that are not UTF-8: the segment in the block, the offset in its text, the byte.
+#[derive(Debug, PartialEq, Eq)]
+pub struct BadBytes {
+    /// The segment, counted from 0.
+    pub segment: usize,
+    /// Where in the block's text.
+    pub offset: usize,
+    /// The first offending byte.
+    pub byte: u8,
+}
+
+impl Lexer {
+    /// Lexes a block of `count` segments.
+    pub fn lex<'a>(
+        &self,
+        block: &'a Block,
+        scratch: &'a mut Scratch,
+    ) -> Result<Lexed<'a>, BadBytes> {
+        let Scratch { joined, lowered, tokens, lines, annex_text, annex, exceptions, folded } =
+            scratch;
+        tokens.clear();
+        annex.clear();
+        lines.clear();
+        annex_text.clear();
+        exceptions.clear();
+        folded.clear();
+        joined.clear();
+        let mut text = match block {
+            Block::Tokens(given) => {
+                lex_given(given, tokens, lines, exceptions);
+                annex_text.finish();
+                return Ok(Lexed {
+                    text: given.text.padded(),
+                    tokens,
+                    lines,
+                    annex_text: annex_text.padded(),
+                    annex,
+                    exceptions,
+                    next_exception: 0,
+                    next_segment: 0,
+                    has_lines: false,
+                });
+            }
+            Block::Lines { lines, .. } => {
+                let text = lines.padded();
+                validate(text.bytes())?;
+                text
+            }
+            Block::Segments { segments, trusted, .. } => {
+                for (i, segment) in segments.iter().enumerate() {
+                    match segment {
+                        None => exceptions.push(Exception { segment: i as u32, tokens: None }),
+                        Some(bytes) => {
+                            let bytes = bytes.bytes();
+                            if memchr::memchr(b'\n', bytes).is_some() {
+                                folded.push(i as u32);
+                            } else {
+                                joined.raw().extend_from_slice(bytes);
+                            }
+                        }
+                    }
+                    joined.raw().push(b'\n');
+                }
+                joined.finish();
+                if !trusted {
+                    validate(joined.padded().bytes())?;
+                    for &i in folded.iter() {
+                        if let Some(bytes) = segments[i as usize] {
+                            validate(bytes.bytes())
+                                .map_err(|bad| BadBytes { segment: i as usize, ..bad })?;
+                        }
+                    }
+                }
+                joined.padded()
+            }
+        };
+        if let Some(lowercase) = &self.lowercase {
+            lowered.clear();
+            lowercase.append(text.bytes(), lowered);
+            lowered.finish();
+            text = lowered.padded();
+        }
+        if self.instructions == Instructions::Scalar {
+            let mut start = 0;
+            for end in memchr::memchr_iter(b'\n', text.bytes()) {
+                lines.starts.push(start);
+                lines.token_ends.push(0);
+                lines.irregular.push(lines.irregular.len() as u32);
+                start = end as u32 + 1;
+            }
+        } else {
+            match self.tokenizer {
+                Tokenizer::Whitespace => {
+                    self.blocks::<whitespace::Whitespace>(text, tokens, lines);
+                }
+                Tokenizer::ThirteenA => self.blocks::<thirteen_a::ThirteenA>(text, tokens, lines),
+                Tokenizer::International => {
+                    self.blocks::<international::International>(text, tokens, lines);
+                }
+                Tokenizer::Chinese => self.blocks::<chinese::Chinese>(text, tokens, lines),
+                Tokenizer::Character => self.blocks::<character::Character>(text, tokens, lines),
+            }
+        }
+        self.lex_exceptions(block, text, lines, folded, annex_text, annex, exceptions);
+        annex_text.finish();
+        annex.make_keys(annex_text.padded(), 0, true);
+        Ok(Lexed {
+            text,
+            tokens,
+            lines,
+            annex_text: annex_text.padded(),
+            annex,
+            exceptions,
+            next_exception: 0,
+            next_segment: 0,
+            has_lines: true,
+        })
+    }
+
+    fn blocks<R: Rule>(&self, text: Padded<'_>, tokens: &mut Tokens, lines: &mut LineTable) {
+        self.instructions.run(LexBlocks { text, tokens, lines, rule: R::default() });
+        if let Some(irregular) = R::EDGES {
+            let mut first = 0;
+            for line in 0..lines.token_ends.len() {
+                let last = lines.token_ends[line] as usize;
+                if first < last {
+                    let (start, _) = tokens.range(first);
+                    let (_, end) = tokens.range(last - 1);
+                    if irregular(text.bytes(), lines.starts[line] as usize, start, end) {
+                        lines.irregular.push(line as u32);
+                    }
+                }
+                first = last;
+            }
+            lines.irregular.sort_unstable();
+            lines.irregular.dedup();
+        }
+    }
+
+    /// Lexes what is not a regular line, with the scalar definition.
+    #[allow(clippy::too_many_arguments)]
+    fn lex_exceptions(
+        &self,
+        block: &Block,
+        text: Padded<'_>,
+        lines: &LineTable,
+        folded: &[u32],
+        annex_text: &mut PaddedBuffer,
+        annex: &mut Tokens,
+        exceptions: &mut Vec<Exception>,
+    ) {
+        let missing = exceptions.len();
+        let mut lex = |segment: u32, bytes: &[u8]| {
+            let first = annex.count() as u32;
+            let raw = annex_text.raw();
+            self.tokenizer.tokenize(bytes, raw, |start, end| {
+                annex.push(start - crate::text::MARGIN, end - crate::text::MARGIN);
+            });
+            // A byte between two segments, so that none runs into the next.
+            raw.push(b'\n');
+            exceptions.push(Exception { segment, tokens: Some((first, annex.count() as u32)) });
+        };
+        if let Block::Segments { segments, .. } = block {
+            let mut lowered = PaddedBuffer::default();
+            for &i in folded {
+                let Some(bytes) = &segments[i as usize] else { continue };
+                match &self.lowercase {
+                    None => lex(i, bytes.bytes()),
+                    Some(lowercase) => {
+                        lowered.clear();
+                        lowercase.append(bytes.bytes(), &mut lowered);
+                        lowered.finish();
+                        lex(i, lowered.padded().bytes());
+                    }
+                }
+            }
+        }
+        for &i in &lines.irregular {
+            lex(i, lines.line(text.bytes(), i as usize));
+        }
+        if missing + folded.len() > 0 {
+            // Empty lines stand in for missing and folded segments; what they give comes last.
+            exceptions.sort_by_key(|exception| exception.segment);
+            exceptions.dedup_by_key(|exception| exception.segment);
+        }
+    }
+}
+
+/// Tokens that came as tokens.
+fn lex_given(
+    given: &crate::text::TokenBlock,
+    tokens: &mut Tokens,
+    lines: &mut LineTable,
+    exceptions: &mut Vec<Exception>,
+) {
+    let mut start = 0;
+    for &end in &given.token_ends {
+        tokens.push(start, end as usize);
+        start = end as usize;
+    }
+    tokens.make_keys(given.text.padded(), 0, true);
+    lines.token_ends.extend_from_slice(&given.segment_ends);
+    exceptions.extend(given.missing.iter().map(|&segment| Exception { segment, tokens: None }));
+}
+
+/// Checks that newline-terminated text is UTF-8.
+fn validate(text: &[u8]) -> Result<(), BadBytes> {
+    if simdutf8::basic::from_utf8(text).is_ok() {
+        return Ok(());
+    }
+    match simdutf8::compat::from_utf8(text) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let offset = error.valid_up_to();
+            let segment = memchr::memchr_iter(b'\n', &text[..offset]).count();
+            Err(BadBytes { segment, offset, byte: text[offset] })
+        }
+    }
+}

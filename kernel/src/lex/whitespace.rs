@@ -1,0 +1,107 @@
+//! White space as Python's `str.split()` sees it, and the tokenizer `none` that only splits there.
+//!
+//! The 29 code points are Unicode's White_Space and U+001C to U+001F; U+180E, U+200B, U+2060 and
+//! U+FEFF are not among them.
+
+use super::block::{Bits, Cut, Rule, Stretch};
+use crate::vector::Vector;
+
+/// How many bytes of white space `text` starts with, counting one character; 0 for none.
+#[inline]
+pub fn space(text: &[u8]) -> usize {
+    match *text {
+        [b' ' | 0x09..=0x0D | 0x1C..=0x1F, ..] => 1,
+        [0xC2, 0x85 | 0xA0, ..] => 2,
+        [0xE1, 0x9A, 0x80, ..] => 3,
+        [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF, ..] => 3,
+        [0xE2, 0x81, 0x9F, ..] => 3,
+        [0xE3, 0x80, 0x80, ..] => 3,
+        _ => 0,
+    }
+}
+
+/// `text` without white space at its end, as `str.rstrip()`.
+pub fn trim_end(mut text: &[u8]) -> &[u8] {
+    loop {
+        let length = text.len();
+        let width = (1..=3.min(length)).find(|&width| space(&text[length - width..]) == width);
+        match width {
+            Some(width) => text = &text[..length - width],
+            None => return text,
+        }
+    }
+}
+
+/// `text` without white space at its start, as `str.lstrip()`.
+pub fn trim_start(mut text: &[u8]) -> &[u8] {
+    loop {
+        match space(text) {
+            0 => return text,
+            width => text = &text[width..],
+        }
+    }
+}
+
+/// The tokenizer `none`: tokens are what white space separates.
+pub fn tokenize(text: &[u8], mut emit: impl FnMut(usize, usize)) {
+    let mut start = 0;
+    let mut at = 0;
+    while at < text.len() {
+        let width = space(&text[at..]);
+        if width > 0 {
+            if start < at {
+                emit(start, at);
+            }
+            start = at + width;
+        }
+        at += width.max(1);
+    }
+    if start < at {
+        emit(start, at);
+    }
+}
+
+/// The bits of ASCII white space, and of the bytes that may start other white space.
+#[inline(always)]
+pub(super) unsafe fn ascii_space<V: Vector>(bytes: V::Bytes) -> (u64, u64) {
+    // SAFETY: the caller's processor has the instructions of V.
+    unsafe {
+        let controls = V::or(V::within(bytes, 0x09, 0x0D), V::within(bytes, 0x1C, 0x20));
+        let leads = V::or(V::equal(bytes, 0xC2), V::within(bytes, 0xE1, 0xE3));
+        (V::bits(controls), V::bits(leads))
+    }
+}
+
+/// Adds the white space beyond ASCII that starts at one of `leads`.
+#[inline(always)]
+pub(super) fn wide_space(mut leads: u64, stretch: &Stretch<'_>, space_bits: &mut Bits) {
+    while leads != 0 {
+        let at = leads.trailing_zeros();
+        leads &= leads - 1;
+        let width = space(stretch.from(at));
+        if width > 0 {
+            space_bits.set(at, width as u32);
+        }
+    }
+}
+
+/// The block form of [`tokenize`].
+#[derive(Default)]
+pub struct Whitespace {
+    space: Bits,
+}
+
+impl Rule for Whitespace {
+    #[inline(always)]
+    unsafe fn cut<V: Vector>(&mut self, bytes: V::Bytes, stretch: &Stretch<'_>) -> Cut {
+        self.space.advance();
+        // SAFETY: the caller's processor has the instructions of V.
+        let (space, leads, nul) = unsafe {
+            let (space, leads) = ascii_space::<V>(bytes);
+            (space, leads, V::bits(V::equal(bytes, 0)))
+        };
+        self.space.now |= space;
+        wide_space(leads, stretch, &mut self.space);
+        Cut { space: self.space.now, breaks: 0, irregular: nul }
+    }
+}

@@ -1,0 +1,338 @@
+//! Clipped n-gram matches: how many n-grams of a hypothesis are found in its references, each
+//! counted at most as often as in the reference that has it most often.
+//!
+//! [`count_matches`] uses bitsets and no hash table. Give each hypothesis position `i` the set
+//! `R(i)` of reference positions with the same token. Then
+//!
+//! ```text
+//! E(i, 1) = R(i)        E(i, n) = R(i) & (E(i - 1, n - 1) << 1)
+//! ```
+//!
+//! is the set of reference positions where the n-gram that ends at `i` ends too. Each `i` uses up
+//! the lowest position of `E(i, n)` that is still free; what is used up in the end is the clipped
+//! count. That is exact: two occurrences of one n-gram have the same set, those of different
+//! n-grams have disjoint ones, so each n-gram uses min(count in hypothesis, count in reference)
+//! positions. With several references, the hypothesis positions that found a free one are marked
+//! for each reference, and the union of the marks is counted: the first `c` occurrences are the
+//! marked ones where `c` is the reference's count, so the union has the largest of them.
+//!
+//! [`count_matches_general`] counts with hash maps, for references too long for the bitsets, and
+//! is what the tests hold the bitsets equal to.
+
+use crate::tokens::{HASHED, View};
+use crate::vector::{Job, Vector};
+use rustc_hash::FxHashMap;
+
+/// The highest n-gram order.
+pub const MOST_ORDERS: usize = 16;
+/// The most tokens of a reference that bitsets are used for.
+pub const MOST_BITS: usize = 256;
+const WORDS: usize = MOST_BITS / 64;
+
+/// Clipped counts of each order.
+pub type Matches = [u32; MOST_ORDERS];
+
+/// Memory for one segment's matching, used again for the next.
+#[derive(Default)]
+pub struct Scratch {
+    /// For each hypothesis token the reference positions with an equal key.
+    equal: Vec<u64>,
+    /// For each order, the hypothesis positions that found a free position in some reference.
+    marks: Vec<u64>,
+}
+
+/// One segment to be matched.
+pub struct Match<'a, 'b> {
+    /// The hypothesis' tokens.
+    pub hypothesis: View<'a>,
+    /// The tokens of each reference.
+    pub references: &'b [View<'a>],
+    /// The highest order to count.
+    pub orders: usize,
+    /// Memory.
+    pub scratch: &'b mut Scratch,
+}
+
+impl Match<'_, '_> {
+    /// Counts the clipped matches of each order.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `V`.
+    #[inline(always)]
+    pub unsafe fn count<V: Vector>(self) -> Matches {
+        let Self { hypothesis, references, orders, scratch } = self;
+        // SAFETY: as the caller promises.
+        let counted = unsafe {
+            match references {
+                [reference] if orders == 4 && reference.count() <= 64 => {
+                    one_word::<V>(&hypothesis, reference, scratch)
+                }
+                _ => many_words::<V>(&hypothesis, references, orders, scratch),
+            }
+        };
+        counted.unwrap_or_else(|| count_matches_general(&hypothesis, references, orders))
+    }
+}
+
+impl Job for Match<'_, '_> {
+    type Output = Matches;
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) -> Matches {
+        // SAFETY: as the caller promises.
+        unsafe { self.count::<V>() }
+    }
+}
+
+/// One step of one order: uses up the lowest free position of `ends`.
+#[inline(always)]
+fn take(used: &mut u64, ends: u64) {
+    let free = ends & !*used;
+    *used |= free & free.wrapping_neg();
+}
+
+/// The usual case: one reference of at most 64 tokens, orders 1 to 4.
+/// `None` if a hashed key misled.
+#[inline(always)]
+unsafe fn one_word<V: Vector>(
+    hypothesis: &View<'_>,
+    reference: &View<'_>,
+    scratch: &mut Scratch,
+) -> Option<Matches> {
+    let length = hypothesis.count();
+    if scratch.equal.len() < length {
+        scratch.equal.resize(length.next_power_of_two(), 0);
+    }
+    let equal = &mut scratch.equal[..length];
+    // SAFETY: keys can be read 64 past the reference's first; V is what the caller runs.
+    let used = unsafe {
+        match reference.count().div_ceil(V::LANES) {
+            0 => return Some([0; MOST_ORDERS]),
+            1 => four_orders::<V, 1>(hypothesis, reference, equal),
+            2 => four_orders::<V, 2>(hypothesis, reference, equal),
+            3 => four_orders::<V, 3>(hypothesis, reference, equal),
+            4 => four_orders::<V, 4>(hypothesis, reference, equal),
+            5 => four_orders::<V, 5>(hypothesis, reference, equal),
+            6 => four_orders::<V, 6>(hypothesis, reference, equal),
+            7 => four_orders::<V, 7>(hypothesis, reference, equal),
+            8 => four_orders::<V, 8>(hypothesis, reference, equal),
+            9 | 10 => four_orders::<V, 10>(hypothesis, reference, equal),
+            11 | 12 => four_orders::<V, 12>(hypothesis, reference, equal),
+            13 | 14 => four_orders::<V, 14>(hypothesis, reference, equal),
+            _ => four_orders::<V, 16>(hypothesis, reference, equal),
+        }
+    };
+    if !verify(hypothesis, reference, equal, 1) {
+        return None;
+    }
+    let mut matches = [0; MOST_ORDERS];
+    for (count, used) in matches.iter_mut().zip(used) {
+        *count = used.count_ones();
+    }
+    Some(matches)
+}
+
+/// The positions used up for orders 1 to 4, with the reference's keys in `CHUNKS` vectors.
+#[inline(always)]
+unsafe fn four_orders<V: Vector, const CHUNKS: usize>(
+    hypothesis: &View<'_>,
+    reference: &View<'_>,
+    equal: &mut [u64],
+) -> [u64; 4] {
+    let at = reference.keys().as_ptr();
+    // SAFETY: keys can be read far enough behind the last token; V is what the caller runs.
+    let mut chunks = unsafe { [V::load_keys(at); CHUNKS] };
+    for (i, chunk) in chunks.iter_mut().enumerate().skip(1) {
+        // SAFETY: as above.
+        *chunk = unsafe { V::load_keys(at.add(i * V::LANES)) };
+    }
+    let inside = u64::MAX >> (64 - reference.count());
+    let (mut end1, mut end2, mut end3) = (0, 0, 0);
+    let (mut used1, mut used2, mut used3, mut used4) = (0, 0, 0, 0);
+    for (&key, equal) in hypothesis.keys().iter().zip(equal) {
+        let mut same = 0;
+        for (i, &chunk) in chunks.iter().enumerate() {
+            // SAFETY: V is what the caller runs.
+            same |= unsafe { V::equal_keys(chunk, key) } << (i * V::LANES);
+        }
+        same &= inside;
+        *equal = same;
+        let end4 = same & (end3 << 1);
+        end3 = same & (end2 << 1);
+        end2 = same & (end1 << 1);
+        end1 = same;
+        take(&mut used1, end1);
+        take(&mut used2, end2);
+        take(&mut used3, end3);
+        take(&mut used4, end4);
+    }
+    [used1, used2, used3, used4]
+}
+
+/// Whether all pairs of tokens with equal hashed keys are equal indeed.
+#[inline(always)]
+fn verify(hypothesis: &View<'_>, reference: &View<'_>, equal: &[u64], words: usize) -> bool {
+    for (i, &key) in hypothesis.keys().iter().enumerate() {
+        if key < HASHED {
+            continue;
+        }
+        for word in 0..words {
+            let mut same = equal[i * words + word];
+            while same != 0 {
+                let j = word * 64 + same.trailing_zeros() as usize;
+                same &= same - 1;
+                if hypothesis.token(i) != reference.token(j) {
+                    return false;
+                }
+            }
+        }
+    }
+    true
+}
+
+/// Any number of references of at most 256 tokens, any order.
+/// `None` if a reference is longer or a hashed key misled.
+#[inline(always)]
+unsafe fn many_words<V: Vector>(
+    hypothesis: &View<'_>,
+    references: &[View<'_>],
+    orders: usize,
+    scratch: &mut Scratch,
+) -> Option<Matches> {
+    if references.iter().any(|reference| reference.count() > MOST_BITS) {
+        return None;
+    }
+    let mark_words = hypothesis.count().div_ceil(64);
+    scratch.marks.clear();
+    scratch.marks.resize(orders * mark_words, 0);
+    for reference in references {
+        // SAFETY: V is what the caller runs.
+        let verified = unsafe {
+            match (reference.count().div_ceil(64), orders) {
+                (0, _) => continue,
+                (1, 4) => mark::<V, 1>(hypothesis, reference, 4, scratch),
+                (1, _) => mark::<V, 1>(hypothesis, reference, orders, scratch),
+                (2, 4) => mark::<V, 2>(hypothesis, reference, 4, scratch),
+                (2, _) => mark::<V, 2>(hypothesis, reference, orders, scratch),
+                (_, _) => mark::<V, WORDS>(hypothesis, reference, orders, scratch),
+            }
+        };
+        if !verified {
+            return None;
+        }
+    }
+    let mut matches = [0; MOST_ORDERS];
+    if mark_words > 0 {
+        for (count, marks) in matches.iter_mut().zip(scratch.marks.chunks(mark_words)) {
+            *count = marks.iter().map(|word| word.count_ones()).sum();
+        }
+    }
+    Some(matches)
+}
+
+/// Marks the hypothesis positions whose n-grams find a free position in the reference, which has
+/// at most `64 * N` tokens. False if a hashed key misled.
+#[inline(always)]
+unsafe fn mark<V: Vector, const N: usize>(
+    hypothesis: &View<'_>,
+    reference: &View<'_>,
+    orders: usize,
+    scratch: &mut Scratch,
+) -> bool {
+    let length = hypothesis.count();
+    let mark_words = length.div_ceil(64);
+    if scratch.equal.len() < length * N {
+        scratch.equal.resize((length * N).next_power_of_two(), 0);
+    }
+    let keys = reference.keys();
+    let mut ends = [[0u64; N]; MOST_ORDERS];
+    let mut used = [[0u64; N]; MOST_ORDERS];
+    for (i, &key) in hypothesis.keys().iter().enumerate() {
+        let mut same = [0; N];
+        for (word, keys) in same.iter_mut().zip(keys.chunks(64)) {
+            let mut first = 0;
+            while first < keys.len() {
+                // SAFETY: keys can be read far enough behind the last token.
+                *word |= unsafe {
+                    V::equal_keys(V::load_keys(keys.as_ptr().add(first)), key) << first
+                };
+                first += V::LANES;
+            }
+            *word &= u64::MAX >> (64 - keys.len());
+        }
+        scratch.equal[i * N..][..N].copy_from_slice(&same);
+        // High orders first: they need what the lower ones were one position earlier.
+        for order in (0..orders).rev() {
+            let mut carry = 0;
+            for word in 0..N {
+                let before = if order == 0 { u64::MAX } else { ends[order - 1][word] };
+                let shifted = if order == 0 { u64::MAX } else { before << 1 | carry };
+                carry = before >> 63;
+                ends[order][word] = same[word] & shifted;
+            }
+            for word in 0..N {
+                let free = ends[order][word] & !used[order][word];
+                if free != 0 {
+                    used[order][word] |= free & free.wrapping_neg();
+                    scratch.marks[order * mark_words + i / 64] |= 1 << (i % 64);
+                    break;
+                }
+            }
+        }
+    }
+    verify(hypothesis, reference, &scratch.equal, N)
+}
+
+/// The same counts by hash maps, for segments of any length.
+///
+/// Every n-gram is a number: that of its first n-1 tokens and that of its last one, together,
+/// are numbered in turn.
+pub fn count_matches_general(
+    hypothesis: &View<'_>,
+    references: &[View<'_>],
+    orders: usize,
+) -> Matches {
+    let mut numbers: FxHashMap<&[u8], u32> = FxHashMap::default();
+    let mut segments: Vec<Vec<u32>> = Vec::with_capacity(1 + references.len());
+    for view in std::iter::once(hypothesis).chain(references) {
+        let tokens = (0..view.count()).map(|i| {
+            let next = numbers.len() as u32;
+            *numbers.entry(view.token(i)).or_insert(next)
+        });
+        segments.push(tokens.collect());
+    }
+    let mut grams = segments.clone();
+    let mut matches = [0; MOST_ORDERS];
+    for order in 1..=orders.min(hypothesis.count()) {
+        let known = if order == 1 {
+            numbers.len()
+        } else {
+            let mut pairs: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+            for (grams, tokens) in grams.iter_mut().zip(&segments) {
+                let longer = tokens.len().saturating_sub(order - 1);
+                for i in 0..longer {
+                    let next = pairs.len() as u32;
+                    grams[i] = *pairs.entry((grams[i], tokens[i + order - 1])).or_insert(next);
+                }
+                grams.truncate(longer);
+            }
+            pairs.len()
+        };
+        let count = |grams: &[u32]| {
+            let mut counts = vec![0u32; known];
+            for &gram in grams {
+                counts[gram as usize] += 1;
+            }
+            counts
+        };
+        let mut most = vec![0; known];
+        for reference in &grams[1..] {
+            for (most, count) in most.iter_mut().zip(count(reference)) {
+                *most = count.max(*most);
+            }
+        }
+        matches[order - 1] =
+            count(&grams[0]).iter().zip(&most).map(|(&count, &most)| count.min(most)).sum();
+    }
+    matches
+}

@@ -1,0 +1,477 @@
+//! Text from Python: sequences of strings, tokens, Arrow columns, files.
+
+use super::{stopped, with_utf8};
+use crate::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, Column};
+use crate::bleu;
+use crate::error::Error;
+use crate::lex;
+use crate::ngrams;
+use crate::scan::Counter;
+use crate::text::{
+    self, Batch, Block, Foreign, MOST_SEGMENTS, MappedFile, Stream, TokenBlock, Want, check_size,
+};
+use crate::tokens::View;
+use crate::vector::{Job, Vector};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyInt, PyIterator, PyString, PyTuple};
+use std::any::Any;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A stream of segments. It can be read once.
+#[pyclass(frozen, module = "truebleu._kernel")]
+pub struct Source {
+    source: Mutex<Option<Box<dyn text::Source>>>,
+}
+
+impl Source {
+    fn new(source: impl text::Source + 'static) -> Self {
+        Self { source: Mutex::new(Some(Box::new(source))) }
+    }
+
+    /// The source itself, once.
+    pub fn take(&self) -> PyResult<Box<dyn text::Source>> {
+        let taken = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
+        taken.ok_or_else(|| PyRuntimeError::new_err("this source has been read already"))
+    }
+}
+
+/// What a value is called in an error message.
+fn type_name(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string())
+}
+
+/// Bytes in Python objects, or copies of them.
+#[derive(Default)]
+struct Keep {
+    copies: Vec<Vec<u8>>,
+    objects: Vec<Py<PyAny>>,
+}
+
+impl Keep {
+    /// The bytes of a string that lives as long as its source.
+    fn foreign(&mut self, text: &Bound<'_, PyString>) -> PyResult<Foreign> {
+        if let Ok(text) = text.to_str() {
+            // SAFETY: strings do not change, and the source (or this value) holds this one.
+            return Ok(unsafe { Foreign::new(text.as_bytes()) });
+        }
+        let copy = with_utf8(text, <[u8]>::to_vec)?;
+        // SAFETY: moving a vector does not move its bytes, and this value keeps them.
+        let foreign = unsafe { Foreign::new(&copy) };
+        self.copies.push(copy);
+        Ok(foreign)
+    }
+
+    fn done(self) -> Option<Arc<dyn Any + Send + Sync>> {
+        (!self.copies.is_empty() || !self.objects.is_empty())
+            .then(|| Arc::new(self) as Arc<dyn Any + Send + Sync>)
+    }
+}
+
+/// Hypotheses: a tuple of strings.
+struct Strings {
+    name: String,
+    items: Py<PyTuple>,
+    position: usize,
+}
+
+impl Strings {
+    fn read(&mut self, py: Python<'_>, want: Want) -> PyResult<Result<Option<Batch>, Error>> {
+        let items = self.items.bind(py);
+        let (most, most_bytes) = limits(want);
+        let mut segments = Vec::with_capacity(most.min(items.len() - self.position));
+        let mut keep = Keep::default();
+        let mut bytes = 0;
+        while self.position < items.len()
+            && segments.len() < most
+            && (segments.is_empty() || bytes < most_bytes)
+        {
+            let item = items.get_borrowed_item(self.position)?;
+            self.position += 1;
+            let segment = self.position as u64;
+            let Ok(text) = item.cast::<PyString>() else {
+                if item.is_none() {
+                    return Ok(Err(Error::MissingHypothesis { input: self.name.clone(), segment }));
+                }
+                return Err(PyTypeError::new_err(format!(
+                    "{}: segment {segment} is of type {}, not str",
+                    self.name,
+                    type_name(&item)
+                )));
+            };
+            let text = keep.foreign(&text)?;
+            bytes += text.bytes().len();
+            segments.push(Some(text));
+        }
+        if segments.is_empty() {
+            return Ok(Ok(None));
+        }
+        if let Err(error) = check_size(&self.name, bytes) {
+            return Ok(Err(error));
+        }
+        let count = segments.len();
+        let block = Block::Segments { segments, trusted: true, keep: keep.done() };
+        Ok(Ok(Some(Batch { count, streams: vec![block] })))
+    }
+}
+
+fn limits(want: Want) -> (usize, usize) {
+    match want {
+        Want::Segments(segments) => (segments, usize::MAX),
+        Want::Bytes(bytes) => (MOST_SEGMENTS, bytes),
+    }
+}
+
+impl text::Source for Strings {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {
+        Python::attach(|py| self.read(py, want)).map_err(stopped)?
+    }
+}
+
+/// References: a tuple that has for each segment a string, or strings and `None`.
+struct References {
+    items: Py<PyTuple>,
+    position: usize,
+}
+
+impl References {
+    fn read(&mut self, py: Python<'_>, want: Want) -> PyResult<Result<Option<Batch>, Error>> {
+        let items = self.items.bind(py);
+        let (most, _) = limits(want);
+        let count = most.min(items.len() - self.position);
+        if count == 0 {
+            return Ok(Ok(None));
+        }
+        let mut keep = Keep::default();
+        let mut streams: Vec<Vec<Option<Foreign>>> = vec![Vec::with_capacity(count)];
+        let mut bytes = 0;
+        for row in 0..count {
+            let item = items.get_borrowed_item(self.position + row)?;
+            if let Ok(text) = item.cast::<PyString>() {
+                let text = keep.foreign(&text)?;
+                bytes += text.bytes().len();
+                streams[0].push(Some(text));
+            } else if !item.is_none() {
+                let several = several(&item, self.position + row + 1)?;
+                for (i, text) in several.iter_borrowed().enumerate() {
+                    if streams.len() <= i {
+                        streams.push(vec![None; row]);
+                    }
+                    if text.is_none() {
+                        continue;
+                    }
+                    let text = text.cast::<PyString>().map_err(|_| {
+                        not_text(self.position + row + 1, Some(i + 1), &text)
+                    })?;
+                    let text = keep.foreign(&text)?;
+                    bytes += text.bytes().len();
+                    streams[i].push(Some(text));
+                }
+                keep.objects.push(several.into_any().unbind());
+            }
+            for stream in &mut streams {
+                stream.resize(row + 1, None);
+            }
+        }
+        self.position += count;
+        if let Err(error) = check_size("references", bytes) {
+            return Ok(Err(error));
+        }
+        let keep = keep.done();
+        let block = |segments| Block::Segments { segments, trusted: true, keep: keep.clone() };
+        Ok(Ok(Some(Batch { count, streams: streams.into_iter().map(block).collect() })))
+    }
+}
+
+impl text::Source for References {
+    fn name(&self) -> &str {
+        "references"
+    }
+
+    fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {
+        Python::attach(|py| self.read(py, want)).map_err(stopped)?
+    }
+}
+
+fn not_text(segment: usize, reference: Option<usize>, value: &Bound<'_, PyAny>) -> PyErr {
+    let which = reference.map_or(String::new(), |reference| format!(", reference {reference}"));
+    PyTypeError::new_err(format!(
+        "references: segment {segment}{which} is of type {}; \
+         a segment's references are a string, or a sequence of strings and None",
+        type_name(value)
+    ))
+}
+
+/// The references of one segment, as a tuple that holds them.
+fn several<'py>(item: &Bound<'py, PyAny>, segment: usize) -> PyResult<Bound<'py, PyTuple>> {
+    if let Ok(tuple) = item.cast::<PyTuple>() {
+        return Ok(tuple.clone());
+    }
+    if item.is_instance_of::<PyBytes>() || !item.hasattr("__len__")? {
+        return Err(not_text(segment, None, item));
+    }
+    PyTuple::new(item.py(), item.try_iter()?.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Segments that are tokens: an iterator over sequences of strings or integers, or, for
+/// references, over lists of such sequences (and `None`).
+struct TokenRows {
+    name: String,
+    rows: Py<PyIterator>,
+    several: bool,
+    given: usize,
+}
+
+fn push_tokens(
+    block: &mut TokenBlock,
+    tokens: &Bound<'_, PyAny>,
+    name: &str,
+    segment: usize,
+) -> PyResult<()> {
+    for token in tokens.try_iter()? {
+        let token = token?;
+        if let Ok(text) = token.cast::<PyString>() {
+            with_utf8(text, |bytes| block.text.raw().extend_from_slice(bytes))?;
+        } else {
+            // Any integer, NumPy's too. Its digits stand for it.
+            let number = token.call_method0("__index__").map_err(|_| {
+                PyTypeError::new_err(format!(
+                    "{name}: segment {segment} has a token of type {}; \
+                     tokens are strings or integers",
+                    type_name(&token)
+                ))
+            })?;
+            let digits = number.cast::<PyInt>()?.str()?;
+            with_utf8(&digits, |bytes| block.text.raw().extend_from_slice(bytes))?;
+        }
+        block.token_ends.push(block.text.len() as u32);
+    }
+    block.segment_ends.push(block.token_ends.len() as u32);
+    Ok(())
+}
+
+impl TokenRows {
+    fn read(&mut self, py: Python<'_>, want: Want) -> PyResult<Result<Option<Batch>, Error>> {
+        let mut rows = self.rows.bind(py).clone();
+        let (most, most_bytes) = limits(want);
+        let mut blocks = vec![TokenBlock::default()];
+        let mut count = 0;
+        while count < most && (count == 0 || blocks[0].text.len() < most_bytes) {
+            let Some(row) = rows.next() else { break };
+            let row = row?;
+            self.given += 1;
+            let sequences: Vec<Bound<'_, PyAny>> =
+                if self.several { row.try_iter()?.collect::<PyResult<_>>()? } else { vec![row] };
+            for (i, tokens) in sequences.iter().enumerate() {
+                if blocks.len() <= i {
+                    blocks.push(missing_rows(count));
+                }
+                if !tokens.is_none() {
+                    push_tokens(&mut blocks[i], tokens, &self.name, self.given)?;
+                }
+            }
+            count += 1;
+            for block in &mut blocks {
+                if block.segment_ends.len() < count {
+                    block.missing.push(count as u32 - 1);
+                    block.segment_ends.push(block.token_ends.len() as u32);
+                }
+                if let Err(error) = check_size(&self.name, block.text.len()) {
+                    return Ok(Err(error));
+                }
+            }
+        }
+        if count == 0 {
+            return Ok(Ok(None));
+        }
+        let finish = |mut block: TokenBlock| {
+            block.text.finish();
+            Block::Tokens(block)
+        };
+        Ok(Ok(Some(Batch { count, streams: blocks.into_iter().map(finish).collect() })))
+    }
+}
+
+fn missing_rows(count: usize) -> TokenBlock {
+    TokenBlock {
+        segment_ends: vec![0; count],
+        missing: (0..count as u32).collect(),
+        ..TokenBlock::default()
+    }
+}
+
+impl text::Source for TokenRows {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {
+        Python::attach(|py| self.read(py, want)).map_err(stopped)?
+    }
+}
+
+/// Hypotheses from a tuple of strings.
+#[pyfunction]
+pub fn strings(items: Py<PyTuple>, name: String) -> Source {
+    Source::new(Strings { name, items, position: 0 })
+}
+
+/// References from a tuple that has for each segment a string, or a sequence of strings and None.
+#[pyfunction]
+pub fn references(items: Py<PyTuple>) -> Source {
+    Source::new(References { items, position: 0 })
+}
+
+/// Segments that are tokens; with `several`, each row is a sequence of them.
+#[pyfunction]
+pub fn tokens(rows: Py<PyIterator>, name: String, several: bool) -> Source {
+    Source::new(TokenRows { name, rows, several, given: 0 })
+}
+
+/// An Arrow column, by the PyCapsule protocol.
+#[pyfunction]
+pub fn arrow(column: &Bound<'_, PyAny>, name: String, required: bool) -> PyResult<Source> {
+    fn moved<T>(capsule: &Bound<'_, PyCapsule>, name: &std::ffi::CStr, empty: T) -> PyResult<T> {
+        let pointer = capsule.pointer_checked(Some(name))?.cast::<T>();
+        // SAFETY: a capsule of this name holds such a structure; an empty one in its place tells
+        // the capsule that it has been moved out.
+        Ok(unsafe { pointer.as_ptr().replace(empty) })
+    }
+    let source = if column.hasattr("__arrow_c_stream__")? {
+        let capsule = column.call_method0("__arrow_c_stream__")?;
+        let capsule = capsule.cast::<PyCapsule>()?;
+        let stream = moved(capsule, c"arrow_array_stream", ArrowArrayStream::empty())?;
+        Column::from_stream(name, required, stream)?
+    } else {
+        let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
+            column.call_method0("__arrow_c_array__")?.extract()?;
+        let schema = moved(schema.cast()?, c"arrow_schema", ArrowSchema::empty())?;
+        let array = moved(array.cast()?, c"arrow_array", ArrowArray::empty())?;
+        Column::from_array(name, required, &schema, array)?
+    };
+    Ok(Source::new(source))
+}
+
+/// The lines of a regular file, mapped into memory.
+#[pyfunction]
+pub fn mapped(path: PathBuf, name: String) -> PyResult<Source> {
+    let file = std::fs::File::open(path)?;
+    if file.metadata()?.len() == 0 {
+        // An empty file cannot be mapped everywhere.
+        return Ok(Source::new(Stream::new(name, None, Box::new(|_| Ok(0)))));
+    }
+    Ok(Source::new(MappedFile::new(name, &file)?))
+}
+
+/// The lines of what `read(size)` brings as bytes; with `column`, a tab-separated column of them,
+/// counted from 0.
+#[pyfunction]
+#[pyo3(signature = (read, name, column=None))]
+pub fn stream(read: Py<PyAny>, name: String, column: Option<usize>) -> Source {
+    const SIZE: usize = 1 << 18;
+    let read = move |into: &mut Vec<u8>| {
+        let more = Python::attach(|py| -> PyResult<usize> {
+            let bytes = read.bind(py).call1((SIZE,))?;
+            let bytes = bytes.cast::<PyBytes>()?.as_bytes();
+            into.extend_from_slice(bytes);
+            Ok(bytes.len())
+        });
+        more.map_err(stopped)
+    };
+    Source::new(Stream::new(name, column, Box::new(read)))
+}
+
+/// Memory for single segments.
+#[derive(Default)]
+pub struct SentenceScratch {
+    hypothesis: lex::Scratch,
+    references: Vec<lex::Scratch>,
+    matching: ngrams::Scratch,
+    row: Vec<i64>,
+}
+
+/// Matches one segment.
+struct CountOne<'a, 'b> {
+    hypothesis: View<'a>,
+    references: &'b [View<'a>],
+    orders: usize,
+    matching: &'b mut ngrams::Scratch,
+    row: &'b mut [i64],
+}
+
+impl Job for CountOne<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let Self { hypothesis, references, orders, matching, row } = self;
+        // SAFETY: as the caller promises.
+        unsafe { bleu::row::<V>(hypothesis, references, orders, matching, row) }
+    }
+}
+
+impl SentenceScratch {
+    /// The row of the last segment counted.
+    pub fn row(&self) -> &[i64] {
+        &self.row
+    }
+
+    /// Counts one segment against its references; gives the number of references.
+    pub fn count(
+        &mut self,
+        counter: &Counter,
+        hypothesis: &Bound<'_, PyString>,
+        references: &Bound<'_, PyAny>,
+    ) -> PyResult<usize> {
+        let mut keep = Keep::default();
+        let mut block = |text: &Bound<'_, PyString>| -> PyResult<Block> {
+            let segments = vec![Some(keep.foreign(text)?)];
+            Ok(Block::Segments { segments, trusted: true, keep: None })
+        };
+        let hypothesis = block(hypothesis)?;
+        // The strings are held by the caller's arguments, and by this tuple.
+        let mut held = None;
+        let mut blocks = Vec::new();
+        if let Ok(text) = references.cast::<PyString>() {
+            blocks.push(block(text)?);
+        } else if !references.is_none() {
+            let several = held.insert(several(references, 1)?);
+            for (i, text) in several.iter_borrowed().enumerate() {
+                if !text.is_none() {
+                    let text = text.cast::<PyString>().map_err(|_| not_text(1, Some(i + 1), &text))?;
+                    blocks.push(block(&text)?);
+                }
+            }
+        }
+        if blocks.is_empty() {
+            return Err(Error::NoReference { segment: 1 }.into());
+        }
+        if self.references.len() < blocks.len() {
+            self.references.resize_with(blocks.len(), Default::default);
+        }
+        let bad = |_| PyRuntimeError::new_err("a string that is not text");
+        let Self { hypothesis: scratch, references: scratches, matching, row } = self;
+        row.resize(bleu::columns(counter.orders), 0);
+        let mut lexed = counter.lexer.lex(&hypothesis, scratch).map_err(bad)?;
+        let mut views = Vec::with_capacity(blocks.len());
+        for (block, scratch) in blocks.iter().zip(scratches) {
+            views.extend(counter.lexer.lex(block, scratch).map_err(bad)?.next());
+        }
+        let Some(hypothesis) = lexed.next() else {
+            return Err(PyRuntimeError::new_err("a hypothesis without tokens"));
+        };
+        counter.lexer.instructions.run(CountOne {
+            hypothesis,
+            references: &views,
+            orders: counter.orders,
+            matching,
+            row,
+        });
+        Ok(views.len())
+    }
+}

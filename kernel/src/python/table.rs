@@ -1,0 +1,395 @@
+//! Numbers for Python: a table of integers, a column of scores. Both speak the buffer protocol and
+//! Arrow, and share their memory with what is made of them.
+
+use crate::arrow::{self, ArrowArray, ArrowSchema};
+use pyo3::exceptions::{PyBufferError, PyIndexError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyTuple};
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+/// Rows of 64-bit integers, all of the same width.
+#[pyclass(frozen, subclass, module = "truebleu._kernel")]
+pub struct Table {
+    values: Arc<Vec<i64>>,
+    /// The first of this table's values in `values`, and how many there are.
+    start: usize,
+    length: usize,
+    width: usize,
+    /// Shape and strides, for the buffer protocol.
+    shape: [isize; 2],
+    strides: [isize; 2],
+}
+
+impl Table {
+    /// A table of `values`, row after row. `width` must not be 0.
+    pub fn new(values: Vec<i64>, width: usize) -> Self {
+        let length = values.len();
+        Self::part(Arc::new(values), 0, length, width)
+    }
+
+    fn part(values: Arc<Vec<i64>>, start: usize, length: usize, width: usize) -> Self {
+        Self {
+            values,
+            start,
+            length,
+            width,
+            shape: [(length / width) as isize, width as isize],
+            strides: [8 * width as isize, 8],
+        }
+    }
+
+    /// How many columns there are.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    fn values(&self) -> &[i64] {
+        &self.values[self.start..self.start + self.length]
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> impl Iterator<Item = &[i64]> {
+        self.values().chunks_exact(self.width)
+    }
+
+    fn row(&self, i: usize) -> Option<&[i64]> {
+        self.values().get(i * self.width..(i + 1) * self.width)
+    }
+}
+
+#[pymethods]
+impl Table {
+    #[new]
+    #[pyo3(signature = (table, *_arguments, **_named))]
+    fn python_new(
+        table: PyRef<'_, Self>,
+        _arguments: &Bound<'_, PyTuple>,
+        _named: Option<&Bound<'_, PyAny>>,
+    ) -> Self {
+        Self::part(Arc::clone(&table.values), table.start, table.length, table.width)
+    }
+
+    /// A table of little-endian bytes.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8], width: usize) -> PyResult<Self> {
+        if width == 0 || bytes.len() % (8 * width) != 0 {
+            return Err(PyValueError::new_err("these bytes are no table of that width"));
+        }
+        let values = bytes.as_chunks::<8>().0.iter().map(|eight| i64::from_le_bytes(*eight));
+        Ok(Self::new(values.collect(), width))
+    }
+
+    /// A table of rows.
+    #[staticmethod]
+    fn from_rows(rows: Vec<Vec<i64>>, width: usize) -> PyResult<Self> {
+        if width == 0 || rows.iter().any(|row| row.len() != width) {
+            return Err(PyValueError::new_err(format!("every row must have {width} integers")));
+        }
+        Ok(Self::new(rows.concat(), width))
+    }
+
+    /// The values as little-endian bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes: Vec<u8> = self.values().iter().flat_map(|value| value.to_le_bytes()).collect();
+        PyBytes::new(py, &bytes)
+    }
+
+    fn __len__(&self) -> usize {
+        self.length / self.width
+    }
+
+    #[getter(width)]
+    fn python_width(&self) -> usize {
+        self.width
+    }
+
+    /// One row, the sum of all.
+    fn total(&self) -> Self {
+        let mut total = vec![0; self.width];
+        for row in self.rows() {
+            for (total, value) in total.iter_mut().zip(row) {
+                *total += value;
+            }
+        }
+        Self::new(total, self.width)
+    }
+
+    /// A row for each of `groups` groups, the sum of the rows that `numbers` puts into it.
+    fn group_totals(&self, numbers: Vec<usize>, groups: usize) -> PyResult<Self> {
+        let mut totals = vec![0; groups * self.width];
+        if numbers.len() != self.length / self.width {
+            return Err(PyValueError::new_err("every row needs a group"));
+        }
+        for (row, number) in self.rows().zip(numbers) {
+            let total = totals
+                .get_mut(number * self.width..(number + 1) * self.width)
+                .ok_or_else(|| PyIndexError::new_err("group number out of range"))?;
+            for (total, value) in total.iter_mut().zip(row) {
+                *total += value;
+            }
+        }
+        Ok(Self::new(totals, self.width))
+    }
+
+    /// The rows from `start` to `stop`, in the same memory.
+    fn range(&self, start: usize, stop: usize) -> PyResult<Self> {
+        let count = self.length / self.width;
+        if start > stop || stop > count {
+            return Err(PyIndexError::new_err("row out of range"));
+        }
+        let (first, length) = (self.start + start * self.width, (stop - start) * self.width);
+        Ok(Self::part(Arc::clone(&self.values), first, length, self.width))
+    }
+
+    /// The rows with these numbers, in their order.
+    fn pick(&self, numbers: Vec<usize>) -> PyResult<Self> {
+        let mut values = Vec::with_capacity(numbers.len() * self.width);
+        for number in numbers {
+            let row = self.row(number).ok_or_else(|| PyIndexError::new_err("row out of range"))?;
+            values.extend_from_slice(row);
+        }
+        Ok(Self::new(values, self.width))
+    }
+
+    /// The rows for which `mask` is true.
+    fn filter(&self, mask: Vec<bool>) -> PyResult<Self> {
+        if mask.len() != self.length / self.width {
+            return Err(PyValueError::new_err("the mask needs a truth value for each row"));
+        }
+        let chosen = self.rows().zip(mask).filter(|(_, chosen)| *chosen);
+        Ok(Self::new(chosen.flat_map(|(row, _)| row).copied().collect(), self.width))
+    }
+
+    /// This table's rows and then the other's.
+    fn concatenated(&self, other: &Self) -> PyResult<Self> {
+        if self.width != other.width {
+            return Err(PyValueError::new_err("tables of different widths"));
+        }
+        Ok(Self::new([self.values(), other.values()].concat(), self.width))
+    }
+
+    /// Whether all values are the same.
+    fn same(&self, other: &Self) -> bool {
+        self.width == other.width && self.values() == other.values()
+    }
+
+    /// The values of one column.
+    fn values_of(&self, column: usize) -> PyResult<Vec<i64>> {
+        if column >= self.width {
+            return Err(PyIndexError::new_err("column out of range"));
+        }
+        Ok(self.rows().map(|row| row[column]).collect())
+    }
+
+    /// All rows, as lists.
+    fn tolist(&self) -> Vec<Vec<i64>> {
+        self.rows().map(<[i64]>::to_vec).collect()
+    }
+
+    /// The table as an Arrow array of structures, with these names of columns: schema and array.
+    fn arrow_array<'py>(
+        &self,
+        py: Python<'py>,
+        names: Vec<String>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        let array = self.arrow(&names)?;
+        Ok((
+            PyCapsule::new_with_value(py, table_schema(&names), c"arrow_schema")?,
+            PyCapsule::new_with_value(py, array, c"arrow_array")?,
+        ))
+    }
+
+    /// The table as an Arrow stream of one batch.
+    fn arrow_stream<'py>(
+        &self,
+        py: Python<'py>,
+        names: Vec<String>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let array = self.arrow(&names)?;
+        let stream = arrow::stream(move || table_schema(&names), array);
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        let table = slf.get();
+        let (shape, strides) = (table.shape.as_ptr(), table.strides.as_ptr());
+        let values = table.values();
+        // SAFETY: the table is frozen, and the buffer holds a reference to it.
+        unsafe { fill_buffer(slf.as_any(), view, flags, values, c"q", (2, shape, strides)) }
+    }
+}
+
+impl Table {
+    fn arrow(&self, names: &[String]) -> PyResult<ArrowArray> {
+        if names.len() != self.width {
+            return Err(PyValueError::new_err("every column needs a name"));
+        }
+        let columns = (0..self.width)
+            .map(|column| arrow::numbers(self.rows().map(|row| row[column]).collect::<Vec<_>>()));
+        Ok(arrow::structure(self.length / self.width, columns.collect()))
+    }
+}
+
+fn table_schema(names: &[String]) -> ArrowSchema {
+    let columns = names.iter().map(|name| arrow::schema("l", name, Vec::new())).collect();
+    arrow::schema("+s", "", columns)
+}
+
+/// Fills a read-only buffer of eight-byte numbers.
+///
+/// # Safety
+/// `values`, shape and strides must live and stay as long as `owner`.
+unsafe fn fill_buffer<T>(
+    owner: &Bound<'_, PyAny>,
+    view: *mut ffi::Py_buffer,
+    flags: c_int,
+    values: &[T],
+    format: &'static std::ffi::CStr,
+    (dimensions, shape, strides): (c_int, *const isize, *const isize),
+) -> PyResult<()> {
+    if view.is_null() {
+        return Err(PyBufferError::new_err("no view to fill"));
+    }
+    if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
+        return Err(PyBufferError::new_err("these numbers are read-only"));
+    }
+    let asked = |flag: c_int| flags & flag == flag;
+    // SAFETY: the interpreter gives a view to be filled; what it points to lives with the owner.
+    unsafe {
+        (*view).obj = owner.clone().into_ptr();
+        (*view).buf = values.as_ptr().cast_mut().cast::<c_void>();
+        (*view).len = size_of_val(values) as isize;
+        (*view).itemsize = 8;
+        (*view).readonly = 1;
+        (*view).format = if asked(ffi::PyBUF_FORMAT) {
+            format.as_ptr().cast_mut()
+        } else {
+            std::ptr::null_mut()
+        };
+        // Without a shape, the numbers are a plain row of bytes.
+        let shaped = asked(ffi::PyBUF_ND);
+        (*view).ndim = if shaped { dimensions } else { 1 };
+        (*view).shape = if shaped { shape.cast_mut() } else { std::ptr::null_mut() };
+        (*view).strides =
+            if asked(ffi::PyBUF_STRIDES) { strides.cast_mut() } else { std::ptr::null_mut() };
+        (*view).suboffsets = std::ptr::null_mut();
+        (*view).internal = std::ptr::null_mut();
+    }
+    Ok(())
+}
+
+/// Scores, one a segment: 64-bit floating-point numbers.
+#[pyclass(frozen, module = "truebleu", sequence)]
+pub struct Scores {
+    values: Vec<f64>,
+    shape: [isize; 1],
+    strides: [isize; 1],
+}
+
+impl Scores {
+    /// These scores.
+    pub fn new(values: Vec<f64>) -> Self {
+        let shape = [values.len() as isize];
+        Self { values, shape, strides: [8] }
+    }
+
+    fn arrow(&self) -> ArrowArray {
+        arrow::numbers(self.values.clone())
+    }
+}
+
+#[pymethods]
+impl Scores {
+    #[new]
+    fn python_new(values: Vec<f64>) -> Self {
+        Self::new(values)
+    }
+
+    fn __len__(&self) -> usize {
+        self.values.len()
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if let Ok(slice) = index.cast::<pyo3::types::PySlice>() {
+            let indices = slice.indices(self.values.len() as isize)?;
+            let (start, step) = (indices.start, indices.step);
+            let chosen = (0..indices.slicelength as isize)
+                .map(|i| self.values[(start + i * step) as usize]);
+            return Ok(Bound::new(py, Self::new(chosen.collect()))?.into_any());
+        }
+        let index: isize = index.extract()?;
+        let length = self.values.len() as isize;
+        let at = if index < 0 { index + length } else { index };
+        match usize::try_from(at).ok().and_then(|at| self.values.get(at)) {
+            Some(value) => Ok(value.into_pyobject(py)?.into_any()),
+            None => Err(PyIndexError::new_err(format!(
+                "segment {index} of {length}; they are counted from 0"
+            ))),
+        }
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        if let Ok(other) = other.cast::<Self>() {
+            return self.values == other.get().values;
+        }
+        other.extract::<Vec<f64>>().is_ok_and(|other| self.values == other)
+    }
+
+    fn __repr__(&self) -> String {
+        let first: Vec<_> = self.values.iter().take(4).map(|score| format!("{score:.2}")).collect();
+        let more = if self.values.len() > 4 { ", …" } else { "" };
+        format!("Scores({} segments: [{}{more}])", self.values.len(), first.join(", "))
+    }
+
+    /// The scores as a list of floats.
+    fn tolist(&self) -> Vec<f64> {
+        self.values.clone()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyAny>, (Vec<f64>,)) {
+        (slf.get_type().into_any(), (slf.get().values.clone(),))
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        let _ = requested_schema;
+        let schema = arrow::schema("g", "score", Vec::new());
+        Ok((
+            PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
+            PyCapsule::new_with_value(py, self.arrow(), c"arrow_array")?,
+        ))
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let stream = arrow::stream(|| arrow::schema("g", "score", Vec::new()), self.arrow());
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        let scores = slf.get();
+        let (shape, strides) = (scores.shape.as_ptr(), scores.strides.as_ptr());
+        let values = &scores.values;
+        // SAFETY: the scores are frozen, and the buffer holds a reference to them.
+        unsafe { fill_buffer(slf.as_any(), view, flags, values, c"d", (1, shape, strides)) }
+    }
+}

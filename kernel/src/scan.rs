@@ -1,0 +1,379 @@
+//! From sources to rows: batches are taken in turn, lexed and matched, by one thread or several.
+//!
+//! Every thread takes the next batch from all sources at once and works on it alone. Rows are
+//! integers and know their place, so the result is the same however many threads there are.
+
+use crate::bleu;
+use crate::error::Error;
+use crate::lex::{self, Lexed, Lexer};
+use crate::ngrams;
+use crate::observe::Observations;
+use crate::text::{Batch, Block, MOST_SEGMENTS, Source, Want};
+use crate::tokens::View;
+use crate::vector::{Job, Vector};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How many bytes of hypotheses a batch has, about. Its tokens stay in the second-level cache.
+const BATCH_BYTES: usize = 1 << 15;
+
+/// The hypotheses and the references of one run.
+pub struct Inputs {
+    /// One segment each.
+    pub hypotheses: Box<dyn Source>,
+    /// Each source gives one reference a segment, or several.
+    pub references: Vec<Box<dyn Source>>,
+}
+
+/// What is counted, and how.
+#[derive(Clone)]
+pub struct Counter {
+    /// How text becomes tokens.
+    pub lexer: Lexer,
+    /// The highest n-gram order.
+    pub orders: usize,
+}
+
+/// What is known after a run beside its rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// How many segments there were.
+    pub segments: u64,
+    /// The fewest and the most references a segment had.
+    pub references: Option<(u32, u32)>,
+    /// What was noticed.
+    pub observations: Observations,
+}
+
+impl Summary {
+    fn merge(&mut self, other: Self) {
+        self.segments += other.segments;
+        self.references = match (self.references, other.references) {
+            (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
+            (one, other) => one.or(other),
+        };
+        self.observations.merge(other.observations);
+    }
+
+    fn saw_references(&mut self, count: u32) {
+        let (fewest, most) = self.references.unwrap_or((count, count));
+        self.references = Some((fewest.min(count), most.max(count)));
+    }
+}
+
+/// The sources, and how far they have been read.
+struct Feed {
+    /// The hypotheses first.
+    sources: Vec<Box<dyn Source>>,
+    /// How many segments each source has given.
+    given: Vec<u64>,
+    batches: usize,
+    ended: bool,
+    /// Pause before the batch that would start at this segment.
+    limit: u64,
+}
+
+/// The same segments of all inputs.
+struct Work {
+    number: usize,
+    first: u64,
+    count: usize,
+    hypotheses: Block,
+    references: Vec<Block>,
+}
+
+impl Feed {
+    fn new(inputs: Inputs) -> Self {
+        let sources: Vec<_> = std::iter::once(inputs.hypotheses).chain(inputs.references).collect();
+        Self { given: vec![0; sources.len()], sources, batches: 0, ended: false, limit: u64::MAX }
+    }
+
+    fn read(&mut self, source: usize, want: Want) -> Result<Option<Batch>, Error> {
+        let batch = self.sources[source].next(want)?;
+        self.given[source] += batch.as_ref().map_or(0, |batch| batch.count as u64);
+        Ok(batch)
+    }
+
+    fn next(&mut self) -> Result<Option<Work>, Error> {
+        if self.ended || self.given[0] >= self.limit {
+            return Ok(None);
+        }
+        // Until it is known to be otherwise: an error ends the feed as well.
+        self.ended = true;
+        let first = self.given[0];
+        let hypotheses = self.read(0, Want::Bytes(BATCH_BYTES))?;
+        let count = hypotheses.as_ref().map_or(0, |batch| batch.count);
+        let mut references = Vec::new();
+        for source in 1..self.sources.len() {
+            // At the end of the hypotheses, the references must not go on.
+            let batch = self.read(source, Want::Segments(count.max(1)))?;
+            if batch.as_ref().map_or(0, |batch| batch.count) != count {
+                return Err(self.lengths());
+            }
+            references.extend(batch.into_iter().flat_map(|batch| batch.streams));
+        }
+        let Some(hypotheses) = hypotheses.and_then(|batch| batch.streams.into_iter().next()) else {
+            return Ok(None);
+        };
+        let number = self.batches;
+        self.batches += 1;
+        self.ended = false;
+        Ok(Some(Work { number, first, count, hypotheses, references }))
+    }
+
+    /// The error for inputs of different lengths. Reads all of them to their ends to count.
+    fn lengths(&mut self) -> Error {
+        let mut counts = Vec::new();
+        for (source, given) in self.sources.iter_mut().zip(&self.given) {
+            match count_rest(source.as_mut()) {
+                Ok(rest) => counts.push((source.name().to_owned(), given + rest)),
+                Err(error) => return error,
+            }
+        }
+        Error::Lengths(counts)
+    }
+}
+
+/// How many segments a source has left.
+fn count_rest(source: &mut dyn Source) -> Result<u64, Error> {
+    let mut count = 0;
+    while let Some(batch) = source.next(Want::Segments(MOST_SEGMENTS))? {
+        count += batch.count as u64;
+    }
+    Ok(count)
+}
+
+/// A thread's memory.
+#[derive(Default)]
+struct Scratch {
+    hypotheses: lex::Scratch,
+    references: Vec<lex::Scratch>,
+    matching: ngrams::Scratch,
+    rows: Vec<i64>,
+}
+
+/// Matches the segments of one batch.
+struct CountBatch<'a, 'b> {
+    hypotheses: Lexed<'a>,
+    references: &'b mut [Lexed<'a>],
+    count: usize,
+    orders: usize,
+    matching: &'b mut ngrams::Scratch,
+    rows: &'b mut [i64],
+    summary: &'b mut Summary,
+}
+
+impl Job for CountBatch<'_, '_> {
+    /// The first segment without a reference.
+    type Output = Result<(), usize>;
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(mut self) -> Self::Output {
+        let columns = bleu::columns(self.orders);
+        let mut views: Vec<View<'_>> = Vec::with_capacity(self.references.len());
+        for (i, row) in self.rows.chunks_exact_mut(columns).take(self.count).enumerate() {
+            views.clear();
+            for reference in self.references.iter_mut() {
+                views.extend(reference.next());
+            }
+            let Some(hypothesis) = self.hypotheses.next() else { return Err(i) };
+            if views.is_empty() {
+                return Err(i);
+            }
+            self.summary.saw_references(views.len() as u32);
+            // SAFETY: as the caller promises.
+            unsafe { bleu::row::<V>(hypothesis, &views, self.orders, self.matching, row) };
+        }
+        Ok(())
+    }
+}
+
+impl Counter {
+    /// Computes the rows of one batch into `scratch.rows`.
+    fn count(&self, work: &Work, scratch: &mut Scratch, summary: &mut Summary, names: &Names) -> Result<(), Error> {
+        let Work { first, count, hypotheses, references, .. } = work;
+        if *first == 0 {
+            let streams = std::iter::once(hypotheses).chain(references);
+            summary.observations.look_for_mark(streams);
+        }
+        scratch.rows.clear();
+        scratch.rows.resize(count * bleu::columns(self.orders), 0);
+        scratch.references.resize_with(references.len().max(scratch.references.len()), Default::default);
+        let bad_bytes = |stream: usize, block: &Block, bad: lex::BadBytes| Error::Utf8 {
+            input: names.of(stream),
+            segment: first + bad.segment as u64 + 1,
+            offset: match block {
+                Block::Lines { offset, .. } => Some(offset + bad.offset as u64),
+                _ => None,
+            },
+            byte: bad.byte,
+        };
+        let lexed = self
+            .lexer
+            .lex(hypotheses, &mut scratch.hypotheses)
+            .map_err(|bad| bad_bytes(0, hypotheses, bad))?;
+        let mut lexed_references = Vec::with_capacity(references.len());
+        for (i, (block, scratch)) in references.iter().zip(&mut scratch.references).enumerate() {
+            let lexed =
+                self.lexer.lex(block, scratch).map_err(|bad| bad_bytes(i + 1, block, bad))?;
+            lexed_references.push(lexed);
+        }
+        summary.observations.look(*first, *count, &lexed, &lexed_references);
+        summary.segments += *count as u64;
+        let outcome = self.lexer.instructions.run(CountBatch {
+            hypotheses: lexed,
+            references: &mut lexed_references,
+            count: *count,
+            orders: self.orders,
+            matching: &mut scratch.matching,
+            rows: &mut scratch.rows,
+            summary,
+        });
+        outcome.map_err(|i| Error::NoReference { segment: first + i as u64 + 1 })
+    }
+}
+
+/// What the inputs are called in messages.
+struct Names(Vec<String>);
+
+impl Names {
+    fn of(&self, stream: usize) -> String {
+        let last = self.0.len() - 1;
+        self.0[stream.min(last)].clone()
+    }
+}
+
+/// Takes the rows of a batch: its number, and its rows.
+pub trait Sink: Send {
+    /// Takes them.
+    fn take(&mut self, batch: usize, rows: &[i64]);
+}
+
+/// A run over inputs, all at once or in pieces.
+pub struct Scan {
+    feed: Mutex<Feed>,
+    names: Names,
+}
+
+impl Scan {
+    /// A run that has not read anything yet.
+    pub fn new(inputs: Inputs) -> Self {
+        let feed = Feed::new(inputs);
+        let names = Names(feed.sources.iter().map(|source| source.name().to_owned()).collect());
+        Self { feed: Mutex::new(feed), names }
+    }
+
+    /// Counts the next segments, about `segments` of them or all that are left (`None`), with a
+    /// thread for each sink.
+    ///
+    /// `check` is called now and then by the calling thread, and may stop the run. Of several
+    /// errors the first in the text is given. No segments in the summary means the end.
+    pub fn run<S: Sink>(
+        &self,
+        counter: &Counter,
+        segments: Option<u64>,
+        sinks: &mut [S],
+        check: &mut dyn FnMut() -> Result<(), Error>,
+    ) -> Result<Summary, Error> {
+        {
+            let mut feed = lock(&self.feed);
+            feed.limit = segments.map_or(u64::MAX, |more| feed.given[0].saturating_add(more));
+        }
+        let failed: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+        let fail = |batch: usize, error: Error| {
+            let mut failed = lock(&failed);
+            if failed.as_ref().is_none_or(|(earlier, _)| batch < *earlier) {
+                *failed = Some((batch, error));
+            }
+            drop(failed);
+            lock(&self.feed).ended = true;
+        };
+        let work = |sink: &mut S, check: &mut dyn FnMut() -> Result<(), Error>| {
+            let mut scratch = Scratch::default();
+            let mut summary = Summary::default();
+            loop {
+                if let Err(error) = check() {
+                    fail(0, error);
+                    break;
+                }
+                let (batches, next) = {
+                    let mut feed = lock(&self.feed);
+                    (feed.batches, feed.next())
+                };
+                match next {
+                    Ok(None) => break,
+                    Err(error) => {
+                        fail(batches, error);
+                        break;
+                    }
+                    Ok(Some(batch)) => {
+                        match counter.count(&batch, &mut scratch, &mut summary, &self.names) {
+                            Ok(()) => sink.take(batch.number, &scratch.rows),
+                            Err(error) => {
+                                fail(batch.number, error);
+                                break;
+                            }
+                        }
+                    }
+                }
+            }
+            summary
+        };
+        let mut summary = Summary::default();
+        if let [own, others @ ..] = sinks {
+            std::thread::scope(|scope| {
+                let threads: Vec<_> = others
+                    .iter_mut()
+                    .map(|sink| scope.spawn(|| work(sink, &mut || Ok(()))))
+                    .collect();
+                summary.merge(work(own, check));
+                for thread in threads {
+                    match thread.join() {
+                        Ok(other) => summary.merge(other),
+                        Err(panic) => std::panic::resume_unwind(panic),
+                    }
+                }
+            });
+        }
+        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some((_, error)) => Err(error),
+            None => Ok(summary),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds rows up.
+#[derive(Clone, Debug)]
+pub struct Totals(pub Vec<i64>);
+
+impl Sink for Totals {
+    fn take(&mut self, _batch: usize, rows: &[i64]) {
+        for row in rows.chunks_exact(self.0.len()) {
+            for (total, value) in self.0.iter_mut().zip(row) {
+                *total += value;
+            }
+        }
+    }
+}
+
+/// Keeps all rows.
+#[derive(Clone, Debug, Default)]
+pub struct Rows(Vec<(usize, Vec<i64>)>);
+
+impl Sink for Rows {
+    fn take(&mut self, batch: usize, rows: &[i64]) {
+        self.0.push((batch, rows.to_vec()));
+    }
+}
+
+impl Rows {
+    /// The rows of all threads, in the order of their segments.
+    pub fn joined(parts: Vec<Self>) -> Vec<i64> {
+        let mut parts: Vec<_> = parts.into_iter().flat_map(|part| part.0).collect();
+        parts.sort_unstable_by_key(|(batch, _)| *batch);
+        parts.into_iter().flat_map(|(_, rows)| rows).collect()
+    }
+}

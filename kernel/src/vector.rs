@@ -1,0 +1,371 @@
+//! Instruction sets: sixty-four bytes at a time, chosen once when the program runs.
+//!
+//! Everything that is worth vectorizing is written once, over the [`Vector`] trait, as a [`Job`].
+//! [`Instructions::run`] compiles each job for every instruction set and calls the one in use.
+
+use std::sync::OnceLock;
+
+/// The instruction sets a job can run with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instructions {
+    /// The plain definitions: one byte after the other, no block lexer at all.
+    Scalar,
+    /// Blocks of bytes in ordinary Rust, for processors without the sets below.
+    Portable,
+    /// x86-64 with 256-bit integer vectors.
+    Avx2,
+    /// x86-64 with 512-bit vectors and byte masks.
+    Avx512,
+}
+
+impl Instructions {
+    /// Every name that [`Instructions::named`] knows, slowest first.
+    pub const NAMES: [&str; 4] = ["scalar", "portable", "avx2", "avx512"];
+
+    /// The best set that this processor has.
+    pub fn best() -> Self {
+        static BEST: OnceLock<Instructions> = OnceLock::new();
+        *BEST.get_or_init(|| {
+            [Self::Avx512, Self::Avx2]
+                .into_iter()
+                .find(|set| set.is_available())
+                .unwrap_or(Self::Portable)
+        })
+    }
+
+    /// The set with this name, if there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "scalar" => Self::Scalar,
+            "portable" => Self::Portable,
+            "avx2" => Self::Avx2,
+            "avx512" => Self::Avx512,
+            _ => return None,
+        })
+    }
+
+    /// The name that [`Instructions::named`] takes.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
+    /// Whether this processor can run it.
+    pub fn is_available(self) -> bool {
+        match self {
+            Self::Scalar | Self::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("bmi1")
+                    && is_x86_feature_detected!("bmi2")
+                    && is_x86_feature_detected!("lzcnt")
+                    && is_x86_feature_detected!("popcnt")
+            }
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => {
+                Self::Avx2.is_available()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx2 | Self::Avx512 => false,
+        }
+    }
+
+    /// Runs `job` with this set, or with the best one below it that the processor has.
+    pub fn run<J: Job>(self, job: J) -> J::Output {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 if self.is_available() => {
+                // SAFETY: the processor has every feature the function enables.
+                unsafe { x86::run_avx512(job) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 | Self::Avx2 if Self::Avx2.is_available() => {
+                // SAFETY: the processor has every feature the function enables.
+                unsafe { x86::run_avx2(job) }
+            }
+            // SAFETY: the portable set needs nothing of the processor.
+            _ => unsafe { job.run::<Portable>() },
+        }
+    }
+}
+
+/// A piece of work that can be compiled for each instruction set.
+pub trait Job {
+    /// What the work gives back.
+    type Output;
+
+    /// Does the work. Implementations are `#[inline(always)]`, so that the whole of it is compiled
+    /// with the instruction set of `V`.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `V`.
+    unsafe fn run<V: Vector>(self) -> Self::Output;
+}
+
+/// Sixty-four bytes, or a few 64-bit keys, compared at once.
+///
+/// # Safety
+/// Every function needs the instructions that the implementing type stands for; pointers must be
+/// readable (or writable) for the sizes each function names.
+#[allow(clippy::missing_safety_doc)]
+pub unsafe trait Vector: Copy {
+    /// Sixty-four bytes.
+    type Bytes: Copy;
+    /// One truth value a byte.
+    type Mask: Copy;
+    /// [`Vector::LANES`] keys.
+    type Keys: Copy;
+    /// How many keys are compared at once.
+    const LANES: usize;
+
+    /// Reads 64 bytes.
+    unsafe fn load(at: *const u8) -> Self::Bytes;
+    /// Which bytes equal `value`.
+    unsafe fn equal(bytes: Self::Bytes, value: u8) -> Self::Mask;
+    /// Which bytes lie between `first` and `last`, both included.
+    unsafe fn within(bytes: Self::Bytes, first: u8, last: u8) -> Self::Mask;
+    /// Either.
+    unsafe fn or(a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// The truth values as bits, byte 0 lowest.
+    unsafe fn bits(mask: Self::Mask) -> u64;
+    /// Writes `base + i` for each set bit `i`, in order. `out` must have room for 80 values.
+    unsafe fn positions(bits: u64, base: u32, out: *mut u32);
+    /// Reads [`Vector::LANES`] keys.
+    unsafe fn load_keys(at: *const u64) -> Self::Keys;
+    /// Which of the keys equal `key`, as bits.
+    unsafe fn equal_keys(keys: Self::Keys, key: u64) -> u64;
+}
+
+/// Ordinary Rust, which compilers vectorize as far as the target allows.
+#[derive(Clone, Copy)]
+pub struct Portable;
+
+// SAFETY: needs no particular instructions.
+unsafe impl Vector for Portable {
+    type Bytes = [u8; 64];
+    type Mask = [u8; 64];
+    type Keys = [u64; 4];
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    unsafe fn load(at: *const u8) -> [u8; 64] {
+        // SAFETY: the caller gives 64 readable bytes.
+        unsafe { at.cast::<[u8; 64]>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn equal(bytes: [u8; 64], value: u8) -> [u8; 64] {
+        bytes.map(|byte| u8::from(byte == value))
+    }
+
+    #[inline(always)]
+    unsafe fn within(bytes: [u8; 64], first: u8, last: u8) -> [u8; 64] {
+        bytes.map(|byte| u8::from(byte.wrapping_sub(first) <= last - first))
+    }
+
+    #[inline(always)]
+    unsafe fn or(mut a: [u8; 64], b: [u8; 64]) -> [u8; 64] {
+        for (x, y) in a.iter_mut().zip(b) {
+            *x |= y;
+        }
+        a
+    }
+
+    #[inline(always)]
+    unsafe fn bits(mask: [u8; 64]) -> u64 {
+        let mut bits = 0;
+        for (i, eight) in mask.as_chunks::<8>().0.iter().enumerate() {
+            // The product gathers the lowest bit of each byte into the top byte, without carries.
+            let gathered = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+            bits |= gathered << (8 * i);
+        }
+        bits
+    }
+
+    #[inline(always)]
+    unsafe fn positions(mut bits: u64, base: u32, mut out: *mut u32) {
+        while bits != 0 {
+            // SAFETY: at most 64 values are written.
+            unsafe {
+                out.write(base + bits.trailing_zeros());
+                out = out.add(1);
+            }
+            bits &= bits - 1;
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_keys(at: *const u64) -> [u64; 4] {
+        // SAFETY: the caller gives four readable keys.
+        unsafe { at.cast::<[u64; 4]>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn equal_keys(keys: [u64; 4], key: u64) -> u64 {
+        u64::from(keys[0] == key)
+            | u64::from(keys[1] == key) << 1
+            | u64::from(keys[2] == key) << 2
+            | u64::from(keys[3] == key) << 3
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{Job, Vector};
+    use std::arch::x86_64::*;
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
+    pub unsafe fn run_avx512<J: Job>(job: J) -> J::Output {
+        // SAFETY: this function enables what Avx512 needs.
+        unsafe { job.run::<Avx512>() }
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    pub unsafe fn run_avx2<J: Job>(job: J) -> J::Output {
+        // SAFETY: this function enables what Avx2 needs.
+        unsafe { job.run::<Avx2>() }
+    }
+
+    #[derive(Clone, Copy)]
+    pub struct Avx2;
+
+    // SAFETY: each function uses only what the trait's contract gives it.
+    #[allow(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
+    unsafe impl Vector for Avx2 {
+        type Bytes = [__m256i; 2];
+        type Mask = [__m256i; 2];
+        type Keys = __m256i;
+        const LANES: usize = 4;
+
+        #[inline(always)]
+        unsafe fn load(at: *const u8) -> Self::Bytes {
+            let at = at.cast::<__m256i>();
+            [_mm256_loadu_si256(at), _mm256_loadu_si256(at.add(1))]
+        }
+
+        #[inline(always)]
+        unsafe fn equal(bytes: Self::Bytes, value: u8) -> Self::Mask {
+            let value = _mm256_set1_epi8(value as i8);
+            [_mm256_cmpeq_epi8(bytes[0], value), _mm256_cmpeq_epi8(bytes[1], value)]
+        }
+
+        #[inline(always)]
+        unsafe fn within(bytes: Self::Bytes, first: u8, last: u8) -> Self::Mask {
+            let low = _mm256_set1_epi8(first as i8);
+            let span = _mm256_set1_epi8((last - first) as i8);
+            let a = _mm256_sub_epi8(bytes[0], low);
+            let b = _mm256_sub_epi8(bytes[1], low);
+            [
+                _mm256_cmpeq_epi8(_mm256_min_epu8(a, span), a),
+                _mm256_cmpeq_epi8(_mm256_min_epu8(b, span), b),
+            ]
+        }
+
+        #[inline(always)]
+        unsafe fn or(a: Self::Mask, b: Self::Mask) -> Self::Mask {
+            [_mm256_or_si256(a[0], b[0]), _mm256_or_si256(a[1], b[1])]
+        }
+
+        #[inline(always)]
+        unsafe fn bits(mask: Self::Mask) -> u64 {
+            let low = _mm256_movemask_epi8(mask[0]) as u32 as u64;
+            let high = _mm256_movemask_epi8(mask[1]) as u32 as u64;
+            low | high << 32
+        }
+
+        #[inline(always)]
+        unsafe fn positions(mut bits: u64, base: u32, out: *mut u32) {
+            let count = bits.count_ones() as usize;
+            // Twelve at once without a branch: few blocks have more.
+            let mut i = 0;
+            loop {
+                for k in i..i + 12 {
+                    out.add(k).write(base.wrapping_add(_tzcnt_u64(bits) as u32));
+                    bits = _blsr_u64(bits);
+                }
+                i += 12;
+                if i >= count {
+                    break;
+                }
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn load_keys(at: *const u64) -> Self::Keys {
+            _mm256_loadu_si256(at.cast())
+        }
+
+        #[inline(always)]
+        unsafe fn equal_keys(keys: Self::Keys, key: u64) -> u64 {
+            let same = _mm256_cmpeq_epi64(keys, _mm256_set1_epi64x(key as i64));
+            _mm256_movemask_pd(_mm256_castsi256_pd(same)) as u32 as u64
+        }
+    }
+
+    #[derive(Clone, Copy)]
+    pub struct Avx512;
+
+    // SAFETY: each function uses only what the trait's contract gives it.
+    #[allow(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
+    unsafe impl Vector for Avx512 {
+        type Bytes = __m512i;
+        type Mask = u64;
+        type Keys = __m512i;
+        const LANES: usize = 8;
+
+        #[inline(always)]
+        unsafe fn load(at: *const u8) -> Self::Bytes {
+            _mm512_loadu_si512(at.cast())
+        }
+
+        #[inline(always)]
+        unsafe fn equal(bytes: Self::Bytes, value: u8) -> Self::Mask {
+            _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(value as i8))
+        }
+
+        #[inline(always)]
+        unsafe fn within(bytes: Self::Bytes, first: u8, last: u8) -> Self::Mask {
+            let offset = _mm512_sub_epi8(bytes, _mm512_set1_epi8(first as i8));
+            _mm512_cmple_epu8_mask(offset, _mm512_set1_epi8((last - first) as i8))
+        }
+
+        #[inline(always)]
+        unsafe fn or(a: Self::Mask, b: Self::Mask) -> Self::Mask {
+            a | b
+        }
+
+        #[inline(always)]
+        unsafe fn bits(mask: Self::Mask) -> u64 {
+            mask
+        }
+
+        #[inline(always)]
+        unsafe fn positions(bits: u64, base: u32, mut out: *mut u32) {
+            let mut index = _mm512_add_epi32(
+                _mm512_set1_epi32(base as i32),
+                _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+            );
+            for quarter in 0..4 {
+                let chosen = (bits >> (16 * quarter)) as u16;
+                // A register compress and a plain store: compressing into memory is slow on Zen.
+                _mm512_storeu_si512(out.cast(), _mm512_maskz_compress_epi32(chosen, index));
+                out = out.add(chosen.count_ones() as usize);
+                index = _mm512_add_epi32(index, _mm512_set1_epi32(16));
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn load_keys(at: *const u64) -> Self::Keys {
+            _mm512_loadu_si512(at.cast())
+        }
+
+        #[inline(always)]
+        unsafe fn equal_keys(keys: Self::Keys, key: u64) -> u64 {
+            u64::from(_mm512_cmpeq_epi64_mask(keys, _mm512_set1_epi64(key as i64)))
+        }
+    }
+}

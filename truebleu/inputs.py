@@ -1,0 +1,267 @@
+"""What people pass as hypotheses and references, turned into sources for the kernel.
+
+Everything that can be mistaken for something else is refused here, with both readings named.
+"""
+
+from __future__ import annotations
+
+import os
+
+from truebleu import _kernel, tokenizers
+from truebleu._kernel import InputError
+from truebleu.files import File
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
+
+    Hypotheses = Any
+    References = Any
+
+
+def scan(
+    kernel: _kernel.Bleu,
+    hypotheses: Hypotheses,
+    references: References,
+    *,
+    tokenize: tokenizers.Tokenize,
+    lowercase: bool,
+    workers: int,
+) -> _kernel.Scan:
+    """A run of `kernel` over hypotheses and references of any of the kinds that there are."""
+    if workers < 1:
+        raise ValueError(f"workers={workers}: at least one thread must do the work")
+    _refuse_text("hypotheses", hypotheses)
+    _refuse_text("references", references)
+    if not _is_column(hypotheses):
+        hypotheses = _sequence("hypotheses", hypotheses)
+        if not hypotheses:
+            raise InputError("hypotheses: no segments at all; there is nothing to score")
+    several_columns = isinstance(references, list | tuple) and any(map(_is_column, references))
+    if several_columns and not all(map(_is_column, references)):
+        raise TypeError("references: files or columns and other things in one list")
+    in_memory = not several_columns and not _is_column(references)
+    if in_memory:
+        references = _sequence("references", references)
+        count = len(hypotheses) if isinstance(hypotheses, tuple) else None
+        _refuse_transposed(references, count)
+    if callable(tokenize):
+        splitter = _Callable(tokenize, lowercase)
+    elif isinstance(hypotheses, tuple) and _is_tokens(hypotheses):
+        if tokenize != "none":
+            raise InputError(
+                f"hypotheses: segment 1 is a {type(hypotheses[0]).__name__}, not a str; text that "
+                f"is split into tokens already needs tokenize='none', not {tokenize!r}"
+            )
+        if not in_memory:
+            raise TypeError("references of hypotheses that are tokens must be tokens too")
+        splitter = _Given(lowercase)
+    else:
+        splitter = None
+    if splitter is not None:
+        return kernel.scan(
+            splitter.hypotheses(hypotheses),
+            splitter.references(references, in_memory),
+            workers,
+        )
+    if isinstance(hypotheses, tuple):
+        source = _kernel.strings(hypotheses, "hypotheses")
+    else:
+        source = _column_source(hypotheses, "hypotheses", required=True)
+    if in_memory:
+        sources = [_kernel.references(references)]
+    elif several_columns:
+        sources = [
+            _column_source(column, f"reference {i}", required=False)
+            for i, column in enumerate(references, 1)
+        ]
+    else:
+        sources = [_column_source(references, "references", required=False)]
+    return kernel.scan(source, sources, workers)
+
+
+def _is_column(value: object) -> bool:
+    """Whether `value` is a file, or a column in the Arrow interface."""
+    if isinstance(value, File | os.PathLike):
+        return True
+    return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
+
+
+def _column_source(column: Any, role: str, *, required: bool) -> _kernel.Source:
+    if isinstance(column, os.PathLike):
+        column = File(column)
+    if isinstance(column, File):
+        return column.source(role)
+    return _kernel.arrow(column, role, required)
+
+
+def _refuse_text(role: str, value: object) -> None:
+    if isinstance(value, str):
+        raise TypeError(
+            f"{role}: a single str was given where one str a segment is meant; pass a list of "
+            "strings, or pathlib.Path(...) for the name of a file"
+        )
+    if isinstance(value, bytes | bytearray):
+        raise TypeError(f"{role}: bytes were given; decode them and pass a list of strings")
+
+
+def _sequence(role: str, value: Any) -> tuple[Any, ...]:
+    """The segments as a tuple, which holds them while the kernel reads."""
+    if isinstance(value, tuple):
+        return value
+    if isinstance(value, list):
+        return tuple(value)
+    if isinstance(value, dict | set | frozenset) or not (
+        hasattr(value, "__len__") and hasattr(value, "__getitem__")
+    ):
+        raise TypeError(
+            f"{role}: {type(value).__name__} has no order or no length; pass a list of one "
+            "entry a segment (list(...) makes one of an iterator)"
+        )
+    return tuple(value)
+
+
+def _is_group(value: object) -> bool:
+    """Whether `value` is a sequence, and not text or nothing."""
+    return not isinstance(value, str | bytes) and hasattr(value, "__len__")
+
+
+def _is_tokens(hypotheses: tuple[Any, ...]) -> bool:
+    return next((_is_group(item) for item in hypotheses if item is not None), False)
+
+
+def _refuse_transposed(references: tuple[Any, ...], count: int | None) -> None:
+    """Refuses sacreBLEU's reference streams, one list a reference instead of one a segment."""
+    outer = len(references)
+    if count is None or not outer or count == outer == 1:
+        return
+    if not all(_is_group(item) and len(item) == count for item in references):
+        return
+    if outer == count:
+        # Tuples are what zip() gives and nobody's stream; lists could be either.
+        if all(isinstance(item, tuple) for item in references):
+            return
+        problem = f"{count} segments with {count} references each, or {count} streams of {count}"
+    else:
+        problem = f"{outer} streams of {count} references, where {count} segments are meant"
+    raise InputError(
+        f"references: this looks like {problem}. truebleu takes the references of each segment "
+        "together, [[a1, b1], [a2, b2], ...]; sacreBLEU takes each reference's segments "
+        "together, [[a1, a2, ...], [b1, b2, ...]]. From the latter, list(zip(*streams)) makes "
+        "the former; tuples inside are never mistaken."
+    )
+
+
+class _Splitter:
+    """Hypotheses and references that Python turns into tokens."""
+
+    def tokens(self, segment: Any) -> Sequence[Any]:
+        """The tokens of one segment."""
+        raise NotImplementedError
+
+    def is_segment(self, item: object) -> bool:
+        """Whether `item` is one segment, and not several."""
+        raise NotImplementedError
+
+    def hypotheses(self, hypotheses: Any) -> _kernel.Source:
+        rows = self._hypothesis_rows(_segments("hypotheses", hypotheses))
+        return _kernel.tokens(rows, "hypotheses", False)
+
+    def references(self, references: Any, in_memory: bool) -> list[_kernel.Source]:
+        if in_memory or not isinstance(references, list | tuple):
+            rows = self._reference_rows(_segments("references", references))
+            return [_kernel.tokens(rows, "references", True)]
+        return [
+            _kernel.tokens(
+                self._reference_rows(_segments(f"reference {i}", column)), f"reference {i}", True
+            )
+            for i, column in enumerate(references, 1)
+        ]
+
+    def _hypothesis_rows(self, segments: Iterable[Any]) -> Iterator[Sequence[Any]]:
+        for number, segment in enumerate(segments, 1):
+            if segment is None:
+                raise InputError(
+                    f"hypotheses: segment {number} is missing (None); every segment needs a "
+                    "hypothesis, an empty one if the system gave nothing"
+                )
+            if not self.is_segment(segment):
+                raise TypeError(f"hypotheses: segment {number} is a {type(segment).__name__}")
+            yield self.tokens(segment)
+
+    def _reference_rows(self, segments: Iterable[Any]) -> Iterator[list[Sequence[Any] | None]]:
+        for number, item in enumerate(segments, 1):
+            if item is None:
+                yield []
+            elif self.is_segment(item):
+                yield [self.tokens(item)]
+            elif _is_group(item):
+                yield [None if one is None else self.tokens(one) for one in item]
+            else:
+                raise TypeError(f"references: segment {number} is a {type(item).__name__}")
+
+
+class _Callable(_Splitter):
+    """Strings that a callable splits, after lower-casing and stripping as sacreBLEU does."""
+
+    def __init__(self, tokenize: Callable[..., Any], lowercase: bool) -> None:
+        self.tokenize = tokenize
+        self.lowercase = lowercase
+
+    def tokens(self, segment: Any) -> Sequence[Any]:
+        if not isinstance(segment, str):
+            raise TypeError(
+                f"the tokenizer {tokenizers.label(self.tokenize)} takes str, "
+                f"and a segment is a {type(segment).__name__}"
+            )
+        text = segment.lower() if self.lowercase else segment
+        return tokenizers.apply(self.tokenize, text.rstrip())
+
+    def is_segment(self, item: object) -> bool:
+        return isinstance(item, str)
+
+
+class _Given(_Splitter):
+    """Segments that are sequences of tokens, strings or integers, but not some of each."""
+
+    def __init__(self, lowercase: bool) -> None:
+        self.lowercase = lowercase
+        self.kind: type | None = None
+
+    def tokens(self, segment: Any) -> Sequence[Any]:
+        for token in segment:
+            kind = str if isinstance(token, str) else int
+            if self.kind is None:
+                self.kind = kind
+            elif kind is not self.kind:
+                raise InputError(
+                    f"tokens of both kinds, str and int: {token!r} is a {type(token).__name__} "
+                    f"and earlier ones were {self.kind.__name__}; they would never match"
+                )
+        if self.lowercase and self.kind is str:
+            return [token.lower() for token in segment]
+        return segment  # type: ignore[no-any-return]
+
+    def is_segment(self, item: object) -> bool:
+        if not _is_group(item):
+            return False
+        first = next(iter(item), "")  # type: ignore[call-overload]
+        return first is not None and not _is_group(first)
+
+
+def _segments(role: str, value: Any) -> Iterable[Any]:
+    """The segments of anything, as Python objects."""
+    if isinstance(value, os.PathLike):
+        value = File(value)
+    if isinstance(value, File):
+        return value.lines()
+    if isinstance(value, tuple):
+        return value
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(value, method):
+            return getattr(value, method)()  # type: ignore[no-any-return]
+    raise TypeError(
+        f"{role}: with a tokenizer of your own, {type(value).__name__} cannot be read segment by "
+        "segment; pass a list of strings"
+    )

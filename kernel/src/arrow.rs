@@ -101,15 +101,23 @@ enum Kind {
     LargeList(Box<Kind>),
     /// Lists of one length.
     FixedList(i64, Box<Kind>),
+    /// Lists with 32-bit offsets and sizes.
+    ListView(Box<Kind>),
+    /// Lists with 64-bit offsets and sizes.
+    LargeListView(Box<Kind>),
 }
 
 impl Kind {
     fn of(schema: &ArrowSchema, name: &str) -> Result<Self, Error> {
         if schema.format.is_null() {
-            return Err(Error::Input(format!("{name}: an Arrow schema without a format")));
+            return Err(Error::Input(format!(
+                "{name}: an Arrow schema without a format"
+            )));
         }
         // SAFETY: the format is a C string by the interface.
-        let format = unsafe { CStr::from_ptr(schema.format) }.to_string_lossy().into_owned();
+        let format = unsafe { CStr::from_ptr(schema.format) }
+            .to_string_lossy()
+            .into_owned();
         if !schema.dictionary.is_null() {
             let index = format.as_bytes().first().copied().unwrap_or(0);
             // SAFETY: not null, and owned by the schema.
@@ -127,12 +135,18 @@ impl Kind {
             "vu" => Self::Utf8View,
             "+l" => Self::List(child()?),
             "+L" => Self::LargeList(child()?),
+            "+vl" => Self::ListView(child()?),
+            "+vL" => Self::LargeListView(child()?),
             "+s" => {
                 let names = (0..schema.n_children as usize).map(|i| {
                     // SAFETY: there are so many children, whose names are C strings or null.
                     unsafe {
                         let name = (**schema.children.add(i)).name;
-                        if name.is_null() { "?".into() } else { CStr::from_ptr(name).to_string_lossy() }
+                        if name.is_null() {
+                            "?".into()
+                        } else {
+                            CStr::from_ptr(name).to_string_lossy()
+                        }
                     }
                 });
                 let names: Vec<_> = names.collect();
@@ -155,8 +169,16 @@ impl Kind {
         })
     }
 
-    fn is_list(&self) -> bool {
-        matches!(self, Self::List(_) | Self::LargeList(_) | Self::FixedList(..))
+    /// What a list holds; `None` for other types.
+    fn items(&self) -> Option<&Self> {
+        match self {
+            Self::List(of)
+            | Self::LargeList(of)
+            | Self::FixedList(_, of)
+            | Self::ListView(of)
+            | Self::LargeListView(of) => Some(of),
+            _ => None,
+        }
     }
 }
 
@@ -166,7 +188,12 @@ impl Kind {
 /// The array must have that buffer, with that entry.
 unsafe fn entry<T: Copy>(array: &ArrowArray, buffer: usize, i: usize) -> T {
     // SAFETY: as the caller promises; producers need not align buffers.
-    unsafe { (*array.buffers.add(buffer)).cast::<T>().add(i).read_unaligned() }
+    unsafe {
+        (*array.buffers.add(buffer))
+            .cast::<T>()
+            .add(i)
+            .read_unaligned()
+    }
 }
 
 /// Whether entry `i` (with the offset added) is null.
@@ -193,12 +220,14 @@ unsafe fn string<'a>(array: &'a ArrowArray, kind: &Kind, i: usize) -> Option<&'a
             return None;
         }
         let (start, end) = match kind {
-            Kind::Utf8 => {
-                (entry::<i32>(array, 1, at) as usize, entry::<i32>(array, 1, at + 1) as usize)
-            }
-            Kind::LargeUtf8 => {
-                (entry::<i64>(array, 1, at) as usize, entry::<i64>(array, 1, at + 1) as usize)
-            }
+            Kind::Utf8 => (
+                entry::<i32>(array, 1, at) as usize,
+                entry::<i32>(array, 1, at + 1) as usize,
+            ),
+            Kind::LargeUtf8 => (
+                entry::<i64>(array, 1, at) as usize,
+                entry::<i64>(array, 1, at + 1) as usize,
+            ),
             Kind::Utf8View => {
                 let view: *const u8 = (*array.buffers.add(1)).cast::<u8>().add(16 * at);
                 let number = |i: usize| view.add(4 * i).cast::<i32>().read_unaligned() as usize;
@@ -206,7 +235,9 @@ unsafe fn string<'a>(array: &'a ArrowArray, kind: &Kind, i: usize) -> Option<&'a
                 let start = if length <= 12 {
                     view.add(4)
                 } else {
-                    (*array.buffers.add(2 + number(2))).cast::<u8>().add(number(3))
+                    (*array.buffers.add(2 + number(2)))
+                        .cast::<u8>()
+                        .add(number(3))
                 };
                 return Some(std::slice::from_raw_parts(start, length));
             }
@@ -222,7 +253,7 @@ unsafe fn string<'a>(array: &'a ArrowArray, kind: &Kind, i: usize) -> Option<&'a
                 };
                 return string(&*array.dictionary, values, index);
             }
-            Kind::Null | Kind::List(_) | Kind::LargeList(_) | Kind::FixedList(..) => return None,
+            _ => return None,
         };
         if start == end {
             return Some(b"");
@@ -246,6 +277,14 @@ unsafe fn list(array: &ArrowArray, kind: &Kind, i: usize) -> std::ops::Range<usi
         match kind {
             Kind::LargeList(_) => {
                 entry::<i64>(array, 1, at) as usize..entry::<i64>(array, 1, at + 1) as usize
+            }
+            Kind::ListView(_) => {
+                let start = entry::<i32>(array, 1, at) as usize;
+                start..start + entry::<i32>(array, 2, at) as usize
+            }
+            Kind::LargeListView(_) => {
+                let start = entry::<i64>(array, 1, at) as usize;
+                start..start + entry::<i64>(array, 2, at) as usize
             }
             Kind::FixedList(length, _) => at * *length as usize..(at + 1) * *length as usize,
             _ => entry::<i32>(array, 1, at) as usize..entry::<i32>(array, 1, at + 1) as usize,
@@ -279,7 +318,15 @@ impl Column {
             stream_status(&name, &mut stream, status)?;
         }
         let kind = Kind::of(&schema, &name)?;
-        Ok(Self { name, kind, stream, chunk: None, position: 0, required, given: 0 })
+        Ok(Self {
+            name,
+            kind,
+            stream,
+            chunk: None,
+            position: 0,
+            required,
+            given: 0,
+        })
     }
 
     /// The column that `array` is.
@@ -292,7 +339,15 @@ impl Column {
         let kind = Kind::of(schema, &name)?;
         let chunk = Some(Arc::new(array));
         let stream = ArrowArrayStream::empty();
-        Ok(Self { name, kind, stream, chunk, position: 0, required, given: 0 })
+        Ok(Self {
+            name,
+            kind,
+            stream,
+            chunk,
+            position: 0,
+            required,
+            given: 0,
+        })
     }
 
     /// The chunk to read from; `None` at the end.
@@ -305,7 +360,9 @@ impl Column {
             }
             self.chunk = None;
             self.position = 0;
-            let Some(get_next) = self.stream.get_next else { return Ok(None) };
+            let Some(get_next) = self.stream.get_next else {
+                return Ok(None);
+            };
             let mut array = ArrowArray::empty();
             // SAFETY: a stream that is not released gives an array into an empty structure.
             let status = unsafe { get_next(&mut self.stream, &mut array) };
@@ -329,10 +386,14 @@ fn stream_status(name: &str, stream: &mut ArrowArrayStream, status: c_int) -> Re
         let message = unsafe { get_last_error(stream) };
         if !message.is_null() {
             // SAFETY: a C string by the interface.
-            why = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
+            why = unsafe { CStr::from_ptr(message) }
+                .to_string_lossy()
+                .into_owned();
         }
     }
-    Err(Error::Input(format!("{name}: the Arrow stream failed with status {status}: {why}")))
+    Err(Error::Input(format!(
+        "{name}: the Arrow stream failed with status {status}: {why}"
+    )))
 }
 
 impl Source for Column {
@@ -364,15 +425,15 @@ impl Source for Column {
                 };
                 // SAFETY: the array is of this kind, by its schema, and has this entry.
                 unsafe {
-                    match &self.kind {
-                        Kind::List(of) | Kind::LargeList(of) | Kind::FixedList(_, of) => {
+                    match self.kind.items() {
+                        Some(of) => {
                             let child = &**chunk.children;
                             let range = list(&chunk, &self.kind, self.position);
                             for (stream, i) in range.enumerate() {
                                 put(stream, string(child, of, i));
                             }
                         }
-                        kind => put(0, string(&chunk, kind, self.position)),
+                        None => put(0, string(&chunk, &self.kind, self.position)),
                     }
                 }
                 count += 1;
@@ -381,7 +442,10 @@ impl Source for Column {
                 }
                 if self.required && streams[0][count - 1].is_none() {
                     let segment = self.given + count as u64;
-                    return Err(Error::MissingHypothesis { input: self.name.clone(), segment });
+                    return Err(Error::MissingHypothesis {
+                        input: self.name.clone(),
+                        segment,
+                    });
                 }
                 self.position += 1;
             }
@@ -391,7 +455,7 @@ impl Source for Column {
             return Ok(None);
         }
         check_size(&self.name, bytes)?;
-        if self.required && self.kind.is_list() {
+        if self.required && self.kind.items().is_some() {
             return Err(Error::Input(format!(
                 "{}: a column of lists; hypotheses are one string a segment",
                 self.name
@@ -404,7 +468,10 @@ impl Source for Column {
             trusted: false,
             keep: Some(Arc::clone(&keep)),
         };
-        Ok(Some(Batch { count, streams: streams.into_iter().map(block).collect() }))
+        Ok(Some(Batch {
+            count,
+            streams: streams.into_iter().map(block).collect(),
+        }))
     }
 }
 
@@ -440,12 +507,18 @@ pub fn schema(format: &str, name: &str, children: Vec<ArrowSchema>) -> ArrowSche
     let text = |text: &str| CString::new(text.replace('\0', "")).unwrap_or_default();
     let strings = vec![text(format), text(name)];
     let mut children: Vec<Box<ArrowSchema>> = children.into_iter().map(Box::new).collect();
-    let pointers = children.iter_mut().map(|child| ptr::from_mut(&mut **child).cast()).collect();
+    let pointers = children
+        .iter_mut()
+        .map(|child| ptr::from_mut(&mut **child).cast())
+        .collect();
     let (format, name) = (strings[0].as_ptr(), strings[1].as_ptr());
     let n_children = children.len() as i64;
     let mut exported = Box::new(Exported {
         _strings: strings,
-        _children: children.into_iter().map(|child| child as Box<dyn std::any::Any>).collect(),
+        _children: children
+            .into_iter()
+            .map(|child| child as Box<dyn std::any::Any>)
+            .collect(),
         child_pointers: pointers,
         buffers: Vec::new(),
         _keep: None,
@@ -482,12 +555,18 @@ fn array(
     keep: Option<Box<dyn std::any::Any>>,
 ) -> ArrowArray {
     let mut children: Vec<Box<ArrowArray>> = children.into_iter().map(Box::new).collect();
-    let pointers = children.iter_mut().map(|child| ptr::from_mut(&mut **child).cast()).collect();
+    let pointers = children
+        .iter_mut()
+        .map(|child| ptr::from_mut(&mut **child).cast())
+        .collect();
     let n_children = children.len() as i64;
     let n_buffers = buffers.len() as i64;
     let mut exported = Box::new(Exported {
         _strings: Vec::new(),
-        _children: children.into_iter().map(|child| child as Box<dyn std::any::Any>).collect(),
+        _children: children
+            .into_iter()
+            .map(|child| child as Box<dyn std::any::Any>)
+            .collect(),
         child_pointers: pointers,
         buffers,
         _keep: keep,
@@ -535,7 +614,10 @@ pub fn stream(schema: impl Fn() -> ArrowSchema + 'static, array: ArrowArray) -> 
             (*stream).release = None;
         }
     }
-    let once = Box::new(Once { schema: Box::new(schema), array: Some(array) });
+    let once = Box::new(Once {
+        schema: Box::new(schema),
+        array: Some(array),
+    });
     ArrowArrayStream {
         get_schema: Some(get_schema),
         get_next: Some(get_next),

@@ -4,7 +4,6 @@
 //! leaves as rows of integers ([`bleu`]), one a segment. [`scan`] puts these together. What the
 //! rows mean is Python's business; only `python` knows that there is such a thing.
 
-
 pub mod arrow;
 pub mod bleu;
 pub mod error;

@@ -28,9 +28,15 @@ impl Lowercase {
     /// A table from (upper, lower) pairs of code points. `fallback` lower-cases the segments that
     /// hold one of the two characters that have no single lower-case form.
     pub fn new(pairs: impl IntoIterator<Item = (u32, u32)>, fallback: Fallback) -> Self {
-        let mut table = Self { index: vec![0; 0x1100], pages: Vec::new(), fallback };
+        let mut table = Self {
+            index: vec![0; 0x1100],
+            pages: Vec::new(),
+            fallback,
+        };
         for (upper, lower) in pairs {
-            let Some(entry) = table.index.get_mut((upper >> 8) as usize) else { continue };
+            let Some(entry) = table.index.get_mut((upper >> 8) as usize) else {
+                continue;
+            };
             if *entry == 0 {
                 table.pages.push([0; 256]);
                 *entry = table.pages.len() as u8;
@@ -69,8 +75,7 @@ impl Lowercase {
                     Some(SIGMA | DOTTED_I) => {
                         // Take the line back and let the interpreter do it.
                         let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |i| i + 1);
-                        let end =
-                            memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |i| at + i);
+                        let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |i| at + i);
                         let kept = memchr::memrchr(b'\n', &out[begin..]).map_or(0, |i| i + 1);
                         out.truncate(begin + kept);
                         (self.fallback)(&text[start..end], out);
@@ -98,7 +103,11 @@ impl Lowercase {
 fn ascii_prefix(text: &[u8]) -> usize {
     let chunks = text.chunks_exact(16);
     let whole = chunks.take_while(|chunk| chunk.is_ascii()).count() * 16;
-    whole + text[whole..].iter().take_while(|byte| byte.is_ascii()).count()
+    whole
+        + text[whole..]
+            .iter()
+            .take_while(|byte| byte.is_ascii())
+            .count()
 }
 
 #[cfg(test)]
@@ -106,11 +115,13 @@ mod tests {
     use super::*;
 
     fn rust() -> Lowercase {
-        let pairs = (0x80..0x20000).filter_map(char::from_u32).filter_map(|upper| {
-            let mut lower = upper.to_lowercase();
-            let first = lower.next()?;
-            (lower.len() == 0 && first != upper).then_some((upper as u32, first as u32))
-        });
+        let pairs = (0x80..0x20000)
+            .filter_map(char::from_u32)
+            .filter_map(|upper| {
+                let mut lower = upper.to_lowercase();
+                let first = lower.next()?;
+                (lower.len() == 0 && first != upper).then_some((upper as u32, first as u32))
+            });
         Lowercase::new(
             pairs,
             Box::new(|text, out| {
@@ -127,8 +138,9 @@ mod tests {
             let mut out = PaddedBuffer::default();
             rust().append(text.as_bytes(), &mut out);
             out.finish();
-            let expected: Vec<_> = text.split('\n').map(str::to_lowercase).collect();
-            proptest::prop_assert_eq!(out.padded().bytes(), expected.join("\n").as_bytes());
+            let lines: Vec<_> = text.split('\n').map(str::to_lowercase).collect();
+            let expected = lines.join("\n");
+            proptest::prop_assert_eq!(out.padded().bytes(), expected.as_bytes());
         }
     }
 }

@@ -39,6 +39,8 @@ pub struct Scratch {
     equal: Vec<u64>,
     /// For each order, the hypothesis positions that found a free position in some reference.
     marks: Vec<u64>,
+    /// The positions of each key of the current reference.
+    index: Index,
 }
 
 /// One segment to be matched.
@@ -60,7 +62,12 @@ impl Match<'_, '_> {
     /// The processor must have the instructions of `V`.
     #[inline(always)]
     pub unsafe fn count<V: Vector>(self) -> Matches {
-        let Self { hypothesis, references, orders, scratch } = self;
+        let Self {
+            hypothesis,
+            references,
+            orders,
+            scratch,
+        } = self;
         // SAFETY: as the caller promises.
         let counted = unsafe {
             match references {
@@ -199,7 +206,10 @@ unsafe fn many_words<V: Vector>(
     orders: usize,
     scratch: &mut Scratch,
 ) -> Option<Matches> {
-    if references.iter().any(|reference| reference.count() > MOST_BITS) {
+    if references
+        .iter()
+        .any(|reference| reference.count() > MOST_BITS)
+    {
         return None;
     }
     let mark_words = hypothesis.count().div_ceil(64);
@@ -210,11 +220,10 @@ unsafe fn many_words<V: Vector>(
         let verified = unsafe {
             match (reference.count().div_ceil(64), orders) {
                 (0, _) => continue,
-                (1, 4) => mark::<V, 1>(hypothesis, reference, 4, scratch),
-                (1, _) => mark::<V, 1>(hypothesis, reference, orders, scratch),
-                (2, 4) => mark::<V, 2>(hypothesis, reference, 4, scratch),
-                (2, _) => mark::<V, 2>(hypothesis, reference, orders, scratch),
-                (_, _) => mark::<V, WORDS>(hypothesis, reference, orders, scratch),
+                (1, 4) => mark::<V, 1, 4>(hypothesis, reference, 4, scratch),
+                (2, 4) => mark::<V, 2, 4>(hypothesis, reference, 4, scratch),
+                (_, 4) => mark::<V, WORDS, 4>(hypothesis, reference, 4, scratch),
+                (_, _) => mark::<V, WORDS, MOST_ORDERS>(hypothesis, reference, orders, scratch),
             }
         };
         if !verified {
@@ -231,9 +240,9 @@ unsafe fn many_words<V: Vector>(
 }
 
 /// Marks the hypothesis positions whose n-grams find a free position in the reference, which has
-/// at most `64 * N` tokens. False if a hashed key misled.
+/// at most `64 * N` tokens; `orders` is at most `O`. False if a hashed key misled.
 #[inline(always)]
-unsafe fn mark<V: Vector, const N: usize>(
+unsafe fn mark<V: Vector, const N: usize, const O: usize>(
     hypothesis: &View<'_>,
     reference: &View<'_>,
     orders: usize,
@@ -244,43 +253,131 @@ unsafe fn mark<V: Vector, const N: usize>(
     if scratch.equal.len() < length * N {
         scratch.equal.resize((length * N).next_power_of_two(), 0);
     }
-    let keys = reference.keys();
-    let mut ends = [[0u64; N]; MOST_ORDERS];
-    let mut used = [[0u64; N]; MOST_ORDERS];
-    for (i, &key) in hypothesis.keys().iter().enumerate() {
-        let mut same = [0; N];
-        for (word, keys) in same.iter_mut().zip(keys.chunks(64)) {
-            let mut first = 0;
-            while first < keys.len() {
-                // SAFETY: keys can be read far enough behind the last token.
-                *word |= unsafe {
-                    V::equal_keys(V::load_keys(keys.as_ptr().add(first)), key) << first
-                };
-                first += V::LANES;
-            }
-            *word &= u64::MAX >> (64 - keys.len());
-        }
-        scratch.equal[i * N..][..N].copy_from_slice(&same);
-        // High orders first: they need what the lower ones were one position earlier.
-        for order in (0..orders).rev() {
-            let mut carry = 0;
-            for word in 0..N {
-                let before = if order == 0 { u64::MAX } else { ends[order - 1][word] };
-                let shifted = if order == 0 { u64::MAX } else { before << 1 | carry };
-                carry = before >> 63;
-                ends[order][word] = same[word] & shifted;
-            }
-            for word in 0..N {
-                let free = ends[order][word] & !used[order][word];
-                if free != 0 {
-                    used[order][word] |= free & free.wrapping_neg();
-                    scratch.marks[order * mark_words + i / 64] |= 1 << (i % 64);
-                    break;
+    // Looking a key up costs as much as a handful of vector comparisons.
+    let indexed = reference.count() > 5 * V::LANES;
+    if indexed {
+        scratch.index.fill(reference);
+    }
+    let (mut ends, mut used) = ([[0u64; N]; O], [[0u64; N]; O]);
+    for (chunk, keys) in hypothesis.keys().chunks(64).enumerate() {
+        let mut marks = [0u64; O];
+        for (i, &key) in keys.iter().enumerate() {
+            let same = if indexed {
+                scratch.index.positions::<N>(key)
+            } else {
+                // SAFETY: V is what the caller runs.
+                unsafe { compare::<V, N>(reference, key) }
+            };
+            scratch.equal[(chunk * 64 + i) * N..][..N].copy_from_slice(&same);
+            // High orders first: they need what the lower ones were one position earlier.
+            for order in (0..orders.min(O)).rev() {
+                let mut carry = 0;
+                let mut taken = 0;
+                for word in 0..N {
+                    let mut end = same[word];
+                    if order > 0 {
+                        let before = ends[order - 1][word];
+                        end &= before << 1 | carry;
+                        carry = before >> 63;
+                    }
+                    ends[order][word] = end;
+                    // The lowest free position, if no lower word had one.
+                    let free = end & !used[order][word];
+                    let lowest = if taken == 0 {
+                        free & free.wrapping_neg()
+                    } else {
+                        0
+                    };
+                    used[order][word] |= lowest;
+                    taken |= lowest;
                 }
+                marks[order] |= u64::from(taken != 0) << i;
             }
+        }
+        for (order, marks) in marks.iter().enumerate().take(orders) {
+            scratch.marks[order * mark_words + chunk] |= marks;
         }
     }
     verify(hypothesis, reference, &scratch.equal, N)
+}
+
+/// The reference positions that have this key, by comparing all of them.
+#[inline(always)]
+unsafe fn compare<V: Vector, const N: usize>(reference: &View<'_>, key: u64) -> [u64; N] {
+    let mut same = [0; N];
+    for (word, keys) in same.iter_mut().zip(reference.keys().chunks(64)) {
+        let mut first = 0;
+        while first < keys.len() {
+            // SAFETY: keys can be read far enough behind the last token.
+            *word |= unsafe { V::equal_keys(V::load_keys(keys.as_ptr().add(first)), key) << first };
+            first += V::LANES;
+        }
+        *word &= u64::MAX >> (64 - keys.len());
+    }
+    same
+}
+
+/// The positions of each key of a reference, which has at most half as many tokens as slots.
+struct Index {
+    slots: Vec<Slot>,
+    filled: Vec<usize>,
+}
+
+/// A key and its positions; a slot without positions is free.
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    key: u64,
+    positions: [u64; WORDS],
+}
+
+impl Default for Index {
+    fn default() -> Self {
+        Self {
+            slots: vec![Slot::default(); 2 * MOST_BITS],
+            filled: Vec::new(),
+        }
+    }
+}
+
+impl Index {
+    /// The slot of a key, or the free one where it would go.
+    #[inline(always)]
+    fn find(&self, key: u64) -> usize {
+        const BITS: u32 = (2 * MOST_BITS).ilog2();
+        let mut at = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - BITS)) as usize;
+        loop {
+            let slot = &self.slots[at];
+            if slot.key == key || slot.positions == [0; WORDS] {
+                return at;
+            }
+            at = (at + 1) % self.slots.len();
+        }
+    }
+
+    /// Replaces what was here with the keys of `reference`.
+    #[inline(always)]
+    fn fill(&mut self, reference: &View<'_>) {
+        for at in self.filled.drain(..) {
+            self.slots[at] = Slot::default();
+        }
+        for (i, &key) in reference.keys().iter().enumerate() {
+            let at = self.find(key);
+            let slot = &mut self.slots[at];
+            if slot.positions == [0; WORDS] {
+                slot.key = key;
+                self.filled.push(at);
+            }
+            slot.positions[i / 64] |= 1 << (i % 64);
+        }
+    }
+
+    #[inline(always)]
+    fn positions<const N: usize>(&self, key: u64) -> [u64; N] {
+        let slot = &self.slots[self.find(key)];
+        let mut positions = [0; N];
+        positions.copy_from_slice(&slot.positions[..N]);
+        positions
+    }
 }
 
 /// The same counts by hash maps, for segments of any length.
@@ -312,7 +409,9 @@ pub fn count_matches_general(
                 let longer = tokens.len().saturating_sub(order - 1);
                 for i in 0..longer {
                     let next = pairs.len() as u32;
-                    grams[i] = *pairs.entry((grams[i], tokens[i + order - 1])).or_insert(next);
+                    grams[i] = *pairs
+                        .entry((grams[i], tokens[i + order - 1]))
+                        .or_insert(next);
                 }
                 grams.truncate(longer);
             }
@@ -331,8 +430,11 @@ pub fn count_matches_general(
                 *most = count.max(*most);
             }
         }
-        matches[order - 1] =
-            count(&grams[0]).iter().zip(&most).map(|(&count, &most)| count.min(most)).sum();
+        matches[order - 1] = count(&grams[0])
+            .iter()
+            .zip(&most)
+            .map(|(&count, &most)| count.min(most))
+            .sum();
     }
     matches
 }

@@ -64,9 +64,17 @@ const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl Observations {
     /// Looks at one batch, whose first segment is `first` (from 0).
-    pub fn look(&mut self, first: u64, count: usize, hypotheses: &Lexed<'_>, references: &[Lexed<'_>]) {
+    pub fn look(
+        &mut self,
+        first: u64,
+        count: usize,
+        hypotheses: &Lexed<'_>,
+        references: &[Lexed<'_>],
+    ) {
         for i in 0..count {
-            let Some(line) = hypotheses.line(i) else { return };
+            let Some(line) = hypotheses.line(i) else {
+                return;
+            };
             if line.ends_with(b" .") {
                 self.tokenized.add(first + i as u64 + 1);
             }
@@ -83,9 +91,10 @@ impl Observations {
     pub fn look_for_mark<'a>(&mut self, streams: impl Iterator<Item = &'a Block>) {
         for (i, block) in streams.enumerate() {
             let start = match block {
-                Block::Lines { lines: lines @ (Lines::Mapped(..) | Lines::Owned(_)), .. } => {
-                    lines.padded().bytes()
-                }
+                Block::Lines {
+                    lines: lines @ (Lines::Mapped(..) | Lines::Owned(_)),
+                    ..
+                } => lines.padded().bytes(),
                 Block::Segments { segments, .. } => match segments.first() {
                     Some(Some(segment)) => segment.bytes(),
                     _ => continue,

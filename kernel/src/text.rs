@@ -28,7 +28,11 @@ impl<'a> Padded<'a> {
         let fits = range.start >= MARGIN
             && range.start <= range.end
             && range.end.checked_add(MARGIN)? <= all.len();
-        fits.then_some(Self { all, start: range.start, end: range.end })
+        fits.then_some(Self {
+            all,
+            start: range.start,
+            end: range.end,
+        })
     }
 
     /// The text itself.
@@ -75,7 +79,11 @@ impl PaddedBuffer {
 
     /// The text. Only complete after [`PaddedBuffer::finish`].
     pub fn padded(&self) -> Padded<'_> {
-        Padded { all: &self.bytes, start: MARGIN, end: self.bytes.len() - MARGIN }
+        Padded {
+            all: &self.bytes,
+            start: MARGIN,
+            end: self.bytes.len() - MARGIN,
+        }
     }
 
     /// Adds the margin behind the text.
@@ -103,7 +111,10 @@ impl Foreign {
     /// # Safety
     /// The bytes must outlive the batch, unchanged: its `keep` or its source holds their owner.
     pub unsafe fn new(bytes: &[u8]) -> Self {
-        Self { pointer: bytes.as_ptr(), length: bytes.len() }
+        Self {
+            pointer: bytes.as_ptr(),
+            length: bytes.len(),
+        }
     }
 
     /// The bytes.
@@ -126,9 +137,11 @@ impl Lines {
     pub fn padded(&self) -> Padded<'_> {
         match self {
             // The constructor in `MappedFile::next` has checked the margins.
-            Self::Mapped(map, range) => {
-                Padded { all: &map[..], start: range.start, end: range.end }
-            }
+            Self::Mapped(map, range) => Padded {
+                all: &map[..],
+                start: range.start,
+                end: range.end,
+            },
             Self::Owned(buffer) => buffer.padded(),
         }
     }
@@ -219,7 +232,10 @@ pub fn split_lines(text: &[u8], want: Want, last: bool) -> (usize, usize) {
     }
     // Nothing more fits: back to the last whole line, or on to the end of the first one.
     if lines > 0 && bytes < text.len() {
-        return (lines, memchr::memrchr(b'\n', &text[..bytes]).map_or(0, |at| at + 1));
+        return (
+            lines,
+            memchr::memrchr(b'\n', &text[..bytes]).map_or(0, |at| at + 1),
+        );
     }
     if bytes < text.len() {
         if let Some(at) = memchr::memchr(b'\n', &text[bytes..]) {
@@ -254,7 +270,11 @@ impl MappedFile {
         {
             let _ = map.advise(memmap2::Advice::Sequential);
         }
-        Ok(Self { name, map: Arc::new(map), position: 0 })
+        Ok(Self {
+            name,
+            map: Arc::new(map),
+            position: 0,
+        })
     }
 }
 
@@ -279,7 +299,10 @@ impl Source for MappedFile {
             Lines::Owned(owned_lines(&self.map[range]))
         };
         let offset = start as u64;
-        Ok(Some(Batch { count, streams: vec![Block::Lines { lines, offset }] }))
+        Ok(Some(Batch {
+            count,
+            streams: vec![Block::Lines { lines, offset }],
+        }))
     }
 }
 
@@ -299,7 +322,10 @@ pub fn check_size(name: &str, length: usize) -> Result<(), Error> {
     if length <= 1 << 31 {
         Ok(())
     } else {
-        Err(Error::TooLong { input: name.to_owned(), bytes: length as u64 })
+        Err(Error::TooLong {
+            input: name.to_owned(),
+            bytes: length as u64,
+        })
     }
 }
 
@@ -340,14 +366,15 @@ impl Stream {
         let text = text.strip_suffix(b"\n").unwrap_or(text);
         for line in text.split(|&byte| byte == b'\n') {
             self.line += 1;
-            let field = line.split(|&byte| byte == b'\t').nth(column).ok_or_else(|| {
-                Error::Column {
+            let field = line
+                .split(|&byte| byte == b'\t')
+                .nth(column)
+                .ok_or_else(|| Error::Column {
                     input: self.name.clone(),
                     line: self.line,
                     column: column + 1,
                     found: line.split(|&byte| byte == b'\t').count(),
-                }
-            })?;
+                })?;
             buffer.raw().extend_from_slice(field);
             buffer.raw().push(b'\n');
         }
@@ -391,8 +418,14 @@ impl Source for Stream {
             };
             self.start = range.end;
             self.offset += length as u64;
-            let block = Block::Lines { lines: Lines::Owned(lines), offset };
-            return Ok(Some(Batch { count, streams: vec![block] }));
+            let block = Block::Lines {
+                lines: Lines::Owned(lines),
+                offset,
+            };
+            return Ok(Some(Batch {
+                count,
+                streams: vec![block],
+            }));
         }
     }
 }
@@ -416,7 +449,9 @@ mod tests {
 
     #[test]
     fn a_stream_gives_the_same_lines_however_its_bytes_arrive() {
-        let text: Vec<u8> = (0..500).flat_map(|i| format!("line {i}\n").into_bytes()).collect();
+        let text: Vec<u8> = (0..500)
+            .flat_map(|i| format!("line {i}\n").into_bytes())
+            .collect();
         for piece in [1, 7, 64, 10_000] {
             let mut rest = text.clone();
             let read: Read = Box::new(move |into| {
@@ -428,7 +463,9 @@ mod tests {
             let mut seen = Vec::new();
             while let Some(batch) = stream.next(Want::Segments(33)).unwrap() {
                 for block in &batch.streams {
-                    let Block::Lines { lines, .. } = block else { panic!("lines expected") };
+                    let Block::Lines { lines, .. } = block else {
+                        panic!("lines expected")
+                    };
                     seen.extend_from_slice(lines.padded().bytes());
                 }
             }

@@ -67,11 +67,14 @@ pub struct Cut {
     pub irregular: u64,
 }
 
+/// Looks at the edges of a line: the text, the line's start, its first token's start, its last
+/// token's end. The text goes on behind the line, with a newline at least.
+pub type Edges = fn(&[u8], usize, usize, usize) -> bool;
+
 /// A tokenizer for blocks. A value holds what must be known of the blocks before.
 pub trait Rule: Default {
-    /// Whether a line is irregular because of its first or last character: from the text, the
-    /// line's start, its first token's start and its last token's end.
-    const EDGES: Option<fn(&[u8], usize, usize, usize) -> bool> = None;
+    /// Whether a line is irregular because of its first or last character.
+    const EDGES: Option<Edges> = None;
 
     /// Cuts the next 64 bytes.
     ///
@@ -116,7 +119,10 @@ impl LineTable {
     /// The bytes of line `i`, without its newline.
     pub fn line<'a>(&self, text: &'a [u8], i: usize) -> &'a [u8] {
         let start = self.starts[i] as usize;
-        let end = self.starts.get(i + 1).map_or(text.len(), |&next| next as usize);
+        let end = self
+            .starts
+            .get(i + 1)
+            .map_or(text.len(), |&next| next as usize);
         &text[start..end - 1]
     }
 }
@@ -152,11 +158,17 @@ impl<R: Rule> Job for LexBlocks<'_, R> {
             let (starts_at, ends_at) = self.tokens.room(started, 64);
             // SAFETY: position is within the text.
             let start = unsafe { pointer.add(position) };
-            let stretch = Stretch { start, text: PhantomData };
+            let stretch = Stretch {
+                start,
+                text: PhantomData,
+            };
             // SAFETY: the text has margins wider than a block; V is what the caller runs.
             let (mut cut, mut newline) = unsafe {
                 let block = V::load(start);
-                (self.rule.cut::<V>(block, &stretch), V::bits(V::equal(block, b'\n')))
+                (
+                    self.rule.cut::<V>(block, &stretch),
+                    V::bits(V::equal(block, b'\n')),
+                )
             };
             if length - position < 64 {
                 let valid = (1 << (length - position)) - 1;

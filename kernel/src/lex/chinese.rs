@@ -6,7 +6,7 @@
 //! dashes, €, ™, arrows, zero-width spaces), and the ideographs beyond U+FFFF do not. It is what
 //! every published zh score was computed with, so it is reproduced.
 
-use super::block::{Bits, Cut, Rule, Stretch};
+use super::block::{Bits, Cut, Edges, Rule, Stretch};
 use super::thirteen_a::{Carry, Classes, split};
 use super::whitespace::{ascii_space, wide_space};
 use crate::vector::Vector;
@@ -32,13 +32,21 @@ const RANGES: [(u32, u32); 13] = [
 /// All of them have three bytes.
 #[inline(always)]
 fn chinese(text: &[u8]) -> usize {
-    let [first @ 0xE2..=0xEF, second, third, ..] = *text else { return 0 };
+    let [first @ 0xE2..=0xEF, second, third, ..] = *text else {
+        return 0;
+    };
     if matches!(first, 0xE5..=0xE8) {
         return 3;
     }
-    let point =
-        u32::from(first & 15) << 12 | u32::from(second & 63) << 6 | u32::from(third & 63);
-    if RANGES.iter().any(|&(low, high)| (low..=high).contains(&point)) { 3 } else { 0 }
+    let point = u32::from(first & 15) << 12 | u32::from(second & 63) << 6 | u32::from(third & 63);
+    if RANGES
+        .iter()
+        .any(|&(low, high)| (low..=high).contains(&point))
+    {
+        3
+    } else {
+        0
+    }
 }
 
 /// Tokens of text whose ends are stripped of white space.
@@ -55,10 +63,12 @@ pub struct Chinese {
 }
 
 impl Rule for Chinese {
-    /// 13a's rules look at both sides of a point; here nothing stands outside the line.
-    const EDGES: Option<fn(&[u8], usize, usize, usize) -> bool> = Some(|text, _line, first, last| {
-        let point = |byte: u8| byte == b'.' || byte == b',';
-        point(text[first]) || point(text[last - 1])
+    /// Nothing stands outside the line: a point there is only split off for what is inside.
+    const EDGES: Option<Edges> = Some(|text, _line, first, last| {
+        let point = |at: usize| text[at] == b'.' || text[at] == b',';
+        let digit = |at: usize| text[at].is_ascii_digit();
+        (point(first) && digit(first + 1))
+            || (point(last - 1) && last - first > 1 && digit(last - 2))
     });
 
     #[inline(always)]
@@ -69,7 +79,13 @@ impl Rule for Chinese {
         let (space, leads, classes, mut wide, nul) = unsafe {
             let (space, leads) = ascii_space::<V>(bytes);
             let wide = V::bits(V::within(bytes, 0xE2, 0xEF));
-            (space, leads, Classes::of::<V>(bytes), wide, V::bits(V::equal(bytes, 0)))
+            (
+                space,
+                leads,
+                Classes::of::<V>(bytes),
+                wide,
+                V::bits(V::equal(bytes, 0)),
+            )
         };
         self.space.now |= space;
         wide_space(leads, stretch, &mut self.space);
@@ -84,6 +100,10 @@ impl Rule for Chinese {
             }
         }
         breaks |= self.alone.now;
-        Cut { space: self.space.now, breaks, irregular: nul | run }
+        Cut {
+            space: self.space.now,
+            breaks,
+            irregular: nul | run,
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! sides; symbols (S) always stand alone. Apostrophes are punctuation, so `don't` is three tokens;
 //! nothing is before the start of a segment or behind its end, so `in 2008.` keeps its full stop.
 
-use super::block::{Bits, Cut, Rule, Stretch};
+use super::block::{Bits, Cut, Edges, Rule, Stretch};
 use super::character::width;
 use super::unicode::{Class, class};
 use super::whitespace::{ascii_space, space, wide_space};
@@ -24,6 +24,16 @@ fn first(text: &[u8]) -> (Class, usize) {
         _ => u32::from(lead & 7) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3),
     };
     (class(point), width)
+}
+
+/// Where the character starts that ends before `end`, which is not 0.
+fn before(text: &[u8], end: usize) -> usize {
+    let back = text[..end]
+        .iter()
+        .rev()
+        .take(4)
+        .position(|byte| byte & 0xC0 != 0x80);
+    end - 1 - back.unwrap_or(0)
 }
 
 /// Tokens of text whose end is stripped of white space.
@@ -105,18 +115,17 @@ pub struct International {
 }
 
 impl Rule for International {
-    /// A mark at the very start or end of the segment has no neighbour there.
-    const EDGES: Option<fn(&[u8], usize, usize, usize) -> bool> =
-        Some(|text, line, start, end| {
-            let opens = start == line && first(&text[start..]).0 == Class::Punctuation;
-            let width = (1..=4.min(end))
-                .find(|&width| text[end - width] & 0xC0 != 0x80)
-                .unwrap_or(1);
-            // Only a mark right behind a number, or right before one, is treated differently.
-            let mark = first(&text[end - width..]).0 == Class::Punctuation;
-            let behind = |at: usize| at > start && text[at - 1].wrapping_sub(b'0') < 10;
-            opens || mark && (behind(end - width) || text[end - width - usize::from(end - width > 0)] >= 0x80)
-        });
+    /// Nothing stands outside the segment: a mark there is only split off for what is inside.
+    const EDGES: Option<Edges> = Some(|text, line, start, end| {
+        let (opening, width) = first(&text[start..]);
+        let closing = before(text, end);
+        (start == line
+            && opening == Class::Punctuation
+            && first(&text[start + width..]).0 == Class::Number)
+            || (first(&text[closing..]).0 == Class::Punctuation
+                && closing > line
+                && first(&text[before(text, closing)..]).0 == Class::Number)
+    });
 
     #[inline(always)]
     unsafe fn cut<V: Vector>(&mut self, bytes: V::Bytes, stretch: &Stretch<'_>) -> Cut {
@@ -202,6 +211,10 @@ impl Rule for International {
         self.last_mark = self.mark.now >> 62;
         self.last_number = self.number.now >> 63;
         self.last_alone = alone >> 63;
-        Cut { space: self.space.now, breaks, irregular: irregular | run }
+        Cut {
+            space: self.space.now,
+            breaks,
+            irregular: irregular | run,
+        }
     }
 }

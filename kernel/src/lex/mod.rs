@@ -46,18 +46,16 @@ impl Tokenizer {
 
     /// The tokenizer with this name, if there is one.
     pub fn named(name: &str) -> Option<Self> {
-        Self::NAMED.iter().find(|(known, _)| *known == name).map(|&(_, tokenizer)| tokenizer)
+        Self::NAMED
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|&(_, tokenizer)| tokenizer)
     }
 
     /// The definition: appends what the tokens of `segment` lie in to `text`, and emits where.
     ///
     /// As in sacreBLEU, white space at the segment's end goes first.
-    pub fn tokenize(
-        self,
-        segment: &[u8],
-        text: &mut Vec<u8>,
-        mut emit: impl FnMut(usize, usize),
-    ) {
+    pub fn tokenize(self, segment: &[u8], text: &mut Vec<u8>, mut emit: impl FnMut(usize, usize)) {
         let mut segment = whitespace::trim_end(segment);
         let base = text.len();
         let emit = |start, end| emit(base + start, base + end);
@@ -88,12 +86,20 @@ pub fn decode(text: &[u8]) -> (Option<u32>, usize) {
     if width == 1 {
         return (text[0].is_ascii().then_some(u32::from(text[0])), 1);
     }
-    let Some(tail) = text.get(1..width) else { return (None, 1) };
+    let Some(tail) = text.get(1..width) else {
+        return (None, 1);
+    };
     if tail.iter().any(|byte| byte & 0xC0 != 0x80) {
         return (None, 1);
     }
     let lead = u32::from(text[0]) & (0x7F >> width);
-    (Some(tail.iter().fold(lead, |point, byte| point << 6 | u32::from(byte & 63))), width)
+    (
+        Some(
+            tail.iter()
+                .fold(lead, |point, byte| point << 6 | u32::from(byte & 63)),
+        ),
+        width,
+    )
 }
 
 /// A tokenizer and what is done to the text before it.
@@ -154,17 +160,25 @@ impl<'a> Lexed<'a> {
             if exception.segment as usize == i {
                 self.next_exception += 1;
                 let (first, last) = exception.tokens?;
-                return Some(self.annex.view(self.annex_text, first as usize, last as usize));
+                return Some(
+                    self.annex
+                        .view(self.annex_text, first as usize, last as usize),
+                );
             }
         }
-        let first = if i == 0 { 0 } else { self.lines.token_ends[i - 1] };
+        let first = if i == 0 {
+            0
+        } else {
+            self.lines.token_ends[i - 1]
+        };
         let last = self.lines.token_ends[i];
         Some(self.tokens.view(self.text, first as usize, last as usize))
     }
 
     /// The text of segment `i` as it was lexed, where that is a line.
     pub fn line(&self, i: usize) -> Option<&'a [u8]> {
-        self.has_lines.then(|| self.lines.line(self.text.bytes(), i))
+        self.has_lines
+            .then(|| self.lines.line(self.text.bytes(), i))
     }
 }
 
@@ -186,8 +200,16 @@ impl Lexer {
         block: &'a Block,
         scratch: &'a mut Scratch,
     ) -> Result<Lexed<'a>, BadBytes> {
-        let Scratch { joined, lowered, tokens, lines, annex_text, annex, exceptions, folded } =
-            scratch;
+        let Scratch {
+            joined,
+            lowered,
+            tokens,
+            lines,
+            annex_text,
+            annex,
+            exceptions,
+            folded,
+        } = scratch;
         tokens.clear();
         annex.clear();
         lines.clear();
@@ -216,10 +238,15 @@ impl Lexer {
                 validate(text.bytes())?;
                 text
             }
-            Block::Segments { segments, trusted, .. } => {
+            Block::Segments {
+                segments, trusted, ..
+            } => {
                 for (i, segment) in segments.iter().enumerate() {
                     match segment {
-                        None => exceptions.push(Exception { segment: i as u32, tokens: None }),
+                        None => exceptions.push(Exception {
+                            segment: i as u32,
+                            tokens: None,
+                        }),
                         Some(bytes) => {
                             let bytes = bytes.bytes();
                             if memchr::memchr(b'\n', bytes).is_some() {
@@ -236,8 +263,10 @@ impl Lexer {
                     validate(joined.padded().bytes())?;
                     for &i in folded.iter() {
                         if let Some(bytes) = segments[i as usize] {
-                            validate(bytes.bytes())
-                                .map_err(|bad| BadBytes { segment: i as usize, ..bad })?;
+                            validate(bytes.bytes()).map_err(|bad| BadBytes {
+                                segment: i as usize,
+                                ..bad
+                            })?;
                         }
                     }
                 }
@@ -288,7 +317,12 @@ impl Lexer {
     }
 
     fn blocks<R: Rule>(&self, text: Padded<'_>, tokens: &mut Tokens, lines: &mut LineTable) {
-        self.instructions.run(LexBlocks { text, tokens, lines, rule: R::default() });
+        self.instructions.run(LexBlocks {
+            text,
+            tokens,
+            lines,
+            rule: R::default(),
+        });
         if let Some(irregular) = R::EDGES {
             let mut first = 0;
             for line in 0..lines.token_ends.len() {
@@ -328,12 +362,17 @@ impl Lexer {
             });
             // A byte between two segments, so that none runs into the next.
             raw.push(b'\n');
-            exceptions.push(Exception { segment, tokens: Some((first, annex.count() as u32)) });
+            exceptions.push(Exception {
+                segment,
+                tokens: Some((first, annex.count() as u32)),
+            });
         };
         if let Block::Segments { segments, .. } = block {
             let mut lowered = PaddedBuffer::default();
             for &i in folded {
-                let Some(bytes) = &segments[i as usize] else { continue };
+                let Some(bytes) = &segments[i as usize] else {
+                    continue;
+                };
                 match &self.lowercase {
                     None => lex(i, bytes.bytes()),
                     Some(lowercase) => {
@@ -370,7 +409,10 @@ fn lex_given(
     }
     tokens.make_keys(given.text.padded(), 0, true);
     lines.token_ends.extend_from_slice(&given.segment_ends);
-    exceptions.extend(given.missing.iter().map(|&segment| Exception { segment, tokens: None }));
+    exceptions.extend(given.missing.iter().map(|&segment| Exception {
+        segment,
+        tokens: None,
+    }));
 }
 
 /// Checks that newline-terminated text is UTF-8.
@@ -383,7 +425,11 @@ fn validate(text: &[u8]) -> Result<(), BadBytes> {
         Err(error) => {
             let offset = error.valid_up_to();
             let segment = memchr::memchr_iter(b'\n', &text[..offset]).count();
-            Err(BadBytes { segment, offset, byte: text[offset] })
+            Err(BadBytes {
+                segment,
+                offset,
+                byte: text[offset],
+            })
         }
     }
 }

@@ -102,6 +102,10 @@ impl Rule for Whitespace {
         };
         self.space.now |= space;
         wide_space(leads, stretch, &mut self.space);
-        Cut { space: self.space.now, breaks: 0, irregular: nul }
+        Cut {
+            space: self.space.now,
+            breaks: 0,
+            irregular: nul,
+        }
     }
 }

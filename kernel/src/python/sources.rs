@@ -14,7 +14,7 @@ use crate::tokens::View;
 use crate::vector::{Job, Vector};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyInt, PyIterator, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyInt, PyIterator, PyList, PyString, PyTuple};
 use std::any::Any;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,26 +27,35 @@ pub struct Source {
 
 impl Source {
     fn new(source: impl text::Source + 'static) -> Self {
-        Self { source: Mutex::new(Some(Box::new(source))) }
+        Self {
+            source: Mutex::new(Some(Box::new(source))),
+        }
     }
 
     /// The source itself, once.
     pub fn take(&self) -> PyResult<Box<dyn text::Source>> {
-        let taken = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let taken = self
+            .source
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         taken.ok_or_else(|| PyRuntimeError::new_err("this source has been read already"))
     }
 }
 
 /// What a value is called in an error message.
 fn type_name(value: &Bound<'_, PyAny>) -> String {
-    value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string())
+    value
+        .get_type()
+        .name()
+        .map_or_else(|_| "?".to_owned(), |name| name.to_string())
 }
 
 /// Bytes in Python objects, or copies of them.
 #[derive(Default)]
 struct Keep {
     copies: Vec<Vec<u8>>,
-    objects: Vec<Py<PyAny>>,
+    held: Option<Py<PyTuple>>,
 }
 
 impl Keep {
@@ -64,7 +73,7 @@ impl Keep {
     }
 
     fn done(self) -> Option<Arc<dyn Any + Send + Sync>> {
-        (!self.copies.is_empty() || !self.objects.is_empty())
+        (!self.copies.is_empty() || self.held.is_some())
             .then(|| Arc::new(self) as Arc<dyn Any + Send + Sync>)
     }
 }
@@ -92,7 +101,10 @@ impl Strings {
             let segment = self.position as u64;
             let Ok(text) = item.cast::<PyString>() else {
                 if item.is_none() {
-                    return Ok(Err(Error::MissingHypothesis { input: self.name.clone(), segment }));
+                    return Ok(Err(Error::MissingHypothesis {
+                        input: self.name.clone(),
+                        segment,
+                    }));
                 }
                 return Err(PyTypeError::new_err(format!(
                     "{}: segment {segment} is of type {}, not str",
@@ -111,8 +123,15 @@ impl Strings {
             return Ok(Err(error));
         }
         let count = segments.len();
-        let block = Block::Segments { segments, trusted: true, keep: keep.done() };
-        Ok(Ok(Some(Batch { count, streams: vec![block] })))
+        let block = Block::Segments {
+            segments,
+            trusted: true,
+            keep: keep.done(),
+        };
+        Ok(Ok(Some(Batch {
+            count,
+            streams: vec![block],
+        })))
     }
 }
 
@@ -148,6 +167,8 @@ impl References {
             return Ok(Ok(None));
         }
         let mut keep = Keep::default();
+        // One object to let go of later, and not one a segment.
+        let mut held = Vec::new();
         let mut streams: Vec<Vec<Option<Foreign>>> = vec![Vec::with_capacity(count)];
         let mut bytes = 0;
         for row in 0..count {
@@ -165,14 +186,14 @@ impl References {
                     if text.is_none() {
                         continue;
                     }
-                    let text = text.cast::<PyString>().map_err(|_| {
-                        not_text(self.position + row + 1, Some(i + 1), &text)
-                    })?;
+                    let text = text
+                        .cast::<PyString>()
+                        .map_err(|_| not_text(self.position + row + 1, Some(i + 1), &text))?;
                     let text = keep.foreign(&text)?;
                     bytes += text.bytes().len();
                     streams[i].push(Some(text));
                 }
-                keep.objects.push(several.into_any().unbind());
+                held.push(several);
             }
             for stream in &mut streams {
                 stream.resize(row + 1, None);
@@ -183,8 +204,15 @@ impl References {
             return Ok(Err(error));
         }
         let keep = keep.done();
-        let block = |segments| Block::Segments { segments, trusted: true, keep: keep.clone() };
-        Ok(Ok(Some(Batch { count, streams: streams.into_iter().map(block).collect() })))
+        let block = |segments| Block::Segments {
+            segments,
+            trusted: true,
+            keep: keep.clone(),
+        };
+        Ok(Ok(Some(Batch {
+            count,
+            streams: streams.into_iter().map(block).collect(),
+        })))
     }
 }
 
@@ -199,7 +227,9 @@ impl text::Source for References {
 }
 
 fn not_text(segment: usize, reference: Option<usize>, value: &Bound<'_, PyAny>) -> PyErr {
-    let which = reference.map_or(String::new(), |reference| format!(", reference {reference}"));
+    let which = reference.map_or(String::new(), |reference| {
+        format!(", reference {reference}")
+    });
     PyTypeError::new_err(format!(
         "references: segment {segment}{which} is of type {}; \
          a segment's references are a string, or a sequence of strings and None",
@@ -211,6 +241,9 @@ fn not_text(segment: usize, reference: Option<usize>, value: &Bound<'_, PyAny>) 
 fn several<'py>(item: &Bound<'py, PyAny>, segment: usize) -> PyResult<Bound<'py, PyTuple>> {
     if let Ok(tuple) = item.cast::<PyTuple>() {
         return Ok(tuple.clone());
+    }
+    if let Ok(list) = item.cast::<PyList>() {
+        return Ok(list.to_tuple());
     }
     if item.is_instance_of::<PyBytes>() || !item.hasattr("__len__")? {
         return Err(not_text(segment, None, item));
@@ -265,8 +298,11 @@ impl TokenRows {
             let Some(row) = rows.next() else { break };
             let row = row?;
             self.given += 1;
-            let sequences: Vec<Bound<'_, PyAny>> =
-                if self.several { row.try_iter()?.collect::<PyResult<_>>()? } else { vec![row] };
+            let sequences: Vec<Bound<'_, PyAny>> = if self.several {
+                row.try_iter()?.collect::<PyResult<_>>()?
+            } else {
+                vec![row]
+            };
             for (i, tokens) in sequences.iter().enumerate() {
                 if blocks.len() <= i {
                     blocks.push(missing_rows(count));
@@ -293,7 +329,10 @@ impl TokenRows {
             block.text.finish();
             Block::Tokens(block)
         };
-        Ok(Ok(Some(Batch { count, streams: blocks.into_iter().map(finish).collect() })))
+        Ok(Ok(Some(Batch {
+            count,
+            streams: blocks.into_iter().map(finish).collect(),
+        })))
     }
 }
 
@@ -318,7 +357,11 @@ impl text::Source for TokenRows {
 /// Hypotheses from a tuple of strings.
 #[pyfunction]
 pub fn strings(items: Py<PyTuple>, name: String) -> Source {
-    Source::new(Strings { name, items, position: 0 })
+    Source::new(Strings {
+        name,
+        items,
+        position: 0,
+    })
 }
 
 /// References from a tuple that has for each segment a string, or a sequence of strings and None.
@@ -330,7 +373,12 @@ pub fn references(items: Py<PyTuple>) -> Source {
 /// Segments that are tokens; with `several`, each row is a sequence of them.
 #[pyfunction]
 pub fn tokens(rows: Py<PyIterator>, name: String, several: bool) -> Source {
-    Source::new(TokenRows { name, rows, several, given: 0 })
+    Source::new(TokenRows {
+        name,
+        rows,
+        several,
+        given: 0,
+    })
 }
 
 /// An Arrow column, by the PyCapsule protocol.
@@ -409,7 +457,13 @@ impl Job for CountOne<'_, '_> {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
-        let Self { hypothesis, references, orders, matching, row } = self;
+        let Self {
+            hypothesis,
+            references,
+            orders,
+            matching,
+            row,
+        } = self;
         // SAFETY: as the caller promises.
         unsafe { bleu::row::<V>(hypothesis, references, orders, matching, row) }
     }
@@ -431,7 +485,11 @@ impl SentenceScratch {
         let mut keep = Keep::default();
         let mut block = |text: &Bound<'_, PyString>| -> PyResult<Block> {
             let segments = vec![Some(keep.foreign(text)?)];
-            Ok(Block::Segments { segments, trusted: true, keep: None })
+            Ok(Block::Segments {
+                segments,
+                trusted: true,
+                keep: None,
+            })
         };
         let hypothesis = block(hypothesis)?;
         // The strings are held by the caller's arguments, and by this tuple.
@@ -443,7 +501,9 @@ impl SentenceScratch {
             let several = held.insert(several(references, 1)?);
             for (i, text) in several.iter_borrowed().enumerate() {
                 if !text.is_none() {
-                    let text = text.cast::<PyString>().map_err(|_| not_text(1, Some(i + 1), &text))?;
+                    let text = text
+                        .cast::<PyString>()
+                        .map_err(|_| not_text(1, Some(i + 1), &text))?;
                     blocks.push(block(&text)?);
                 }
             }
@@ -455,7 +515,12 @@ impl SentenceScratch {
             self.references.resize_with(blocks.len(), Default::default);
         }
         let bad = |_| PyRuntimeError::new_err("a string that is not text");
-        let Self { hypothesis: scratch, references: scratches, matching, row } = self;
+        let Self {
+            hypothesis: scratch,
+            references: scratches,
+            matching,
+            row,
+        } = self;
         row.resize(bleu::columns(counter.orders), 0);
         let mut lexed = counter.lexer.lex(&hypothesis, scratch).map_err(bad)?;
         let mut views = Vec::with_capacity(blocks.len());

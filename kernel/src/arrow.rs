@@ -110,14 +110,10 @@ enum Kind {
 impl Kind {
     fn of(schema: &ArrowSchema, name: &str) -> Result<Self, Error> {
         if schema.format.is_null() {
-            return Err(Error::Input(format!(
-                "{name}: an Arrow schema without a format"
-            )));
+            return Err(Error::Input(format!("{name}: an Arrow schema without a format")));
         }
         // SAFETY: the format is a C string by the interface.
-        let format = unsafe { CStr::from_ptr(schema.format) }
-            .to_string_lossy()
-            .into_owned();
+        let format = unsafe { CStr::from_ptr(schema.format) }.to_string_lossy().into_owned();
         if !schema.dictionary.is_null() {
             let index = format.as_bytes().first().copied().unwrap_or(0);
             // SAFETY: not null, and owned by the schema.
@@ -188,12 +184,7 @@ impl Kind {
 /// The array must have that buffer, with that entry.
 unsafe fn entry<T: Copy>(array: &ArrowArray, buffer: usize, i: usize) -> T {
     // SAFETY: as the caller promises; producers need not align buffers.
-    unsafe {
-        (*array.buffers.add(buffer))
-            .cast::<T>()
-            .add(i)
-            .read_unaligned()
-    }
+    unsafe { (*array.buffers.add(buffer)).cast::<T>().add(i).read_unaligned() }
 }
 
 /// Whether entry `i` (with the offset added) is null.
@@ -220,14 +211,12 @@ unsafe fn string<'a>(array: &'a ArrowArray, kind: &Kind, i: usize) -> Option<&'a
             return None;
         }
         let (start, end) = match kind {
-            Kind::Utf8 => (
-                entry::<i32>(array, 1, at) as usize,
-                entry::<i32>(array, 1, at + 1) as usize,
-            ),
-            Kind::LargeUtf8 => (
-                entry::<i64>(array, 1, at) as usize,
-                entry::<i64>(array, 1, at + 1) as usize,
-            ),
+            Kind::Utf8 => {
+                (entry::<i32>(array, 1, at) as usize, entry::<i32>(array, 1, at + 1) as usize)
+            }
+            Kind::LargeUtf8 => {
+                (entry::<i64>(array, 1, at) as usize, entry::<i64>(array, 1, at + 1) as usize)
+            }
             Kind::Utf8View => {
                 let view: *const u8 = (*array.buffers.add(1)).cast::<u8>().add(16 * at);
                 let number = |i: usize| view.add(4 * i).cast::<i32>().read_unaligned() as usize;
@@ -235,9 +224,7 @@ unsafe fn string<'a>(array: &'a ArrowArray, kind: &Kind, i: usize) -> Option<&'a
                 let start = if length <= 12 {
                     view.add(4)
                 } else {
-                    (*array.buffers.add(2 + number(2)))
-                        .cast::<u8>()
-                        .add(number(3))
+                    (*array.buffers.add(2 + number(2))).cast::<u8>().add(number(3))
                 };
                 return Some(std::slice::from_raw_parts(start, length));
             }
@@ -318,15 +305,7 @@ impl Column {
             stream_status(&name, &mut stream, status)?;
         }
         let kind = Kind::of(&schema, &name)?;
-        Ok(Self {
-            name,
-            kind,
-            stream,
-            chunk: None,
-            position: 0,
-            required,
-            given: 0,
-        })
+        Ok(Self { name, kind, stream, chunk: None, position: 0, required, given: 0 })
     }
 
     /// The column that `array` is.
@@ -339,24 +318,16 @@ impl Column {
         let kind = Kind::of(schema, &name)?;
         let chunk = Some(Arc::new(array));
         let stream = ArrowArrayStream::empty();
-        Ok(Self {
-            name,
-            kind,
-            stream,
-            chunk,
-            position: 0,
-            required,
-            given: 0,
-        })
+        Ok(Self { name, kind, stream, chunk, position: 0, required, given: 0 })
     }
 
     /// The chunk to read from; `None` at the end.
     fn chunk(&mut self) -> Result<Option<Arc<ArrowArray>>, Error> {
         loop {
-            if let Some(chunk) = &self.chunk {
-                if self.position < chunk.length as usize {
-                    return Ok(Some(Arc::clone(chunk)));
-                }
+            if let Some(chunk) = &self.chunk
+                && self.position < chunk.length as usize
+            {
+                return Ok(Some(Arc::clone(chunk)));
             }
             self.chunk = None;
             self.position = 0;
@@ -386,14 +357,10 @@ fn stream_status(name: &str, stream: &mut ArrowArrayStream, status: c_int) -> Re
         let message = unsafe { get_last_error(stream) };
         if !message.is_null() {
             // SAFETY: a C string by the interface.
-            why = unsafe { CStr::from_ptr(message) }
-                .to_string_lossy()
-                .into_owned();
+            why = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
         }
     }
-    Err(Error::Input(format!(
-        "{name}: the Arrow stream failed with status {status}: {why}"
-    )))
+    Err(Error::Input(format!("{name}: the Arrow stream failed with status {status}: {why}")))
 }
 
 impl Source for Column {
@@ -442,10 +409,7 @@ impl Source for Column {
                 }
                 if self.required && streams[0][count - 1].is_none() {
                     let segment = self.given + count as u64;
-                    return Err(Error::MissingHypothesis {
-                        input: self.name.clone(),
-                        segment,
-                    });
+                    return Err(Error::MissingHypothesis { input: self.name.clone(), segment });
                 }
                 self.position += 1;
             }
@@ -463,15 +427,9 @@ impl Source for Column {
         }
         self.given += count as u64;
         let keep: Arc<dyn std::any::Any + Send + Sync> = Arc::new(keep);
-        let block = |segments| Block::Segments {
-            segments,
-            trusted: false,
-            keep: Some(Arc::clone(&keep)),
-        };
-        Ok(Some(Batch {
-            count,
-            streams: streams.into_iter().map(block).collect(),
-        }))
+        let block =
+            |segments| Block::Segments { segments, trusted: false, keep: Some(Arc::clone(&keep)) };
+        Ok(Some(Batch { count, streams: streams.into_iter().map(block).collect() }))
     }
 }
 
@@ -507,18 +465,12 @@ pub fn schema(format: &str, name: &str, children: Vec<ArrowSchema>) -> ArrowSche
     let text = |text: &str| CString::new(text.replace('\0', "")).unwrap_or_default();
     let strings = vec![text(format), text(name)];
     let mut children: Vec<Box<ArrowSchema>> = children.into_iter().map(Box::new).collect();
-    let pointers = children
-        .iter_mut()
-        .map(|child| ptr::from_mut(&mut **child).cast())
-        .collect();
+    let pointers = children.iter_mut().map(|child| ptr::from_mut(&mut **child).cast()).collect();
     let (format, name) = (strings[0].as_ptr(), strings[1].as_ptr());
     let n_children = children.len() as i64;
     let mut exported = Box::new(Exported {
         _strings: strings,
-        _children: children
-            .into_iter()
-            .map(|child| child as Box<dyn std::any::Any>)
-            .collect(),
+        _children: children.into_iter().map(|child| child as Box<dyn std::any::Any>).collect(),
         child_pointers: pointers,
         buffers: Vec::new(),
         _keep: None,
@@ -555,18 +507,12 @@ fn array(
     keep: Option<Box<dyn std::any::Any>>,
 ) -> ArrowArray {
     let mut children: Vec<Box<ArrowArray>> = children.into_iter().map(Box::new).collect();
-    let pointers = children
-        .iter_mut()
-        .map(|child| ptr::from_mut(&mut **child).cast())
-        .collect();
+    let pointers = children.iter_mut().map(|child| ptr::from_mut(&mut **child).cast()).collect();
     let n_children = children.len() as i64;
     let n_buffers = buffers.len() as i64;
     let mut exported = Box::new(Exported {
         _strings: Vec::new(),
-        _children: children
-            .into_iter()
-            .map(|child| child as Box<dyn std::any::Any>)
-            .collect(),
+        _children: children.into_iter().map(|child| child as Box<dyn std::any::Any>).collect(),
         child_pointers: pointers,
         buffers,
         _keep: keep,
@@ -614,10 +560,7 @@ pub fn stream(schema: impl Fn() -> ArrowSchema + 'static, array: ArrowArray) -> 
             (*stream).release = None;
         }
     }
-    let once = Box::new(Once {
-        schema: Box::new(schema),
-        array: Some(array),
-    });
+    let once = Box::new(Once { schema: Box::new(schema), array: Some(array) });
     ArrowArrayStream {
         get_schema: Some(get_schema),
         get_next: Some(get_next),

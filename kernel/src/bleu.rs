@@ -35,15 +35,7 @@ pub unsafe fn row<V: Vector>(
         .min_by_key(|&reference| (reference.abs_diff(length), reference))
         .unwrap_or(0);
     // SAFETY: as the caller promises.
-    let matches = unsafe {
-        Match {
-            hypothesis,
-            references,
-            orders,
-            scratch,
-        }
-        .count::<V>()
-    };
+    let matches = unsafe { Match { hypothesis, references, orders, scratch }.count::<V>() };
     row[0] = length as i64;
     row[1] = closest as i64;
     for order in 0..orders {
@@ -124,19 +116,13 @@ impl Formula {
             } else {
                 100.0 * count / total
             };
-            logs[order] = if precision == 0.0 {
-                LOG_OF_ZERO
-            } else {
-                precision.ln()
-            };
+            logs[order] = if precision == 0.0 { LOG_OF_ZERO } else { precision.ln() };
         }
         let mean = match &self.weights {
             None => self.sum(logs[..counted].iter().copied()) / counted as f64,
             Some(weights) => {
-                let products = logs[..counted]
-                    .iter()
-                    .zip(weights)
-                    .map(|(log, weight)| log * weight);
+                let products =
+                    logs[..counted].iter().zip(weights).map(|(log, weight)| log * weight);
                 let whole = self.sum(weights[..counted].iter().copied());
                 let sum = self.sum(products);
                 if counted == orders { sum } else { sum / whole }
@@ -159,10 +145,6 @@ impl Formula {
             }
             sum = next;
         }
-        if compensation != 0.0 && compensation.is_finite() {
-            sum + compensation
-        } else {
-            sum
-        }
+        if compensation != 0.0 && compensation.is_finite() { sum + compensation } else { sum }
     }
 }

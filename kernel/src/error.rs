@@ -66,12 +66,7 @@ impl fmt::Display for Error {
                 let shortest = inputs.iter().map(|(_, count)| count).min().unwrap_or(&0);
                 write!(out, "; segment {} has no counterpart", shortest + 1)
             }
-            Self::Utf8 {
-                input,
-                segment,
-                offset,
-                byte,
-            } => {
+            Self::Utf8 { input, segment, offset, byte } => {
                 write!(out, "{input}, line {segment}: byte 0x{byte:02x}")?;
                 if let Some(offset) = offset {
                     write!(out, " at offset {offset}")?;
@@ -96,12 +91,7 @@ impl fmt::Display for Error {
                 out,
                 "{input}: {bytes} bytes without a usable line end; a segment can have at most 2 GiB"
             ),
-            Self::Column {
-                input,
-                line,
-                column,
-                found,
-            } => write!(
+            Self::Column { input, line, column, found } => write!(
                 out,
                 "{input}, line {line}: column {column} asked for, but the line has {found} \
                  tab-separated column{}",

@@ -28,11 +28,7 @@ impl Lowercase {
     /// A table from (upper, lower) pairs of code points. `fallback` lower-cases the segments that
     /// hold one of the two characters that have no single lower-case form.
     pub fn new(pairs: impl IntoIterator<Item = (u32, u32)>, fallback: Fallback) -> Self {
-        let mut table = Self {
-            index: vec![0; 0x1100],
-            pages: Vec::new(),
-            fallback,
-        };
+        let mut table = Self { index: vec![0; 0x1100], pages: Vec::new(), fallback };
         for (upper, lower) in pairs {
             let Some(entry) = table.index.get_mut((upper >> 8) as usize) else {
                 continue;
@@ -103,11 +99,7 @@ impl Lowercase {
 fn ascii_prefix(text: &[u8]) -> usize {
     let chunks = text.chunks_exact(16);
     let whole = chunks.take_while(|chunk| chunk.is_ascii()).count() * 16;
-    whole
-        + text[whole..]
-            .iter()
-            .take_while(|byte| byte.is_ascii())
-            .count()
+    whole + text[whole..].iter().take_while(|byte| byte.is_ascii()).count()
 }
 
 #[cfg(test)]
@@ -115,13 +107,11 @@ mod tests {
     use super::*;
 
     fn rust() -> Lowercase {
-        let pairs = (0x80..0x20000)
-            .filter_map(char::from_u32)
-            .filter_map(|upper| {
-                let mut lower = upper.to_lowercase();
-                let first = lower.next()?;
-                (lower.len() == 0 && first != upper).then_some((upper as u32, first as u32))
-            });
+        let pairs = (0x80..0x20000).filter_map(char::from_u32).filter_map(|upper| {
+            let mut lower = upper.to_lowercase();
+            let first = lower.next()?;
+            (lower.len() == 0 && first != upper).then_some((upper as u32, first as u32))
+        });
         Lowercase::new(
             pairs,
             Box::new(|text, out| {

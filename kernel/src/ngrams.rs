@@ -62,12 +62,7 @@ impl Match<'_, '_> {
     /// The processor must have the instructions of `V`.
     #[inline(always)]
     pub unsafe fn count<V: Vector>(self) -> Matches {
-        let Self {
-            hypothesis,
-            references,
-            orders,
-            scratch,
-        } = self;
+        let Self { hypothesis, references, orders, scratch } = self;
         // SAFETY: as the caller promises.
         let counted = unsafe {
             match references {
@@ -206,10 +201,7 @@ unsafe fn many_words<V: Vector>(
     orders: usize,
     scratch: &mut Scratch,
 ) -> Option<Matches> {
-    if references
-        .iter()
-        .any(|reference| reference.count() > MOST_BITS)
-    {
+    if references.iter().any(|reference| reference.count() > MOST_BITS) {
         return None;
     }
     let mark_words = hypothesis.count().div_ceil(64);
@@ -283,11 +275,7 @@ unsafe fn mark<V: Vector, const N: usize, const O: usize>(
                     ends[order][word] = end;
                     // The lowest free position, if no lower word had one.
                     let free = end & !used[order][word];
-                    let lowest = if taken == 0 {
-                        free & free.wrapping_neg()
-                    } else {
-                        0
-                    };
+                    let lowest = if taken == 0 { free & free.wrapping_neg() } else { 0 };
                     used[order][word] |= lowest;
                     taken |= lowest;
                 }
@@ -332,10 +320,7 @@ struct Slot {
 
 impl Default for Index {
     fn default() -> Self {
-        Self {
-            slots: vec![Slot::default(); 2 * MOST_BITS],
-            filled: Vec::new(),
-        }
+        Self { slots: vec![Slot::default(); 2 * MOST_BITS], filled: Vec::new() }
     }
 }
 
@@ -409,9 +394,7 @@ pub fn count_matches_general(
                 let longer = tokens.len().saturating_sub(order - 1);
                 for i in 0..longer {
                     let next = pairs.len() as u32;
-                    grams[i] = *pairs
-                        .entry((grams[i], tokens[i + order - 1]))
-                        .or_insert(next);
+                    grams[i] = *pairs.entry((grams[i], tokens[i + order - 1])).or_insert(next);
                 }
                 grams.truncate(longer);
             }
@@ -430,11 +413,8 @@ pub fn count_matches_general(
                 *most = count.max(*most);
             }
         }
-        matches[order - 1] = count(&grams[0])
-            .iter()
-            .zip(&most)
-            .map(|(&count, &most)| count.min(most))
-            .sum();
+        matches[order - 1] =
+            count(&grams[0]).iter().zip(&most).map(|(&count, &most)| count.min(most)).sum();
     }
     matches
 }

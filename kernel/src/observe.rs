@@ -91,10 +91,9 @@ impl Observations {
     pub fn look_for_mark<'a>(&mut self, streams: impl Iterator<Item = &'a Block>) {
         for (i, block) in streams.enumerate() {
             let start = match block {
-                Block::Lines {
-                    lines: lines @ (Lines::Mapped(..) | Lines::Owned(_)),
-                    ..
-                } => lines.padded().bytes(),
+                Block::Lines { lines: lines @ (Lines::Mapped(..) | Lines::Owned(_)), .. } => {
+                    lines.padded().bytes()
+                }
                 Block::Segments { segments, .. } => match segments.first() {
                     Some(Some(segment)) => segment.bytes(),
                     _ => continue,

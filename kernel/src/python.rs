@@ -62,14 +62,9 @@ fn python_lowercase(py: Python<'_>) -> PyResult<Arc<Lowercase>> {
     }
     // No cased character lies beyond; the two that are left out need their surroundings.
     let cased = (0x80..0x20000).filter_map(char::from_u32);
-    let upper: String = cased
-        .filter(|&c| c != '\u{3A3}' && c != '\u{130}')
-        .collect();
+    let upper: String = cased.filter(|&c| c != '\u{3A3}' && c != '\u{130}').collect();
     let lower: String = PyString::new(py, &upper).call_method0("lower")?.extract()?;
-    let pairs = upper
-        .chars()
-        .zip(lower.chars())
-        .filter(|(upper, lower)| upper != lower);
+    let pairs = upper.chars().zip(lower.chars()).filter(|(upper, lower)| upper != lower);
     let pairs = pairs.map(|(upper, lower)| (upper as u32, lower as u32));
     let fallback = |segment: &[u8], out: &mut Vec<u8>| {
         Python::attach(|py| {
@@ -94,8 +89,7 @@ static INSTRUCTIONS: AtomicU8 = AtomicU8::new(u8::MAX);
 fn current_instructions() -> Instructions {
     let index = usize::from(INSTRUCTIONS.load(Ordering::Relaxed));
     let name = Instructions::NAMES.get(index);
-    name.and_then(|name| Instructions::named(name))
-        .unwrap_or_else(Instructions::best)
+    name.and_then(|name| Instructions::named(name)).unwrap_or_else(Instructions::best)
 }
 
 /// Chooses the instruction set by name, for tests and measurements.
@@ -103,14 +97,10 @@ fn current_instructions() -> Instructions {
 fn use_instructions(name: &str) -> PyResult<()> {
     let known = Instructions::NAMES.join(", ");
     let set = Instructions::named(name).ok_or_else(|| {
-        PyValueError::new_err(format!(
-            "unknown instruction set '{name}'; there are {known}"
-        ))
+        PyValueError::new_err(format!("unknown instruction set '{name}'; there are {known}"))
     })?;
     if !set.is_available() {
-        return Err(PyValueError::new_err(format!(
-            "this processor does not have '{name}'"
-        )));
+        return Err(PyValueError::new_err(format!("this processor does not have '{name}'")));
     }
     INSTRUCTIONS.store(set as u8, Ordering::Relaxed);
     Ok(())
@@ -134,16 +124,8 @@ fn available_instructions() -> Vec<&'static str> {
 fn lexer(py: Python<'_>, tokenizer: &str, lowercase: bool) -> PyResult<Lexer> {
     let tokenizer = Tokenizer::named(tokenizer)
         .ok_or_else(|| PyValueError::new_err(format!("unknown tokenizer '{tokenizer}'")))?;
-    let lowercase = if lowercase {
-        Some(python_lowercase(py)?)
-    } else {
-        None
-    };
-    Ok(Lexer {
-        tokenizer,
-        lowercase,
-        instructions: current_instructions(),
-    })
+    let lowercase = if lowercase { Some(python_lowercase(py)?) } else { None };
+    Ok(Lexer { tokenizer, lowercase, instructions: current_instructions() })
 }
 
 /// The tokens of one text, by the definition of a tokenizer.
@@ -158,17 +140,13 @@ fn tokenize<'py>(
     let mut buffer = Vec::new();
     let mut tokens = Vec::new();
     with_utf8(text, |bytes| match &lexer.lowercase {
-        None => lexer
-            .tokenizer
-            .tokenize(bytes, &mut buffer, |start, end| tokens.push(start..end)),
+        None => lexer.tokenizer.tokenize(bytes, &mut buffer, |start, end| tokens.push(start..end)),
         Some(lowercase) => {
             let mut lowered = crate::text::PaddedBuffer::default();
             lowercase.append(bytes, &mut lowered);
             lowered.finish();
             let bytes = lowered.padded().bytes();
-            lexer
-                .tokenizer
-                .tokenize(bytes, &mut buffer, |start, end| tokens.push(start..end));
+            lexer.tokenizer.tokenize(bytes, &mut buffer, |start, end| tokens.push(start..end));
         }
     })?;
     let list = PyList::empty(py);
@@ -197,10 +175,7 @@ fn summary_dict<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, 
     let seen = &summary.observations;
     dict.set_item("segments", summary.segments)?;
     dict.set_item("references", summary.references)?;
-    dict.set_item(
-        "tokenized",
-        (seen.tokenized.count, seen.tokenized.first.clone()),
-    )?;
+    dict.set_item("tokenized", (seen.tokenized.count, seen.tokenized.first.clone()))?;
     dict.set_item("identical", seen.identical)?;
     dict.set_item("marked", seen.marked.clone())?;
     let scripts = PyDict::new(py);
@@ -231,10 +206,8 @@ impl Scan {
         segments: Option<u64>,
     ) -> PyResult<(Table, Bound<'py, PyDict>)> {
         let mut sinks = vec![Rows::default(); self.workers];
-        let summary = py.detach(|| {
-            self.scan
-                .run(&self.counter, segments, &mut sinks, &mut signals())
-        })?;
+        let summary =
+            py.detach(|| self.scan.run(&self.counter, segments, &mut sinks, &mut signals()))?;
         let rows = py.detach(|| Rows::joined(sinks));
         let width = crate::bleu::columns(self.counter.orders);
         Ok((Table::new(rows, width), summary_dict(py, &summary)?))
@@ -244,10 +217,8 @@ impl Scan {
     fn totals<'py>(&self, py: Python<'py>) -> PyResult<(Table, Bound<'py, PyDict>)> {
         let width = crate::bleu::columns(self.counter.orders);
         let mut sinks = vec![Totals(vec![0; width]); self.workers];
-        let summary = py.detach(|| {
-            self.scan
-                .run(&self.counter, None, &mut sinks, &mut signals())
-        })?;
+        let summary =
+            py.detach(|| self.scan.run(&self.counter, None, &mut sinks, &mut signals()))?;
         let mut totals = vec![0; width];
         for sink in sinks {
             for (total, value) in totals.iter_mut().zip(sink.0) {
@@ -272,10 +243,7 @@ struct Bleu {
 impl Bleu {
     fn counter(&self, py: Python<'_>) -> PyResult<Counter> {
         let lexer = lexer(py, &self.tokenizer, self.lowercase)?;
-        Ok(Counter {
-            lexer,
-            orders: self.orders,
-        })
+        Ok(Counter { lexer, orders: self.orders })
     }
 }
 
@@ -300,29 +268,18 @@ impl Bleu {
             "floor" => Smoothing::Floor(smoothing_value),
             "add-k" => Smoothing::Add(smoothing_value),
             _ => {
-                return Err(PyValueError::new_err(format!(
-                    "unknown smoothing '{smoothing}'"
-                )));
+                return Err(PyValueError::new_err(format!("unknown smoothing '{smoothing}'")));
             }
         };
-        let fits = weights
-            .as_ref()
-            .is_none_or(|weights| weights.len() == max_order);
+        let fits = weights.as_ref().is_none_or(|weights| weights.len() == max_order);
         if !(1..=MOST_ORDERS).contains(&max_order) || !fits {
-            return Err(PyValueError::new_err(
-                "max_order must be 1 to 16, with a weight for each",
-            ));
+            return Err(PyValueError::new_err("max_order must be 1 to 16, with a weight for each"));
         }
         Ok(Self {
             tokenizer,
             lowercase,
             orders: max_order,
-            formula: Formula {
-                smoothing,
-                effective_order,
-                weights,
-                compensated,
-            },
+            formula: Formula { smoothing, effective_order, weights, compensated },
             scratch: Mutex::new(Vec::new()),
         })
     }
@@ -341,11 +298,7 @@ impl Bleu {
             references: references.collect::<PyResult<_>>()?,
         };
         let counter = self.counter(py)?;
-        Ok(Scan {
-            scan: scan::Scan::new(inputs),
-            counter,
-            workers: workers.max(1),
-        })
+        Ok(Scan { scan: scan::Scan::new(inputs), counter, workers: workers.max(1) })
     }
 
     /// The scores of a table's rows, each a segment.
@@ -372,10 +325,7 @@ impl Bleu {
         let row = counted.map(|count| (scratch.row(), count));
         let result = row
             .and_then(|(row, count)| Ok((self.formula.score(row), PyTuple::new(py, row)?, count)));
-        self.scratch
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(scratch);
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
         result
     }
 }

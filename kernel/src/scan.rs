@@ -83,16 +83,8 @@ struct Work {
 
 impl Feed {
     fn new(inputs: Inputs) -> Self {
-        let sources: Vec<_> = std::iter::once(inputs.hypotheses)
-            .chain(inputs.references)
-            .collect();
-        Self {
-            given: vec![0; sources.len()],
-            sources,
-            batches: 0,
-            ended: false,
-            limit: u64::MAX,
-        }
+        let sources: Vec<_> = std::iter::once(inputs.hypotheses).chain(inputs.references).collect();
+        Self { given: vec![0; sources.len()], sources, batches: 0, ended: false, limit: u64::MAX }
     }
 
     fn read(&mut self, source: usize, want: Want) -> Result<Option<Batch>, Error> {
@@ -125,13 +117,7 @@ impl Feed {
         let number = self.batches;
         self.batches += 1;
         self.ended = false;
-        Ok(Some(Work {
-            number,
-            first,
-            count,
-            hypotheses,
-            references,
-        }))
+        Ok(Some(Work { number, first, count, hypotheses, references }))
     }
 
     /// The error for inputs of different lengths. Reads all of them to their ends to count.
@@ -184,17 +170,12 @@ impl Job for CountBatch<'_, '_> {
     unsafe fn run<V: Vector>(mut self) -> Self::Output {
         let columns = bleu::columns(self.orders);
         let mut views: Vec<View<'_>> = Vec::with_capacity(self.references.len());
-        for (i, row) in self
-            .rows
-            .chunks_exact_mut(columns)
-            .take(self.count)
-            .enumerate()
-        {
+        for (i, row) in self.rows.chunks_exact_mut(columns).take(self.count).enumerate() {
             views.clear();
             for reference in self.references.iter_mut() {
-                views.extend(reference.next());
+                views.extend(reference.next_segment());
             }
-            let Some(hypothesis) = self.hypotheses.next() else {
+            let Some(hypothesis) = self.hypotheses.next_segment() else {
                 return Err(i);
             };
             if views.is_empty() {
@@ -217,23 +198,16 @@ impl Counter {
         summary: &mut Summary,
         names: &Names,
     ) -> Result<(), Error> {
-        let Work {
-            first,
-            count,
-            hypotheses,
-            references,
-            ..
-        } = work;
+        let Work { first, count, hypotheses, references, .. } = work;
         if *first == 0 {
             let streams = std::iter::once(hypotheses).chain(references);
             summary.observations.look_for_mark(streams);
         }
         scratch.rows.clear();
         scratch.rows.resize(count * bleu::columns(self.orders), 0);
-        scratch.references.resize_with(
-            references.len().max(scratch.references.len()),
-            Default::default,
-        );
+        scratch
+            .references
+            .resize_with(references.len().max(scratch.references.len()), Default::default);
         let bad_bytes = |stream: usize, block: &Block, bad: lex::BadBytes| Error::Utf8 {
             input: names.of(stream),
             segment: first + bad.segment as u64 + 1,
@@ -249,15 +223,11 @@ impl Counter {
             .map_err(|bad| bad_bytes(0, hypotheses, bad))?;
         let mut lexed_references = Vec::with_capacity(references.len());
         for (i, (block, scratch)) in references.iter().zip(&mut scratch.references).enumerate() {
-            let lexed = self
-                .lexer
-                .lex(block, scratch)
-                .map_err(|bad| bad_bytes(i + 1, block, bad))?;
+            let lexed =
+                self.lexer.lex(block, scratch).map_err(|bad| bad_bytes(i + 1, block, bad))?;
             lexed_references.push(lexed);
         }
-        summary
-            .observations
-            .look(*first, *count, &lexed, &lexed_references);
+        summary.observations.look(*first, *count, &lexed, &lexed_references);
         summary.segments += *count as u64;
         let outcome = self.lexer.instructions.run(CountBatch {
             hypotheses: lexed,
@@ -268,9 +238,7 @@ impl Counter {
             rows: &mut scratch.rows,
             summary,
         });
-        outcome.map_err(|i| Error::NoReference {
-            segment: first + i as u64 + 1,
-        })
+        outcome.map_err(|i| Error::NoReference { segment: first + i as u64 + 1 })
     }
 }
 
@@ -300,16 +268,8 @@ impl Scan {
     /// A run that has not read anything yet.
     pub fn new(inputs: Inputs) -> Self {
         let feed = Feed::new(inputs);
-        let names = Names(
-            feed.sources
-                .iter()
-                .map(|source| source.name().to_owned())
-                .collect(),
-        );
-        Self {
-            feed: Mutex::new(feed),
-            names,
-        }
+        let names = Names(feed.sources.iter().map(|source| source.name().to_owned()).collect());
+        Self { feed: Mutex::new(feed), names }
     }
 
     /// Counts the next segments, about `segments` of them or all that are left (`None`), with a

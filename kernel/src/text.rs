@@ -28,11 +28,7 @@ impl<'a> Padded<'a> {
         let fits = range.start >= MARGIN
             && range.start <= range.end
             && range.end.checked_add(MARGIN)? <= all.len();
-        fits.then_some(Self {
-            all,
-            start: range.start,
-            end: range.end,
-        })
+        fits.then_some(Self { all, start: range.start, end: range.end })
     }
 
     /// The text itself.
@@ -79,11 +75,7 @@ impl PaddedBuffer {
 
     /// The text. Only complete after [`PaddedBuffer::finish`].
     pub fn padded(&self) -> Padded<'_> {
-        Padded {
-            all: &self.bytes,
-            start: MARGIN,
-            end: self.bytes.len() - MARGIN,
-        }
+        Padded { all: &self.bytes, start: MARGIN, end: self.bytes.len() - MARGIN }
     }
 
     /// Adds the margin behind the text.
@@ -111,10 +103,7 @@ impl Foreign {
     /// # Safety
     /// The bytes must outlive the batch, unchanged: its `keep` or its source holds their owner.
     pub unsafe fn new(bytes: &[u8]) -> Self {
-        Self {
-            pointer: bytes.as_ptr(),
-            length: bytes.len(),
-        }
+        Self { pointer: bytes.as_ptr(), length: bytes.len() }
     }
 
     /// The bytes.
@@ -137,11 +126,9 @@ impl Lines {
     pub fn padded(&self) -> Padded<'_> {
         match self {
             // The constructor in `MappedFile::next` has checked the margins.
-            Self::Mapped(map, range) => Padded {
-                all: &map[..],
-                start: range.start,
-                end: range.end,
-            },
+            Self::Mapped(map, range) => {
+                Padded { all: &map[..], start: range.start, end: range.end }
+            }
             Self::Owned(buffer) => buffer.padded(),
         }
     }
@@ -232,22 +219,15 @@ pub fn split_lines(text: &[u8], want: Want, last: bool) -> (usize, usize) {
     }
     // Nothing more fits: back to the last whole line, or on to the end of the first one.
     if lines > 0 && bytes < text.len() {
-        return (
-            lines,
-            memchr::memrchr(b'\n', &text[..bytes]).map_or(0, |at| at + 1),
-        );
+        return (lines, memchr::memrchr(b'\n', &text[..bytes]).map_or(0, |at| at + 1));
     }
-    if bytes < text.len() {
-        if let Some(at) = memchr::memchr(b'\n', &text[bytes..]) {
-            return (1, bytes + at + 1);
-        }
+    if bytes < text.len()
+        && let Some(at) = memchr::memchr(b'\n', &text[bytes..])
+    {
+        return (1, bytes + at + 1);
     }
     let whole = memchr::memrchr(b'\n', text).map_or(0, |at| at + 1);
-    if last && whole < text.len() {
-        (lines + 1, text.len())
-    } else {
-        (lines, whole)
-    }
+    if last && whole < text.len() { (lines + 1, text.len()) } else { (lines, whole) }
 }
 
 /// A regular file, mapped into memory and lexed in place.
@@ -270,11 +250,7 @@ impl MappedFile {
         {
             let _ = map.advise(memmap2::Advice::Sequential);
         }
-        Ok(Self {
-            name,
-            map: Arc::new(map),
-            position: 0,
-        })
+        Ok(Self { name, map: Arc::new(map), position: 0 })
     }
 }
 
@@ -299,10 +275,7 @@ impl Source for MappedFile {
             Lines::Owned(owned_lines(&self.map[range]))
         };
         let offset = start as u64;
-        Ok(Some(Batch {
-            count,
-            streams: vec![Block::Lines { lines, offset }],
-        }))
+        Ok(Some(Batch { count, streams: vec![Block::Lines { lines, offset }] }))
     }
 }
 
@@ -322,10 +295,7 @@ pub fn check_size(name: &str, length: usize) -> Result<(), Error> {
     if length <= 1 << 31 {
         Ok(())
     } else {
-        Err(Error::TooLong {
-            input: name.to_owned(),
-            bytes: length as u64,
-        })
+        Err(Error::TooLong { input: name.to_owned(), bytes: length as u64 })
     }
 }
 
@@ -349,16 +319,7 @@ pub struct Stream {
 impl Stream {
     /// Lines of the bytes that `read` brings; with `column`, one tab-separated column of them.
     pub fn new(name: String, column: Option<usize>, read: Read) -> Self {
-        Self {
-            name,
-            read,
-            pending: Vec::new(),
-            start: 0,
-            offset: 0,
-            ended: false,
-            column,
-            line: 0,
-        }
+        Self { name, read, pending: Vec::new(), start: 0, offset: 0, ended: false, column, line: 0 }
     }
 
     fn cut_column(&mut self, text: &[u8], column: usize) -> Result<PaddedBuffer, Error> {
@@ -366,10 +327,8 @@ impl Stream {
         let text = text.strip_suffix(b"\n").unwrap_or(text);
         for line in text.split(|&byte| byte == b'\n') {
             self.line += 1;
-            let field = line
-                .split(|&byte| byte == b'\t')
-                .nth(column)
-                .ok_or_else(|| Error::Column {
+            let field =
+                line.split(|&byte| byte == b'\t').nth(column).ok_or_else(|| Error::Column {
                     input: self.name.clone(),
                     line: self.line,
                     column: column + 1,
@@ -418,14 +377,8 @@ impl Source for Stream {
             };
             self.start = range.end;
             self.offset += length as u64;
-            let block = Block::Lines {
-                lines: Lines::Owned(lines),
-                offset,
-            };
-            return Ok(Some(Batch {
-                count,
-                streams: vec![block],
-            }));
+            let block = Block::Lines { lines: Lines::Owned(lines), offset };
+            return Ok(Some(Batch { count, streams: vec![block] }));
         }
     }
 }
@@ -449,9 +402,7 @@ mod tests {
 
     #[test]
     fn a_stream_gives_the_same_lines_however_its_bytes_arrive() {
-        let text: Vec<u8> = (0..500)
-            .flat_map(|i| format!("line {i}\n").into_bytes())
-            .collect();
+        let text: Vec<u8> = (0..500).flat_map(|i| format!("line {i}\n").into_bytes()).collect();
         for piece in [1, 7, 64, 10_000] {
             let mut rest = text.clone();
             let read: Read = Box::new(move |into| {
@@ -463,9 +414,7 @@ mod tests {
             let mut seen = Vec::new();
             while let Some(batch) = stream.next(Want::Segments(33)).unwrap() {
                 for block in &batch.streams {
-                    let Block::Lines { lines, .. } = block else {
-                        panic!("lines expected")
-                    };
+                    let Block::Lines { lines, .. } = block else { panic!("lines expected") };
                     seen.extend_from_slice(lines.padded().bytes());
                 }
             }

@@ -57,10 +57,7 @@ impl Tokens {
     #[inline(always)]
     pub(crate) fn room(&mut self, count: usize, more: usize) -> (*mut u32, *mut u32) {
         self.grow(count + more);
-        (
-            self.starts[count..].as_mut_ptr(),
-            self.ends[count..].as_mut_ptr(),
-        )
+        (self.starts[count..].as_mut_ptr(), self.ends[count..].as_mut_ptr())
     }
 
     /// Says that `count` tokens have been written through [`Tokens::room`].
@@ -75,22 +72,15 @@ impl Tokens {
     pub(crate) fn make_keys(&mut self, text: Padded<'_>, first: usize, careful: bool) {
         let pointer = text.pointer();
         let length = text.bytes().len();
-        debug_assert!(
-            self.ends[..self.count]
-                .iter()
-                .all(|&end| end as usize <= length)
-        );
+        debug_assert!(self.ends[..self.count].iter().all(|&end| end as usize <= length));
         for i in first..self.count {
             // SAFETY: i < count; tokens lie in the text, which has margins of more than 8 bytes.
             unsafe {
                 let start = *self.starts.get_unchecked(i) as usize;
                 let length = *self.ends.get_unchecked(i) as usize - start;
                 let at = pointer.add(start);
-                *self.keys.get_unchecked_mut(i) = if careful {
-                    careful_key(at, length)
-                } else {
-                    key(at, length)
-                };
+                *self.keys.get_unchecked_mut(i) =
+                    if careful { careful_key(at, length) } else { key(at, length) };
             }
         }
     }
@@ -104,12 +94,7 @@ impl Tokens {
     #[inline(always)]
     pub(crate) fn view<'a>(&'a self, text: Padded<'a>, first: usize, last: usize) -> View<'a> {
         debug_assert!(first <= last && last <= self.count);
-        View {
-            text,
-            tokens: self,
-            first,
-            count: last - first,
-        }
+        View { text, tokens: self, first, count: last - first }
     }
 }
 
@@ -122,9 +107,7 @@ unsafe fn eight(at: *const u8) -> u64 {
 #[inline(always)]
 fn hashed(first: u64, last: u64, length: usize) -> u64 {
     let hash = first.wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        ^ last
-            .wrapping_add(length as u64)
-            .wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
+        ^ last.wrapping_add(length as u64).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
     hash >> 8 | HASHED
 }
 
@@ -136,16 +119,8 @@ fn hashed(first: u64, last: u64, length: usize) -> u64 {
 unsafe fn key(at: *const u8, length: usize) -> u64 {
     // SAFETY: as the caller promises.
     let (first, last) = unsafe { (eight(at), eight(at.add(length).sub(8))) };
-    let short = if length >= 8 {
-        first
-    } else {
-        first & ((1 << (8 * length)) - 1)
-    };
-    if length <= 8 {
-        short
-    } else {
-        hashed(first, last, length)
-    }
+    let short = if length >= 8 { first } else { first & ((1 << (8 * length)) - 1) };
+    if length <= 8 { short } else { hashed(first, last, length) }
 }
 
 /// The key of any token; equal to [`key`] for one without NUL.
@@ -184,11 +159,7 @@ impl<'a> View<'a> {
     #[inline(always)]
     pub fn keys(&self) -> &'a [u64] {
         // SAFETY: the view was made within the tokens.
-        unsafe {
-            self.tokens
-                .keys
-                .get_unchecked(self.first..self.first + self.count)
-        }
+        unsafe { self.tokens.keys.get_unchecked(self.first..self.first + self.count) }
     }
 
     /// The bytes of token `i`.

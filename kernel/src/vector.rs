@@ -250,10 +250,7 @@ mod x86 {
         #[inline(always)]
         unsafe fn equal(bytes: Self::Bytes, value: u8) -> Self::Mask {
             let value = _mm256_set1_epi8(value as i8);
-            [
-                _mm256_cmpeq_epi8(bytes[0], value),
-                _mm256_cmpeq_epi8(bytes[1], value),
-            ]
+            [_mm256_cmpeq_epi8(bytes[0], value), _mm256_cmpeq_epi8(bytes[1], value)]
         }
 
         #[inline(always)]

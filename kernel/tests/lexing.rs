@@ -10,10 +10,7 @@ fn defined(tokenizer: Tokenizer, segment: &[u8]) -> Vec<Vec<u8>> {
     let mut text = Vec::new();
     let mut ranges = Vec::new();
     tokenizer.tokenize(segment, &mut text, |start, end| ranges.push(start..end));
-    ranges
-        .into_iter()
-        .map(|range| text[range].to_vec())
-        .collect()
+    ranges.into_iter().map(|range| text[range].to_vec()).collect()
 }
 
 fn check(segments: &[Option<Vec<u8>>]) -> Result<(), TestCaseError> {
@@ -21,19 +18,13 @@ fn check(segments: &[Option<Vec<u8>>]) -> Result<(), TestCaseError> {
     let mut scratch = Scratch::default();
     for (name, tokenizer) in Tokenizer::NAMED {
         for instructions in common::available() {
-            let lexer = Lexer {
-                tokenizer,
-                lowercase: None,
-                instructions,
-            };
+            let lexer = Lexer { tokenizer, lowercase: None, instructions };
             let Ok(mut lexed) = lexer.lex(&block, &mut scratch) else {
                 return Err(TestCaseError::fail("trusted text was refused"));
             };
             for segment in segments {
-                let tokens = lexed.next().map(|view| {
-                    (0..view.count())
-                        .map(|i| view.token(i).to_vec())
-                        .collect::<Vec<_>>()
+                let tokens = lexed.next_segment().map(|view| {
+                    (0..view.count()).map(|i| view.token(i).to_vec()).collect::<Vec<_>>()
                 });
                 let expected = segment.as_ref().map(|segment| defined(tokenizer, segment));
                 prop_assert_eq!(tokens, expected, "{} with {:?}", name, instructions);
@@ -82,7 +73,7 @@ proptest! {
                 let lexer = Lexer { tokenizer, lowercase: None, instructions };
                 let Ok(mut lexed) = lexer.lex(&block, &mut scratch) else { continue };
                 for segment in &segments {
-                    let view = lexed.next();
+                    let view = lexed.next_segment();
                     prop_assert_eq!(view.is_some(), segment.is_some());
                     let tokens = view.map_or(0, |view| {
                         (0..view.count()).map(|i| view.token(i).len()).sum()
@@ -104,9 +95,8 @@ fn surrogates_are_characters_as_in_python() {
 
 #[test]
 fn every_position_in_a_block_is_cut_alike() {
-    for piece in [
-        "1.", ".5", "“", "。", "½.", "&amp;", "..5", "5-", "\u{2003}", "a\0", "”5", "5”6",
-    ] {
+    for piece in ["1.", ".5", "“", "。", "½.", "&amp;", "..5", "5-", "\u{2003}", "a\0", "”5", "5”6"]
+    {
         let segments: Vec<_> = (0..130)
             .map(|before| Some(format!("{}{piece}x y", "w".repeat(before)).into_bytes()))
             .chain((0..130).map(|n| Some(format!("{}{piece}", "ab ".repeat(n)).into_bytes())))

@@ -12,11 +12,7 @@ use truebleu_kernel::vector::Instructions;
 fn counter() -> Counter {
     let instructions = Instructions::best();
     Counter {
-        lexer: Lexer {
-            tokenizer: Tokenizer::ThirteenA,
-            lowercase: None,
-            instructions,
-        },
+        lexer: Lexer { tokenizer: Tokenizer::ThirteenA, lowercase: None, instructions },
         orders: 4,
     }
 }
@@ -89,19 +85,14 @@ fn a_mapped_file_gives_the_rows_of_a_stream() {
     let folder = std::env::temp_dir().join(format!("truebleu-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     for size in [1, 2, 40, 3000, 20_000] {
-        let text: String = (0..size)
-            .map(|i| format!("segment {i}, of {size}.\n"))
-            .collect();
+        let text: String = (0..size).map(|i| format!("segment {i}, of {size}.\n")).collect();
         let path = folder.join("text");
         std::fs::write(&path, &text).unwrap();
         let mapped = || -> Box<dyn Source> {
             let file = std::fs::File::open(&path).unwrap();
             Box::new(MappedFile::new("mapped".into(), &file).unwrap())
         };
-        let from_map = Inputs {
-            hypotheses: mapped(),
-            references: vec![mapped()],
-        };
+        let from_map = Inputs { hypotheses: mapped(), references: vec![mapped()] };
         let from_stream = Inputs {
             hypotheses: stream("h", &text, 777),
             references: vec![stream("r", &text, 999)],
@@ -117,15 +108,9 @@ fn a_mapped_file_gives_the_rows_of_a_stream() {
 fn error_of(hypotheses: &str, references: &[&str]) -> String {
     let inputs = Inputs {
         hypotheses: stream("hypotheses", hypotheses, 1000),
-        references: references
-            .iter()
-            .map(|text| stream("references", text, 1000))
-            .collect(),
+        references: references.iter().map(|text| stream("references", text, 1000)).collect(),
     };
-    run(inputs, 2, None)
-        .err()
-        .map(|error| error.to_string())
-        .unwrap_or_default()
+    run(inputs, 2, None).err().map(|error| error.to_string()).unwrap_or_default()
 }
 
 #[test]
@@ -159,10 +144,7 @@ fn bytes_that_are_not_utf8_are_found_by_line_and_offset() {
         references: vec![Box::new(Stream::new("r".into(), None, read(text)))],
     };
     let message = run(inputs, 1, None).err().unwrap().to_string();
-    assert!(
-        message.contains(&format!("r, line 5000: byte 0xe9 at offset {at} ")),
-        "{message}"
-    );
+    assert!(message.contains(&format!("r, line 5000: byte 0xe9 at offset {at} ")), "{message}");
 }
 
 #[test]
@@ -173,8 +155,7 @@ fn the_caller_can_stop_a_run() {
     };
     let mut sinks = vec![Rows::default(); 2];
     let scan = Scan::new(inputs);
-    let stopped = scan.run(&counter(), None, &mut sinks, &mut || {
-        Err(Error::Input("enough".into()))
-    });
+    let stopped =
+        scan.run(&counter(), None, &mut sinks, &mut || Err(Error::Input("enough".into())));
     assert_eq!(stopped.err().unwrap().to_string(), "enough");
 }

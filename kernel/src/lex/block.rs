@@ -119,10 +119,7 @@ impl LineTable {
     /// The bytes of line `i`, without its newline.
     pub fn line<'a>(&self, text: &'a [u8], i: usize) -> &'a [u8] {
         let start = self.starts[i] as usize;
-        let end = self
-            .starts
-            .get(i + 1)
-            .map_or(text.len(), |&next| next as usize);
+        let end = self.starts.get(i + 1).map_or(text.len(), |&next| next as usize);
         &text[start..end - 1]
     }
 }
@@ -158,17 +155,11 @@ impl<R: Rule> Job for LexBlocks<'_, R> {
             let (starts_at, ends_at) = self.tokens.room(started, 64);
             // SAFETY: position is within the text.
             let start = unsafe { pointer.add(position) };
-            let stretch = Stretch {
-                start,
-                text: PhantomData,
-            };
+            let stretch = Stretch { start, text: PhantomData };
             // SAFETY: the text has margins wider than a block; V is what the caller runs.
             let (mut cut, mut newline) = unsafe {
                 let block = V::load(start);
-                (
-                    self.rule.cut::<V>(block, &stretch),
-                    V::bits(V::equal(block, b'\n')),
-                )
+                (self.rule.cut::<V>(block, &stretch), V::bits(V::equal(block, b'\n')))
             };
             if length - position < 64 {
                 let valid = (1 << (length - position)) - 1;

@@ -45,10 +45,6 @@ impl Rule for Character {
         };
         self.space.now |= space;
         wide_space(leads, stretch, &mut self.space);
-        Cut {
-            space: self.space.now,
-            breaks: !continuation,
-            irregular: nul,
-        }
+        Cut { space: self.space.now, breaks: !continuation, irregular: nul }
     }
 }

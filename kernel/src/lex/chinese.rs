@@ -39,14 +39,7 @@ fn chinese(text: &[u8]) -> usize {
         return 3;
     }
     let point = u32::from(first & 15) << 12 | u32::from(second & 63) << 6 | u32::from(third & 63);
-    if RANGES
-        .iter()
-        .any(|&(low, high)| (low..=high).contains(&point))
-    {
-        3
-    } else {
-        0
-    }
+    if RANGES.iter().any(|&(low, high)| (low..=high).contains(&point)) { 3 } else { 0 }
 }
 
 /// Tokens of text whose ends are stripped of white space.
@@ -79,13 +72,7 @@ impl Rule for Chinese {
         let (space, leads, classes, mut wide, nul) = unsafe {
             let (space, leads) = ascii_space::<V>(bytes);
             let wide = V::bits(V::within(bytes, 0xE2, 0xEF));
-            (
-                space,
-                leads,
-                Classes::of::<V>(bytes),
-                wide,
-                V::bits(V::equal(bytes, 0)),
-            )
+            (space, leads, Classes::of::<V>(bytes), wide, V::bits(V::equal(bytes, 0)))
         };
         self.space.now |= space;
         wide_space(leads, stretch, &mut self.space);
@@ -100,10 +87,6 @@ impl Rule for Chinese {
             }
         }
         breaks |= self.alone.now;
-        Cut {
-            space: self.space.now,
-            breaks,
-            irregular: nul | run,
-        }
+        Cut { space: self.space.now, breaks, irregular: nul | run }
     }
 }

@@ -28,11 +28,7 @@ fn first(text: &[u8]) -> (Class, usize) {
 
 /// Where the character starts that ends before `end`, which is not 0.
 fn before(text: &[u8], end: usize) -> usize {
-    let back = text[..end]
-        .iter()
-        .rev()
-        .take(4)
-        .position(|byte| byte & 0xC0 != 0x80);
+    let back = text[..end].iter().rev().take(4).position(|byte| byte & 0xC0 != 0x80);
     end - 1 - back.unwrap_or(0)
 }
 
@@ -63,10 +59,10 @@ pub fn tokenize(text: &[u8], mut emit: impl FnMut(usize, usize)) {
             if glued {
                 ends.pop();
             }
-            if !ends.is_empty() {
-                if let Some(start) = token.take() {
-                    emit(start, at);
-                }
+            if !ends.is_empty()
+                && let Some(start) = token.take()
+            {
+                emit(start, at);
             }
             let mut start = at;
             for single in ends {
@@ -211,10 +207,6 @@ impl Rule for International {
         self.last_mark = self.mark.now >> 62;
         self.last_number = self.number.now >> 63;
         self.last_alone = alone >> 63;
-        Cut {
-            space: self.space.now,
-            breaks,
-            irregular: irregular | run,
-        }
+        Cut { space: self.space.now, breaks, irregular: irregular | run }
     }
 }

@@ -46,10 +46,7 @@ impl Tokenizer {
 
     /// The tokenizer with this name, if there is one.
     pub fn named(name: &str) -> Option<Self> {
-        Self::NAMED
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map(|&(_, tokenizer)| tokenizer)
+        Self::NAMED.iter().find(|(known, _)| *known == name).map(|&(_, tokenizer)| tokenizer)
     }
 
     /// The definition: appends what the tokens of `segment` lie in to `text`, and emits where.
@@ -93,13 +90,7 @@ pub fn decode(text: &[u8]) -> (Option<u32>, usize) {
         return (None, 1);
     }
     let lead = u32::from(text[0]) & (0x7F >> width);
-    (
-        Some(
-            tail.iter()
-                .fold(lead, |point, byte| point << 6 | u32::from(byte & 63)),
-        ),
-        width,
-    )
+    (Some(tail.iter().fold(lead, |point, byte| point << 6 | u32::from(byte & 63))), width)
 }
 
 /// A tokenizer and what is done to the text before it.
@@ -144,41 +135,36 @@ pub struct Lexed<'a> {
     lines: &'a LineTable,
     annex_text: Padded<'a>,
     annex: &'a Tokens,
+    /// In the order of their segments.
     exceptions: &'a [Exception],
-    next_exception: usize,
-    next_segment: usize,
+    /// The next of `exceptions` to come.
+    exception: usize,
+    /// The next segment.
+    segment: usize,
     has_lines: bool,
 }
 
 impl<'a> Lexed<'a> {
     /// The tokens of the next segment; `None` if it is missing. Segments come in order.
     #[inline(always)]
-    pub fn next(&mut self) -> Option<View<'a>> {
-        let i = self.next_segment;
-        self.next_segment += 1;
-        if let Some(exception) = self.exceptions.get(self.next_exception) {
-            if exception.segment as usize == i {
-                self.next_exception += 1;
-                let (first, last) = exception.tokens?;
-                return Some(
-                    self.annex
-                        .view(self.annex_text, first as usize, last as usize),
-                );
-            }
+    pub fn next_segment(&mut self) -> Option<View<'a>> {
+        let i = self.segment;
+        self.segment += 1;
+        if let Some(exception) = self.exceptions.get(self.exception)
+            && exception.segment as usize == i
+        {
+            self.exception += 1;
+            let (first, last) = exception.tokens?;
+            return Some(self.annex.view(self.annex_text, first as usize, last as usize));
         }
-        let first = if i == 0 {
-            0
-        } else {
-            self.lines.token_ends[i - 1]
-        };
+        let first = if i == 0 { 0 } else { self.lines.token_ends[i - 1] };
         let last = self.lines.token_ends[i];
         Some(self.tokens.view(self.text, first as usize, last as usize))
     }
 
     /// The text of segment `i` as it was lexed, where that is a line.
     pub fn line(&self, i: usize) -> Option<&'a [u8]> {
-        self.has_lines
-            .then(|| self.lines.line(self.text.bytes(), i))
+        self.has_lines.then(|| self.lines.line(self.text.bytes(), i))
     }
 }
 
@@ -200,16 +186,8 @@ impl Lexer {
         block: &'a Block,
         scratch: &'a mut Scratch,
     ) -> Result<Lexed<'a>, BadBytes> {
-        let Scratch {
-            joined,
-            lowered,
-            tokens,
-            lines,
-            annex_text,
-            annex,
-            exceptions,
-            folded,
-        } = scratch;
+        let Scratch { joined, lowered, tokens, lines, annex_text, annex, exceptions, folded } =
+            scratch;
         tokens.clear();
         annex.clear();
         lines.clear();
@@ -228,8 +206,8 @@ impl Lexer {
                     annex_text: annex_text.padded(),
                     annex,
                     exceptions,
-                    next_exception: 0,
-                    next_segment: 0,
+                    exception: 0,
+                    segment: 0,
                     has_lines: false,
                 });
             }
@@ -238,15 +216,10 @@ impl Lexer {
                 validate(text.bytes())?;
                 text
             }
-            Block::Segments {
-                segments, trusted, ..
-            } => {
+            Block::Segments { segments, trusted, .. } => {
                 for (i, segment) in segments.iter().enumerate() {
                     match segment {
-                        None => exceptions.push(Exception {
-                            segment: i as u32,
-                            tokens: None,
-                        }),
+                        None => exceptions.push(Exception { segment: i as u32, tokens: None }),
                         Some(bytes) => {
                             let bytes = bytes.bytes();
                             if memchr::memchr(b'\n', bytes).is_some() {
@@ -263,10 +236,8 @@ impl Lexer {
                     validate(joined.padded().bytes())?;
                     for &i in folded.iter() {
                         if let Some(bytes) = segments[i as usize] {
-                            validate(bytes.bytes()).map_err(|bad| BadBytes {
-                                segment: i as usize,
-                                ..bad
-                            })?;
+                            validate(bytes.bytes())
+                                .map_err(|bad| BadBytes { segment: i as usize, ..bad })?;
                         }
                     }
                 }
@@ -310,19 +281,14 @@ impl Lexer {
             annex_text: annex_text.padded(),
             annex,
             exceptions,
-            next_exception: 0,
-            next_segment: 0,
+            exception: 0,
+            segment: 0,
             has_lines: true,
         })
     }
 
     fn blocks<R: Rule>(&self, text: Padded<'_>, tokens: &mut Tokens, lines: &mut LineTable) {
-        self.instructions.run(LexBlocks {
-            text,
-            tokens,
-            lines,
-            rule: R::default(),
-        });
+        self.instructions.run(LexBlocks { text, tokens, lines, rule: R::default() });
         if let Some(irregular) = R::EDGES {
             let mut first = 0;
             for line in 0..lines.token_ends.len() {
@@ -362,10 +328,7 @@ impl Lexer {
             });
             // A byte between two segments, so that none runs into the next.
             raw.push(b'\n');
-            exceptions.push(Exception {
-                segment,
-                tokens: Some((first, annex.count() as u32)),
-            });
+            exceptions.push(Exception { segment, tokens: Some((first, annex.count() as u32)) });
         };
         if let Block::Segments { segments, .. } = block {
             let mut lowered = PaddedBuffer::default();
@@ -409,10 +372,7 @@ fn lex_given(
     }
     tokens.make_keys(given.text.padded(), 0, true);
     lines.token_ends.extend_from_slice(&given.segment_ends);
-    exceptions.extend(given.missing.iter().map(|&segment| Exception {
-        segment,
-        tokens: None,
-    }));
+    exceptions.extend(given.missing.iter().map(|&segment| Exception { segment, tokens: None }));
 }
 
 /// Checks that newline-terminated text is UTF-8.
@@ -425,11 +385,7 @@ fn validate(text: &[u8]) -> Result<(), BadBytes> {
         Err(error) => {
             let offset = error.valid_up_to();
             let segment = memchr::memchr_iter(b'\n', &text[..offset]).count();
-            Err(BadBytes {
-                segment,
-                offset,
-                byte: text[offset],
-            })
+            Err(BadBytes { segment, offset, byte: text[offset] })
         }
     }
 }

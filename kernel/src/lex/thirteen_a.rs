@@ -11,12 +11,8 @@ use crate::vector::Vector;
 use memchr::memmem;
 use std::borrow::Cow;
 
-const ENTITIES: [(&[u8], &[u8]); 4] = [
-    (b"&quot;", b"\""),
-    (b"&amp;", b"&"),
-    (b"&lt;", b"<"),
-    (b"&gt;", b">"),
-];
+const ENTITIES: [(&[u8], &[u8]); 4] =
+    [(b"&quot;", b"\""), (b"&amp;", b"&"), (b"&lt;", b"<"), (b"&gt;", b">")];
 
 fn replace<'a>(text: Cow<'a, [u8]>, from: &[u8], to: &[u8]) -> Cow<'a, [u8]> {
     let finder = memmem::Finder::new(from);
@@ -66,10 +62,7 @@ pub fn split(
     mut emit: impl FnMut(usize, usize),
 ) {
     let digit = |at: usize, edge: bool| text.get(at).map_or(edge, u8::is_ascii_digit);
-    let after_digit = |at: usize| {
-        at.checked_sub(1)
-            .map_or(!bounded, |before| digit(before, false))
-    };
+    let after_digit = |at: usize| at.checked_sub(1).map_or(!bounded, |before| digit(before, false));
     let mut token = None;
     let mut at = 0;
     while at < text.len() {
@@ -80,16 +73,9 @@ pub fn split(
             b'.' | b',' => {
                 // A run of them: which of its members are split off follows from two passes of
                 // substitutions that each consume pairs, hence from the parity of its length.
-                let run = text[at..]
-                    .iter()
-                    .take_while(|&&b| b == b'.' || b == b',')
-                    .count();
+                let run = text[at..].iter().take_while(|&&b| b == b'.' || b == b',').count();
                 let glued = digit(at + run, !bounded)
-                    && if run % 2 == 1 {
-                        after_digit(at)
-                    } else {
-                        !after_digit(at)
-                    };
+                    && if run % 2 == 1 { after_digit(at) } else { !after_digit(at) };
                 let single = if glued { run - 1 } else { run };
                 if single > 0 {
                     if let Some(start) = token.take() {
@@ -208,13 +194,7 @@ impl Rule for ThirteenA {
         let (space, leads, classes, mut rare, nul) = unsafe {
             let (space, leads) = ascii_space::<V>(bytes);
             let rare = V::bits(V::or(V::equal(bytes, b'&'), V::equal(bytes, b'<')));
-            (
-                space,
-                leads,
-                Classes::of::<V>(bytes),
-                rare,
-                V::bits(V::equal(bytes, 0)),
-            )
+            (space, leads, Classes::of::<V>(bytes), rare, V::bits(V::equal(bytes, 0)))
         };
         self.space.now |= space;
         wide_space(leads, stretch, &mut self.space);
@@ -230,10 +210,6 @@ impl Rule for ThirteenA {
                 irregular |= 1 << at;
             }
         }
-        Cut {
-            space: self.space.now,
-            breaks,
-            irregular,
-        }
+        Cut { space: self.space.now, breaks, irregular }
     }
 }

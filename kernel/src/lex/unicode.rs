@@ -20,9 +20,7 @@ pub enum Class {
 /// The class of a code point.
 #[inline(always)]
 pub fn class(point: u32) -> Class {
-    let page = INDEX
-        .get((point >> 8) as usize)
-        .map_or(1, |&page| usize::from(page));
+    let page = INDEX.get((point >> 8) as usize).map_or(1, |&page| usize::from(page));
     let four = PAGES[page][(point >> 2 & 63) as usize];
     match four >> (2 * (point & 3)) & 3 {
         0 => Class::Other,

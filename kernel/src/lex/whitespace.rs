@@ -102,10 +102,6 @@ impl Rule for Whitespace {
         };
         self.space.now |= space;
         wide_space(leads, stretch, &mut self.space);
-        Cut {
-            space: self.space.now,
-            breaks: 0,
-            irregular: nul,
-        }
+        Cut { space: self.space.now, breaks: 0, irregular: nul }
     }
 }

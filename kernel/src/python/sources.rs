@@ -27,28 +27,19 @@ pub struct Source {
 
 impl Source {
     fn new(source: impl text::Source + 'static) -> Self {
-        Self {
-            source: Mutex::new(Some(Box::new(source))),
-        }
+        Self { source: Mutex::new(Some(Box::new(source))) }
     }
 
     /// The source itself, once.
     pub fn take(&self) -> PyResult<Box<dyn text::Source>> {
-        let taken = self
-            .source
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let taken = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
         taken.ok_or_else(|| PyRuntimeError::new_err("this source has been read already"))
     }
 }
 
 /// What a value is called in an error message.
 fn type_name(value: &Bound<'_, PyAny>) -> String {
-    value
-        .get_type()
-        .name()
-        .map_or_else(|_| "?".to_owned(), |name| name.to_string())
+    value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string())
 }
 
 /// Bytes in Python objects, or copies of them.
@@ -101,10 +92,7 @@ impl Strings {
             let segment = self.position as u64;
             let Ok(text) = item.cast::<PyString>() else {
                 if item.is_none() {
-                    return Ok(Err(Error::MissingHypothesis {
-                        input: self.name.clone(),
-                        segment,
-                    }));
+                    return Ok(Err(Error::MissingHypothesis { input: self.name.clone(), segment }));
                 }
                 return Err(PyTypeError::new_err(format!(
                     "{}: segment {segment} is of type {}, not str",
@@ -123,15 +111,8 @@ impl Strings {
             return Ok(Err(error));
         }
         let count = segments.len();
-        let block = Block::Segments {
-            segments,
-            trusted: true,
-            keep: keep.done(),
-        };
-        Ok(Ok(Some(Batch {
-            count,
-            streams: vec![block],
-        })))
+        let block = Block::Segments { segments, trusted: true, keep: keep.done() };
+        Ok(Ok(Some(Batch { count, streams: vec![block] })))
     }
 }
 
@@ -204,15 +185,8 @@ impl References {
             return Ok(Err(error));
         }
         let keep = keep.done();
-        let block = |segments| Block::Segments {
-            segments,
-            trusted: true,
-            keep: keep.clone(),
-        };
-        Ok(Ok(Some(Batch {
-            count,
-            streams: streams.into_iter().map(block).collect(),
-        })))
+        let block = |segments| Block::Segments { segments, trusted: true, keep: keep.clone() };
+        Ok(Ok(Some(Batch { count, streams: streams.into_iter().map(block).collect() })))
     }
 }
 
@@ -227,9 +201,7 @@ impl text::Source for References {
 }
 
 fn not_text(segment: usize, reference: Option<usize>, value: &Bound<'_, PyAny>) -> PyErr {
-    let which = reference.map_or(String::new(), |reference| {
-        format!(", reference {reference}")
-    });
+    let which = reference.map_or(String::new(), |reference| format!(", reference {reference}"));
     PyTypeError::new_err(format!(
         "references: segment {segment}{which} is of type {}; \
          a segment's references are a string, or a sequence of strings and None",
@@ -298,11 +270,8 @@ impl TokenRows {
             let Some(row) = rows.next() else { break };
             let row = row?;
             self.given += 1;
-            let sequences: Vec<Bound<'_, PyAny>> = if self.several {
-                row.try_iter()?.collect::<PyResult<_>>()?
-            } else {
-                vec![row]
-            };
+            let sequences: Vec<Bound<'_, PyAny>> =
+                if self.several { row.try_iter()?.collect::<PyResult<_>>()? } else { vec![row] };
             for (i, tokens) in sequences.iter().enumerate() {
                 if blocks.len() <= i {
                     blocks.push(missing_rows(count));
@@ -329,10 +298,7 @@ impl TokenRows {
             block.text.finish();
             Block::Tokens(block)
         };
-        Ok(Ok(Some(Batch {
-            count,
-            streams: blocks.into_iter().map(finish).collect(),
-        })))
+        Ok(Ok(Some(Batch { count, streams: blocks.into_iter().map(finish).collect() })))
     }
 }
 
@@ -357,11 +323,7 @@ impl text::Source for TokenRows {
 /// Hypotheses from a tuple of strings.
 #[pyfunction]
 pub fn strings(items: Py<PyTuple>, name: String) -> Source {
-    Source::new(Strings {
-        name,
-        items,
-        position: 0,
-    })
+    Source::new(Strings { name, items, position: 0 })
 }
 
 /// References from a tuple that has for each segment a string, or a sequence of strings and None.
@@ -373,12 +335,7 @@ pub fn references(items: Py<PyTuple>) -> Source {
 /// Segments that are tokens; with `several`, each row is a sequence of them.
 #[pyfunction]
 pub fn tokens(rows: Py<PyIterator>, name: String, several: bool) -> Source {
-    Source::new(TokenRows {
-        name,
-        rows,
-        several,
-        given: 0,
-    })
+    Source::new(TokenRows { name, rows, several, given: 0 })
 }
 
 /// An Arrow column, by the PyCapsule protocol.
@@ -457,13 +414,7 @@ impl Job for CountOne<'_, '_> {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
-        let Self {
-            hypothesis,
-            references,
-            orders,
-            matching,
-            row,
-        } = self;
+        let Self { hypothesis, references, orders, matching, row } = self;
         // SAFETY: as the caller promises.
         unsafe { bleu::row::<V>(hypothesis, references, orders, matching, row) }
     }
@@ -485,11 +436,7 @@ impl SentenceScratch {
         let mut keep = Keep::default();
         let mut block = |text: &Bound<'_, PyString>| -> PyResult<Block> {
             let segments = vec![Some(keep.foreign(text)?)];
-            Ok(Block::Segments {
-                segments,
-                trusted: true,
-                keep: None,
-            })
+            Ok(Block::Segments { segments, trusted: true, keep: None })
         };
         let hypothesis = block(hypothesis)?;
         // The strings are held by the caller's arguments, and by this tuple.
@@ -501,9 +448,8 @@ impl SentenceScratch {
             let several = held.insert(several(references, 1)?);
             for (i, text) in several.iter_borrowed().enumerate() {
                 if !text.is_none() {
-                    let text = text
-                        .cast::<PyString>()
-                        .map_err(|_| not_text(1, Some(i + 1), &text))?;
+                    let text =
+                        text.cast::<PyString>().map_err(|_| not_text(1, Some(i + 1), &text))?;
                     blocks.push(block(&text)?);
                 }
             }
@@ -515,19 +461,14 @@ impl SentenceScratch {
             self.references.resize_with(blocks.len(), Default::default);
         }
         let bad = |_| PyRuntimeError::new_err("a string that is not text");
-        let Self {
-            hypothesis: scratch,
-            references: scratches,
-            matching,
-            row,
-        } = self;
+        let Self { hypothesis: scratch, references: scratches, matching, row } = self;
         row.resize(bleu::columns(counter.orders), 0);
         let mut lexed = counter.lexer.lex(&hypothesis, scratch).map_err(bad)?;
         let mut views = Vec::with_capacity(blocks.len());
         for (block, scratch) in blocks.iter().zip(scratches) {
-            views.extend(counter.lexer.lex(block, scratch).map_err(bad)?.next());
+            views.extend(counter.lexer.lex(block, scratch).map_err(bad)?.next_segment());
         }
-        let Some(hypothesis) = lexed.next() else {
+        let Some(hypothesis) = lexed.next_segment() else {
             return Err(PyRuntimeError::new_err("a hypothesis without tokens"));
         };
         counter.lexer.instructions.run(CountOne {

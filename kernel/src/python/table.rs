@@ -68,27 +68,16 @@ impl Table {
         _arguments: &Bound<'_, PyTuple>,
         _named: Option<&Bound<'_, PyAny>>,
     ) -> Self {
-        Self::part(
-            Arc::clone(&table.values),
-            table.start,
-            table.length,
-            table.width,
-        )
+        Self::part(Arc::clone(&table.values), table.start, table.length, table.width)
     }
 
     /// A table of little-endian bytes.
     #[staticmethod]
     fn from_bytes(bytes: &[u8], width: usize) -> PyResult<Self> {
-        if width == 0 || bytes.len() % (8 * width) != 0 {
-            return Err(PyValueError::new_err(
-                "these bytes are no table of that width",
-            ));
+        if width == 0 || !bytes.len().is_multiple_of(8 * width) {
+            return Err(PyValueError::new_err("these bytes are no table of that width"));
         }
-        let values = bytes
-            .as_chunks::<8>()
-            .0
-            .iter()
-            .map(|eight| i64::from_le_bytes(*eight));
+        let values = bytes.as_chunks::<8>().0.iter().map(|eight| i64::from_le_bytes(*eight));
         Ok(Self::new(values.collect(), width))
     }
 
@@ -96,20 +85,14 @@ impl Table {
     #[staticmethod]
     fn from_rows(rows: Vec<Vec<i64>>, width: usize) -> PyResult<Self> {
         if width == 0 || rows.iter().any(|row| row.len() != width) {
-            return Err(PyValueError::new_err(format!(
-                "every row must have {width} integers"
-            )));
+            return Err(PyValueError::new_err(format!("every row must have {width} integers")));
         }
         Ok(Self::new(rows.concat(), width))
     }
 
     /// The values as little-endian bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes: Vec<u8> = self
-            .values()
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect();
+        let bytes: Vec<u8> = self.values().iter().flat_map(|value| value.to_le_bytes()).collect();
         PyBytes::new(py, &bytes)
     }
 
@@ -157,21 +140,14 @@ impl Table {
             return Err(PyIndexError::new_err("row out of range"));
         }
         let (first, length) = (self.start + start * self.width, (stop - start) * self.width);
-        Ok(Self::part(
-            Arc::clone(&self.values),
-            first,
-            length,
-            self.width,
-        ))
+        Ok(Self::part(Arc::clone(&self.values), first, length, self.width))
     }
 
     /// The rows with these numbers, in their order.
     fn pick(&self, numbers: Vec<usize>) -> PyResult<Self> {
         let mut values = Vec::with_capacity(numbers.len() * self.width);
         for number in numbers {
-            let row = self
-                .row(number)
-                .ok_or_else(|| PyIndexError::new_err("row out of range"))?;
+            let row = self.row(number).ok_or_else(|| PyIndexError::new_err("row out of range"))?;
             values.extend_from_slice(row);
         }
         Ok(Self::new(values, self.width))
@@ -180,15 +156,10 @@ impl Table {
     /// The rows for which `mask` is true.
     fn filter(&self, mask: Vec<bool>) -> PyResult<Self> {
         if mask.len() != self.length / self.width {
-            return Err(PyValueError::new_err(
-                "the mask needs a truth value for each row",
-            ));
+            return Err(PyValueError::new_err("the mask needs a truth value for each row"));
         }
         let chosen = self.rows().zip(mask).filter(|(_, chosen)| *chosen);
-        Ok(Self::new(
-            chosen.flat_map(|(row, _)| row).copied().collect(),
-            self.width,
-        ))
+        Ok(Self::new(chosen.flat_map(|(row, _)| row).copied().collect(), self.width))
     }
 
     /// This table's rows and then the other's.
@@ -196,10 +167,7 @@ impl Table {
         if self.width != other.width {
             return Err(PyValueError::new_err("tables of different widths"));
         }
-        Ok(Self::new(
-            [self.values(), other.values()].concat(),
-            self.width,
-        ))
+        Ok(Self::new([self.values(), other.values()].concat(), self.width))
     }
 
     /// Whether all values are the same.
@@ -264,18 +232,12 @@ impl Table {
         }
         let columns = (0..self.width)
             .map(|column| arrow::numbers(self.rows().map(|row| row[column]).collect::<Vec<_>>()));
-        Ok(arrow::structure(
-            self.length / self.width,
-            columns.collect(),
-        ))
+        Ok(arrow::structure(self.length / self.width, columns.collect()))
     }
 }
 
 fn table_schema(names: &[String]) -> ArrowSchema {
-    let columns = names
-        .iter()
-        .map(|name| arrow::schema("l", name, Vec::new()))
-        .collect();
+    let columns = names.iter().map(|name| arrow::schema("l", name, Vec::new())).collect();
     arrow::schema("+s", "", columns)
 }
 
@@ -313,16 +275,9 @@ unsafe fn fill_buffer<T>(
         // Without a shape, the numbers are a plain row of bytes.
         let shaped = asked(ffi::PyBUF_ND);
         (*view).ndim = if shaped { dimensions } else { 1 };
-        (*view).shape = if shaped {
-            shape.cast_mut()
-        } else {
-            std::ptr::null_mut()
-        };
-        (*view).strides = if asked(ffi::PyBUF_STRIDES) {
-            strides.cast_mut()
-        } else {
-            std::ptr::null_mut()
-        };
+        (*view).shape = if shaped { shape.cast_mut() } else { std::ptr::null_mut() };
+        (*view).strides =
+            if asked(ffi::PyBUF_STRIDES) { strides.cast_mut() } else { std::ptr::null_mut() };
         (*view).suboffsets = std::ptr::null_mut();
         (*view).internal = std::ptr::null_mut();
     }
@@ -341,11 +296,7 @@ impl Scores {
     /// These scores.
     pub fn new(values: Vec<f64>) -> Self {
         let shape = [values.len() as isize];
-        Self {
-            values,
-            shape,
-            strides: [8],
-        }
+        Self { values, shape, strides: [8] }
     }
 
     fn arrow(&self) -> ArrowArray {
@@ -391,24 +342,13 @@ impl Scores {
         if let Ok(other) = other.cast::<Self>() {
             return self.values == other.get().values;
         }
-        other
-            .extract::<Vec<f64>>()
-            .is_ok_and(|other| self.values == other)
+        other.extract::<Vec<f64>>().is_ok_and(|other| self.values == other)
     }
 
     fn __repr__(&self) -> String {
-        let first: Vec<_> = self
-            .values
-            .iter()
-            .take(4)
-            .map(|score| format!("{score:.2}"))
-            .collect();
+        let first: Vec<_> = self.values.iter().take(4).map(|score| format!("{score:.2}")).collect();
         let more = if self.values.len() > 4 { ", …" } else { "" };
-        format!(
-            "Scores({} segments: [{}{more}])",
-            self.values.len(),
-            first.join(", ")
-        )
+        format!("Scores({} segments: [{}{more}])", self.values.len(), first.join(", "))
     }
 
     /// The scores as a list of floats.

@@ -7,10 +7,7 @@ use truebleu_kernel::vector::Instructions;
 
 /// The instruction sets this machine has.
 pub fn available() -> impl Iterator<Item = Instructions> {
-    Instructions::NAMES
-        .into_iter()
-        .filter_map(Instructions::named)
-        .filter(|set| set.is_available())
+    Instructions::NAMES.into_iter().filter_map(Instructions::named).filter(|set| set.is_available())
 }
 
 /// Pieces that the tokenizers' rules are about.
@@ -132,9 +129,5 @@ pub fn block(segments: &[Option<Vec<u8>>]) -> Block {
         // SAFETY: the tests keep the vectors as long as the block.
         .map(|segment| segment.as_ref().map(|bytes| unsafe { Foreign::new(bytes) }))
         .collect();
-    Block::Segments {
-        segments,
-        trusted: true,
-        keep: None,
-    }
+    Block::Segments { segments, trusted: true, keep: None }
 }

@@ -17,11 +17,13 @@ from truebleu.statistics import Statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from truebleu.metric import Summary
+
 # Each smoothing method, and the value it takes if none is given; None if it takes none.
-SMOOTHING = {"exp": None, "floor": 0.1, "add-k": 1.0, "none": None}
+SMOOTHING: dict[str, float | None] = {"exp": None, "floor": 0.1, "add-k": 1.0, "none": None}
 
 # sacreBLEU's sum of logarithms is Python's sum(), which adds with compensation since 3.12: the
 # last bit of a score depends on the Python that computes it. The kernel does as this Python does.
@@ -94,17 +96,16 @@ class BLEU(Metric):
         if smoothing_value is not None:
             if SMOOTHING[smoothing] is None:
                 raise ValueError(f"smoothing '{smoothing}' takes no value; floor and add-k do")
-            smoothing_value = float(smoothing_value)
-            if not 0 <= smoothing_value < inf:
-                raise ValueError(f"smoothing_value={smoothing_value}: it must be 0 or more")
+            smoothing_value = _number("smoothing_value", smoothing_value)
         if not isinstance(max_order, int) or not 1 <= max_order <= 16:
             raise ValueError(f"max_order={max_order!r}: n-grams can be 1 to 16 tokens long")
         if weights is not None:
-            weights = tuple(float(weight) for weight in weights)
+            weights = tuple(_number("weights", weight) for weight in weights)
             if len(weights) != max_order:
                 raise ValueError(f"{len(weights)} weights for {max_order} orders")
-            if not all(0 <= weight < inf for weight in weights) or not sum(weights):
-                raise ValueError(f"weights={weights}: none may be negative, and one must not be 0")
+            if not sum(weights):
+                raise ValueError(f"weights={weights}: at least one must not be 0")
+        default = SMOOTHING[smoothing]
         super().__init__(
             tokenize=tokenize,
             lowercase=bool(lowercase),
@@ -120,7 +121,7 @@ class BLEU(Metric):
             lowercase=bool(lowercase),
             max_order=max_order,
             smoothing=smoothing,
-            smoothing_value=self.smoothing_value or 0.0,
+            smoothing_value=smoothing_value if smoothing_value is not None else default or 0.0,
             effective_order=effective_order is not False,
             weights=weights,
             compensated=COMPENSATED,
@@ -194,8 +195,35 @@ class BLEU(Metric):
         Memory does not grow with the size of files. Raises InputError, which names the input and
         the segment, for lengths that differ, missing text, bytes that are not UTF-8.
         """
+        return self.observed(hypotheses, references, workers=workers)[0]
+
+    def observed(
+        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
+    ) -> tuple[BLEUScore, Summary]:
+        """`score`, and what was noticed of the text while it was read."""
         totals, seen = self._scan(hypotheses, references, workers).totals()
-        return self._scored(totals, seen)
+        _refuse_nothing(seen, hypotheses)
+        return BLEUScore(self, totals.tolist()[0], count_references(seen["references"])), seen
+
+    def pieces(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        *,
+        workers: int = 1,
+        segments: int = 8192,
+    ) -> Iterator[tuple[Statistics, Scores, Summary]]:
+        """`statistics` and `segments` of about so many segments at a time, and what was noticed.
+
+        Memory does not grow with the size of files.
+        """
+        run = self._scan(hypotheses, references, workers)
+        table, seen = run.table(segments)
+        _refuse_nothing(seen, hypotheses)
+        while seen["segments"]:
+            statistics = self._statistics(table, count_references(seen["references"]))
+            yield statistics, self._kernel.scores(table), seen
+            table, seen = run.table(segments)
 
     def _scan(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, workers: int
@@ -209,15 +237,11 @@ class BLEU(Metric):
             workers=workers,
         )
 
-    def _scored(self, totals: Table, seen: Mapping[str, Any]) -> BLEUScore:
-        _refuse_nothing(seen)
-        return BLEUScore(self, totals.tolist()[0], count_references(seen["references"]))
-
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> BLEUScore:
         """The score of one segment.
 
-        >>> BLEU().sentence("a cat on a mat", ["the cat on the mat", "a cat on my mat"]).value
-        50.0
+        >>> BLEU().sentence("a cat on a mat", ["a cat on the mat", "the cat"]).precisions
+        (80.0, 50.0, 33.333333333333336, 25.0)
         """
         try:
             value, row, count = self._kernel.sentence(hypothesis, references)
@@ -225,7 +249,7 @@ class BLEU(Metric):
             return self._sentence_slowly(hypothesis, references)
         if not isinstance(self._values["tokenize"], str):
             return self._sentence_slowly(hypothesis, references)
-        return BLEUScore(self, row, count, True, value)
+        return BLEUScore(self, row, count, segment=True, value=value)
 
     def _sentence_slowly(self, hypothesis: Any, references: Any) -> BLEUScore:
         """With a tokenizer of one's own, with tokens, or to say what is wrong."""
@@ -238,18 +262,20 @@ class BLEU(Metric):
         else:
             references = (references,)
         table, seen = self._scan((hypothesis,), references, 1).table()
-        return BLEUScore(self, table.tolist()[0], count_references(seen["references"]), True)
+        return BLEUScore(
+            self, table.tolist()[0], count_references(seen["references"]), segment=True
+        )
 
     def segments(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
     ) -> Scores:
         """The score of each segment: n numbers, 0–100. Arguments as for `score`.
 
-        >>> BLEU().segments(["a b c d", "a b"], ["a b c d", "a c"]).tolist()
-        [100.00000000000004, 50.0]
+        >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
+        Scores(2 segments: [66.87, 50.00])
         """
         table, seen = self._scan(hypotheses, references, workers).table()
-        _refuse_nothing(seen)
+        _refuse_nothing(seen, hypotheses)
         return self._kernel.scores(table)
 
     def statistics(
@@ -257,7 +283,7 @@ class BLEU(Metric):
     ) -> Statistics:
         """The table of what was counted, a row a segment. Arguments as for `score`."""
         table, seen = self._scan(hypotheses, references, workers).table()
-        _refuse_nothing(seen)
+        _refuse_nothing(seen, hypotheses)
         return self._statistics(table, count_references(seen["references"]))
 
     def _statistics(self, table: Table, references: int | str | None) -> Statistics:
@@ -283,7 +309,7 @@ class BLEU(Metric):
             references = totals.references if references is None else references
             row = totals.total().tolist()[0]
         else:
-            row = [value.__index__() for value in totals]
+            row = _integers(totals)
             if len(row) != len(self.columns):
                 raise InputError(
                     f"{len(row)} totals where {len(self.columns)} are meant: "
@@ -291,9 +317,7 @@ class BLEU(Metric):
                 )
         return BLEUScore(self, row, references)
 
-    def signature(
-        self, references: int | str | None = None, *, segment: bool = False
-    ) -> Signature:
+    def signature(self, references: int | str | None = None, *, segment: bool = False) -> Signature:
         """What is computed, in sacreBLEU's words; with `segment`, for the score of one segment.
 
         Parameters that sacreBLEU has no words for are named only when they are not its own:
@@ -343,6 +367,26 @@ class BLEU(Metric):
         object.__setattr__(self, name, value)
 
 
+def _number(name: str, value: object) -> float:
+    """A parameter that must be a number, 0 or more."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = -1
+    if not 0 <= number < inf:
+        raise ValueError(f"{name}={value!r}: a number is meant, 0 or more")
+    return number
+
+
+def _integers(totals: Sequence[int]) -> list[int]:
+    try:
+        return [value.__index__() for value in totals]
+    except (AttributeError, TypeError):
+        raise InputError(
+            f"totals: a table of statistics or a row of integers is meant, not {totals!r:.80}"
+        ) from None
+
+
 def _one_of(
     fields: Mapping[str, str], field: str, meanings: Mapping[str, bool], default: bool | None
 ) -> bool | None:
@@ -357,13 +401,14 @@ def _unless_default(smoothing: str, number: str | None) -> float | None:
     """A smoothing value from print; None if it is the default, which needs no saying."""
     if number is None:
         return None
-    value = float(number)
+    value = _number(f"smooth:{smoothing}[{number}], value", number)
     return None if value == SMOOTHING.get(smoothing) else value
 
 
-def _refuse_nothing(seen: Mapping[str, Any]) -> None:
+def _refuse_nothing(seen: Summary, hypotheses: inputs.Hypotheses) -> None:
     if not seen["segments"]:
-        raise InputError("hypotheses: no segments at all; there is nothing to score")
+        name = inputs.label("hypotheses", hypotheses)
+        raise InputError(f"{name}: no segments at all; there is nothing to score")
 
 
 def count_references(seen: tuple[int, int] | None) -> int | str | None:
@@ -384,6 +429,7 @@ class BLEUScore(Score):
         metric: BLEU,
         row: Sequence[int],
         references: int | str | None,
+        *,
         segment: bool = False,
         value: float | None = None,
     ) -> None:
@@ -413,7 +459,7 @@ class BLEUScore(Score):
 
     @property
     def name(self) -> str:
-        """ "BLEU"."""
+        """The name of the metric, "BLEU"."""
         return self._metric.NAME
 
     @property
@@ -552,6 +598,6 @@ def bleu(
 
     >>> score = bleu(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
     >>> round(float(score), 2)
-    59.46
+    53.73
     """
     return BLEU(**parameters).score(hypotheses, references, workers=workers)

@@ -11,14 +11,24 @@ from truebleu._kernel import InputError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import IO
+    from typing import BinaryIO, Protocol
+
+    class Readable(Protocol):
+        """Anything that gives bytes."""
+
+        def read(self, size: int, /) -> bytes:
+            """Up to so many bytes; none at the end."""
+
+        def close(self) -> None:
+            """Lets the file go."""
+
 
 Path = str | os.PathLike[str]
 UTF8 = ("utf-8", "utf8", "u8", "utf_8")
 
 
 class File:
-    """A file of segments, one a line. Lines end at "\\n" only, as sacreBLEU reads files.
+    """A file of segments, one a line. Lines end at newlines only, as sacreBLEU reads files.
 
     `path` may end in .gz, .bz2, .xz or .zst; "-" is standard input. `column` takes one
     tab-separated column, counted from 1. `encoding` is any that Python knows; utf-8-sig drops a
@@ -28,12 +38,10 @@ class File:
     __slots__ = ("_column", "_encoding", "_path")
 
     def __init__(self, path: Path, column: int | None = None, encoding: str = "utf-8") -> None:
-        import codecs
-
         if column is not None and column < 1:
             raise ValueError(f"column {column}: columns are counted from 1")
         try:
-            codecs.lookup(encoding)
+            "".encode(encoding)
         except LookupError:
             raise ValueError(f"unknown encoding '{encoding}'") from None
         self._path = os.fspath(path)
@@ -72,9 +80,13 @@ class File:
     def __hash__(self) -> int:
         return hash((self._path, self._column, self._encoding))
 
+    def label(self, role: str) -> str:
+        """What messages call it: its role, and where it is."""
+        return f"{role} ({'standard input' if self._path == '-' else self._path})"
+
     def source(self, role: str) -> _kernel.Source:
         """The lines, for the kernel; `role` says what they are in messages."""
-        name = f"{role} ({'standard input' if self._path == '-' else self._path})"
+        name = self.label(role)
         plain = self._encoding.lower() in UTF8 and not self._path.endswith(tuple(DECOMPRESSORS))
         if plain and self._column is None and self._path != "-":
             # Opening it here gives Python's own error, with the name, if that fails.
@@ -88,67 +100,96 @@ class File:
         """The lines as strings, without their ends."""
         read = self._reader()
         rest = b""
+        number = 0
         while piece := read(1 << 18):
             *lines, rest = (rest + piece).split(b"\n")
-            yield from map(self._segment, lines)
+            for line in lines:
+                number += 1
+                yield self._segment(line, number)
         if rest:
-            yield self._segment(rest)
+            yield self._segment(rest, number + 1)
 
-    def _segment(self, line: bytes) -> str:
+    def _segment(self, line: bytes, number: int) -> str:
         try:
-            text = line.decode("utf-8", "surrogatepass")
+            text = line.decode()
         except UnicodeDecodeError as error:
-            raise InputError(f"{self._path}: {error}") from None
+            raise InputError(
+                f"{self._path}, line {number}: byte 0x{line[error.start]:02x} is not UTF-8; if the "
+                "text is in another encoding, name it (File(path, encoding=...))"
+            ) from None
         if self._column is None:
             return text
         fields = text.split("\t")
         if len(fields) < self._column:
             raise InputError(
-                f"{self._path}: column {self._column} asked for in a line of {len(fields)}"
+                f"{self._path}, line {number}: column {self._column} asked for, but the line has "
+                f"{len(fields)} tab-separated columns"
             )
         return fields[self._column - 1]
 
     def _reader(self) -> Callable[[int], bytes]:
         """A function that reads so many bytes of UTF-8, fewer at the end."""
-        read = _open(self._path).read
-        if self._encoding.lower() not in UTF8:
-            read = _decoded(read, self._path, self._encoding)
-
-        def checked(size: int) -> bytes:
-            try:
-                return read(size)
-            except (EOFError, OSError, ValueError) as error:
-                if isinstance(error, InputError):
-                    raise
-                raise InputError(f"{self._path} cannot be read: {error}") from error
-            except Exception as error:
-                # lzma and zstandard have errors of their own, which have no common base.
-                if type(error).__name__ in ("LZMAError", "ZstdError"):
-                    raise InputError(f"{self._path} cannot be decompressed: {error}") from error
-                raise
-
-        return checked
+        reader = _Reader(self._path)
+        if self._encoding.lower() in UTF8:
+            return reader
+        return _decoded(reader, self._path, self._encoding)
 
 
-def _gzip(path: str) -> IO[bytes]:
+class _Reader:
+    """Reads an open file, says which one cannot be read, closes it at its end."""
+
+    __slots__ = ("_file", "_path")
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._file: Readable | None = None
+        self._file = _open(path)
+
+    def __call__(self, size: int) -> bytes:
+        if self._file is None:
+            return b""
+        try:
+            data = self._file.read(size)
+        except (EOFError, OSError, ValueError) as error:
+            raise InputError(f"{self._path} cannot be read: {error}") from error
+        except Exception as error:
+            # lzma and zstd have errors of their own, which have no common base.
+            if type(error).__name__ in ("LZMAError", "ZstdError"):
+                raise InputError(f"{self._path} cannot be decompressed: {error}") from error
+            raise
+        if not data:
+            self.close()
+        return data
+
+    def close(self) -> None:
+        """Closes the file; standard input stays open."""
+        if self._file is not None and self._path != "-":
+            self._file.close()
+        self._file = None
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _gzip(path: str) -> Readable:
     import gzip
 
     return gzip.open(path, "rb")
 
 
-def _bz2(path: str) -> IO[bytes]:
+def _bz2(path: str) -> Readable:
     import bz2
 
     return bz2.open(path, "rb")
 
 
-def _xz(path: str) -> IO[bytes]:
+def _xz(path: str) -> Readable:
     import lzma
 
     return lzma.open(path, "rb")
 
 
-def _zstd(path: str) -> IO[bytes]:
+def _zstd(path: str) -> Readable:
     import sys
 
     if sys.version_info >= (3, 14):
@@ -161,10 +202,12 @@ def _zstd(path: str) -> IO[bytes]:
 DECOMPRESSORS = {".gz": _gzip, ".bz2": _bz2, ".xz": _xz, ".zst": _zstd}
 
 
-def _open(path: str) -> IO[bytes]:
+def _open(path: str) -> Readable:
     if path == "-":
         import sys
 
+        if sys.stdin is None:
+            raise InputError("standard input is closed")
         return sys.stdin.buffer
     for suffix, decompressor in DECOMPRESSORS.items():
         if path.endswith(suffix):
@@ -202,20 +245,64 @@ def _decoded(read: Callable[[int], bytes], path: str, encoding: str) -> Callable
     return decoded
 
 
+class WholeFile:
+    """A file to write that takes its place when it is whole, or leaves the place as it was.
+
+    Used with `with`: after an exception inside, nothing is put there. Until then the bytes lie
+    beside it under another name. What is no regular file (/dev/null, a named pipe) has no place
+    to take and is written to as it is.
+    """
+
+    __slots__ = ("_file", "_path", "_temporary")
+
+    def __init__(self, path: Path) -> None:
+        self._path = os.fspath(path)
+        self._temporary: str | None = None
+
+    def __enter__(self) -> BinaryIO:
+        try:
+            mode = os.stat(self._path).st_mode
+        except FileNotFoundError:
+            mode = None
+        if mode is not None and not stat.S_ISREG(mode):
+            self._file: BinaryIO = open(self._path, "wb")
+            return self._file
+        if mode is not None:
+            # Gives the error that a file which must not be written to deserves.
+            open(self._path, "r+b").close()
+        # What a symbolic link points to is replaced, not the link.
+        self._path = os.path.realpath(self._path)
+        self._temporary, self._file = _beside(self._path)
+        if mode is not None:
+            os.chmod(self._temporary, stat.S_IMODE(mode))
+        return self._file
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            self._file.close()
+            if self._temporary is not None and kind is None:
+                os.replace(self._temporary, self._path)
+                self._temporary = None
+        finally:
+            if self._temporary is not None:
+                os.unlink(self._temporary)
+
+
+def _beside(path: str) -> tuple[str, BinaryIO]:
+    """The name of a new file in the same folder, and the file."""
+    number = 0
+    while True:
+        name = os.path.join(os.path.dirname(path), f".truebleu-{os.getpid()}-{number}")
+        try:
+            return name, open(name, "xb")
+        except FileExistsError:
+            number += 1
+        except OSError as error:
+            error.filename = path
+            raise
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Writes a file so that it is there whole or not at all."""
-    import tempfile
-
-    folder, name = os.path.split(os.path.abspath(path))
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(content)
-        # mkstemp makes files that only their owner can read; a new file should follow the umask.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with WholeFile(path) as file:
+        file.write(content)

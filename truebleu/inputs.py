@@ -32,53 +32,86 @@ def scan(
     """A run of `kernel` over hypotheses and references of any of the kinds that there are."""
     if workers < 1:
         raise ValueError(f"workers={workers}: at least one thread must do the work")
-    _refuse_text("hypotheses", hypotheses)
-    _refuse_text("references", references)
-    if not _is_column(hypotheses):
-        hypotheses = _sequence("hypotheses", hypotheses)
+    hypotheses = _recognized("hypotheses", hypotheses)
+    references = _recognized("references", references)
+    if isinstance(hypotheses, list):
+        raise TypeError("hypotheses: several files or columns; score one system at a time")
+    if isinstance(hypotheses, tuple):
         if not hypotheses:
             raise InputError("hypotheses: no segments at all; there is nothing to score")
-    several_columns = isinstance(references, list | tuple) and any(map(_is_column, references))
-    if several_columns and not all(map(_is_column, references)):
-        raise TypeError("references: files or columns and other things in one list")
-    in_memory = not several_columns and not _is_column(references)
-    if in_memory:
-        references = _sequence("references", references)
-        count = len(hypotheses) if isinstance(hypotheses, tuple) else None
-        _refuse_transposed(references, count)
-    if callable(tokenize):
-        splitter = _Callable(tokenize, lowercase)
-    elif isinstance(hypotheses, tuple) and _is_tokens(hypotheses):
-        if tokenize != "none":
-            raise InputError(
-                f"hypotheses: segment 1 is a {type(hypotheses[0]).__name__}, not a str; text that "
-                f"is split into tokens already needs tokenize='none', not {tokenize!r}"
-            )
-        if not in_memory:
-            raise TypeError("references of hypotheses that are tokens must be tokens too")
-        splitter = _Given(lowercase)
-    else:
-        splitter = None
+    given = isinstance(hypotheses, tuple) and _is_tokens(hypotheses)
+    if isinstance(references, tuple) and not given:
+        # How many lines a file has is not known yet; then only the square shape is ambiguous.
+        known = isinstance(hypotheses, tuple)
+        _refuse_transposed(references, len(hypotheses) if known else len(references))
+    splitter = _splitter(hypotheses, references, tokenize, lowercase)
     if splitter is not None:
         return kernel.scan(
-            splitter.hypotheses(hypotheses),
-            splitter.references(references, in_memory),
-            workers,
+            splitter.hypotheses(hypotheses), splitter.references(references), workers
         )
     if isinstance(hypotheses, tuple):
         source = _kernel.strings(hypotheses, "hypotheses")
     else:
         source = _column_source(hypotheses, "hypotheses", required=True)
-    if in_memory:
+    if isinstance(references, tuple):
         sources = [_kernel.references(references)]
-    elif several_columns:
-        sources = [
-            _column_source(column, f"reference {i}", required=False)
-            for i, column in enumerate(references, 1)
-        ]
     else:
-        sources = [_column_source(references, "references", required=False)]
+        columns = _named_columns(references)
+        sources = [_column_source(column, role, required=False) for role, column in columns]
     return kernel.scan(source, sources, workers)
+
+
+def _recognized(role: str, value: Any) -> Any:
+    """Segments in memory as a tuple; several files or columns as a list; a single one as it is.
+
+    The tuple holds the segments while the kernel reads them.
+    """
+    if isinstance(value, str):
+        raise TypeError(
+            f"{role}: a single str was given where one str a segment is meant; pass a list of "
+            "strings, or pathlib.Path(...) for the name of a file"
+        )
+    if isinstance(value, bytes | bytearray):
+        raise TypeError(f"{role}: bytes were given; decode them and pass a list of strings")
+    if _is_column(value):
+        return value
+    if isinstance(value, dict | set | frozenset) or not (
+        hasattr(value, "__len__") and hasattr(value, "__getitem__")
+    ):
+        raise TypeError(
+            f"{role}: {type(value).__name__} has no order or no length; pass a list of one "
+            "entry a segment (list(...) makes one of an iterator)"
+        )
+    items = tuple(value)
+    if not any(map(_is_column, items[:1])):
+        return items
+    if not all(map(_is_column, items)):
+        raise TypeError(f"{role}: files or columns and other things in one list")
+    return list(items)
+
+
+def _named_columns(references: Any) -> list[tuple[str, Any]]:
+    if isinstance(references, list):
+        return [(f"reference {i}", column) for i, column in enumerate(references, 1)]
+    return [("references", references)]
+
+
+def _splitter(
+    hypotheses: Any, references: Any, tokenize: tokenizers.Tokenize, lowercase: bool
+) -> _Splitter | None:
+    """Who makes tokens of the segments, if not the kernel."""
+    if not isinstance(tokenize, str):
+        return _Callable(tokenize, lowercase)
+    if not isinstance(hypotheses, tuple) or not _is_tokens(hypotheses):
+        return None
+    if tokenize != "none":
+        raise InputError(
+            f"hypotheses: segment 1 is a {type(hypotheses[0]).__name__}, not a str; text that is "
+            f"split into tokens already needs tokenize='none', not {tokenize!r}"
+        )
+    if not isinstance(references, tuple):
+        raise TypeError("references of hypotheses that are tokens must be tokens too")
+    return _Given(lowercase)
 
 
 def _is_column(value: object) -> bool:
@@ -88,38 +121,19 @@ def _is_column(value: object) -> bool:
     return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
 
 
+def label(role: str, value: object) -> str:
+    """What messages call an input: its role, and the file that it is read from."""
+    if isinstance(value, os.PathLike):
+        value = File(value)
+    return value.label(role) if isinstance(value, File) else role
+
+
 def _column_source(column: Any, role: str, *, required: bool) -> _kernel.Source:
     if isinstance(column, os.PathLike):
         column = File(column)
     if isinstance(column, File):
         return column.source(role)
     return _kernel.arrow(column, role, required)
-
-
-def _refuse_text(role: str, value: object) -> None:
-    if isinstance(value, str):
-        raise TypeError(
-            f"{role}: a single str was given where one str a segment is meant; pass a list of "
-            "strings, or pathlib.Path(...) for the name of a file"
-        )
-    if isinstance(value, bytes | bytearray):
-        raise TypeError(f"{role}: bytes were given; decode them and pass a list of strings")
-
-
-def _sequence(role: str, value: Any) -> tuple[Any, ...]:
-    """The segments as a tuple, which holds them while the kernel reads."""
-    if isinstance(value, tuple):
-        return value
-    if isinstance(value, list):
-        return tuple(value)
-    if isinstance(value, dict | set | frozenset) or not (
-        hasattr(value, "__len__") and hasattr(value, "__getitem__")
-    ):
-        raise TypeError(
-            f"{role}: {type(value).__name__} has no order or no length; pass a list of one "
-            "entry a segment (list(...) makes one of an iterator)"
-        )
-    return tuple(value)
 
 
 def _is_group(value: object) -> bool:
@@ -131,10 +145,10 @@ def _is_tokens(hypotheses: tuple[Any, ...]) -> bool:
     return next((_is_group(item) for item in hypotheses if item is not None), False)
 
 
-def _refuse_transposed(references: tuple[Any, ...], count: int | None) -> None:
+def _refuse_transposed(references: tuple[Any, ...], count: int) -> None:
     """Refuses sacreBLEU's reference streams, one list a reference instead of one a segment."""
     outer = len(references)
-    if count is None or not outer or count == outer == 1:
+    if not outer or count == outer == 1:
         return
     if not all(_is_group(item) and len(item) == count for item in references):
         return
@@ -165,18 +179,18 @@ class _Splitter:
         raise NotImplementedError
 
     def hypotheses(self, hypotheses: Any) -> _kernel.Source:
+        """The tokens of the hypotheses, for the kernel."""
         rows = self._hypothesis_rows(_segments("hypotheses", hypotheses))
-        return _kernel.tokens(rows, "hypotheses", False)
+        return _kernel.tokens(rows, "hypotheses", several=False)
 
-    def references(self, references: Any, in_memory: bool) -> list[_kernel.Source]:
-        if in_memory or not isinstance(references, list | tuple):
-            rows = self._reference_rows(_segments("references", references))
-            return [_kernel.tokens(rows, "references", True)]
+    def references(self, references: Any) -> list[_kernel.Source]:
+        """The tokens of the references, for the kernel."""
+        named = [("references", references)]
+        if isinstance(references, list):
+            named = _named_columns(references)
         return [
-            _kernel.tokens(
-                self._reference_rows(_segments(f"reference {i}", column)), f"reference {i}", True
-            )
-            for i, column in enumerate(references, 1)
+            _kernel.tokens(self._reference_rows(_segments(role, segments)), role, several=True)
+            for role, segments in named
         ]
 
     def _hypothesis_rows(self, segments: Iterable[Any]) -> Iterator[Sequence[Any]]:

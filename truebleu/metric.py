@@ -7,7 +7,23 @@ from truebleu._kernel import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any, ClassVar, Self
+    from typing import Any, ClassVar, Self, TypedDict
+
+    class Summary(TypedDict):
+        """What the kernel says of a run beside its rows (kernel/src/observe.rs)."""
+
+        segments: int
+        # The fewest and the most that a segment had.
+        references: tuple[int, int] | None
+        # Hypotheses that end in " .": how many, and the first of them, counted from 1.
+        tokenized: tuple[int, list[int]]
+        # How many hypotheses equal their first reference.
+        identical: int
+        # The inputs that start with a byte-order mark: 0 the hypotheses, 1 the first reference.
+        marked: list[int]
+        # How many "characters" the first hypotheses have, and how many of them each script has.
+        scripts: dict[str, int]
+
 
 # The definition that signatures name: the program whose numbers these are.
 SACREBLEU_VERSION = "2.6.0"
@@ -190,8 +206,7 @@ def _named(name: str, fields: Mapping[str, str]) -> type[Metric]:
         own = {*metric.SHORT_NAMES, *metric.SHORT_NAMES.values()}
         if all(key in own or key in CIRCUMSTANCES or key in SHORT_NAMES.values() for key in fields):
             return metric
-    metric = METRICS["bleu"]
-    return metric
+    return METRICS["bleu"]
 
 
 def _names() -> list[str]:
@@ -259,8 +274,10 @@ class Score:
         score_only: bool = False,
         signature: bool | str = False,
     ) -> str:
-        """One line, as sacreBLEU prints it: `width` digits after the point, with the signature
-        in front if wanted (True for the long one, "short" for the short one)."""
+        """One line, as sacreBLEU prints it, with `width` digits after the point.
+
+        The signature stands in front if wanted: True for the long one, "short" for the short one.
+        """
         number = f"{self.value:.{width}f}"
         if score_only:
             return number

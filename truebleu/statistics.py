@@ -98,8 +98,10 @@ class Statistics(Table):
         >>> from truebleu import BLEU
         >>> metric = BLEU(max_order=1)
         >>> table = metric.statistics(["a", "b", "c"], ["a", "b", "d"])
-        >>> {key: metric.from_statistics(sums).value for key, sums in table.groups("xyx").items()}
-        {'x': 50.0, 'y': 100.0}
+        >>> for key, total in table.groups(["news", "chat", "news"]).items():
+        ...     print(key, metric.from_statistics(total).format(score_only=True))
+        news 50.00
+        chat 100.00
         """
         numbers: dict[Hashable, int] = {}
         of_row = [numbers.setdefault(key, len(numbers)) for key in by]
@@ -123,19 +125,24 @@ class Statistics(Table):
             if step == 1:
                 return self._with(self.range(start, max(start, stop)))
             return self._with(self.pick(list(range(start, stop, step))))
-        if hasattr(index, "__index__"):
-            at = index.__index__()
+        at = _index(index)
+        if at is not None:
             row = at + len(self) if at < 0 else at
             if not 0 <= row < len(self):
                 raise IndexError(f"segment {at} of {len(self)}; they are counted from 0")
             return self._with(self.range(row, row + 1))
-        chosen = index.tolist() if hasattr(index, "tolist") else list(index)
+        assert not isinstance(index, int)
+        # NumPy's and others' truth values and integers become Python's.
+        chosen: list[Any] = getattr(index, "tolist", lambda: list(index))()
         if chosen and all(isinstance(item, bool) for item in chosen):
             if len(chosen) != len(self):
                 raise IndexError(f"a mask of {len(chosen)} for {len(self)} segments")
             return self._with(self.filter(chosen))
         rows = [item.__index__() for item in chosen]
-        return self._with(self.pick([row + len(self) if row < 0 else row for row in rows]))
+        for row in rows:
+            if not -len(self) <= row < len(self):
+                raise IndexError(f"segment {row} of {len(self)}; they are counted from 0")
+        return self._with(self.pick([row % len(self) for row in rows]))
 
     def __add__(self, other: Statistics) -> Statistics:
         """This table's segments and then the other's."""
@@ -231,6 +238,15 @@ def _from_parts(header: dict[str, Any], data: bytes) -> Statistics:
         fingerprint=header["fingerprint"],
         references=header["references"],
     )
+
+
+def _index(value: object) -> int | None:
+    """An integer of any kind as Python's; None for what is no integer."""
+    try:
+        return value.__index__()  # type: ignore[attr-defined, no-any-return]
+    except (AttributeError, TypeError):
+        # NumPy's arrays have the method, and no index.
+        return None
 
 
 def _difference(mine: str, other: str) -> str:

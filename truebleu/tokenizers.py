@@ -53,11 +53,12 @@ def label(tokenize: Tokenize) -> str:
     """What a signature calls a tokenizer: its name, or for a callable the name it has in Python."""
     if isinstance(tokenize, str):
         return tokenize
+    module = getattr(tokenize, "__module__", None) or type(tokenize).__module__
     name = getattr(tokenize, "__qualname__", type(tokenize).__qualname__)
-    return "".join("-" if c in "|:=+ " else c for c in f"{tokenize.__module__}.{name}")
+    return "".join("-" if c in "|:=+ " else c for c in f"{module}.{name}")
 
 
-def tokenize(text: str, name: str = "13a", lowercase: bool = False) -> list[str]:
+def tokenize(text: str, name: str = "13a", *, lowercase: bool = False) -> list[str]:
     """The tokens of one text, as sacreBLEU's tokenizer of that name gives them.
 
     >>> tokenize("It's 5,000.50 (USD) -- ok.")

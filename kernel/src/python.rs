@@ -157,6 +157,9 @@ fn tokenize<'py>(
     Ok(list)
 }
 
+/// More threads than this help nobody.
+const MOST_WORKERS: usize = 1024;
+
 /// Lets Python see an interrupt about twenty times a second.
 fn signals() -> impl FnMut() -> Result<(), Error> {
     let mut last = Instant::now();
@@ -298,7 +301,7 @@ impl Bleu {
             references: references.collect::<PyResult<_>>()?,
         };
         let counter = self.counter(py)?;
-        Ok(Scan { scan: scan::Scan::new(inputs), counter, workers: workers.max(1) })
+        Ok(Scan { scan: scan::Scan::new(inputs), counter, workers: workers.clamp(1, MOST_WORKERS) })
     }
 
     /// The scores of a table's rows, each a segment.

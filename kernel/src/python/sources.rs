@@ -14,7 +14,9 @@ use crate::tokens::View;
 use crate::vector::{Job, Vector};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyInt, PyIterator, PyList, PyString, PyTuple};
+use pyo3::types::{
+    PyBytes, PyCapsule, PyDict, PyInt, PyIterator, PyList, PySet, PyString, PyTuple,
+};
 use std::any::Any;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -217,7 +219,8 @@ fn several<'py>(item: &Bound<'py, PyAny>, segment: usize) -> PyResult<Bound<'py,
     if let Ok(list) = item.cast::<PyList>() {
         return Ok(list.to_tuple());
     }
-    if item.is_instance_of::<PyBytes>() || !item.hasattr("__len__")? {
+    let unordered = item.is_instance_of::<PyDict>() || item.is_instance_of::<PySet>();
+    if unordered || item.is_instance_of::<PyBytes>() || !item.hasattr("__len__")? {
         return Err(not_text(segment, None, item));
     }
     PyTuple::new(item.py(), item.try_iter()?.collect::<PyResult<Vec<_>>>()?)

@@ -73,11 +73,11 @@ impl Table {
 
     /// A table of little-endian bytes.
     #[staticmethod]
-    fn from_bytes(bytes: &[u8], width: usize) -> PyResult<Self> {
-        if width == 0 || !bytes.len().is_multiple_of(8 * width) {
+    fn from_bytes(data: &[u8], width: usize) -> PyResult<Self> {
+        if width == 0 || !data.len().is_multiple_of(8 * width) {
             return Err(PyValueError::new_err("these bytes are no table of that width"));
         }
-        let values = bytes.as_chunks::<8>().0.iter().map(|eight| i64::from_le_bytes(*eight));
+        let values = data.as_chunks::<8>().0.iter().map(|eight| i64::from_le_bytes(*eight));
         Ok(Self::new(values.collect(), width))
     }
 

@@ -1,0 +1,95 @@
+# The work on truebleu, one target a task. `make help` lists them.
+#
+#   make test PYTHON=python3.13 VENV=build/py313     another interpreter, another environment
+#   make bench ROWS="memory import"                  some rows of the benchmark table
+
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$python -c $(NEW_ENOUGH) 2>/dev/null && echo $$python && break; done)
+VENV ?= .venv
+ROWS ?=
+
+BIN := $(VENV)/bin
+NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
+KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel -name target -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.PHONY: demo test bench lint format docs clean help
+.DELETE_ON_ERROR:
+
+DE_EN := examples/de-en
+EN_ZH := examples/en-zh
+
+demo: $(VENV)/.installed ## score the example systems, and see what to try next
+	@printf '\nThree German-to-English systems, two references a segment:\n'
+	$(call show,score $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/cedar.en $(DE_EN)/birch.en $(DE_EN)/aspen.en -f text)
+	@printf '\nTwo English-to-Chinese systems, with the tokenizer for Chinese:\n'
+	$(call show,score $(EN_ZH)/reference.zh -i $(EN_ZH)/cedar.zh $(EN_ZH)/birch.zh -tok zh -f text)
+	@printf '\nNext, in the same environment (source $(BIN)/activate):\n\n'
+	@printf '  %s\n' \
+		'truebleu segments $(DE_EN)/reference.a.en -i $(DE_EN)/cedar.en -f tsv | head    a score for each segment' \
+		'truebleu score $(DE_EN)/reference.a.en -i $(DE_EN)/cedar.en | head -n 5         JSON in a pipe, all digits' \
+		'truebleu score REFERENCE -i SYSTEM                                             your own files' \
+		'truebleu --help'
+
+test: $(VENV)/.installed $(VENV)/.group-test ## prove it: the kernel's tests, then Python's, once with no SIMD and once with all of it
+	cargo test --quiet
+	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet tests
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/.installed $(VENV)/.group-bench ## measure it beside its peers, into benchmarks/results.md
+	$(BIN)/python benchmarks/run.py $(ROWS)
+
+lint: $(VENV)/.installed $(VENV)/.group-lint ## what continuous integration insists on: style, types, stubs, warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy truebleu benchmarks
+	$(BIN)/stubtest --ignore-missing-stub --ignore-disjoint-bases --ignore-unused-allowlist --allowlist .ci/stubtest-allowed.txt truebleu._kernel
+	cargo fmt --all --check
+	cargo clippy --all-targets --quiet -- -D warnings
+	cargo clippy --all-targets --all-features --quiet -- -D warnings
+
+format: $(VENV)/.installed $(VENV)/.group-lint ## let the tools settle the style
+	$(BIN)/ruff check --fix-only --quiet
+	$(BIN)/ruff format
+	cargo fmt --all
+
+docs: $(VENV)/.installed $(VENV)/.group-docs ## the reference of the package and of the kernel, into build/docs
+	$(BIN)/pdoc --docformat google --output-directory build/docs/python truebleu
+	RUSTDOCFLAGS="-A rustdoc::private_intra_doc_links" cargo doc --no-deps --document-private-items --quiet --target-dir build/docs/rust
+	@printf 'build/docs/python/index.html\nbuild/docs/rust/doc/truebleu_kernel/index.html\n'
+
+clean: ## remove everything that the other targets made
+	rm -rf build dist target .mypy_cache .pytest_cache .ruff_cache .hypothesis tests/.hypothesis
+	rm -f truebleu/_kernel*.so truebleu/_kernel*.dylib truebleu/_kernel*.pyd
+	find truebleu tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	@test ! -f $(VENV)/pyvenv.cfg || rm -rf $(VENV)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# Print a truebleu command, then run it.
+define show
+@printf '\n$$ truebleu %s\n' '$(1)'
+@$(BIN)/truebleu $(1)
+endef
+
+# The environment: Python, then the package (an editable install with an optimized kernel, so only a
+# change of Rust rebuilds), then a dependency group of pyproject.toml for each target that needs one.
+
+$(VENV)/.created:
+	@test -n "$(PYTHON)" || { echo 'truebleu needs Python 3.11 or newer and found none. Name one: make PYTHON=/path/to/python3' >&2; exit 1; }
+	@$(PYTHON) -c $(NEW_ENOUGH) || { echo 'truebleu needs Python 3.11 or newer; "$(PYTHON)" is not. Name another: make PYTHON=/path/to/python3' >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo 'No virtual environment could be made; Debian and Ubuntu keep that in a package of its own: apt-get install python3-venv' >&2; exit 1; }
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.created pyproject.toml $(KERNEL)
+	@command -v cargo >/dev/null || { echo 'The kernel is written in Rust and cargo is not on the PATH. Install Rust with rustup; kernel/Cargo.toml names the oldest version that will do.' >&2; exit 1; }
+	@echo 'Building truebleu into $(VENV) (the first time takes about a minute)'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.group-%: $(VENV)/.created pyproject.toml
+	@echo 'Installing what "$*" needs into $(VENV)'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group $*
+	@touch $@

@@ -1,0 +1,237 @@
+"""The text that is measured: made once, from WMT22 system outputs, and kept in build/bench.
+
+The outputs and references of the WMT22 general task are research data that are not part of
+truebleu. They are looked for in `../shared/data/wmt22`, or where the variable TRUEBLEU_WMT22 says.
+Without them the same files are made of the segments in `examples/`, cut and joined so that their
+lengths are distributed as WMT22's are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = ROOT / "examples"
+WMT22 = Path(os.environ.get("TRUEBLEU_WMT22", ROOT.parent / "shared" / "data" / "wmt22"))
+FROM_WMT22 = WMT22.is_dir()
+CACHE = ROOT / "build" / "bench" / ("wmt22" if FROM_WMT22 else "examples")
+
+SEED = 1
+SIDE_CORPUS = 250_000
+"""Segments in the corpora for other tokenizers and several references."""
+
+Segment = tuple[str, ...]
+"""A hypothesis and its references."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A file of hypotheses and the files of their references, line by line."""
+
+    hypotheses: Path
+    references: tuple[Path, ...]
+    segments: int
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return (self.hypotheses, *self.references)
+
+    @property
+    def size(self) -> int:
+        """Bytes in all files."""
+        return sum(path.stat().st_size for path in self.files)
+
+    def head(self, segments: int) -> Corpus:
+        """The first segments, in files of their own."""
+        shorter = _corpus(
+            f"{self.hypotheses.parent.name}-{segments}", segments, len(self.references)
+        )
+        if not shorter.hypotheses.exists():
+            lines = [itertools.islice(read_lines(path), segments) for path in self.files]
+            _write(shorter, zip(*lines, strict=True))
+        return shorter
+
+
+def described() -> str:
+    """One sentence on where the text comes from."""
+    if FROM_WMT22:
+        return "WMT22 general task system outputs and references, shuffled (seed 1) and repeated"
+    return (
+        f"no WMT22 data at {WMT22.name}: segments of examples/, cut and joined to WMT22's lengths"
+    )
+
+
+def million() -> Corpus:
+    """1,000,000 pairs: Czech, German and English, 212 MB from WMT22."""
+    return _made("million", 1_000_000, 1, lambda: _european(references=1))
+
+
+def ten_million() -> Corpus:
+    """The same, ten times over."""
+    one = million()
+    ten = _corpus("ten-million", 10 * one.segments, 1)
+    if not ten.hypotheses.exists():
+        for source, target in reversed(list(zip(one.files, ten.files, strict=True))):
+            _repeat(source, target, 10)
+    return ten
+
+
+def test_set() -> Corpus:
+    """One system's output on one test set: 2,037 segments of English to German."""
+    if not FROM_WMT22:
+        return million().head(2037)
+    hypotheses = WMT22 / "system-outputs" / "generaltest2022.en-de.hyp.Online-W.de"
+    reference = WMT22 / "references" / "generaltest2022.en-de.ref.A.de"
+    return Corpus(hypotheses, (reference,), 2037)
+
+
+def chinese() -> Corpus:
+    """English to Chinese, one reference."""
+    return _made("chinese", SIDE_CORPUS, 1, _chinese)
+
+
+def four_references() -> Corpus:
+    """As `million`, with three other systems' outputs as further references."""
+    return _made("four-references", SIDE_CORPUS, 4, lambda: _european(references=4))
+
+
+# ---- segments ----
+
+
+def _european(references: int) -> list[Segment]:
+    if not FROM_WMT22:
+        return _lengthened(_example("de-en", "en", references), " ", mean=2.61, deviation=0.655)
+    test_sets = [("en-de", "A.de"), ("de-en", "A.en"), ("en-cs", "B.cs"), ("cs-en", "B.en")]
+    return [
+        segment
+        for languages, reference in test_sets
+        for segment in _wmt22(languages, reference, references)
+    ]
+
+
+def _chinese() -> list[Segment]:
+    if not FROM_WMT22:
+        return _lengthened(_example("en-zh", "zh", 1), "", mean=3.21, deviation=0.69)
+    return list(_wmt22("en-zh", "A.zh", 1))
+
+
+def _wmt22(languages: str, reference: str, references: int) -> Iterator[Segment]:
+    """Every system's segments; further references are the outputs of the systems after it."""
+    prefix = f"generaltest2022.{languages}"
+    target = languages.split("-")[1]
+    human = list(read_lines(WMT22 / "references" / f"{prefix}.ref.{reference}"))
+    outputs = sorted((WMT22 / "system-outputs").glob(f"{prefix}.hyp.*.{target}"))
+    systems = [list(read_lines(path)) for path in outputs]
+    for place, system in enumerate(systems):
+        others = [systems[(place + step) % len(systems)] for step in range(1, references)]
+        yield from zip(system, human, *others, strict=True)
+
+
+def _example(folder: str, language: str, references: int) -> list[Segment]:
+    files = sorted((EXAMPLES / folder).glob(f"*.{language}"))
+    human = [list(read_lines(path)) for path in files if path.name.startswith("reference")]
+    systems = [
+        list(read_lines(path))
+        for path in files
+        if not path.name.startswith(("reference", "source"))
+    ]
+    segments: list[Segment] = []
+    for place, system in enumerate(systems):
+        others = (
+            *human,
+            *(systems[(place + step) % len(systems)] for step in range(1, len(systems))),
+        )
+        segments += zip(system, *others[:references], strict=True)
+    return segments
+
+
+def _lengthened(
+    segments: Sequence[Segment], glue: str, mean: float, deviation: float
+) -> list[Segment]:
+    """Segments cut and joined until the logarithm of their length in words is so distributed."""
+    generator = random.Random(SEED)
+    lengthened: list[Segment] = []
+    for _ in range(50_000):
+        words = max(1, round(generator.lognormvariate(mean, deviation)))
+        drawn = [""] * len(segments[0])
+        while min(len(_words(text, glue)) for text in drawn) < words:
+            drawn = [
+                glue.join(filter(None, pair))
+                for pair in zip(drawn, generator.choice(segments), strict=True)
+            ]
+        lengthened.append(tuple(glue.join(_words(text, glue)[:words]) for text in drawn))
+    return lengthened
+
+
+def _words(text: str, glue: str) -> Sequence[str]:
+    return text.split() if glue else text
+
+
+# ---- files ----
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """The lines of a file; they end at a line feed only."""
+    with path.open(encoding="utf-8", newline="\n") as file:
+        for line in file:
+            yield line.removesuffix("\n")
+
+
+def _corpus(name: str, segments: int, references: int) -> Corpus:
+    folder = CACHE / name
+    paths = tuple(folder / f"reference{number}.txt" for number in range(1, references + 1))
+    return Corpus(folder / "hypothesis.txt", paths, segments)
+
+
+def _made(
+    name: str, segments: int, references: int, source: Callable[[], Sequence[Segment]]
+) -> Corpus:
+    corpus = _corpus(name, segments, references)
+    if not corpus.hypotheses.exists():
+        _write(corpus, _shuffled(source(), segments))
+    return corpus
+
+
+def _shuffled(segments: Sequence[Segment], count: int) -> Iterator[Segment]:
+    """All segments in a random order, again in another order, and so on, until there are enough."""
+    generator = random.Random(SEED)
+    order: list[int] = []
+    while len(order) < count:
+        once = list(range(len(segments)))
+        generator.shuffle(once)
+        order += once
+    return (segments[place] for place in order[:count])
+
+
+def _write(corpus: Corpus, segments: Iterable[Segment]) -> None:
+    """Write all files; the hypotheses get their name last, so that it means that all is there."""
+    corpus.hypotheses.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = corpus.hypotheses.with_suffix(".part")
+    files = [
+        path.open("w", encoding="utf-8", newline="\n") for path in (unfinished, *corpus.references)
+    ]
+    for segment in segments:
+        for file, text in zip(files, segment, strict=True):
+            file.write(text + "\n")
+    for file in files:
+        file.close()
+    unfinished.rename(corpus.hypotheses)
+
+
+def _repeat(source: Path, target: Path, times: int) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_suffix(".part")
+    with unfinished.open("wb") as output:
+        for _ in range(times):
+            with source.open("rb") as file:
+                shutil.copyfileobj(file, output, 1 << 20)
+    unfinished.rename(target)

@@ -1,0 +1,191 @@
+"""How things are measured: a fresh process each time, its processor time, contenders in turn.
+
+Processor time is the child's user and system time as `wait4` reports it, so other work on the
+machine disturbs it little; elapsed time is kept beside it. Contenders of one row run in turn, one
+run each, round after round, so that a machine that slows down slows all of them; what is reported
+is each one's median.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+JOBS = Path(__file__).with_name("jobs.py")
+SAMPLE_SECONDS = 0.002
+
+Command = tuple[str, ...]
+
+# Without PYTHONDONTWRITEBYTECODE and the like: an installed package has its byte code.
+_PLAIN_ENVIRONMENT = {
+    name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one run cost, in seconds, and what it printed."""
+
+    processor: float
+    elapsed: float
+    output: str = ""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Several runs of one contender."""
+
+    runs: tuple[Cost, ...]
+
+    @property
+    def processor(self) -> float:
+        return statistics.median(run.processor for run in self.runs)
+
+    @property
+    def elapsed(self) -> float:
+        return statistics.median(run.elapsed for run in self.runs)
+
+    @property
+    def output(self) -> str:
+        return self.runs[0].output
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The largest private memory seen in a process, in bytes."""
+
+    private: int
+    with_input: int
+    samples: int
+
+
+# ---- what can be run ----
+
+
+def script(name: str, *arguments: object) -> Command:
+    """A command that is installed beside the running Python."""
+    suffix = ".exe" if os.name == "nt" else ""
+    return (str(Path(sysconfig.get_path("scripts"), name + suffix)), *map(str, arguments))
+
+
+def python(*arguments: object) -> Command:
+    return (sys.executable, *map(str, arguments))
+
+
+def process(command: Command, **environment: str) -> Cost:
+    """Run a command and wait for it."""
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        start = time.perf_counter()
+        child = _started(command, environment, output, errors)
+        _, status, usage = os.wait4(child.pid, 0)
+        elapsed = time.perf_counter() - start
+        child.returncode = os.waitstatus_to_exitcode(status)
+        _check(command, child.returncode, errors)
+        return Cost(usage.ru_utime + usage.ru_stime, elapsed, _text(output))
+
+
+def job(name: str, *arguments: object, **environment: str) -> Cost:
+    """Run a function of jobs.py in a fresh Python; the cost is what it timed itself."""
+    report = json.loads(process(python(JOBS, name, *arguments), **environment).output)
+    return Cost(report["processor"], report["elapsed"], json.dumps(report["result"]))
+
+
+def in_turn(runs: int, contenders: Mapping[str, Callable[[], Cost]]) -> dict[str, Costs]:
+    """Run every contender once, then every contender again, and so on."""
+    rounds = [{name: run() for name, run in contenders.items()} for _ in range(runs)]
+    return {name: Costs(tuple(costs[name] for costs in rounds)) for name in contenders}
+
+
+# ---- memory ----
+
+
+def private_memory(command: Command, input_files: Sequence[Path]) -> Memory:
+    """The peak of Private_Clean + Private_Dirty in /proc/PID/smaps, sampled every 2 ms.
+
+    The pages of the memory-mapped input files are counted apart: Linux calls them private while no
+    other process maps them, but they are the page cache's, shared with every reader and dropped at
+    need without being written anywhere.
+    """
+    inputs = {str(path) for path in input_files}
+    private = with_input = samples = 0
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        child = _started(command, {}, output, errors)
+        while child.poll() is None:
+            own, mapped = _private_bytes(child.pid, inputs)
+            private, with_input = max(private, own), max(with_input, own + mapped)
+            samples += own > 0
+            time.sleep(SAMPLE_SECONDS)
+        _check(command, child.returncode, errors)
+    return Memory(private, with_input, samples)
+
+
+def _private_bytes(pid: int, inputs: set[str]) -> tuple[int, int]:
+    """Private bytes now: outside the mappings of the input files, and in them."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps").read_text(encoding="utf-8").splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0, 0
+    own = mapped = 0
+    in_input = False
+    for line in lines:
+        if line.startswith(("Private_Clean:", "Private_Dirty:")):
+            size = int(line.split()[1]) * 1024
+            own, mapped = (own, mapped + size) if in_input else (own + size, mapped)
+        elif re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
+            in_input = line.split(maxsplit=5)[5:] != [] and line.split(maxsplit=5)[5] in inputs
+    return own, mapped
+
+
+# ---- children ----
+
+
+def _started(
+    command: Command, environment: Mapping[str, str], output: TextIO, errors: TextIO
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=errors,
+        env={**_PLAIN_ENVIRONMENT, **environment},
+    )
+
+
+def _check(command: Command, status: int, errors: TextIO) -> None:
+    if status != 0:
+        told = f"this failed with status {status}: {' '.join(command)}\n{_text(errors)}"
+        raise SystemExit(f"benchmarks: {told}")
+
+
+def _text(file: TextIO) -> str:
+    file.seek(0)
+    return file.read()
+
+
+def tidy(value: Any) -> Any:
+    """Costs and paths as plain data for results.json."""
+    if isinstance(value, Costs):
+        return {
+            "processor_seconds": [round(run.processor, 6) for run in value.runs],
+            "elapsed_seconds": [round(run.elapsed, 6) for run in value.runs],
+        }
+    if isinstance(value, Memory):
+        return {
+            "private_bytes": value.private,
+            "with_input_bytes": value.with_input,
+            "samples": value.samples,
+        }
+    return value

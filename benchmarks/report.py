@@ -1,0 +1,121 @@
+"""The table as a page and as data: rows, the machine they were measured on, and how."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import corpus
+from measure import tidy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rows import Row
+
+HEADINGS = ("work", "target", "measured", "peer, same run", "ratio", "met")
+PACKAGES = ("truebleu", "sacrebleu", "bleuscore", "pyarrow")
+
+METHOD = """\
+Every run is a fresh process; figures are medians of processor time (user + system, as `wait4`
+reports it for a process and as the process's own clock does for a call) unless a row says
+"elapsed". Contenders of a row run in turn. The files are in the page cache. Rows "in process" time
+the call alone, with the library imported and the text in memory. Private memory is the peak of
+Private_Clean + Private_Dirty in /proc/PID/smaps, sampled every 2 ms; pages of the memory-mapped
+input files belong to the page cache and are given in brackets. Where a peer was timed on fewer
+pairs, the row says on how many, and its time is multiplied up. Contenders of a row were checked to
+give the same score."""
+
+
+def table(rows: Sequence[Row]) -> str:
+    """A Markdown table, aligned so that it reads well in a terminal too."""
+    met = {True: "yes", False: "**no**", None: ""}
+    lines: list[tuple[str, ...]] = [HEADINGS]
+    lines += [
+        (row.work, row.target, row.measured, row.peer, row.ratio, met[row.met]) for row in rows
+    ]
+    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
+    lines.insert(1, tuple("-" * width for width in widths))
+    return "\n".join(
+        "| "
+        + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        + " |"
+        for line in lines
+    )
+
+
+def machine() -> dict[str, str]:
+    """What the figures depend on besides the code."""
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "processor": f"{_processor()}, {os.cpu_count()} cores",
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "load": f"average {os.getloadavg()[0]:.1f} at the end",
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "rust": _first_line("rustc", "--version"),
+        "packages": ", ".join(filter(None, map(_package, PACKAGES))),
+        "wc": _first_line("wc", "--version"),
+        "text": corpus.described(),
+    }
+
+
+def write(folder: Path, rows: Sequence[Row], runs: int) -> None:
+    """Write results.md and results.json."""
+    described = machine()
+    page = [
+        "# How fast, and how small",
+        "",
+        "`make bench` printed this table.",
+        "",
+        table(rows),
+        "",
+        METHOD,
+        "",
+    ]
+    page += [f"* {key}: {value}" for key, value in described.items()] + [
+        f"* runs: {runs} a contender",
+        "",
+    ]
+    (folder / "results.md").write_text("\n".join(page), encoding="utf-8")
+    data = {"machine": described, "runs": runs, "rows": [_plain(row) for row in rows]}
+    (folder / "results.json").write_text(
+        json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    return {**asdict(row), "figures": {name: tidy(figure) for name, figure in row.figures.items()}}
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return platform.processor() or platform.machine()
+    facts = {
+        key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)
+    }
+    return f"{facts.get('model name', platform.machine())}, {facts.get('cpu MHz', '?')} MHz"
+
+
+def _package(name: str) -> str:
+    try:
+        return f"{name} {version(name)}"
+    except PackageNotFoundError:
+        return ""
+
+
+def _first_line(*command: str) -> str:
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, check=True
+        ).stdout.splitlines()[0]
+    except (OSError, subprocess.CalledProcessError, IndexError):
+        return "?"

@@ -1,0 +1,403 @@
+"""The rows of the table: what each measures, beside whom, and what was promised.
+
+A benchmark is a function registered under the name that `run.py` takes; it yields one row for each
+promise. Figures are medians of processor time unless a row says otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import corpus
+from measure import Cost, Costs, in_turn, job, private_memory, process, python, script
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from corpus import Corpus
+
+MEBIBYTE = 1 << 20
+
+PEER_SAMPLE = 20_000
+"""Segments that slow peers are timed on; their time grows linearly with segments, or faster."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table."""
+
+    work: str
+    target: str
+    measured: str
+    peer: str = ""
+    ratio: str = ""
+    met: bool | None = None
+    """None where nothing was promised."""
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+BENCHMARKS: dict[str, Callable[[int], Iterator[Row]]] = {}
+
+
+def benchmark(function: Callable[[int], Iterator[Row]]) -> Callable[[int], Iterator[Row]]:
+    """Register a benchmark under its function's name, without a trailing underscore."""
+    BENCHMARKS[function.__name__.rstrip("_")] = function
+    return function
+
+
+# ---- a million pairs ----
+
+
+@benchmark
+def files(runs: int) -> Iterator[Row]:
+    """1 M pairs from two files, the whole process, beside wc -w, sacreBLEU and bleuscore."""
+    million = corpus.million()
+    sample = million.head(PEER_SAMPLE)
+    bigger_sample = million.head(5 * PEER_SAMPLE)
+    costs = in_turn(
+        runs,
+        {
+            "truebleu": lambda: process(_score_command(million)),
+            "wc": lambda: process(("wc", "-w", *map(str, million.files)), LC_ALL="C.UTF-8"),
+        },
+    )
+    peers = in_turn(
+        min(runs, 3),
+        {
+            "sacrebleu": lambda: job("sacrebleu_corpus", *sample.files),
+            "bleuscore": lambda: job(
+                "bleuscore_corpus", *bigger_sample.files, RAYON_NUM_THREADS="1"
+            ),
+            "truebleu": lambda: job("score_files", 1, "{}", *sample.files),
+            "truebleu, bigger": lambda: job("score_files", 1, "{}", *bigger_sample.files),
+        },
+    )
+    _agree("sacreBLEU", peers["truebleu"], peers["sacrebleu"])
+    _agree("bleuscore", peers["truebleu, bigger"], peers["bleuscore"], digits=9)
+
+    own, wc = costs["truebleu"].processor, costs["wc"].processor
+    work = "1 M pairs, two files, whole process"
+    measured = f"{own:.3f} s"
+    figures = {**costs, **{f"{name}, sample": cost for name, cost in peers.items()}}
+    yield Row(
+        work,
+        "≤ 0.5 × wc -w",
+        measured,
+        f"wc -w {wc:.3f} s",
+        f"{own / wc:.2f} ×",
+        own <= 0.5 * wc,
+        figures,
+    )
+    for name, target, its_sample in [("sacrebleu", 250, sample), ("bleuscore", 50, bigger_sample)]:
+        extrapolated = peers[name].processor * million.segments / its_sample.segments
+        yield Row(
+            work,
+            f"≥ {target} × {name}",
+            measured,
+            f"{name} {extrapolated:.1f} s ({its_sample.segments:,} pairs in process, linear)",
+            f"{extrapolated / own:.0f} × faster",
+            extrapolated >= target * own,
+        )
+
+
+@benchmark
+def lists(runs: int) -> Iterator[Row]:
+    """1 M pairs from lists of str and from Arrow columns, in process."""
+    million = corpus.million()
+    costs = in_turn(
+        runs,
+        {
+            "list": lambda: job("score_list", *million.files),
+            "arrow": lambda: job("score_arrow", *million.files),
+        },
+    )
+    _agree("the score from Arrow", costs["list"], costs["arrow"])
+    for name, source, seconds in [("list", "list[str]", 1.0), ("arrow", "Arrow strings", 0.7)]:
+        own = costs[name].processor
+        yield Row(
+            f"1 M pairs, {source}, in process",
+            f"≤ {seconds:.1f} s at 2.5 GHz",
+            f"{own:.3f} s",
+            met=own <= seconds,
+            figures={name: costs[name]},
+        )
+
+
+@benchmark
+def threads(runs: int) -> Iterator[Row]:
+    """1 M pairs with two threads against one, elapsed time."""
+    million = corpus.million()
+    work = "1 M pairs, two files, 2 threads"
+    calls = in_turn(
+        runs,
+        {
+            "1 thread": lambda: job("score_files", 1, "{}", *million.files),
+            "2 threads": lambda: job("score_files", 2, "{}", *million.files),
+        },
+    )
+    _agree("the score of two threads", calls["1 thread"], calls["2 threads"])
+    yield _faster_elapsed(f"{work}, the call", calls, promised=1.8)
+    processes = in_turn(
+        runs,
+        {
+            "1 thread": lambda: process(_score_command(million)),
+            "2 threads": lambda: process(_score_command(million, workers=2)),
+        },
+    )
+    yield _faster_elapsed(f"{work}, whole process", processes, promised=None)
+
+
+def _faster_elapsed(work: str, costs: dict[str, Costs], promised: float | None) -> Row:
+    one, two = costs["1 thread"], costs["2 threads"]
+    ratio = one.elapsed / two.elapsed
+    return Row(
+        work,
+        f"≥ {promised} × one thread" if promised else "",
+        f"{two.elapsed:.3f} s elapsed ({two.processor:.3f} s processor)",
+        f"1 thread {one.elapsed:.3f} s ({one.processor:.3f} s)",
+        f"{ratio:.2f} × faster",
+        ratio >= promised if promised else None,
+        dict(costs),
+    )
+
+
+@benchmark
+def memory(runs: int) -> Iterator[Row]:
+    """Private memory over 1 M and 10 M pairs."""
+    if sys.platform != "linux":
+        yield Row("private memory", "≤ 64 MiB", "not measured: needs Linux's /proc/PID/smaps")
+        return
+    for text in (corpus.million(), corpus.ten_million()):
+        peaks = [private_memory(_score_command(text), text.files) for _ in range(min(runs, 3))]
+        peak = max(peaks, key=lambda memory: memory.private)
+        yield Row(
+            f"{text.segments // 1_000_000} M pairs, two files, private memory",
+            "≤ 64 MiB",
+            f"{peak.private / MEBIBYTE:.1f} MiB"
+            f" ({peak.with_input / MEBIBYTE:.0f} MiB with mapped input pages)",
+            met=peak.private <= 64 * MEBIBYTE,
+            figures={"peak": peak, "input_bytes": text.size},
+        )
+
+
+# ---- one test set ----
+
+
+@benchmark
+def test_set(runs: int) -> Iterator[Row]:
+    """One test set, the whole process, beside bare Python and sacreBLEU's command."""
+    text = corpus.test_set()
+    command = script(
+        "sacrebleu", text.references[0], "-i", text.hypotheses, "-m", "bleu", "-w", "17"
+    )
+    costs = in_turn(
+        3 * runs,
+        {
+            "truebleu": lambda: process(_score_command(text)),
+            "bare": lambda: process(python("-c", "pass")),
+            "sacrebleu": lambda: process(command),
+        },
+    )
+    ours, theirs = (json.loads(costs[name].output)["score"] for name in ("truebleu", "sacrebleu"))
+    if round(ours, 12) != round(theirs, 12):
+        raise SystemExit(f"benchmarks: truebleu says {ours}, sacreBLEU's command {theirs}")
+
+    own, bare, peer = (costs[name].processor for name in ("truebleu", "bare", "sacrebleu"))
+    work = f"{text.segments:,} segments, whole process"
+    measured = f"{1000 * own:.1f} ms"
+    yield Row(
+        work,
+        "≤ 3 × python -c pass",
+        measured,
+        f"python -c pass {1000 * bare:.1f} ms",
+        f"{own / bare:.2f} ×",
+        own <= 3 * bare,
+        dict(costs),
+    )
+    yield Row(
+        work,
+        "≥ 12 × sacrebleu's command",
+        measured,
+        f"sacrebleu {1000 * peer:.0f} ms",
+        f"{peer / own:.1f} × faster",
+        peer >= 12 * own,
+    )
+
+
+@benchmark
+def import_(runs: int) -> Iterator[Row]:
+    """`import truebleu` over bare Python, and what it loads."""
+    costs = in_turn(
+        8 * runs,
+        {
+            "import": lambda: process(python("-c", "import truebleu")),
+            "bare": lambda: process(python("-c", "pass")),
+        },
+    )
+    cost = costs["import"].processor - costs["bare"].processor
+    yield Row(
+        "import truebleu, over bare Python",
+        "≤ 15 ms",
+        f"{1000 * cost:.1f} ms",
+        f"python -c pass {1000 * costs['bare'].processor:.1f} ms",
+        met=cost <= 0.015,
+        figures=dict(costs),
+    )
+    outside = json.loads(job("imported_modules").output)
+    yield Row(
+        "import truebleu, modules outside the standard library",
+        "no NumPy, nothing optional",
+        ", ".join(outside),
+        met=outside == ["truebleu"],
+    )
+
+
+# ---- segments ----
+
+
+@benchmark
+def sentence(runs: int) -> Iterator[Row]:
+    """One call a pair, beside sacrebleu.sentence_bleu."""
+    sample = corpus.million().head(2000)
+    costs = in_turn(
+        runs,
+        {
+            "truebleu": lambda: job("sentences", *sample.files),
+            "sacrebleu": lambda: job("sacrebleu_sentences", *sample.files),
+        },
+    )
+    _agree("sentence_bleu", costs["truebleu"], costs["sacrebleu"])
+    own, peer = (
+        1e6 * costs[name].processor / sample.segments for name in ("truebleu", "sacrebleu")
+    )
+    yield Row(
+        "metric.sentence(h, r), one call",
+        "≥ 40 × sacrebleu.sentence_bleu",
+        f"{own:.2f} µs",
+        f"sacrebleu {peer:.0f} µs (2,000 pairs each)",
+        f"{peer / own:.0f} × faster",
+        peer >= 40 * own,
+        dict(costs),
+    )
+
+
+@benchmark
+def segments(runs: int) -> Iterator[Row]:
+    """100,000 segment scores, beside a loop over sacreBLEU."""
+    text = corpus.million().head(100_000)
+    sample = text.head(10_000)
+    own = in_turn(runs, {"truebleu": lambda: job("segments", *text.files)})["truebleu"]
+    peers = in_turn(
+        min(runs, 3),
+        {
+            "truebleu": lambda: job("segments", *sample.files),
+            "sacrebleu": lambda: job("sacrebleu_segments", *sample.files),
+        },
+    )
+    _agree("sacreBLEU's loop", peers["truebleu"], peers["sacrebleu"])
+    extrapolated = peers["sacrebleu"].processor * text.segments / sample.segments
+    yield Row(
+        "metric.segments, 100,000 pairs",
+        "≥ 150 × a loop over sacreBLEU",
+        f"{1000 * own.processor:.1f} ms",
+        f"sacrebleu {extrapolated:.1f} s ({sample.segments:,} pairs, linear)",
+        f"{extrapolated / own.processor:.0f} × faster",
+        extrapolated >= 150 * own.processor,
+        {"truebleu": own, "sacrebleu, sample": peers["sacrebleu"]},
+    )
+
+
+# ---- other tokenizers and instruction sets ----
+
+
+@benchmark
+def tokenizers(runs: int) -> Iterator[Row]:
+    """zh, intl, char, lower-cased and four references, in time a byte, against 13a."""
+    european = corpus.million().head(corpus.SIDE_CORPUS)
+    works: list[tuple[str, dict[str, Any], Corpus]] = [
+        ("13a", {}, european),
+        ("zh, Chinese text", {"tokenize": "zh"}, corpus.chinese()),
+        ("intl", {"tokenize": "intl"}, european),
+        ("char", {"tokenize": "char"}, european),
+        ("13a, lower-cased", {"lowercase": True}, european),
+        ("13a, 4 references", {}, corpus.four_references()),
+    ]
+
+    def contender(parameters: dict[str, Any], text: Corpus) -> Callable[[], Cost]:
+        return lambda: job("score_files", 1, json.dumps(parameters), *text.files)
+
+    costs = in_turn(runs, {name: contender(parameters, text) for name, parameters, text in works})
+    a_byte = {name: 1e9 * costs[name].processor / text.size for name, _, text in works}
+    for name, _, text in works[1:]:
+        ratio = a_byte[name] / a_byte["13a"]
+        yield Row(
+            f"{name}: {text.segments:,} segments, {text.size / 1e6:.0f} MB",
+            "≤ 3 × 13a",
+            f"{a_byte[name]:.2f} ns/byte",
+            f"13a {a_byte['13a']:.2f} ns/byte",
+            f"{ratio:.2f} ×",
+            ratio <= 3,
+            {name: costs[name], "13a": costs["13a"]},
+        )
+
+
+@benchmark
+def simd(runs: int) -> Iterator[Row]:
+    """1 M pairs with each instruction set forced; `scalar` is the path with no SIMD."""
+    million = corpus.million()
+
+    def forced(instructions: str) -> Callable[[], Cost]:
+        return lambda: process(_score_command(million), TRUEBLEU_SIMD=instructions)
+
+    names = ["scalar", "portable"] + [
+        name for name in ("avx2", "avx512") if name in _processor_flags()
+    ]
+    costs = in_turn(
+        runs,
+        {"chosen": lambda: process(_score_command(million))}
+        | {name: forced(name) for name in names},
+    )
+    chosen = costs["chosen"].processor
+    for name in names:
+        own = costs[name].processor
+        yield Row(
+            f"1 M pairs, two files, TRUEBLEU_SIMD={name}",
+            "",
+            f"{own:.3f} s",
+            f"chosen at run time {chosen:.3f} s",
+            f"{own / chosen:.2f} ×",
+            figures={name: costs[name]},
+        )
+
+
+def _processor_flags() -> set[str]:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            flags = next((line for line in file if line.startswith("flags")), "").split()
+    except FileNotFoundError:
+        return set()
+    return {"avx2"} & set(flags) | (
+        {"avx512"} if {"avx512bw", "avx512vbmi2"} <= set(flags) else set()
+    )
+
+
+# ---- shared ----
+
+
+def _score_command(text: Corpus, workers: int = 1) -> tuple[str, ...]:
+    return script(
+        "truebleu", "score", *text.references, "-i", text.hypotheses, "--threads", workers
+    )
+
+
+def _agree(peer: str, own: Costs, other: Costs, digits: int | None = None) -> None:
+    """Stop if the contenders did other work: their scores must be equal, to all digits or some."""
+    ours, theirs = json.loads(own.output), json.loads(other.output)
+    same = ours == theirs if digits is None else round(ours - theirs, digits) == 0
+    if not same:
+        raise SystemExit(
+            f"benchmarks: {peer} differs on the same text: {theirs!s:.80}, not {ours!s:.80}"
+        )

@@ -1,0 +1,60 @@
+"""Measure truebleu beside its peers: `make bench`, or `python benchmarks/run.py [NAME ...]`.
+
+Prints one table. A complete run also writes it, with a description of the machine, to
+benchmarks/results.md and benchmarks/results.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import corpus
+import report
+from rows import BENCHMARKS, Row
+
+
+def main() -> None:
+    """Run the benchmarks that are named, or all of them."""
+    arguments = _arguments()
+    names = arguments.names or list(BENCHMARKS)
+    print(f"Text: {corpus.described()}.", file=sys.stderr)
+    rows: list[Row] = []
+    for name in names:
+        print(f"{name}: {BENCHMARKS[name].__doc__}", file=sys.stderr)
+        rows += BENCHMARKS[name](arguments.runs)
+    print(report.table(rows))
+    if not arguments.names:
+        folder = Path(__file__).parent
+        report.write(folder, rows, arguments.runs)
+        print(f"Written to {folder.name}/results.md and results.json.", file=sys.stderr)
+
+
+def _arguments() -> argparse.Namespace:
+    listed = "\n".join(f"  {name:<11} {function.__doc__}" for name, function in BENCHMARKS.items())
+    parser = argparse.ArgumentParser(
+        description="Measure truebleu beside its peers.",
+        epilog=f"benchmarks:\n{listed}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="benchmarks to run (default: all, and write the results)",
+    )
+    parser.add_argument(
+        "--runs", type=int, default=7, help="runs of each contender (default: %(default)s)"
+    )
+    arguments = parser.parse_args()
+    unknown = sorted(set(arguments.names) - set(BENCHMARKS))
+    if unknown:
+        parser.error(
+            f"no benchmark is called {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}"
+        )
+    return arguments
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Fixtures and Hypothesis profiles that the whole suite shares."""
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import strategies
+from hypothesis import HealthCheck, settings
+
+QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+settings.register_profile("default", max_examples=150, deadline=None, suppress_health_check=QUIET)
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=10_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of specifications and WMT22 data that lies beside a development checkout."""
+    if not SHARED.is_dir():
+        pytest.skip(f"no reference data: {SHARED} does not exist")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def wmt22(shared: Path) -> Path:
+    return shared / "data" / "wmt22"
+
+
+@pytest.fixture(scope="session")
+def corpus() -> tuple[list[str], list[str]]:
+    """400 pairs of every length that are hard to lex; one line of valid UTF-8 each."""
+    dice = random.Random(20020706)
+    fragments = [
+        text
+        for text in strategies.SNIPPETS + list(strategies.CHARACTERS)
+        if "\n" not in text and not any(mark in text for mark in strategies.SURROGATES)
+    ]
+
+    def segment(length: int) -> str:
+        pool = dice.choices(fragments, k=4) + strategies.WORDS[:6]
+        return "".join(dice.choice(pool) + " " * dice.randint(0, 1) for _ in range(length))
+
+    hypotheses, references = ["", "a", "", "\ufeffBOM"], ["a", "", "", "BOM"]
+    for length in [*range(64), *range(120, 136), *range(250, 264), 600] * 5:
+        text = segment(length)
+        words = text.split(" ")
+        dice.shuffle(words)
+        hypotheses.append(text)
+        references.append(dice.choice([text, " ".join(words), text + segment(3), segment(length)]))
+    return hypotheses[:400], references[:400]
+
+
+class Result:
+    """What a finished command left: its exit status and both of its outputs as text."""
+
+    def __init__(self, done: subprocess.CompletedProcess):
+        self.status = done.returncode
+        self.output = (done.stdout or b"").decode()
+        self.error = (done.stderr or b"").decode()
+
+    def __repr__(self) -> str:
+        return f"status {self.status}\n--- output\n{self.output}\n--- error\n{self.error}"
+
+
+@pytest.fixture(scope="session")
+def truebleu_command():
+    """Runs `python -m truebleu ...` and returns its `Result`."""
+
+    def run(*arguments, **options) -> Result:
+        command = [sys.executable, "-m", "truebleu", *map(str, arguments)]
+        options = {"input": b"", "stdout": subprocess.PIPE, "timeout": 120} | options
+        return Result(subprocess.run(command, check=False, stderr=subprocess.PIPE, **options))
+
+    return run
+
+
+@pytest.fixture
+def write(tmp_path: Path):
+    """Writes lines to a file of that name, each ended by a newline, and returns its path."""
+
+    def write(name: str, lines, encoding: str = "utf-8") -> Path:
+        path = tmp_path / name
+        path.write_bytes("".join(f"{line}\n" for line in lines).encode(encoding))
+        return path
+
+    return write

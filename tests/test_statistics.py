@@ -1,0 +1,303 @@
+"""`Statistics` is a table of integers that folds, merges, selects and is saved without a loss."""
+
+import contextlib
+import copy
+import pickle
+import subprocess
+import sys
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+import truebleu
+from truebleu import BLEU, InputError, Statistics
+
+HYPOTHESES = ["the cat sat on the mat", "a dog", "", "it is what it is"]
+REFERENCES = ["the cat sat on a mat", "the dog barked", "nothing", "it is what it was"]
+# Counted by hand: lengths, then matches of orders 1-4, then totals of orders 1-4.
+ROWS = [
+    [6, 6, 5, 3, 2, 1, 6, 5, 4, 3],
+    [2, 3, 1, 0, 0, 0, 2, 1, 0, 0],
+    [0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+    [5, 5, 4, 3, 2, 1, 5, 4, 3, 2],
+]
+COLUMNS = (
+    *("hypothesis_length", "reference_length"),
+    *("matches_1", "matches_2", "matches_3", "matches_4"),
+    *("totals_1", "totals_2", "totals_3", "totals_4"),
+)
+
+
+@pytest.fixture
+def table() -> Statistics:
+    return BLEU().statistics(HYPOTHESES, REFERENCES)
+
+
+def test_rows_and_columns(table):
+    assert table.tolist() == ROWS
+    assert table.columns == BLEU().columns == COLUMNS
+    assert (len(table), table.shape) == (4, (4, 10))
+    columns = map(list, zip(*ROWS, strict=True))
+    assert [table.column(name) for name in COLUMNS] == list(columns)
+
+
+def test_columns_follow_the_order():
+    table = BLEU(max_order=2).statistics(HYPOTHESES, REFERENCES)
+    assert table.columns == (
+        *("hypothesis_length", "reference_length"),
+        *("matches_1", "matches_2", "totals_1", "totals_2"),
+    )
+    assert table.tolist()[0] == [6, 6, 5, 3, 6, 5]
+
+
+def test_an_unknown_column_is_named(table):
+    with pytest.raises(KeyError, match="matches_5"):
+        table.column("matches_5")
+
+
+def test_sum(table):
+    total = table.sum()
+    assert isinstance(total, Statistics)
+    assert total.tolist() == [[sum(column) for column in zip(*ROWS, strict=True)]]
+    assert total.sum() == total
+    assert (total.columns, total.fingerprint) == (table.columns, table.fingerprint)
+
+
+def test_groups(table):
+    """One row a key, in order of first appearance: here the documents of the segments."""
+    groups = table.groups(["news", "chat", "news", "chat"])
+    assert list(groups) == ["news", "chat"]
+    assert groups["news"] == table[[0, 2]].sum()
+    assert groups["chat"] == table[[1, 3]].sum()
+    assert truebleu.BLEU().from_statistics(groups["news"]).hypothesis_length == 6
+
+
+def test_groups_by_a_list_of_another_length(table):
+    with pytest.raises(InputError, match=r"3.*4|4.*3"):
+        table.groups(["news", "chat", "news"])
+
+
+@pytest.mark.parametrize(
+    ("selection", "rows"),
+    [
+        (3, [3]),
+        (-1, [3]),
+        (slice(1, 3), [1, 2]),
+        (slice(None, None, -2), [3, 1]),
+        ([True, False, False, True], [0, 3]),
+        ([2, 0, 2], [2, 0, 2]),
+        ([-1], [3]),
+        ([], []),
+        (slice(4, None), []),
+    ],
+    ids=str,
+)
+def test_selection(table, selection, rows):
+    assert table[selection].tolist() == [ROWS[row] for row in rows]
+
+
+def test_selection_by_a_numpy_array(table):
+    np = pytest.importorskip("numpy")
+    assert table[np.array([True, False, False, True])] == table[[0, 3]]
+    assert table[np.array([2, 0])] == table[[2, 0]]
+    assert table[np.int64(2)] == table[2]
+
+
+@pytest.mark.parametrize("selection", [4, -5, [0, 4], [-5]], ids=str)
+def test_selection_outside_the_table(table, selection):
+    with pytest.raises(IndexError, match=r"4|5"):
+        table[selection]
+
+
+@pytest.mark.parametrize("mask", [[True], [True, False, True, False, True]], ids=len)
+def test_a_mask_of_another_length(table, mask):
+    with pytest.raises((IndexError, InputError), match="4"):
+        table[mask]
+
+
+def test_addition_joins_tables(table):
+    assert table[:1] + table[1:3] + table[3:] == table
+    assert (table + table).sum().tolist() == [[2 * n for n in table.sum().tolist()[0]]]
+
+
+@given(st.lists(st.integers(0, 3), max_size=12))
+def test_segments_sum_to_the_same_in_any_order(rows):
+    table = BLEU().statistics(HYPOTHESES, REFERENCES)
+    assert table[rows].sum() == table[sorted(rows)].sum()
+    parts = [table[[row]] for row in reversed(rows)]
+    assert sum(parts, table[:0]).sum() == table[rows].sum()
+
+
+@pytest.mark.parametrize(
+    ("other", "difference"),
+    [
+        (BLEU(tokenize="intl"), "intl"),
+        (BLEU(lowercase=True), "case|lower"),
+        (BLEU(max_order=3), "order|columns"),
+    ],
+    ids=repr,
+)
+def test_tables_of_different_metrics_do_not_mix(table, other, difference):
+    stranger = other.statistics(HYPOTHESES, REFERENCES)
+    assert stranger.fingerprint != table.fingerprint
+    assert stranger != table
+    with pytest.raises(InputError, match=difference):
+        table + stranger
+    with pytest.raises(InputError, match=difference):
+        BLEU().from_statistics(stranger)
+
+
+@pytest.mark.parametrize(
+    "other", [BLEU(smoothing="none"), BLEU(effective_order=True), BLEU(weights=(1, 0, 0, 0))]
+)
+def test_parameters_of_the_formula_alone_share_statistics(table, other):
+    """One table serves every smoothing: it says what was counted, not what is made of it."""
+    assert other.statistics(HYPOTHESES, REFERENCES) == table
+    assert other.from_statistics(table) == other.score(HYPOTHESES, REFERENCES)
+
+
+@pytest.mark.parametrize(
+    ("references", "count"),
+    [
+        (REFERENCES, 1),
+        ([(text, text) for text in REFERENCES], 2),
+        ([(text, None) for text in REFERENCES], 1),
+        ([("a", "b"), "a", ("a", None, ""), ("a",)], "var"),
+    ],
+    ids=["one", "two", "one missing", "varying"],
+)
+def test_number_of_references(references, count):
+    assert BLEU().statistics(HYPOTHESES, references).references == count
+
+
+def test_joined_tables_with_different_numbers_of_references_vary(table):
+    two = BLEU().statistics(HYPOTHESES, [(text, text) for text in REFERENCES])
+    assert (table + two).references == "var"
+    assert (two + two).references == 2
+
+
+def test_equality_and_copies(table):
+    again = BLEU().statistics(HYPOTHESES, REFERENCES)
+    assert table == again
+    assert table == copy.copy(table) == copy.deepcopy(table) == pickle.loads(pickle.dumps(table))
+    assert table != table[:3]
+    assert table != ROWS
+
+
+def test_repr_says_what_it_is(table):
+    assert "Statistics" in repr(table)
+    assert "4" in repr(table)
+
+
+def test_buffer(table):
+    view = memoryview(table)
+    assert view.format in ("q", "l")
+    assert (view.shape, view.itemsize) == ((4, 10), 8)
+    assert view.tolist() == ROWS
+
+
+def test_numpy_reads_without_a_copy(table):
+    np = pytest.importorskip("numpy")
+    array = np.asarray(table)
+    assert array.dtype == np.int64
+    assert array.tolist() == ROWS
+    assert np.shares_memory(array, np.asarray(table))
+
+
+def test_an_array_outlives_the_table():
+    np = pytest.importorskip("numpy")
+    arrays = [np.asarray(BLEU().statistics(HYPOTHESES, REFERENCES)) for _ in range(50)]
+    assert all(array.tolist() == ROWS for array in arrays)
+
+
+def test_pyarrow_and_polars_read_it(table):
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    columns = dict(zip(COLUMNS, map(list, zip(*ROWS, strict=True)), strict=True))
+    assert pa.table(table).to_pydict() == columns
+    assert pa.record_batch(table).to_pydict() == columns
+    assert pl.DataFrame(table).to_dict(as_series=False) == columns
+    assert pa.table(table[1:3]).to_pydict() == {name: c[1:3] for name, c in columns.items()}
+
+
+def test_save_and_load(table, tmp_path):
+    for name, part in {"all": table, "some": table[1:3], "none": table[:0]}.items():
+        path = tmp_path / name
+        part.save(path)
+        loaded = Statistics.load(path)
+        assert loaded == part
+        assert (loaded.columns, loaded.references) == (part.columns, part.references)
+        assert loaded.fingerprint == part.fingerprint
+        assert BLEU().from_statistics(loaded) == BLEU().from_statistics(part)
+
+
+def test_a_loaded_table_of_another_metric_is_still_refused(table, tmp_path):
+    BLEU(tokenize="char").statistics(HYPOTHESES, REFERENCES).save(tmp_path / "char")
+    with pytest.raises(InputError, match="char"):
+        table + Statistics.load(tmp_path / "char")
+
+
+def test_saving_replaces_a_file_whole(table, tmp_path):
+    path = tmp_path / "table"
+    (table + table).save(path)
+    table.save(path)
+    assert Statistics.load(path) == table
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_loading_a_damaged_file(table, tmp_path):
+    """Cut anywhere, or with any one byte of its header changed, a file is refused or the same."""
+    path = tmp_path / "table"
+    table.save(path)
+    whole = path.read_bytes()
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        with pytest.raises(InputError, match="table"):
+            Statistics.load(path)
+    path.write_bytes(whole + b"\0")
+    with pytest.raises(InputError, match="table"):
+        Statistics.load(path)
+
+
+@given(st.data())
+def test_loading_bytes_that_are_no_table(tmp_path_factory, data):
+    path = tmp_path_factory.getbasetemp() / "bytes"
+    table = BLEU().statistics(HYPOTHESES, REFERENCES)
+    table.save(path)
+    content = bytearray(path.read_bytes())
+    start = data.draw(st.integers(0, len(content)))
+    content[start : start + data.draw(st.integers(0, 9))] = data.draw(st.binary(max_size=9))
+    path.write_bytes(content)
+    with contextlib.suppress(InputError):
+        loaded = Statistics.load(path)
+        assert len(loaded.tolist()) == len(loaded)
+
+
+def test_loading_what_is_not_there(tmp_path):
+    with pytest.raises((InputError, OSError), match="nowhere"):
+        Statistics.load(tmp_path / "nowhere")
+
+
+def test_saving_where_nothing_can_be_saved(table, tmp_path):
+    with pytest.raises(OSError, match="nowhere"):
+        table.save(tmp_path / "nowhere" / "table")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of file size are POSIX's")
+def test_a_failed_save_leaves_the_old_file(table, tmp_path):
+    path = tmp_path / "table"
+    table.save(path)
+    script = (
+        "import resource, signal, sys, truebleu\n"
+        "table = truebleu.Statistics.load(sys.argv[1])\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "try:\n"
+        "    (table + table).save(sys.argv[1])\n"
+        "except OSError:\n"
+        "    sys.exit(3)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, path], check=False, capture_output=True)
+    assert done.returncode == 3, done.stderr
+    assert Statistics.load(path) == table
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,124 @@
+"""The command line: finds the command, runs it, and says in one line what is wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from truebleu.cli.options import COMMANDS, Command, Parser, UsageError, nearest
+from truebleu.cli.output import complain, print_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+EPILOG = """\
+examples:
+  truebleu score reference.en -i system.en
+  truebleu segments reference.en -i system.en -f tsv
+  truebleu score --help
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command line, that of this process if none is given, and gives the exit status.
+
+    0: done. 1: the data are wrong, or something could not be read or written. 2: the command line
+    is wrong. Each is said in one line on standard error.
+    """
+    try:
+        _run(sys.argv[1:] if arguments is None else list(arguments))
+    except UsageError as error:
+        complain("error", f"{error} ({error.program} --help)")
+        return 2
+    except KeyboardInterrupt:
+        return _interrupted()
+    except BrokenPipeError:
+        # Whoever read the output has seen enough. A shell reports the same of other programs.
+        return 141
+    except OSError as error:
+        reason = error.strerror or str(error)
+        complain("error", f"{os.fsdecode(error.filename)}: {reason}" if error.filename else reason)
+        return 1
+    except ValueError as error:
+        complain("error", str(error))
+        return 1
+    except MemoryError:
+        complain("error", "not enough memory")
+        return 1
+    return 0
+
+
+def _run(arguments: list[str]) -> None:
+    name = arguments[0] if arguments else ""
+    if name in COMMANDS:
+        # Only the parser of the command in use is made.
+        command = _command(name)
+        parser = Parser(
+            f"truebleu {name}", command.usage, COMMANDS[name] + ".", command.examples
+        )
+        command.add_options(parser)
+        command.run(parser.parse(arguments[1:]))
+        return
+    if name and not name.startswith("-"):
+        raise UsageError(f"unknown command '{name}'{nearest(name, COMMANDS)}", "truebleu")
+    options = whole_parser().parse(arguments)
+    if options.version:
+        from truebleu import __version__
+
+        print_text(f"truebleu {__version__}\n")
+    elif options.citation:
+        from truebleu.cli.citation import bibtex
+
+        print_text(bibtex())
+    else:
+        raise UsageError(f"no command: {', '.join(COMMANDS)}", "truebleu")
+
+
+def whole_parser() -> Parser:
+    """The parser of everything: for `truebleu --help`, and for shells that complete words."""
+    parser = Parser(
+        "truebleu",
+        "truebleu COMMAND ...",
+        "Every BLEU there is: exact, explained, and as fast as reading the file.",
+        EPILOG,
+    )
+    about = parser.add_argument_group("about truebleu")
+    about.add_argument("-V", "--version", action="store_true", help="print the version")
+    about.add_argument(
+        "--citation", action="store_true", help="print what to cite, as BibTeX entries"
+    )
+    parser.add_help(about)
+    commands: argparse._SubParsersAction[Parser] = parser.add_subparsers(  # noqa: SLF001
+        title="commands", metavar="COMMAND", parser_class=_subparser
+    )
+    for name, summary in COMMANDS.items():
+        command = _command(name)
+        command.add_options(commands.add_parser(name, help=summary))
+    return parser
+
+
+def _subparser(prog: str, **_: object) -> Parser:
+    return Parser(prog, None, None, None)
+
+
+def _command(name: str) -> Command:
+    match name:
+        case "score":
+            from truebleu.cli.score import COMMAND
+        case "segments":
+            from truebleu.cli.segments import COMMAND
+        case _:
+            from truebleu.cli.completion import COMMAND
+    return COMMAND
+
+
+def _interrupted() -> int:
+    """Ends as Ctrl-C ends any program, so that a shell's loop around it ends too."""
+    if os.name == "posix":
+        import signal
+
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    return 130

@@ -1,0 +1,98 @@
+"""Where results go: a file that is there whole or not at all, or standard output."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+from truebleu.files import WholeFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO, TextIO
+
+STANDARD = "standard output"
+
+
+class Output:
+    """A file, or standard output, to use with `with`. Errors name it.
+
+    Everything but a terminal gets UTF-8 with newlines, on every system.
+    """
+
+    __slots__ = ("_binary", "_name", "_terminal", "_whole")
+
+    def __init__(self, path: str | None = None) -> None:
+        self._whole = None if path is None else WholeFile(path)
+        self._name = path or STANDARD
+        self._binary: BinaryIO | None = None
+        # Text goes to a terminal as it is, and to whatever a caller put in the place of
+        # sys.stdout. The bytes of a file or pipe have a buffer here: sys.stdout would try to write
+        # them once more when Python ends, and loses some of them without one (python -u).
+        self._terminal: TextIO | None = None
+        if path is None:
+            if sys.stdout is None:
+                raise OSError(f"{STANDARD} is closed")
+            if is_terminal():
+                self._terminal = sys.stdout
+
+    def __enter__(self) -> Output:
+        if self._whole is not None:
+            self._binary = self._whole.__enter__()
+        elif self._terminal is None:
+            try:
+                self._binary = open(sys.stdout.fileno(), "wb", closefd=False)
+            except io.UnsupportedOperation:
+                self._terminal = sys.stdout
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if self._whole is not None:
+                self._whole.__exit__(kind)
+            else:
+                stream = self._binary or self._terminal
+                assert stream is not None
+                stream.flush()
+        except OSError as error:
+            if kind is None:
+                error.filename = self._name
+                raise
+
+    def write(self, text: str) -> None:
+        """Writes text. What UTF-8 has no bytes for (in names of files) is written as \\udc80."""
+        if self._binary is not None:
+            self.write_bytes(text.encode("utf-8", "backslashreplace"))
+            return
+        assert self._terminal is not None
+        encoding = getattr(self._terminal, "encoding", None) or "utf-8"
+        self._terminal.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+    def write_bytes(self, data: bytes) -> int:
+        """Writes bytes, which a terminal does not get."""
+        assert self._binary is not None
+        try:
+            return self._binary.write(data)
+        except OSError as error:
+            error.filename = self._name
+            raise
+
+
+def is_terminal() -> bool:
+    """Whether standard output is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def print_text(text: str) -> None:
+    """Writes text to standard output."""
+    with Output() as output:
+        output.write(text)
+
+
+def complain(kind: str, text: str) -> None:
+    """Writes one line to standard error."""
+    try:
+        print(f"truebleu: {kind}: {' '.join(text.splitlines())}", file=sys.stderr)
+    except OSError:
+        # Nobody listens; the exit status still says it.
+        pass

@@ -160,6 +160,19 @@ def test_weights(weights, expected):
     assert score.value == pytest.approx(expected, rel=1e-12)
 
 
+def test_effective_order_scales_the_weights_that_are_left():
+    """Two tokens have orders 1 and 2; if those weigh nothing, nothing is known: 0."""
+    metric = BLEU(effective_order=True, weights=(0.3, 0.1, 0.3, 0.3))
+    score = metric.score(["a b x"], ["a b c"])
+    assert score.precisions == pytest.approx((200 / 3, 50, 50, 0))
+    expected = ((200 / 3) ** 0.3 * 50**0.1 * 50**0.3) ** (1 / 0.7)
+    assert score.value == pytest.approx(expected, rel=1e-12)
+    assert metric.segments(["a b x"], ["a b c"])[0] == score.value
+    metric = BLEU(effective_order=True, weights=(0, 0, 0, 1))
+    assert metric.score(["a b"], ["a b"]).value == 0.0
+    assert metric.segments(["a b"], ["a b"]).tolist() == [0.0]
+
+
 def test_uniform_weights_are_the_default_to_the_bit():
     text = ["a b c x y a b"], ["a b c d e a b"]
     assert BLEU(weights=[0.25] * 4).score(*text).value == pytest.approx(

@@ -7,6 +7,7 @@ import lzma
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -59,6 +60,33 @@ def test_numpy_object_array(corpus, expected):
     np = pytest.importorskip("numpy")
     arrays = [np.array(side, dtype=object) for side in corpus]
     assert truebleu.BLEU().statistics(*arrays) == expected
+
+
+class Fresh(collections.UserList):
+    """A sequence that makes its strings anew each time they are asked for, as NumPy's arrays do."""
+
+    def __iter__(self):
+        return (text if text is None else "".join([*text]) for text in self.data)
+
+    def __getitem__(self, index):
+        return "".join([*self.data[index]])
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_sequences_that_make_their_strings_while_they_are_read(corpus, workers):
+    hypotheses, references = corpus
+    groups = list(zip(references, [None, *references[1:]], references[::-1], strict=True))
+    expected = truebleu.BLEU().statistics(hypotheses, groups)
+    fresh = Fresh(hypotheses), list(map(Fresh, groups))
+    assert truebleu.BLEU().statistics(*fresh, workers=workers) == expected
+
+
+def test_numpy_arrays_of_strings():
+    np = pytest.importorskip("numpy")
+    hypotheses, references = ["é a", "b", "c"], [["é b", "é a"], ["c", "d"], ["e", "c"]]
+    table = truebleu.BLEU(max_order=2).statistics(np.array(hypotheses), np.array(references))
+    assert table == truebleu.BLEU(max_order=2).statistics(hypotheses, references)
+    assert table.column("matches_1") == [2, 0, 1]
 
 
 def test_subclasses_of_str(corpus, expected):
@@ -175,6 +203,18 @@ def test_encodings(write, encoding):
     lines = ["Où est le chat ?", "Il était à l'hôtel."] * 50
     path = truebleu.File(write("hypothesis", lines, encoding), encoding=encoding)
     assert truebleu.BLEU().statistics(path, lines) == truebleu.BLEU().statistics(lines, lines)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_named_pipes(corpus, expected, tmp_path):
+    hypotheses, references = corpus
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    content = "\n".join(hypotheses)
+    writer = threading.Thread(target=path.write_text, args=(content, "utf-8"), daemon=True)
+    writer.start()
+    assert truebleu.BLEU().statistics(path, references) == expected
+    writer.join()
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])

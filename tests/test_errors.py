@@ -161,6 +161,33 @@ def test_arrow_columns(verb):
         verb(pa.array(["a", "b"]), pa.array(["a", "b", "c"]))
     with pytest.raises(InputError, match="no segments"):
         verb(pa.array([], pa.string()), pa.array([], pa.string()))
+    with pytest.raises(InputError, match=r"(?s)hypotheses.*table"):
+        verb(pa.table({"text": ["a"]}), ["a"])
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])
+@pytest.mark.parametrize("damage", [b"\xff", b"\xed\xa0\x80", b"long enough to lie elsewhere\xc3"])
+def test_arrow_columns_that_are_not_utf8(kind, damage):
+    """The libraries that make Arrow columns do not check them, so truebleu must."""
+    pa = pytest.importorskip("pyarrow")
+    binary = {"string": "binary", "large_string": "large_binary", "string_view": "binary_view"}
+    column = pa.array([b"a", damage], getattr(pa, binary[kind])())
+    column = pa.Array.from_buffers(getattr(pa, kind)(), 2, column.buffers())
+    indices = pa.array([0, 1], pa.int32())
+    for broken in (column, pa.DictionaryArray.from_arrays(indices, column)):
+        with pytest.raises(InputError, match=r"(?s)hypotheses.*2"):
+            truebleu.bleu(broken, ["a", "b"])
+        with pytest.raises(InputError, match=r"(?s)references.*2"):
+            truebleu.bleu(["a", "b"], broken)
+
+
+def test_an_exception_in_an_arrow_stream_comes_through():
+    class Broken:
+        def __arrow_c_stream__(self, requested_schema=None):
+            raise RuntimeError("gone")
+
+    with pytest.raises(RuntimeError, match="gone"):
+        truebleu.bleu(Broken(), ["a"])
 
 
 # Parameters.

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import json
 import pickle
 import subprocess
 import sys
@@ -148,6 +149,21 @@ def test_tables_of_different_metrics_do_not_mix(table, other, difference):
         BLEU().from_statistics(stranger)
 
 
+def test_tables_of_different_callables_do_not_mix():
+    def words(text):
+        return text.split()
+
+    def letters(text):
+        return list(text)
+
+    tables = [BLEU(tokenize=own).statistics(["a b"], ["a b"]) for own in (words, letters, words)]
+    assert len(tables[0] + tables[2]) == 2
+    with pytest.raises(InputError, match="letters"):
+        tables[0] + tables[1]
+    with pytest.raises(InputError, match="letters"):
+        BLEU(tokenize=letters).from_statistics(tables[0])
+
+
 @pytest.mark.parametrize(
     "other", [BLEU(smoothing="none"), BLEU(effective_order=True), BLEU(weights=(1, 0, 0, 0))]
 )
@@ -271,6 +287,31 @@ def test_loading_bytes_that_are_no_table(tmp_path_factory, data):
     with contextlib.suppress(InputError):
         loaded = Statistics.load(path)
         assert len(loaded.tolist()) == len(loaded)
+
+
+HEADER = {"columns": ["a"], "fingerprint": "x", "references": 1, "segments": 1}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *([], None, "text", {}, {**HEADER, "columns": [], "segments": 0}),
+        *({key: value for key, value in HEADER.items() if key != missing} for missing in HEADER),
+        *({**HEADER, "columns": columns} for columns in ("a", [1], ["a", "b"], {"a": 1}, None)),
+        *({**HEADER, "segments": segments} for segments in (-1, 2, 0, "1", None, 10**30)),
+        *({**HEADER, "references": references} for references in ([1], "many", -1, 1.5)),
+        {**HEADER, "fingerprint": None},
+    ],
+    ids=str,
+)
+def test_loading_a_header_that_says_nonsense(table, tmp_path, header):
+    path = tmp_path / "table"
+    table.save(path)
+    magic, *_ = path.read_bytes().partition(b"\n")
+    content = magic + b"\n" + json.dumps(header).encode() + b"\n"
+    path.write_bytes(content + bytes(-len(content) % 64) + bytes(8 if header else 0))
+    with pytest.raises(InputError, match="table"):
+        Statistics.load(path)
 
 
 def test_loading_what_is_not_there(tmp_path):

@@ -1,7 +1,7 @@
 //! What one should know of a text before believing its score, counted while it is read.
 
 use crate::lex::Lexed;
-use crate::text::{Block, Lines};
+use crate::text::Block;
 
 /// How many line numbers are remembered of each kind.
 const EXAMPLES: usize = 3;
@@ -91,9 +91,7 @@ impl Observations {
     pub fn look_for_mark<'a>(&mut self, streams: impl Iterator<Item = &'a Block>) {
         for (i, block) in streams.enumerate() {
             let start = match block {
-                Block::Lines { lines: lines @ (Lines::Mapped(..) | Lines::Owned(_)), .. } => {
-                    lines.padded().bytes()
-                }
+                Block::Lines { lines, .. } => lines.padded().bytes(),
                 Block::Segments { segments, .. } => match segments.first() {
                     Some(Some(segment)) => segment.bytes(),
                     _ => continue,

@@ -212,7 +212,7 @@ impl Counter {
             input: names.of(stream),
             segment: first + bad.segment as u64 + 1,
             offset: match block {
-                Block::Lines { offset, .. } => Some(offset + bad.offset as u64),
+                Block::Lines { offset, .. } => offset.map(|offset| offset + bad.offset as u64),
                 _ => None,
             },
             byte: bad.byte,

@@ -140,8 +140,8 @@ pub enum Block {
     Lines {
         /// The newline-terminated text.
         lines: Lines,
-        /// Where the text starts in its file, for error messages.
-        offset: u64,
+        /// Where the text starts in its file, for error messages; `None` for a part of each line.
+        offset: Option<u64>,
     },
     /// Segments in memory; `None` is a missing reference.
     Segments {
@@ -274,7 +274,7 @@ impl Source for MappedFile {
         } else {
             Lines::Owned(owned_lines(&self.map[range]))
         };
-        let offset = start as u64;
+        let offset = Some(start as u64);
         Ok(Some(Batch { count, streams: vec![Block::Lines { lines, offset }] }))
     }
 }
@@ -366,7 +366,7 @@ impl Source for Stream {
                 return Ok(None);
             }
             check_size(&self.name, length)?;
-            let offset = self.offset;
+            let offset = self.column.is_none().then_some(self.offset);
             let range = self.start..self.start + length;
             let lines = match self.column {
                 None => owned_lines(&self.pending[range.clone()]),

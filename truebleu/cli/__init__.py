@@ -6,7 +6,7 @@ import os
 import sys
 
 from truebleu.cli.options import COMMANDS, Command, Parser, UsageError, nearest
-from truebleu.cli.output import complain, print_text
+from truebleu.cli.output import Unavailable, complain, print_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,10 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: done. 1: the data are wrong, or something could not be read or written. 2: the command line
     is wrong. Each is said in one line on standard error.
     """
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        _run(sys.argv[1:] if arguments is None else list(arguments))
+        _run(arguments)
     except UsageError as error:
-        complain("error", f"{error} ({error.program} --help)")
+        complain("error", f"{error} ({_program(arguments)} --help)")
         return 2
     except KeyboardInterrupt:
         return _interrupted()
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         reason = error.strerror or str(error)
         complain("error", f"{os.fsdecode(error.filename)}: {reason}" if error.filename else reason)
         return 1
-    except ValueError as error:
+    except (ValueError, Unavailable) as error:
         complain("error", str(error))
         return 1
     except MemoryError:
@@ -56,13 +57,13 @@ def _run(arguments: list[str]) -> None:
         # Only the parser of the command in use is made.
         command = _command(name)
         parser = Parser(
-            f"truebleu {name}", command.usage, COMMANDS[name] + ".", command.examples
+            _program(arguments), command.usage, COMMANDS[name] + ".", command.examples
         )
         command.add_options(parser)
         command.run(parser.parse(arguments[1:]))
         return
     if name and not name.startswith("-"):
-        raise UsageError(f"unknown command '{name}'{nearest(name, COMMANDS)}", "truebleu")
+        raise UsageError(f"unknown command '{name}'{nearest(name, COMMANDS)}")
     options = whole_parser().parse(arguments)
     if options.version:
         from truebleu import __version__
@@ -73,7 +74,7 @@ def _run(arguments: list[str]) -> None:
 
         print_text(bibtex())
     else:
-        raise UsageError(f"no command: {', '.join(COMMANDS)}", "truebleu")
+        raise UsageError(f"no command: {', '.join(COMMANDS)}")
 
 
 def whole_parser() -> Parser:
@@ -89,7 +90,7 @@ def whole_parser() -> Parser:
     about.add_argument(
         "--citation", action="store_true", help="print what to cite, as BibTeX entries"
     )
-    parser.add_help(about)
+    parser.add_help_option(about)
     commands: argparse._SubParsersAction[Parser] = parser.add_subparsers(  # noqa: SLF001
         title="commands", metavar="COMMAND", parser_class=_subparser
     )
@@ -112,6 +113,11 @@ def _command(name: str) -> Command:
         case _:
             from truebleu.cli.completion import COMMAND
     return COMMAND
+
+
+def _program(arguments: Sequence[str]) -> str:
+    """What messages call the program: truebleu, and the command if there is one."""
+    return " ".join(["truebleu", *(name for name in arguments[:1] if name in COMMANDS)])
 
 
 def _interrupted() -> int:

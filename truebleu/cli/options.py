@@ -6,15 +6,14 @@ import argparse
 import os
 import sys
 
+from truebleu import tokenizers
 from truebleu.bleu import BLEU, SMOOTHING
 from truebleu.cli.output import is_terminal, print_text
 from truebleu.files import File
-from truebleu.metric import METRICS
-from truebleu.tokenizers import NAMES as TOKENIZERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import NoReturn
 
 COMMANDS = {
@@ -36,7 +35,7 @@ ELSEWHERE = {
     "--version": "it is truebleu --version",
 }
 
-# The end of each name is what a file's suffix says of its format.
+# What the end of a file's name says of its format.
 SUFFIXES = {
     ".txt": "text",
     ".json": "json",
@@ -52,11 +51,7 @@ MOST_THREADS = 1024
 
 
 class UsageError(Exception):
-    """The command line is wrong; `program` is whose."""
-
-    def __init__(self, message: str, program: str) -> None:
-        super().__init__(message)
-        self.program = program
+    """The command line is wrong."""
 
 
 class Command:
@@ -111,7 +106,7 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
         )
 
-    def add_help(self, group: argparse._ArgumentGroup) -> None:
+    def add_help_option(self, group: argparse._ArgumentGroup) -> None:
         """Adds -h to a group."""
         group.add_argument("-h", "--help", action="help", help="print this")
 
@@ -149,30 +144,33 @@ class Parser(argparse.ArgumentParser):
             self.error(f"no option {name}: {ELSEWHERE[name]}")
         self.error(f"unknown option {name}{nearest(name, known)}")
 
+    def every_action(self) -> Iterator[argparse.Action]:
+        """All options and arguments, those of commands included."""
+        for action in self._actions:
+            yield action
+            if isinstance(action, argparse._SubParsersAction):
+                for parser in action.choices.values():
+                    yield from parser.every_action()
+
     def error(self, message: str) -> NoReturn:
         """Raises UsageError."""
-        raise UsageError(message.removeprefix("argument "), self.prog)
+        raise UsageError(message.removeprefix("argument "))
 
     def print_help(self, file: object = None) -> None:  # noqa: ARG002
-        """Prints the help as results are printed."""
+        """Prints the help, as results are printed."""
         print_text(self.format_help())
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name.
+    """The end of a message about an unknown name, if there is one like it.
 
     >>> nearest("segment", COMMANDS)
     "; did you mean 'segments'?"
-    >>> nearest("xml", ["text", "json"])
-    ': text, json'
     """
     import difflib
 
-    names = list(known)
-    close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
-    if close:
-        return f"; did you mean '{close[0]}'?"
-    return f": {', '.join(names)}" if len(names) < 10 else ""
+    close = difflib.get_close_matches(name.lower(), list(known), n=1)
+    return f"; did you mean '{close[0]}'?" if close else ""
 
 
 def _is_number(text: str) -> bool:
@@ -183,20 +181,22 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def one_of(names: Sequence[str]) -> Callable[[str], str]:
-    """A type for argparse: one of some names."""
+# Types for argparse: from a word to what it means.
+
+
+def one_of(names: Iterable[str]) -> Callable[[str], str]:
+    """One of some names."""
 
     def check(text: str) -> str:
         if text.lower() not in names:
-            known = f"; there are {', '.join(names)}"
-            raise argparse.ArgumentTypeError(f"unknown '{text}'{nearest(text, names)}{known}")
+            raise argparse.ArgumentTypeError(f"unknown '{text}'{tokenizers.nearest(text, names)}")
         return text.lower()
 
     return check
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:
-    """A type for argparse: a whole number between two."""
+    """A whole number between two."""
 
     def check(text: str) -> int:
         if not text.isdecimal() or not least <= int(text) <= most:
@@ -208,75 +208,294 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
     return check
 
 
-# What options look like in --help, group by group.
+def _tokenizer(text: str) -> str:
+    try:
+        tokenizers.check(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def _weights(text: str) -> list[float]:
+    try:
+        return [float(weight) for weight in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number") from None
+
+
+def _yes(text: str) -> bool:
+    if text not in ("yes", "no"):
+        raise argparse.ArgumentTypeError(f"'{text}' is neither yes nor no")
+    return text == "yes"
+
+
+# What commands have in common, group by group, as --help shows it.
 
 
 def add_inputs(parser: Parser) -> None:
     """Adds references, hypotheses and how they are read."""
     group = parser.add_argument_group(
         "input",
-        "A segment a line, in files that may end in .gz .bz2 .xz .zst. FILE#3 is the third\n"
+        "One segment a line, in files that may end in .gz .bz2 .xz .zst. FILE#3 is the third\n"
         "tab-separated column of FILE; - is standard input.",
     )
-    add_file(group, "references", metavar="REF", nargs="*", help="references, a file each")
-    add_file(
-        group,
-        "-i",
-        "--input",
+    group.add_argument("references", metavar="REF", nargs="*", help="references, a file each")
+    group.add_argument(
+        *("-i", "--input"),
         metavar="HYP",
         nargs="+",
         action="extend",
-        help="outputs of systems, a file each; without it, that of one on standard input",
+        help="outputs of systems, a file each; without it, of one system, on standard input",
     )
     group.add_argument(
-        "-nr",
-        "--num-refs",
+        *("-nr", "--num-refs"),
         metavar="N",
         type=whole_number(1, 10_000),
         default=1,
-        help="the one REF has N references in tab-separated columns",
+        help="the only REF has N references in tab-separated columns",
     )
     group.add_argument(
-        "-e",
-        "--encoding",
+        *("-e", "--encoding"),
         metavar="NAME",
         default="utf-8",
         help="the encoding of all files (utf-8); utf-8-sig drops byte-order marks",
     )
 
 
-def add_file(
-    group: argparse._ArgumentGroup, *names: str, metavar: str, help: str, **how: str
-) -> None:
-    """Adds an option whose values are files, for shells that complete words."""
-    action = group.add_argument(*names, metavar=metavar, help=help, **how)
-    action.complete = FILE
-
-
 def add_metric(parser: Parser) -> None:
     """Adds the choice of a metric and its parameters."""
     group = parser.add_argument_group("metric")
-    names = list(METRICS)
     group.add_argument(
-        "-m",
-        "--metrics",
+        *("-m", "--metrics"),
         metavar="NAME",
         nargs="+",
-        type=one_of(names),
-        choices=names,
-        default=names[:1],
-        help=f"{', '.join(names)} ({names[0]})",
+        type=one_of(MAKERS),
+        choices=list(MAKERS),
+        default=["bleu"],
+        help=f"{', '.join(MAKERS)} (bleu)",
     )
     group = parser.add_argument_group("BLEU")
     group.add_argument(
-        "-tok",
-        "--tokenize",
+        *("-tok", "--tokenize"),
         metavar="NAME",
-        choices=_Names(TOKENIZERS),
+        type=_tokenizer,
+        choices=list(tokenizers.NAMES),
         default="13a",
-        help=f"{', '.join(TOKENIZERS)} (13a); zh for Chinese, char for Japanese and Thai, "
-        "none for tokens with spaces between them",
+        help=f"{', '.join(tokenizers.NAMES)} (13a); zh for Chinese, char for Japanese and Thai, "
+        "none for text that is tokenized",
     )
     group.add_argument(
-        "-lc", "--lowercase", action="store_true", help="lower-case all text first"
+        *("-lc", "--lowercase"), action="store_true", help="lower-case all text first"
     )
+    group.add_argument(
+        *("-s", "--smooth-method", "--smoothing"),
+        dest="smoothing",
+        metavar="NAME",
+        type=one_of(SMOOTHING),
+        choices=list(SMOOTHING),
+        default="exp",
+        help=f"what orders without a match count: {', '.join(SMOOTHING)} (exp)",
+    )
+    group.add_argument(
+        *("-sv", "--smooth-value", "--smoothing-value"),
+        dest="smoothing_value",
+        metavar="X",
+        type=float,
+        help="the value for floor (0.1) or add-k (1)",
+    )
+    group.add_argument(
+        "--effective-order",
+        metavar="yes|no",
+        nargs="?",
+        type=_yes,
+        const=True,
+        help="leave out orders that the hypothesis is too short for (yes for single segments, "
+        "no for a corpus)",
+    )
+    group.add_argument(
+        "--max-order", metavar="N", type=int, default=4, help="the longest n-grams, 1 to 16 (4)"
+    )
+    group.add_argument(
+        "--weights", metavar="X", nargs="+", type=_weights, help="a weight for each order (equal)"
+    )
+
+
+def add_output(parser: Parser, formats: Iterable[str]) -> None:
+    """Adds the form and the place of results, threads, and how much is said."""
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        *("-f", "--format"),
+        metavar="NAME",
+        type=one_of(formats),
+        choices=list(formats),
+        help=f"{', '.join(formats)} (text on a terminal, otherwise json, unless the name of "
+        "FILE says it)",
+    )
+    group.add_argument(
+        *("-o", "--output"),
+        metavar="FILE",
+        help="write to FILE, whole or not at all",
+    )
+    group.add_argument(
+        *("-w", "--width"),
+        metavar="N",
+        type=whole_number(0, 100),
+        help="digits after the point (1 for a person; all of them for a program: json, tsv)",
+    )
+    group.add_argument(*("-b", "--score-only"), action="store_true", help="only the scores")
+    group.add_argument(*("-sh", "--short"), action="store_true", help="short signatures")
+    group = parser.add_argument_group("running")
+    group.add_argument(
+        "--threads",
+        metavar="N",
+        type=whole_number(0, MOST_THREADS),
+        default=1,
+        help="threads (1); 0 for one on each core",
+    )
+    group.add_argument(*("-q", "--quiet"), action="store_true", help="no warnings")
+    parser.add_help_option(group)
+
+
+# What options mean.
+
+
+def _bleu(options: argparse.Namespace) -> BLEU:
+    return BLEU(
+        options.tokenize,
+        lowercase=options.lowercase,
+        smoothing=options.smoothing,
+        smoothing_value=options.smoothing_value,
+        effective_order=options.effective_order,
+        max_order=options.max_order,
+        weights=None if options.weights is None else [w for ws in options.weights for w in ws],
+    )
+
+
+# How each metric of truebleu.metric.METRICS is made of options.
+MAKERS = {"bleu": _bleu}
+
+
+def metrics(options: argparse.Namespace) -> list[BLEU]:
+    """The metrics that were asked for."""
+    try:
+        return [MAKERS[name](options) for name in dict.fromkeys(options.metrics)]
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def threads(options: argparse.Namespace) -> int:
+    """How many threads to use."""
+    if options.threads:
+        return options.threads  # type: ignore[no-any-return]
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def form(options: argparse.Namespace, formats: Iterable[str]) -> str:
+    """The format of results: as asked for, as the name of the file says, or as the reader is."""
+    if options.format is not None:
+        return options.format  # type: ignore[no-any-return]
+    if options.output is None and is_terminal():
+        return "text"
+    suffix = os.path.splitext(options.output or "")[1].lower()
+    named = SUFFIXES.get(suffix)
+    return named if named in formats else "json"
+
+
+class Inputs:
+    """The files of a command line: systems by name, and the references they are scored against."""
+
+    __slots__ = ("_columns", "_references", "systems")
+
+    systems: dict[str, File]
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        if not options.references:
+            raise UsageError("no REF: at least one file of references is needed")
+        if options.input is None and sys.stdin is not None and sys.stdin.isatty():
+            raise UsageError("no HYP: name the outputs of systems with -i, or pipe one in")
+        hypotheses = options.input or ["-"]
+        self._columns: int = options.num_refs
+        if self._columns > 1 and len(options.references) > 1:
+            raise UsageError("-nr/--num-refs: the references are in one file, and there are several")
+        self._references = [_file(name, options.encoding) for name in options.references]
+        files = [_file(name, options.encoding) for name in hypotheses]
+        self.systems = dict(zip(_distinct(files), files, strict=True))
+        self._check_standard_input()
+        if options.output is not None:
+            self._check_output(options.output)
+
+    def references(self) -> list[File]:
+        """The references, to be read once."""
+        if self._columns == 1:
+            return self._references
+        from truebleu.cli.side_by_side import side_by_side
+
+        return side_by_side(self._references[0], self._columns)
+
+    @property
+    def reference_names(self) -> list[str]:
+        """What messages call each of the references."""
+        if self._columns == 1:
+            return [_named(file.path, file) for file in self._references]
+        path = self._references[0].path
+        return [_named(path, File(path, column)) for column in range(1, self._columns + 1)]
+
+    def _check_standard_input(self) -> None:
+        files = [*self._references, *self.systems.values()]
+        if sum(file.path == "-" for file in files) > 1:
+            raise UsageError("standard input is named twice, and can be read once")
+        if len(self.systems) > 1:
+            for file in self._references:
+                if not _is_lasting(file.path):
+                    raise UsageError(
+                        f"references of several systems are read several times, and {file.path} "
+                        "can be read once; save it as a file"
+                    )
+
+    def _check_output(self, output: str) -> None:
+        for file in (*self._references, *self.systems.values()):
+            if os.path.exists(output) and os.path.exists(file.path):
+                if os.path.isfile(output) and os.path.samefile(output, file.path):
+                    raise UsageError(f"-o/--output: {output} is an input as well")
+
+
+def _file(name: str, encoding: str) -> File:
+    """The file that a word of the command line means."""
+    path, mark, column = name.rpartition("#")
+    try:
+        if mark and path and column.isdecimal() and not os.path.exists(name):
+            return File(path, int(column), encoding)
+        return File(name, None, encoding)
+    except ValueError as error:
+        raise UsageError(f"{name}: {error}") from None
+
+
+def _distinct(files: Sequence[File]) -> list[str]:
+    """A name for each system: its file's, with more of the path where two are called the same.
+
+    >>> _distinct([File("a/out.txt"), File("b/out.txt"), File("x.tsv", 2), File("x.tsv", 2)])
+    ['a/out.txt', 'b/out.txt', 'x.tsv#2', 'x.tsv#2 (2)']
+    """
+    names = [_named(os.path.basename(file.path), file) for file in files]
+    names = [
+        name if names.count(name) == 1 else _named(file.path, file)
+        for name, file in zip(names, files, strict=True)
+    ]
+    seen: dict[str, int] = {}
+    for i, name in enumerate(names):
+        seen[name] = seen.get(name, 0) + 1
+        if seen[name] > 1:
+            names[i] = f"{name} ({seen[name]})"
+    return names
+
+
+def _named(path: str, file: File) -> str:
+    name = "standard input" if path == "-" else path
+    return name if file.column is None else f"{name}#{file.column}"
+
+
+def _is_lasting(path: str) -> bool:
+    """Whether a file can be read more than once."""
+    return path != "-" and (os.path.isfile(path) or not os.path.exists(path))

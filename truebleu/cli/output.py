@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 STANDARD = "standard output"
 
 
+class Unavailable(Exception):
+    """What was asked for needs something that is not there."""
+
+
 class Output:
     """A file, or standard output, to use with `with`. Errors name it.
 
@@ -32,7 +36,7 @@ class Output:
         self._terminal: TextIO | None = None
         if path is None:
             if sys.stdout is None:
-                raise OSError(f"{STANDARD} is closed")
+                raise Unavailable(f"{STANDARD} is closed")
             if is_terminal():
                 self._terminal = sys.stdout
 
@@ -59,6 +63,11 @@ class Output:
                 error.filename = self._name
                 raise
 
+    @property
+    def is_terminal(self) -> bool:
+        """Whether text goes to a terminal, and bytes cannot go anywhere."""
+        return self._terminal is not None
+
     def write(self, text: str) -> None:
         """Writes text. What UTF-8 has no bytes for (in names of files) is written as \\udc80."""
         if self._binary is not None:
@@ -68,11 +77,11 @@ class Output:
         encoding = getattr(self._terminal, "encoding", None) or "utf-8"
         self._terminal.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
-    def write_bytes(self, data: bytes) -> int:
+    def write_bytes(self, data: bytes | memoryview) -> None:
         """Writes bytes, which a terminal does not get."""
         assert self._binary is not None
         try:
-            return self._binary.write(data)
+            self._binary.write(data)
         except OSError as error:
             error.filename = self._name
             raise

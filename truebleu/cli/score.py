@@ -1,0 +1,63 @@
+"""`truebleu score`: a number for each system."""
+
+from __future__ import annotations
+
+from truebleu.cli import doubts, tables
+from truebleu.cli import options as shared
+from truebleu.cli.output import Output
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from truebleu.cli.tables import Results
+    from truebleu.metric import Summary
+
+EXAMPLES = """\
+examples:
+  truebleu score reference.en -i system.en
+      one system: sacreBLEU's line on a terminal, JSON with every digit in a pipe
+
+  truebleu score ref.a.zh ref.b.zh -i cedar.zh birch.zh -tok zh -f latex -o scores.tex
+      two systems against two references, as a table for a paper
+
+  zcat system.txt.gz | truebleu score table.tsv#3 -lc -b
+      standard input against the third column of a table, lower-cased; only the number
+"""
+
+
+def add_options(parser: shared.Parser) -> None:
+    """Adds what `truebleu score` knows."""
+    shared.add_inputs(parser)
+    shared.add_metric(parser)
+    shared.add_output(parser, tables.FORMATS)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Scores each system and writes the numbers."""
+    metrics = shared.metrics(options)
+    inputs = shared.Inputs(options)
+    threads = shared.threads(options)
+    results: Results = []
+    seen: dict[str, Summary] = {}
+    style = tables.Style(options.width, score_only=options.score_only, short=options.short)
+    render = tables.FORMATS[shared.form(options, tables.FORMATS)]
+    with Output(options.output) as output:
+        for system, hypotheses in inputs.systems.items():
+            scores = []
+            for metric in metrics:
+                references = inputs.references()
+                score, seen[system] = metric.observed(hypotheses, references, workers=threads)
+                scores.append(score)
+            results.append((system, scores))
+        output.write(render(results, style))
+    if not options.quiet:
+        doubts.warn(
+            doubts.of_text(seen, inputs.reference_names, options.tokenize)
+            + doubts.of_systems(inputs.systems, dict(results))
+        )
+
+
+COMMAND = shared.Command(
+    "truebleu score REF... -i HYP... [options]", EXAMPLES, add_options, run
+)

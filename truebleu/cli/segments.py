@@ -1,0 +1,68 @@
+"""`truebleu segments`: a row for each segment, as fast as they are scored, in flat memory."""
+
+from __future__ import annotations
+
+from truebleu.cli import doubts
+from truebleu.cli import options as shared
+from truebleu.cli.output import Output
+from truebleu.cli.rows import FORMATS, Piece, columns
+from truebleu.cli.tables import Style
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from truebleu.metric import Summary
+
+EXAMPLES = """\
+examples:
+  truebleu segments reference.en -i system.en
+      a line for each segment, as sacrebleu -sl prints it
+
+  truebleu segments reference.en -i cedar.en birch.en -f tsv -o segments.tsv
+      segment, system, BLEU and what it was counted from, for programs that read tables
+
+  truebleu segments reference.en -i system.en -b -f text | sort -n | head
+      the worst scores
+"""
+
+
+def add_options(parser: shared.Parser) -> None:
+    """Adds what `truebleu segments` knows."""
+    shared.add_inputs(parser)
+    shared.add_metric(parser)
+    shared.add_output(parser, FORMATS)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Scores each segment of each system and writes the rows."""
+    metric, *more = shared.metrics(options)
+    if more:
+        raise shared.UsageError("-m/--metrics: one metric at a time")
+    inputs = shared.Inputs(options)
+    several = len(inputs.systems) > 1
+    style = Style(options.width, score_only=options.score_only, short=options.short)
+    make = FORMATS[shared.form(options, FORMATS)]
+    seen: dict[str, Summary] = {}
+    with Output(options.output) as output:
+        rows = make(output, style, columns(metric, style, several=several))
+        for system, hypotheses in inputs.systems.items():
+            first = 1
+            for statistics, scores, noticed in metric.pieces(
+                hypotheses,
+                inputs.references(),
+                workers=shared.threads(options),
+                segments=rows.AT_ONCE,
+            ):
+                name = system if several else None
+                rows.write(Piece(metric, name, first, scores, statistics))
+                first += len(scores)
+                seen[system] = doubts.merged(seen.get(system), noticed)
+        rows.finish()
+    if not options.quiet:
+        doubts.warn(doubts.of_text(seen, inputs.reference_names, options.tokenize))
+
+
+COMMAND = shared.Command(
+    "truebleu segments REF... -i HYP... [options]", EXAMPLES, add_options, run
+)

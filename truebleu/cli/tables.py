@@ -1,0 +1,238 @@
+"""Scores of one or several systems as text, JSON, tab-separated values, LaTeX or Markdown."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from truebleu.metric import Score
+
+    # Each system, and its score by each metric.
+    Results = list[tuple[str, list[Score]]]
+
+
+class Style:
+    """How scores are to be written: digits after the point (None: as suits the format), without
+    anything else, with short signatures."""
+
+    __slots__ = ("score_only", "short", "width")
+
+    def __init__(
+        self, width: int | None = None, *, score_only: bool = False, short: bool = False
+    ) -> None:
+        self.width = width
+        self.score_only = score_only
+        self.short = short
+
+    def rounded(self, value: float) -> str:
+        """A number for a person."""
+        return f"{value:.{1 if self.width is None else self.width}f}"
+
+    def exact(self, value: float) -> str:
+        """A number for a program: all of its digits unless told otherwise."""
+        return repr(value) if self.width is None else self.rounded(value)
+
+    def signature(self, score: Score) -> str:
+        """The signature of a score."""
+        return score.signature.short() if self.short else str(score.signature)
+
+
+def as_text(results: Results, style: Style) -> str:
+    """For one system what sacreBLEU prints; for several a table, with the signatures below."""
+    if style.score_only:
+        return _lines("\t".join(style.rounded(score.value) for score in row) for _, row in results)
+    if len(results) == 1:
+        parts = [(_head(score, style), score) for score in results[0][1]]
+        width = max(len(head) for head, _ in parts)
+        return _lines(
+            f"{head:>{width}} = {style.rounded(score.value)} {score.verbose}".rstrip()
+            for head, score in parts
+        )
+    first = results[0][1]
+    # What a score is made of is worth its room where there is one metric.
+    details = DETAILS.get(first[0].name, {}) if len(first) == 1 else {}
+    table = [["system", *(score.name for score in first), *details]]
+    for system, scores in results:
+        numbers = [style.rounded(score.value) for score in scores]
+        table.append([system, *numbers, *(show(scores[0]) for show in details.values())])
+    return _lines([*_aligned(table), "", *_heads(results, style)])
+
+
+# What tables of one metric show beside its scores.
+DETAILS: dict[str, dict[str, Callable[[Score], str]]] = {
+    "BLEU": {
+        "precisions": lambda score: score.verbose.partition(" ")[0],
+        "BP": lambda score: f"{score.details()['brevity_penalty']:.3f}",
+        "ratio": lambda score: f"{score.details()['ratio']:.3f}",
+        "hyp_len": lambda score: str(score.details()["hypothesis_length"]),
+        "ref_len": lambda score: str(score.details()["reference_length"]),
+    }
+}
+
+
+def as_json(results: Results, style: Style) -> str:
+    """An object for each score, sacreBLEU's keys first; a list of them if there are several."""
+    import json
+
+    entries = []
+    for system, scores in results:
+        for score in scores:
+            value = score.value if style.width is None else float(style.rounded(score.value))
+            if style.score_only:
+                entries.append(repr(value))
+                continue
+            named = {"system": system} if len(results) > 1 else {}
+            content = {**named, **score.to_dict(), "score": value}
+            entries.append(json.dumps(content, indent=1, ensure_ascii=False))
+    if len(entries) == 1:
+        return f"{entries[0]}\n"
+    return "[\n" + ",\n".join(entries) + "\n]\n"
+
+
+def as_tsv(results: Results, style: Style) -> str:
+    """A header, and a line for each system with everything its scores are made of."""
+    if style.score_only:
+        return _lines("\t".join(style.exact(score.value) for score in row) for _, row in results)
+    first = results[0][1]
+    header = ["system", *(score.name for score in first)]
+    if len(first) == 1:
+        header += [*_flat(first[0]), "signature"]
+    else:
+        header += [f"{score.name}_signature" for score in first]
+    table = [header]
+    for system, scores in results:
+        row = [cell(system), *(style.exact(score.value) for score in scores)]
+        if len(first) == 1:
+            row += [str(value) for value in _flat(scores[0]).values()]
+        table.append(row + [style.signature(score) for score in scores])
+    return _lines("\t".join(row) for row in table)
+
+
+def as_latex(results: Results, style: Style) -> str:
+    """A table for a paper that uses the package booktabs, with the signatures in a comment."""
+    first = results[0][1]
+    rows = [
+        [_for_latex(system), *(style.rounded(score.value) for score in scores)]
+        for system, scores in results
+    ]
+    header, *body = _columns([["System", *(_for_latex(score.name) for score in first)], *rows])
+    return _lines(
+        [
+            rf"\begin{{tabular}}{{l{'r' * len(first)}}}",
+            r"\toprule",
+            rf"{' & '.join(header)} \\",
+            r"\midrule",
+            *(rf"{' & '.join(row)} \\" for row in body),
+            r"\bottomrule",
+            r"\end{tabular}",
+            *(f"% {head}" for head in _heads(results, style)),
+        ]
+    )
+
+
+def as_markdown(results: Results, style: Style) -> str:
+    """A table in Markdown, with the signatures below."""
+    first = results[0][1]
+    rows = [
+        [system.replace("|", r"\|"), *(style.rounded(score.value) for score in scores)]
+        for system, scores in results
+    ]
+    rule = ["---", *("--:" for _ in first)]
+    table = _columns([["system", *(score.name for score in first)], rule, *rows])
+    lines = [f"| {' | '.join(row)} |" for row in table]
+    heads = [f"`{head}`" for head in _heads(results, style)]
+    return _lines([*lines, *([""] if heads else []), *heads])
+
+
+FORMATS = {
+    "text": as_text,
+    "json": as_json,
+    "tsv": as_tsv,
+    "latex": as_latex,
+    "markdown": as_markdown,
+}
+
+
+def cell(text: str) -> str:
+    """Text for one cell of tab-separated values.
+
+    >>> cell("a\\tb")
+    'a b'
+    """
+    return " ".join(text.replace("\t", " ").splitlines())
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _head(score: Score, style: Style) -> str:
+    """What stands before the equals sign."""
+    return f"{score.name}|{style.signature(score)}"
+
+
+def _heads(results: Results, style: Style) -> list[str]:
+    """Each signature that there is, once."""
+    if style.score_only:
+        return []
+    return list(dict.fromkeys(_head(score, style) for _, row in results for score in row))
+
+
+def _flat(score: Score) -> dict[str, object]:
+    """What a score is made of, a number each."""
+    flat: dict[str, object] = {}
+    for name, value in score.details().items():
+        if isinstance(value, list):
+            flat |= {f"{name}_{order}": part for order, part in enumerate(value, 1)}
+        else:
+            flat[name] = value
+    return flat
+
+
+def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table for a terminal, with a rule under its header."""
+    header, *rows = ["  ".join(row).rstrip() for row in _columns(table)]
+    return [header, "-" * max(map(_width, (header, *rows))), *rows]
+
+
+def _columns(table: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Cells as wide as their column; text to the left, numbers and their headers to the right."""
+    widths = [max(map(_width, column)) for column in zip(*table, strict=True)]
+    return [
+        [
+            text + " " * (width - _width(text)) if i == 0 else text.rjust(width)
+            for i, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        for row in table
+    ]
+
+
+def _width(text: str) -> int:
+    """How many places of a terminal a text takes."""
+    from unicodedata import combining, east_asian_width
+
+    return sum(
+        0 if combining(character) else 1 + (east_asian_width(character) in "WF")
+        for character in text
+    )
+
+
+# What TeX reads as something else than itself.
+LATEX = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "\\": r"\textbackslash{}",
+    }
+)
+
+
+def _for_latex(text: str) -> str:
+    """Text for a cell of a LaTeX table.
+
+    >>> print(_for_latex("big_run & 50%"))
+    big\\_run \\& 50\\%
+    """
+    return text.translate(LATEX)

@@ -8,10 +8,11 @@ evaluation of machine translation. ACL. Counting and arithmetic are sacreBLEU 2.
 from __future__ import annotations
 
 import sys
-from math import exp, inf, log
+from math import inf
 
 from truebleu import _kernel, inputs, tokenizers
 from truebleu._kernel import InputError, Scores, Table
+from truebleu.formula import Formula, Worked
 from truebleu.metric import Metric, Score, Signature, own_signature
 from truebleu.statistics import Statistics
 
@@ -23,13 +24,58 @@ if TYPE_CHECKING:
     from truebleu.metric import Summary
 
 # Each smoothing method, and the value it takes if none is given; None if it takes none.
-SMOOTHING: dict[str, float | None] = {"exp": None, "floor": 0.1, "add-k": 1.0, "none": None}
+SMOOTHING: dict[str, float | None] = {
+    "exp": None,
+    "floor": 0.1,
+    "add-k": 1.0,
+    "none": None,
+    "add-k-all": 1.0,
+    "epsilon": None,
+    "tiny": None,
+}
+
+# The other parameters that are one of a few words; sacreBLEU's is the first.
+CHOICES: dict[str, tuple[object, ...]] = {
+    "lowercase": (False, True, "ascii", "after"),
+    "reference_length": (
+        "closest",
+        "shortest",
+        "longest",
+        "average",
+        "average-truncated",
+        "single",
+    ),
+    "tie": ("shorter", "first", "longer"),
+    "brevity_penalty": ("standard", "plus-one", "coco", "none"),
+    "missing_order": (None, "zero", "one", "drop", "at-least-one"),
+    "no_match": ("zero", "any-zero", "smoothed"),
+    "aggregate": ("corpus", "segments"),
+    "arithmetic": ("sacrebleu", "nltk", "nmt", "coco"),
+}
+
+# What a signature calls the cases, and the kernel; "after" is done in Python.
+_CASE: dict[object, str] = {False: "mixed", True: "lc", "ascii": "ascii", "after": "after"}
+_LOWERCASE: dict[object, str] = {False: "no", True: "python", "ascii": "ascii", "after": "no"}
+
+# The fields of a signature that sacreBLEU has no words for, and their parameters.
+_FIELDS = {
+    "reflen": "reference_length",
+    "tie": "tie",
+    "bp": "brevity_penalty",
+    "bp0": "empty_brevity",
+    "miss": "missing_order",
+    "zero": "no_match",
+    "agg": "aggregate",
+    "scale": "scale",
+    "arith": "arithmetic",
+}
+
+# A mean reference length is counted in parts of a token, so that it is an integer.
+PARTS = 720720
 
 # sacreBLEU's sum of logarithms is Python's sum(), which adds with compensation since 3.12: the
 # last bit of a score depends on the Python that computes it. The kernel does as this Python does.
 COMPENSATED = sys.version_info >= (3, 12)
-
-LOG_OF_ZERO = -9999999999
 
 
 class BLEU(Metric):
@@ -49,12 +95,37 @@ class BLEU(Metric):
     weights: one an order; None for the mean. With effective order, those of the orders left are
         scaled to the sum 1.
 
+    The parameters below are where published implementations differ; `truebleu.family` has a row
+    of them for each.
+
+    lowercase: also "ascii" (A to Z only) and "after" (each token, after tokenizing).
+    smoothing: also "add-k-all" (order 1 too), "epsilon" (pycocoevalcap's guards), "tiny" (the
+        smallest positive number for an order without a match).
+    reference_length: of several references the "closest" to the hypothesis in length, the
+        "shortest", the "longest", their "average", "average-truncated" to an integer in each
+        segment, or "single": more than one is refused.
+    tie: which of two equally close lengths: "shorter", "first", "longer".
+    brevity_penalty: exp(1 - r/c) if c < r is "standard"; "plus-one" adds 1 to both lengths; "coco"
+        is pycocoevalcap's; "none" is always 1.
+    empty_brevity: the brevity penalty of hypotheses without tokens: 0 or 1.
+    missing_order: an order that the hypotheses are too short for: makes the score 0 ("zero"),
+        counts as precision 1 ("one"), is left out ("drop", which is effective order), or cannot
+        happen because every segment counts at least one n-gram ("at-least-one"). None is "drop"
+        or "zero" by effective order.
+    no_match: without any match the score is 0 ("zero"); it is 0 without a match in any one order
+        ("any-zero"); smoothing may make it positive ("smoothed").
+    aggregate: `score` is of the summed counts ("corpus") or the mean of all segments' scores
+        ("segments").
+    scale: 100 or 1: in which scale the score is published (`Score.published`).
+    arithmetic: whose order of floating-point operations: "sacrebleu", "nltk", "nmt", "coco". It
+        decides the last bit.
+
     >>> metric = BLEU(lowercase=True)
     >>> print(metric.score(["The cat sat on the mat."], ["the cat sat on a mat."]))
     BLEU = 48.89 85.7/66.7/40.0/25.0 (BP = 1.000 ratio = 1.000 hyp_len = 7 ref_len = 7)
     """
 
-    __slots__ = ("_kernel",)
+    __slots__ = ("_in_kernel", "_kernel", "_plain")
 
     NAME = "BLEU"
     PARAMETERS = {  # noqa: RUF012
@@ -65,8 +136,17 @@ class BLEU(Metric):
         "effective_order": None,
         "max_order": 4,
         "weights": None,
+        "reference_length": "closest",
+        "tie": "shorter",
+        "brevity_penalty": "standard",
+        "empty_brevity": 0.0,
+        "missing_order": None,
+        "no_match": "zero",
+        "aggregate": "corpus",
+        "scale": 100.0,
+        "arithmetic": "sacrebleu",
     }
-    # The last three are not sacreBLEU's: it has no name for these parameters.
+    # After the first four, they are not sacreBLEU's: it has no name for these parameters.
     SHORT_NAMES = {  # noqa: RUF012
         "case": "c",
         "eff": "e",
@@ -75,18 +155,36 @@ class BLEU(Metric):
         "order": "ord",
         "weights": "wt",
         "value": "val",
+        "reflen": "rl",
+        "tie": "ti",
+        "bp": "bp",
+        "bp0": "b0",
+        "miss": "mi",
+        "zero": "z",
+        "agg": "ag",
+        "scale": "sc",
+        "arith": "fp",
     }
 
     def __init__(
         self,
         tokenize: tokenizers.Tokenize = "13a",
         *,
-        lowercase: bool = False,
+        lowercase: bool | str = False,
         smoothing: str = "exp",
         smoothing_value: float | None = None,
         effective_order: bool | None = None,
         max_order: int = 4,
         weights: Sequence[float] | None = None,
+        reference_length: str = "closest",
+        tie: str = "shorter",
+        brevity_penalty: str = "standard",
+        empty_brevity: float = 0.0,
+        missing_order: str | None = None,
+        no_match: str = "zero",
+        aggregate: str = "corpus",
+        scale: float = 100.0,
+        arithmetic: str = "sacrebleu",
     ) -> None:
         tokenizers.check(tokenize)
         if smoothing not in SMOOTHING:
@@ -99,31 +197,53 @@ class BLEU(Metric):
             smoothing_value = _number("smoothing_value", smoothing_value)
         if not isinstance(max_order, int) or not 1 <= max_order <= 16:
             raise ValueError(f"max_order={max_order!r}: n-grams can be 1 to 16 tokens long")
-        if weights is not None:
-            weights = tuple(_number("weights", weight) for weight in weights)
-            if len(weights) != max_order:
-                raise ValueError(f"{len(weights)} weights for {max_order} orders")
-            if not sum(weights):
-                raise ValueError(f"weights={weights}: at least one must not be 0")
-        default = SMOOTHING[smoothing]
+        if missing_order is not None and effective_order is not None:
+            raise ValueError("give either effective_order or missing_order; both say the same")
         super().__init__(
             tokenize=tokenize,
-            lowercase=bool(lowercase),
+            lowercase=lowercase if isinstance(lowercase, str) else bool(lowercase),
             smoothing=smoothing,
             smoothing_value=smoothing_value,
             effective_order=None if effective_order is None else bool(effective_order),
             max_order=max_order,
-            weights=weights,
+            weights=_weights(weights, max_order),
+            reference_length=reference_length,
+            tie=tie,
+            brevity_penalty=brevity_penalty,
+            empty_brevity=_number("empty_brevity", empty_brevity),
+            missing_order=missing_order,
+            no_match=no_match,
+            aggregate=aggregate,
+            scale=_number("scale", scale),
+            arithmetic=arithmetic,
         )
+        for name, choices in CHOICES.items():
+            if self._values[name] not in choices:
+                known = [choice for choice in choices if isinstance(choice, str)]
+                nearest = tokenizers.nearest(str(self._values[name]), known)
+                raise ValueError(f"unknown {name} {self._values[name]!r}{nearest}")
+        # Whether the kernel splits the text itself.
+        self._in_kernel = tokenize in tokenizers.NAMES and lowercase != "after"
+        # Whether the kernel's formula, which is sacreBLEU's, is this metric's.
+        self._plain = (
+            smoothing in ("exp", "floor", "add-k", "none")
+            and (brevity_penalty, empty_brevity, no_match) == ("standard", 0.0, "zero")
+            and missing_order in (None, "zero", "drop")
+            and arithmetic == "sacrebleu"
+            and reference_length != "average"
+        )
+        value = self.smoothing_value
         self._kernel = _kernel.Bleu(
-            # What a callable gives arrives as tokens, which no tokenizer touches.
-            tokenizer=tokenize if isinstance(tokenize, str) else "none",
-            lowercase=bool(lowercase),
+            # What Python splits arrives as tokens, which no tokenizer touches.
+            tokenizer=str(tokenize) if self._in_kernel else "none",
+            lowercase=_LOWERCASE[self._values["lowercase"]],
             max_order=max_order,
-            smoothing=smoothing,
-            smoothing_value=smoothing_value if smoothing_value is not None else default or 0.0,
-            effective_order=effective_order is not False,
-            weights=weights,
+            reference_lengths=[self._length_rule],
+            at_least_one=missing_order == "at-least-one",
+            smoothing=smoothing if self._plain else "none",
+            smoothing_value=0.0 if value is None else value,
+            effective_order=self.missing(segment=True) == "drop",
+            weights=self.weights,
             compensated=COMPENSATED,
         )
 
@@ -133,8 +253,8 @@ class BLEU(Metric):
         return self._values["tokenize"]  # type: ignore[no-any-return]
 
     @property
-    def lowercase(self) -> bool:
-        """Whether text is lower-cased first."""
+    def lowercase(self) -> bool | str:
+        """Whether text is lower-cased, and how."""
         return self._values["lowercase"]  # type: ignore[no-any-return]
 
     @property
@@ -164,12 +284,56 @@ class BLEU(Metric):
         return self._values["weights"]  # type: ignore[no-any-return]
 
     @property
+    def aggregate(self) -> str:
+        """Whether `score` is of summed counts, or the mean of segments."""
+        return self._values["aggregate"]  # type: ignore[no-any-return]
+
+    @property
+    def scale(self) -> float:
+        """The scale in which the score is published: 100 or 1."""
+        return self._values["scale"]  # type: ignore[no-any-return]
+
+    @property
+    def arithmetic(self) -> str:
+        """Whose order of floating-point operations is followed."""
+        return self._values["arithmetic"]  # type: ignore[no-any-return]
+
+    @property
+    def _length_rule(self) -> str:
+        """The rule for the reference length, as the kernel calls it."""
+        rule, tie = self._values["reference_length"], self._values["tie"]
+        if rule == "single" or (rule == "closest" and tie == "shorter"):
+            return "closest"
+        return f"closest-{tie}" if rule == "closest" else str(rule)
+
+    def missing(self, *, segment: bool) -> str:
+        """What happens to an order that the hypotheses are too short for."""
+        if self._values["missing_order"] is not None:
+            return str(self._values["missing_order"])
+        effective = segment if self.effective_order is None else self.effective_order
+        return "drop" if effective else "zero"
+
+    def formula(self, *, segment: bool = False) -> Formula:
+        """What is done with the counts, of a corpus or of one segment."""
+        values = self._values
+        return Formula(
+            smoothing=self.smoothing,
+            smoothing_value=0.0 if self.smoothing_value is None else self.smoothing_value,
+            missing_order=self.missing(segment=segment),
+            no_match=values["no_match"],
+            brevity_penalty=values["brevity_penalty"],
+            empty_brevity=values["empty_brevity"],
+            weights=self.weights,
+            arithmetic=self.arithmetic,
+        )
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns of this metric's statistics."""
         orders = range(1, self.max_order + 1)
         return (
             "hypothesis_length",
-            "reference_length",
+            "reference_length" if self._length_rule != "average" else "reference_length_parts",
             *(f"matches_{order}" for order in orders),
             *(f"totals_{order}" for order in orders),
         )
@@ -178,8 +342,11 @@ class BLEU(Metric):
     def fingerprint(self) -> str:
         """The parameters that decide the statistics, as `Statistics.fingerprint` has them."""
         tokenizer = tokenizers.label(self.tokenize)
-        case = "lc" if self.lowercase else "mixed"
-        return f"BLEU|tok:{tokenizer}|case:{case}|order:{self.max_order}|reflen:closest"
+        least = "|least:1" if self._values["missing_order"] == "at-least-one" else ""
+        return (
+            f"BLEU|tok:{tokenizer}|case:{_CASE[self.lowercase]}|order:{self.max_order}"
+            f"|reflen:{self._length_rule}{least}"
+        )
 
     def score(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
@@ -201,9 +368,47 @@ class BLEU(Metric):
         self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
     ) -> tuple[BLEUScore, Summary]:
         """`score`, and what was noticed of the text while it was read."""
-        totals, seen = self._scan(hypotheses, references, workers).totals()
+        run = self._scan(hypotheses, references, workers)
+        if self.aggregate == "corpus":
+            totals, seen = run.totals()
+            self._check(seen, hypotheses)
+            return BLEUScore(self, totals.tolist()[0], count_references(seen["references"])), seen
+        table, seen = run.table()
+        self._check(seen, hypotheses)
+        return self._mean_score(table, count_references(seen["references"])), seen
+
+    def _mean_score(self, table: Table, references: int | str | None) -> BLEUScore:
+        """The mean of the segments' scores, and the counts of all of them."""
+        scores = self._segment_values(table)
+        mean = sum(scores) / len(scores)
+        return BLEUScore(self, table.total().tolist()[0], references, segment=True, value=mean)
+
+    def _segment_values(self, table: Table) -> Sequence[float]:
+        """The score of each row, in the scale of the arithmetic."""
+        if self._plain:
+            return self._kernel.scores(table).tolist()
+        formula = self.formula(segment=True)
+        return [self._work_out(formula, row).value for row in table.tolist()]
+
+    def _work_out(self, formula: Formula, row: Sequence[int]) -> Worked:
+        matches, totals = row[2 : 2 + self.max_order], row[2 + self.max_order :]
+        return formula.work_out(matches, totals, row[0], self.reference_length_of(row))
+
+    def reference_length_of(self, row: Sequence[int]) -> float:
+        """The reference length that a row of statistics says."""
+        return row[1] / PARTS if self._length_rule == "average" else row[1]
+
+    @property
+    def natural_scale(self) -> float:
+        """The scale that the arithmetic works in."""
+        return 100.0 if self.arithmetic == "sacrebleu" else 1.0
+
+    def _check(self, seen: Summary, hypotheses: object) -> None:
         _refuse_nothing(seen, hypotheses)
-        return BLEUScore(self, totals.tolist()[0], count_references(seen["references"])), seen
+        if self._values["reference_length"] == "single" and seen["references"] != (1, 1):
+            raise InputError(
+                "references: more than one for a segment, and this metric is defined for one only"
+            )
 
     def pieces(
         self,
@@ -221,8 +426,9 @@ class BLEU(Metric):
         table, seen = run.table(segments)
         _refuse_nothing(seen, hypotheses)
         while seen["segments"]:
+            self._check(seen, hypotheses)
             statistics = self._statistics(table, count_references(seen["references"]))
-            yield statistics, self._kernel.scores(table), seen
+            yield statistics, self._scores(table), seen
             table, seen = run.table(segments)
 
     def _scan(
@@ -237,6 +443,12 @@ class BLEU(Metric):
             workers=workers,
         )
 
+    def _scores(self, table: Table) -> Scores:
+        if self._plain:
+            return self._kernel.scores(table)
+        factor = 100.0 / self.natural_scale
+        return Scores([factor * value for value in self._segment_values(table)])
+
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> BLEUScore:
         """The score of one segment.
 
@@ -247,13 +459,13 @@ class BLEU(Metric):
             value, row, count = self._kernel.sentence(hypothesis, references)
         except TypeError:
             return self._sentence_slowly(hypothesis, references)
-        if not isinstance(self._values["tokenize"], str):
+        if not self._in_kernel:
             return self._sentence_slowly(hypothesis, references)
-        return BLEUScore(self, row, count, segment=True, value=value)
+        return BLEUScore(self, row, count, segment=True, value=value if self._plain else None)
 
     def _sentence_slowly(self, hypothesis: Any, references: Any) -> BLEUScore:
         """With a tokenizer of one's own, with tokens, or to say what is wrong."""
-        if isinstance(hypothesis, str) and not callable(self.tokenize):
+        if isinstance(hypothesis, str) and self._in_kernel:
             # The only mistake left is among the references; the general path names it.
             references = references if isinstance(references, str) else (references,)
             references = (references,) if isinstance(references, str) else references
@@ -262,6 +474,7 @@ class BLEU(Metric):
         else:
             references = (references,)
         table, seen = self._scan((hypothesis,), references, 1).table()
+        self._check(seen, hypothesis)
         return BLEUScore(
             self, table.tolist()[0], count_references(seen["references"]), segment=True
         )
@@ -275,15 +488,15 @@ class BLEU(Metric):
         Scores(2 segments: [66.87, 50.00])
         """
         table, seen = self._scan(hypotheses, references, workers).table()
-        _refuse_nothing(seen, hypotheses)
-        return self._kernel.scores(table)
+        self._check(seen, hypotheses)
+        return self._scores(table)
 
     def statistics(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
     ) -> Statistics:
         """The table of what was counted, a row a segment. Arguments as for `score`."""
         table, seen = self._scan(hypotheses, references, workers).table()
-        _refuse_nothing(seen, hypotheses)
+        self._check(seen, hypotheses)
         return self._statistics(table, count_references(seen["references"]))
 
     def _statistics(self, table: Table, references: int | str | None) -> Statistics:
@@ -294,75 +507,85 @@ class BLEU(Metric):
     def from_statistics(
         self, totals: Statistics | Sequence[int], *, references: int | str | None = None
     ) -> BLEUScore:
-        """The formula alone: the score of summed statistics.
+        """The formula alone: the score of statistics.
 
-        totals: a table of this metric's statistics, which is summed, or the k integers of one row
-            in the order of `columns`.
+        totals: a table of this metric's statistics (its sum counts, or with `aggregate="segments"`
+            the mean over its rows), or the k integers of one row in the order of `columns`.
         references: how many references there were, for the signature; a table knows it.
         """
-        if isinstance(totals, Statistics):
-            if totals.fingerprint != self.fingerprint:
-                raise InputError(
-                    f"these statistics were made with {totals.fingerprint}, "
-                    f"and this metric is {self.fingerprint}"
-                )
-            references = totals.references if references is None else references
-            row = totals.total().tolist()[0]
-        else:
+        if not isinstance(totals, Statistics):
             row = _integers(totals)
             if len(row) != len(self.columns):
                 raise InputError(
                     f"{len(row)} totals where {len(self.columns)} are meant: "
                     f"{', '.join(self.columns)}"
                 )
-        return BLEUScore(self, row, references)
+            return BLEUScore(self, row, references)
+        if totals.fingerprint != self.fingerprint:
+            raise InputError(
+                f"these statistics were made with {totals.fingerprint}, "
+                f"and this metric is {self.fingerprint}"
+            )
+        references = totals.references if references is None else references
+        if self.aggregate == "segments" and len(totals):
+            return self._mean_score(totals, references)
+        return BLEUScore(self, totals.total().tolist()[0], references)
 
     def signature(self, references: int | str | None = None, *, segment: bool = False) -> Signature:
         """What is computed, in sacreBLEU's words; with `segment`, for the score of one segment.
 
-        Parameters that sacreBLEU has no words for are named only when they are not its own:
-        `order` (maximum order), `weights`, and `value`, the smoothing value where two digits lose
-        some of it.
+        Parameters that sacreBLEU has no words for are named only when they are not its own: order
+        (`max_order`), weights, value (the smoothing value where two digits lose some of it),
+        reflen, tie, bp, bp0 (`empty_brevity`), miss, zero (`no_match`), agg, scale, arith.
         """
-        effective = segment if self.effective_order is None else self.effective_order
+        values = self._values
+        effective = self.missing(segment=segment or self.aggregate == "segments") == "drop"
         smooth, value = self.smoothing, self.smoothing_value
         exact = None
         if value is not None:
             smooth = f"{smooth}[{value:.2f}]"
             exact = repr(value) if float(f"{value:.2f}") != value else None
-        weights = self.weights
-        fields = {
+        fields: dict[str, str | None] = {
             "nrefs": None if references is None else str(references),
-            "case": "lc" if self.lowercase else "mixed",
+            "case": _CASE[self.lowercase],
             "eff": "yes" if effective else "no",
             "tok": tokenizers.label(self.tokenize),
             "smooth": smooth,
             "order": None if self.max_order == 4 else str(self.max_order),
-            "weights": None if weights is None else ",".join(map(repr, weights)),
+            "weights": None if self.weights is None else ",".join(map(repr, self.weights)),
             "value": exact,
         }
+        for field, name in _FIELDS.items():
+            given = values[name]
+            fields[field] = None if given == self.PARAMETERS[name] else f"{given}"
+        if values["missing_order"] in ("drop", "zero"):
+            fields["miss"] = None  # Effective order says it.
         return own_signature(self.NAME, fields, self.SHORT_NAMES)
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> BLEU:
         """The metric that a signature's fields name."""
-        case = _one_of(fields, "case", {"mixed": False, "lc": True}, False)
+        case = _one_of(fields, "case", {word: value for value, word in _CASE.items()}, False)
         effective = _one_of(fields, "eff", {"yes": True, "no": False}, None)
         smoothing, bracket, value = fields.get("smooth", "exp").partition("[")
         number = fields.get("value", value.rstrip("]") if bracket else None)
         weights = fields.get("weights")
+        others: dict[str, Any] = {
+            name: fields[field] for field, name in _FIELDS.items() if field in fields
+        }
         return cls(
             fields.get("tok", "13a"),
-            lowercase=bool(case),
+            lowercase=case,  # type: ignore[arg-type]
             smoothing=smoothing,
             smoothing_value=_unless_default(smoothing, number),
-            effective_order=effective,
+            effective_order=None if "miss" in fields else effective,  # type: ignore[arg-type]
             max_order=int(fields.get("order", "4")),
             weights=None if weights is None else [float(w) for w in weights.split(",")],
+            **others,
         )
 
     def __setattr__(self, name: str, value: object) -> None:
-        if hasattr(self, "_kernel"):
+        if hasattr(self, "_kernel"):  # set last
             raise AttributeError(f"metrics are frozen; make another with {name}={value!r}")
         object.__setattr__(self, name, value)
 
@@ -387,9 +610,20 @@ def _integers(totals: Sequence[int]) -> list[int]:
         ) from None
 
 
+def _weights(weights: Sequence[float] | None, orders: int) -> tuple[float, ...] | None:
+    if weights is None:
+        return None
+    numbers = tuple(_number("weights", weight) for weight in weights)
+    if len(numbers) != orders:
+        raise ValueError(f"{len(numbers)} weights for {orders} orders")
+    if not sum(numbers):
+        raise ValueError(f"weights={numbers}: at least one must not be 0")
+    return numbers
+
+
 def _one_of(
-    fields: Mapping[str, str], field: str, meanings: Mapping[str, bool], default: bool | None
-) -> bool | None:
+    fields: Mapping[str, str], field: str, meanings: Mapping[str, object], default: object
+) -> object:
     if field not in fields:
         return default
     if fields[field] not in meanings:
@@ -438,23 +672,14 @@ class BLEUScore(Score):
         self._references = references
         self._segment = segment
         # The kernel gives the value of a single segment; the formula is worked out if asked for.
-        self._formula: tuple[float, tuple[float, ...], float] | None = None
-        self._value = self._worked_out()[0] if value is None else value
+        self._formula: Worked | None = None
+        self._value = self._worked_out().value if value is None else value
 
-    def _worked_out(self) -> tuple[float, tuple[float, ...], float]:
+    def _worked_out(self) -> Worked:
         if self._formula is None:
-            metric = self._metric
-            effective = metric.effective_order
-            self._formula = formula(
-                self.matches,
-                self.totals,
-                self.hypothesis_length,
-                self.reference_length,
-                smoothing=metric.smoothing,
-                smoothing_value=metric.smoothing_value,
-                effective_order=self._segment if effective is None else effective,
-                weights=metric.weights,
-            )
+            formula = self._metric.formula(segment=self._segment)
+            length = self._metric.reference_length_of(self._row)
+            self._formula = formula.work_out(self.matches, self.totals, self._row[0], length)
         return self._formula
 
     @property
@@ -465,17 +690,28 @@ class BLEUScore(Score):
     @property
     def value(self) -> float:
         """The score, 0–100, to sacreBLEU's last bit."""
-        return self._value
+        scale = self._metric.natural_scale
+        return self._value if scale == 100.0 else 100.0 * self._value
+
+    @property
+    def fraction(self) -> float:
+        """The score, 0–1, to the last bit of the programs that work in this scale."""
+        return self._value / self._metric.natural_scale
+
+    @property
+    def published(self) -> float:
+        """The score in the scale that the metric is published in."""
+        return self.value if self._metric.scale == 100.0 else self.fraction * self._metric.scale
 
     @property
     def precisions(self) -> tuple[float, ...]:
         """The precision of each order in per cent, smoothed, as sacreBLEU gives it."""
-        return self._worked_out()[1]
+        return self._worked_out().precisions
 
     @property
     def brevity_penalty(self) -> float:
         """1, or less if the hypotheses are shorter than the references."""
-        return self._worked_out()[2]
+        return self._worked_out().brevity_penalty
 
     @property
     def matches(self) -> tuple[int, ...]:
@@ -493,14 +729,14 @@ class BLEUScore(Score):
         return self._row[0]
 
     @property
-    def reference_length(self) -> int:
-        """The effective reference length: for each segment, the closest reference's."""
-        return self._row[1]
+    def reference_length(self) -> float:
+        """The effective reference length, an integer unless it is a mean."""
+        return self._metric.reference_length_of(self._row)
 
     @property
     def ratio(self) -> float:
         """Hypothesis length over reference length; 0 if there is no reference token."""
-        return self._row[0] / self._row[1] if self._row[1] else 0.0
+        return self._row[0] / self.reference_length if self._row[1] else 0.0
 
     @property
     def signature(self) -> Signature:
@@ -527,64 +763,6 @@ class BLEUScore(Score):
             "reference_length": self.reference_length,
             "ratio": self.ratio,
         }
-
-
-def formula(
-    matches: Sequence[int],
-    totals: Sequence[int],
-    hypothesis_length: int,
-    reference_length: int,
-    *,
-    smoothing: str,
-    smoothing_value: float | None,
-    effective_order: bool,
-    weights: Sequence[float] | None,
-) -> tuple[float, tuple[float, ...], float]:
-    """BLEU from counts: the score (0–100), the precisions (per cent), the brevity penalty.
-
-    BLEU = BP · exp(Σ wₙ ln pₙ), in the order of operations of sacreBLEU, to its last bit.
-    kernel/src/bleu.rs has the same for many rows at once; the tests hold the two equal.
-    """
-    brevity_penalty = 1.0
-    if hypothesis_length < reference_length:
-        brevity_penalty = (
-            exp(1 - reference_length / hypothesis_length) if hypothesis_length > 0 else 0.0
-        )
-    precisions = [0.0] * len(matches)
-    # Without any match no smoothing helps: the score is 0, and so is every precision.
-    if not any(matches):
-        return 0.0, tuple(precisions), brevity_penalty
-
-    counted = len(matches)
-    divisor = 1.0
-    for i, (match, total) in enumerate(zip(matches, totals, strict=True)):
-        numerator: float = match
-        denominator: float = total
-        if smoothing == "add-k" and i > 0:
-            assert smoothing_value is not None
-            numerator += smoothing_value
-            denominator += smoothing_value
-        if denominator == 0:
-            break
-        if effective_order:
-            counted = i + 1
-        if numerator != 0:
-            precisions[i] = 100.0 * numerator / denominator
-        elif smoothing == "exp":
-            divisor *= 2
-            precisions[i] = 100.0 / (divisor * denominator)
-        elif smoothing == "floor":
-            assert smoothing_value is not None
-            precisions[i] = 100.0 * smoothing_value / denominator
-
-    logs = [log(p) if p != 0.0 else LOG_OF_ZERO for p in precisions[:counted]]
-    if weights is None:
-        mean = sum(logs) / counted
-    else:
-        mean = sum(log * weight for log, weight in zip(logs, weights, strict=False))
-        if counted < len(weights):
-            mean /= sum(weights[:counted])
-    return brevity_penalty * exp(mean), tuple(precisions), brevity_penalty
 
 
 def bleu(

@@ -26,7 +26,7 @@ def scan(
     references: References,
     *,
     tokenize: tokenizers.Tokenize,
-    lowercase: bool,
+    lowercase: bool | str,
     workers: int,
 ) -> _kernel.Scan:
     """A run of `kernel` over hypotheses and references of any of the kinds that there are."""
@@ -97,10 +97,10 @@ def _named_columns(references: Any) -> list[tuple[str, Any]]:
 
 
 def _splitter(
-    hypotheses: Any, references: Any, tokenize: tokenizers.Tokenize, lowercase: bool
+    hypotheses: Any, references: Any, tokenize: tokenizers.Tokenize, lowercase: bool | str
 ) -> _Splitter | None:
     """Who makes tokens of the segments, if not the kernel."""
-    if not isinstance(tokenize, str):
+    if not isinstance(tokenize, str) or lowercase == "after":
         return _Callable(tokenize, lowercase)
     if not isinstance(hypotheses, tuple) or not _is_tokens(hypotheses):
         return None
@@ -217,20 +217,18 @@ class _Splitter:
 
 
 class _Callable(_Splitter):
-    """Strings that a callable splits, after lower-casing and stripping as sacreBLEU does."""
+    """Strings that Python splits, after lower-casing and stripping as sacreBLEU does."""
 
-    def __init__(self, tokenize: Callable[..., Any], lowercase: bool) -> None:
-        self.tokenize = tokenize
-        self.lowercase = lowercase
+    def __init__(self, tokenize: tokenizers.Tokenize, lowercase: bool | str) -> None:
+        self.name = tokenizers.label(tokenize)
+        self.split = tokenizers.tokenizer(tokenize, lowercase)
 
     def tokens(self, segment: Any) -> Sequence[Any]:
         if not isinstance(segment, str):
             raise TypeError(
-                f"the tokenizer {tokenizers.label(self.tokenize)} takes str, "
-                f"and a segment is a {type(segment).__name__}"
+                f"the tokenizer {self.name} takes str, and a segment is a {type(segment).__name__}"
             )
-        text = segment.lower() if self.lowercase else segment
-        return tokenizers.apply(self.tokenize, text.rstrip())
+        return self.split(segment)
 
     def is_segment(self, item: object) -> bool:
         return isinstance(item, str)
@@ -239,7 +237,7 @@ class _Callable(_Splitter):
 class _Given(_Splitter):
     """Segments that are sequences of tokens, strings or integers, but not some of each."""
 
-    def __init__(self, lowercase: bool) -> None:
+    def __init__(self, lowercase: bool | str) -> None:
         self.lowercase = lowercase
         self.kind: type | None = None
 

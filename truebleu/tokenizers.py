@@ -67,7 +67,26 @@ def tokenize(text: str, name: str = "13a", *, lowercase: bool = False) -> list[s
     ['It', "'", 's', '5,000.50']
     """
     check(name)
-    return _kernel.tokenize(text, name, lowercase)
+    return _kernel.tokenize(text, name, "python" if lowercase else "no")
+
+
+def tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callable[[str], list[str]]:
+    """A function that splits text as a metric with these two parameters does."""
+    check(tokenize)
+    before = {False: "no", True: "python", "ascii": "ascii", "after": "no"}[lowercase]
+
+    def split(text: str) -> list[str]:
+        if isinstance(tokenize, str):
+            tokens = _kernel.tokenize(text, tokenize, before)
+        else:
+            if lowercase == "ascii":
+                text = "".join(c.lower() if c.isascii() else c for c in text)
+            elif lowercase is True:
+                text = text.lower()
+            tokens = apply(tokenize, text.rstrip())
+        return [token.lower() for token in tokens] if lowercase == "after" else tokens
+
+    return split
 
 
 def apply(tokenize: Callable[[str], list[str]] | Callable[[str], str], text: str) -> list[str]:

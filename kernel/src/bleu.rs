@@ -1,22 +1,93 @@
 //! BLEU's row of integers for a segment, and its formula.
 //!
-//! A row is: hypothesis length, effective reference length, the clipped matches of each order, the
-//! numbers of n-grams of each order. The formula is here for many scores at once; its readable
+//! A row is: hypothesis length, effective reference length (by one rule or several), the clipped
+//! matches of each order, the numbers of n-grams of each order. The formula is here for many scores at once; its readable
 //! definition, which the tests hold it equal to, is in `truebleu/bleu.py`.
 
 use crate::ngrams::{MOST_ORDERS, Match, Scratch};
 use crate::tokens::View;
 use crate::vector::Vector;
 
-/// How many columns a row has.
-pub fn columns(orders: usize) -> usize {
-    2 + 2 * orders
+/// Which of several references' lengths counts as *the* reference length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReferenceLength {
+    /// The one closest to the hypothesis' length; the shorter of two that are equally close, as
+    /// mteval and sacreBLEU have it.
+    Closest,
+    /// The closest; of equally close ones the first.
+    ClosestFirst,
+    /// The closest; of equally close ones the longer.
+    ClosestLonger,
+    /// The shortest.
+    Shortest,
+    /// The longest.
+    Longest,
+    /// The mean of all, in parts of [`PARTS`], which keeps it an integer.
+    Average,
+    /// The mean of all, without its fraction.
+    AverageTruncated,
+}
+
+/// The least number that 1 to 16 all divide: so many parts of a token make a mean an integer.
+pub const PARTS: usize = 720_720;
+
+impl ReferenceLength {
+    /// The rules and their names.
+    pub const NAMED: [(&str, Self); 7] = [
+        ("closest", Self::Closest),
+        ("closest-first", Self::ClosestFirst),
+        ("closest-longer", Self::ClosestLonger),
+        ("shortest", Self::Shortest),
+        ("longest", Self::Longest),
+        ("average", Self::Average),
+        ("average-truncated", Self::AverageTruncated),
+    ];
+
+    /// The rule with this name, if there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMED.iter().find(|(known, _)| *known == name).map(|&(_, rule)| rule)
+    }
+
+    /// The reference length of a segment with at least one reference.
+    #[inline(always)]
+    fn of(self, length: usize, references: &[View<'_>]) -> usize {
+        let lengths = references.iter().map(View::count);
+        let distance = |reference: &usize| reference.abs_diff(length);
+        let chosen = match self {
+            Self::Closest => lengths.min_by_key(|reference| (distance(reference), *reference)),
+            Self::ClosestFirst => lengths.min_by_key(distance),
+            Self::ClosestLonger => {
+                lengths.min_by_key(|reference| (distance(reference), usize::MAX - reference))
+            }
+            Self::Shortest => lengths.min(),
+            Self::Longest => lengths.max(),
+            // More than 16 references lose less than a part each.
+            Self::Average => Some(lengths.sum::<usize>() * PARTS / references.len().max(1)),
+            Self::AverageTruncated => Some(lengths.sum::<usize>() / references.len().max(1)),
+        };
+        chosen.unwrap_or(0)
+    }
+}
+
+/// What is counted of a segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns {
+    /// A column of reference lengths for each rule.
+    pub lengths: Vec<ReferenceLength>,
+    /// The highest n-gram order.
+    pub orders: usize,
+    /// Count at least one n-gram of each order in a hypothesis, as NLTK does.
+    pub at_least_one: bool,
+}
+
+impl Columns {
+    /// How many columns a row has.
+    pub fn width(&self) -> usize {
+        1 + self.lengths.len() + 2 * self.orders
+    }
 }
 
 /// Writes the row of one segment. `references` must not be empty.
-///
-/// The effective reference length is the one closest to the hypothesis' length; the shorter of two
-/// that are equally close, as mteval and sacreBLEU have it.
 ///
 /// # Safety
 /// The processor must have the instructions of `V`.
@@ -24,23 +95,24 @@ pub fn columns(orders: usize) -> usize {
 pub unsafe fn row<V: Vector>(
     hypothesis: View<'_>,
     references: &[View<'_>],
-    orders: usize,
+    columns: &Columns,
     scratch: &mut Scratch,
     row: &mut [i64],
 ) {
+    let orders = columns.orders;
     let length = hypothesis.count();
-    let closest = references
-        .iter()
-        .map(View::count)
-        .min_by_key(|&reference| (reference.abs_diff(length), reference))
-        .unwrap_or(0);
+    row[0] = length as i64;
+    let (lengths, counts) = row[1..].split_at_mut(columns.lengths.len());
+    for (value, rule) in lengths.iter_mut().zip(&columns.lengths) {
+        *value = rule.of(length, references) as i64;
+    }
     // SAFETY: as the caller promises.
     let matches = unsafe { Match { hypothesis, references, orders, scratch }.count::<V>() };
-    row[0] = length as i64;
-    row[1] = closest as i64;
-    for order in 0..orders {
-        row[2 + order] = i64::from(matches[order]);
-        row[2 + orders + order] = length.saturating_sub(order) as i64;
+    let (matched, totals) = counts.split_at_mut(orders);
+    let least = usize::from(columns.at_least_one);
+    for (order, (matched, total)) in matched.iter_mut().zip(totals).enumerate() {
+        *matched = i64::from(matches[order]);
+        *total = length.saturating_sub(order).max(least) as i64;
     }
 }
 
@@ -125,7 +197,14 @@ impl Formula {
                     logs[..counted].iter().zip(weights).map(|(log, weight)| log * weight);
                 let whole = self.sum(weights[..counted].iter().copied());
                 let sum = self.sum(products);
-                if counted == orders { sum } else { sum / whole }
+                if counted == orders {
+                    sum
+                } else if whole > 0.0 {
+                    sum / whole
+                } else {
+                    // Only orders that the segment is too short for have a weight.
+                    return 0.0;
+                }
             }
         };
         brevity * mean.exp()

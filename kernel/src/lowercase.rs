@@ -43,6 +43,14 @@ impl Lowercase {
         table
     }
 
+    /// A table that only lower-cases A to Z.
+    pub fn ascii() -> Self {
+        let fallback = |segment: &[u8], out: &mut Vec<u8>| {
+            out.extend(segment.iter().map(u8::to_ascii_lowercase));
+        };
+        Self::new([], Box::new(fallback))
+    }
+
     fn lower(&self, point: u32) -> u32 {
         match self.index.get((point >> 8) as usize) {
             None | Some(0) => point,

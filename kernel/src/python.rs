@@ -3,7 +3,7 @@
 mod sources;
 mod table;
 
-use crate::bleu::{Formula, Smoothing};
+use crate::bleu::{Columns, Formula, ReferenceLength, Smoothing};
 use crate::error::Error;
 use crate::lex::{Lexer, Tokenizer};
 use crate::lowercase::Lowercase;
@@ -121,10 +121,16 @@ fn available_instructions() -> Vec<&'static str> {
         .collect()
 }
 
-fn lexer(py: Python<'_>, tokenizer: &str, lowercase: bool) -> PyResult<Lexer> {
+/// A lexer; `lowercase` is "no", "python" (as `str.lower()`) or "ascii".
+fn lexer(py: Python<'_>, tokenizer: &str, lowercase: &str) -> PyResult<Lexer> {
     let tokenizer = Tokenizer::named(tokenizer)
         .ok_or_else(|| PyValueError::new_err(format!("unknown tokenizer '{tokenizer}'")))?;
-    let lowercase = if lowercase { Some(python_lowercase(py)?) } else { None };
+    let lowercase = match lowercase {
+        "no" => None,
+        "python" => Some(python_lowercase(py)?),
+        "ascii" => Some(Arc::new(Lowercase::ascii())),
+        _ => return Err(PyValueError::new_err(format!("unknown lower-casing '{lowercase}'"))),
+    };
     Ok(Lexer { tokenizer, lowercase, instructions: current_instructions() })
 }
 
@@ -133,7 +139,7 @@ fn lexer(py: Python<'_>, tokenizer: &str, lowercase: bool) -> PyResult<Lexer> {
 fn tokenize<'py>(
     text: &Bound<'py, PyString>,
     tokenizer: &str,
-    lowercase: bool,
+    lowercase: &str,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = text.py();
     let lexer = lexer(py, tokenizer, lowercase)?;
@@ -212,13 +218,13 @@ impl Scan {
         let summary =
             py.detach(|| self.scan.run(&self.counter, segments, &mut sinks, &mut signals()))?;
         let rows = py.detach(|| Rows::joined(sinks));
-        let width = crate::bleu::columns(self.counter.orders);
+        let width = self.counter.columns.width();
         Ok((Table::new(rows, width), summary_dict(py, &summary)?))
     }
 
     /// The sum of all rows that are left.
     fn totals<'py>(&self, py: Python<'py>) -> PyResult<(Table, Bound<'py, PyDict>)> {
-        let width = crate::bleu::columns(self.counter.orders);
+        let width = self.counter.columns.width();
         let mut sinks = vec![Totals(vec![0; width]); self.workers];
         let summary =
             py.detach(|| self.scan.run(&self.counter, None, &mut sinks, &mut signals()))?;
@@ -236,8 +242,8 @@ impl Scan {
 #[pyclass(frozen, module = "truebleu._kernel")]
 struct Bleu {
     tokenizer: String,
-    lowercase: bool,
-    orders: usize,
+    lowercase: String,
+    columns: Columns,
     /// For single segments.
     formula: Formula,
     scratch: Mutex<Vec<sources::SentenceScratch>>,
@@ -245,20 +251,22 @@ struct Bleu {
 
 impl Bleu {
     fn counter(&self, py: Python<'_>) -> PyResult<Counter> {
-        let lexer = lexer(py, &self.tokenizer, self.lowercase)?;
-        Ok(Counter { lexer, orders: self.orders })
+        let lexer = lexer(py, &self.tokenizer, &self.lowercase)?;
+        Ok(Counter { lexer, columns: self.columns.clone() })
     }
 }
 
 #[pymethods]
 impl Bleu {
     #[new]
-    #[pyo3(signature = (*, tokenizer, lowercase, max_order, smoothing, smoothing_value, effective_order, weights, compensated))]
+    #[pyo3(signature = (*, tokenizer, lowercase, max_order, reference_lengths, at_least_one, smoothing, smoothing_value, effective_order, weights, compensated))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         tokenizer: String,
-        lowercase: bool,
+        lowercase: String,
         max_order: usize,
+        reference_lengths: Vec<String>,
+        at_least_one: bool,
         smoothing: &str,
         smoothing_value: f64,
         effective_order: bool,
@@ -278,10 +286,16 @@ impl Bleu {
         if !(1..=MOST_ORDERS).contains(&max_order) || !fits {
             return Err(PyValueError::new_err("max_order must be 1 to 16, with a weight for each"));
         }
+        let lengths = reference_lengths.iter().map(|name| {
+            ReferenceLength::named(name).ok_or_else(|| {
+                PyValueError::new_err(format!("unknown rule for the reference length '{name}'"))
+            })
+        });
+        let lengths = lengths.collect::<PyResult<_>>()?;
         Ok(Self {
             tokenizer,
             lowercase,
-            orders: max_order,
+            columns: Columns { lengths, orders: max_order, at_least_one },
             formula: Formula { smoothing, effective_order, weights, compensated },
             scratch: Mutex::new(Vec::new()),
         })
@@ -306,7 +320,7 @@ impl Bleu {
 
     /// The scores of a table's rows, each a segment.
     fn scores(&self, py: Python<'_>, table: &Table) -> PyResult<Scores> {
-        if table.width() != crate::bleu::columns(self.orders) {
+        if table.width() != self.columns.width() || self.columns.lengths.len() != 1 {
             return Err(PyValueError::new_err("a table of another width"));
         }
         Ok(py.detach(|| Scores::new(table.rows().map(|row| self.formula.score(row)).collect())))

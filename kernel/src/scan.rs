@@ -3,7 +3,7 @@
 //! Every thread takes the next batch from all sources at once and works on it alone. Rows are
 //! integers and know their place, so the result is the same however many threads there are.
 
-use crate::bleu;
+use crate::bleu::{self, Columns};
 use crate::error::Error;
 use crate::lex::{self, Lexed, Lexer};
 use crate::ngrams;
@@ -29,8 +29,8 @@ pub struct Inputs {
 pub struct Counter {
     /// How text becomes tokens.
     pub lexer: Lexer,
-    /// The highest n-gram order.
-    pub orders: usize,
+    /// The columns of a row.
+    pub columns: Columns,
 }
 
 /// What is known after a run beside its rows.
@@ -156,7 +156,7 @@ struct CountBatch<'a, 'b> {
     hypotheses: Lexed<'a>,
     references: &'b mut [Lexed<'a>],
     count: usize,
-    orders: usize,
+    columns: &'b Columns,
     matching: &'b mut ngrams::Scratch,
     rows: &'b mut [i64],
     summary: &'b mut Summary,
@@ -168,9 +168,10 @@ impl Job for CountBatch<'_, '_> {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(mut self) -> Self::Output {
-        let columns = bleu::columns(self.orders);
         let mut views: Vec<View<'_>> = Vec::with_capacity(self.references.len());
-        for (i, row) in self.rows.chunks_exact_mut(columns).take(self.count).enumerate() {
+        for (i, row) in
+            self.rows.chunks_exact_mut(self.columns.width()).take(self.count).enumerate()
+        {
             views.clear();
             for reference in self.references.iter_mut() {
                 views.extend(reference.next_segment());
@@ -183,7 +184,7 @@ impl Job for CountBatch<'_, '_> {
             }
             self.summary.saw_references(views.len() as u32);
             // SAFETY: as the caller promises.
-            unsafe { bleu::row::<V>(hypothesis, &views, self.orders, self.matching, row) };
+            unsafe { bleu::row::<V>(hypothesis, &views, self.columns, self.matching, row) };
         }
         Ok(())
     }
@@ -204,7 +205,7 @@ impl Counter {
             summary.observations.look_for_mark(streams);
         }
         scratch.rows.clear();
-        scratch.rows.resize(count * bleu::columns(self.orders), 0);
+        scratch.rows.resize(count * self.columns.width(), 0);
         scratch
             .references
             .resize_with(references.len().max(scratch.references.len()), Default::default);
@@ -233,7 +234,7 @@ impl Counter {
             hypotheses: lexed,
             references: &mut lexed_references,
             count: *count,
-            orders: self.orders,
+            columns: &self.columns,
             matching: &mut scratch.matching,
             rows: &mut scratch.rows,
             summary,

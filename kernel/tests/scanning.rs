@@ -3,6 +3,7 @@
 mod common;
 
 use proptest::prelude::*;
+use truebleu_kernel::bleu::{Columns, ReferenceLength};
 use truebleu_kernel::error::Error;
 use truebleu_kernel::lex::{Lexer, Tokenizer};
 use truebleu_kernel::scan::{Counter, Inputs, Rows, Scan, Summary};
@@ -13,7 +14,11 @@ fn counter() -> Counter {
     let instructions = Instructions::best();
     Counter {
         lexer: Lexer { tokenizer: Tokenizer::ThirteenA, lowercase: None, instructions },
-        orders: 4,
+        columns: Columns {
+            lengths: vec![ReferenceLength::Closest],
+            orders: 4,
+            at_least_one: false,
+        },
     }
 }
 

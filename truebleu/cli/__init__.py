@@ -56,9 +56,7 @@ def _run(arguments: list[str]) -> None:
     if name in COMMANDS:
         # Only the parser of the command in use is made.
         command = _command(name)
-        parser = Parser(
-            _program(arguments), command.usage, COMMANDS[name] + ".", command.examples
-        )
+        parser = Parser(_program(arguments), command.usage, COMMANDS[name] + ".", command.examples)
         command.add_options(parser)
         command.run(parser.parse(arguments[1:]))
         return

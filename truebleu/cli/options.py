@@ -418,7 +418,9 @@ class Inputs:
         hypotheses = options.input or ["-"]
         self._columns: int = options.num_refs
         if self._columns > 1 and len(options.references) > 1:
-            raise UsageError("-nr/--num-refs: the references are in one file, and there are several")
+            raise UsageError(
+                "-nr/--num-refs: the references are in one file, and there are several"
+            )
         self._references = [_file(name, options.encoding) for name in options.references]
         files = [_file(name, options.encoding) for name in hypotheses]
         self.systems = dict(zip(_distinct(files), files, strict=True))

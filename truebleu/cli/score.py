@@ -58,6 +58,4 @@ def run(options: argparse.Namespace) -> None:
         )
 
 
-COMMAND = shared.Command(
-    "truebleu score REF... -i HYP... [options]", EXAMPLES, add_options, run
-)
+COMMAND = shared.Command("truebleu score REF... -i HYP... [options]", EXAMPLES, add_options, run)

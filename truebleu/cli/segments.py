@@ -63,6 +63,4 @@ def run(options: argparse.Namespace) -> None:
         doubts.warn(doubts.of_text(seen, inputs.reference_names, options.tokenize))
 
 
-COMMAND = shared.Command(
-    "truebleu segments REF... -i HYP... [options]", EXAMPLES, add_options, run
-)
+COMMAND = shared.Command("truebleu segments REF... -i HYP... [options]", EXAMPLES, add_options, run)

@@ -2,7 +2,7 @@
 
 use super::{stopped, with_utf8};
 use crate::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, Column};
-use crate::bleu;
+use crate::bleu::{self, Columns};
 use crate::error::Error;
 use crate::lex;
 use crate::ngrams;
@@ -185,6 +185,9 @@ impl References {
         self.position += count;
         if let Err(error) = check_size("references", bytes) {
             return Ok(Err(error));
+        }
+        if !held.is_empty() {
+            keep.held = Some(PyTuple::new(py, held)?.unbind());
         }
         let keep = keep.done();
         let block = |segments| Block::Segments { segments, trusted: true, keep: keep.clone() };
@@ -407,7 +410,7 @@ pub struct SentenceScratch {
 struct CountOne<'a, 'b> {
     hypothesis: View<'a>,
     references: &'b [View<'a>],
-    orders: usize,
+    columns: &'b Columns,
     matching: &'b mut ngrams::Scratch,
     row: &'b mut [i64],
 }
@@ -417,9 +420,9 @@ impl Job for CountOne<'_, '_> {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
-        let Self { hypothesis, references, orders, matching, row } = self;
+        let Self { hypothesis, references, columns, matching, row } = self;
         // SAFETY: as the caller promises.
-        unsafe { bleu::row::<V>(hypothesis, references, orders, matching, row) }
+        unsafe { bleu::row::<V>(hypothesis, references, columns, matching, row) }
     }
 }
 
@@ -465,7 +468,7 @@ impl SentenceScratch {
         }
         let bad = |_| PyRuntimeError::new_err("a string that is not text");
         let Self { hypothesis: scratch, references: scratches, matching, row } = self;
-        row.resize(bleu::columns(counter.orders), 0);
+        row.resize(counter.columns.width(), 0);
         let mut lexed = counter.lexer.lex(&hypothesis, scratch).map_err(bad)?;
         let mut views = Vec::with_capacity(blocks.len());
         for (block, scratch) in blocks.iter().zip(scratches) {
@@ -477,7 +480,7 @@ impl SentenceScratch {
         counter.lexer.instructions.run(CountOne {
             hypothesis,
             references: &views,
-            orders: counter.orders,
+            columns: &counter.columns,
             matching,
             row,
         });

@@ -162,6 +162,15 @@ impl Table {
         Ok(Self::new(chosen.flat_map(|(row, _)| row).copied().collect(), self.width))
     }
 
+    /// The table of these columns, in their order.
+    fn columns_of(&self, columns: Vec<usize>) -> PyResult<Self> {
+        if columns.is_empty() || columns.iter().any(|&column| column >= self.width) {
+            return Err(PyIndexError::new_err("column out of range"));
+        }
+        let rows = self.rows().flat_map(|row| columns.iter().map(|&column| row[column]));
+        Ok(Self::new(rows.collect(), columns.len()))
+    }
+
     /// This table's rows and then the other's.
     fn concatenated(&self, other: &Self) -> PyResult<Self> {
         if self.width != other.width {

@@ -1,0 +1,193 @@
+"""From counts to BLEU: smoothing, missing orders, brevity, and the mean, step by step.
+
+BLEU = BP · exp(Σ wₙ ln pₙ). Every published BLEU is this; they differ in what they do when an order
+has no n-gram or no match, in the brevity penalty's edge cases, and in the order of floating-point
+operations, which decides the last bit. Each of these is a parameter here.
+kernel/src/bleu.rs has sacreBLEU's case for many rows at once; the tests hold the two equal.
+"""
+
+from __future__ import annotations
+
+import sys
+from math import exp, fsum, log
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# sacreBLEU's stand-in for the logarithm of 0; its exponential is 0.
+LOG_OF_ZERO = -9999999999
+
+# pycocoevalcap's guards against division by 0.
+TINY, SMALL = 1e-15, 1e-9
+
+
+class Formula:
+    """BLEU's parameters after counting; `bleu.BLEU` says what they mean."""
+
+    __slots__ = (
+        "arithmetic",
+        "brevity_penalty",
+        "empty_brevity",
+        "missing_order",
+        "no_match",
+        "smoothing",
+        "smoothing_value",
+        "weights",
+    )
+
+    def __init__(
+        self,
+        *,
+        smoothing: str,
+        smoothing_value: float,
+        missing_order: str,
+        no_match: str,
+        brevity_penalty: str,
+        empty_brevity: float,
+        weights: Sequence[float] | None,
+        arithmetic: str,
+    ) -> None:
+        self.smoothing = smoothing
+        self.smoothing_value = smoothing_value
+        self.missing_order = missing_order
+        self.no_match = no_match
+        self.brevity_penalty = brevity_penalty
+        self.empty_brevity = empty_brevity
+        self.weights = weights
+        self.arithmetic = arithmetic
+
+    def work_out(
+        self,
+        matches: Sequence[int],
+        totals: Sequence[int],
+        hypothesis_length: int,
+        reference_length: float,
+    ) -> Worked:
+        """The score of these counts, and the steps to it."""
+        brevity = self.brevity(hypothesis_length, reference_length)
+        # Without any match most programs give up before they smooth.
+        hopeless = self.no_match == "zero" and not any(matches)
+        if hopeless or (self.no_match == "any-zero" and not all(matches)):
+            return Worked(0.0, tuple(0.0 for _ in matches), brevity, 0)
+        precisions = self.precisions(matches, totals)
+        known = tuple(p for p in precisions if p is not None)
+        mean = self._mean(precisions) if precisions else 0.0
+        if self.arithmetic == "coco":
+            value = _coco_mean(matches, totals) * brevity
+        elif self.arithmetic == "nmt":
+            value = mean * brevity
+        else:
+            value = brevity * mean
+        shown = (*known, *(0.0 for _ in range(len(matches) - len(known))))
+        unit = 1.0 if self.arithmetic == "sacrebleu" else 100.0
+        return Worked(value, tuple(unit * p for p in shown), brevity, len(known))
+
+    def brevity(self, hypothesis_length: int, reference_length: float) -> float:
+        """The brevity penalty."""
+        c, r = hypothesis_length, reference_length
+        if self.brevity_penalty == "none":
+            return 1.0
+        if self.brevity_penalty == "coco":
+            ratio = (c + TINY) / (r + SMALL)
+            return exp(1 - 1 / ratio) if ratio < 1 else 1.0
+        if self.brevity_penalty == "plus-one":
+            return exp(min(0.0, 1 - (r + 1) / (c + 1)))
+        if c >= r:
+            return 1.0
+        if c == 0:
+            return self.empty_brevity
+        if self.arithmetic == "nmt":
+            return exp(1 - 1.0 / (c / r))
+        return exp(1 - r / c)
+
+    def precisions(self, matches: Sequence[int], totals: Sequence[int]) -> list[float | None]:
+        """The precision of each order after smoothing; None for one that counts as 1.
+
+        In per cent with sacreBLEU's arithmetic, as fractions with the others. Orders that do not
+        count at all are left out at the end.
+        """
+        unit = 100.0 if self.arithmetic == "sacrebleu" else 1.0
+        smoothing, value = self.smoothing, self.smoothing_value
+        precisions: list[float | None] = []
+        divisor = 1.0
+        for order, (match, total) in enumerate(zip(matches, totals, strict=True), 1):
+            numerator: float = match
+            denominator: float = total
+            if smoothing == "add-k-all" or (smoothing == "add-k" and order > 1):
+                numerator += value
+                denominator += value
+            elif smoothing == "epsilon":
+                precisions.append((match + TINY) / (total + SMALL))
+                continue
+            if denominator == 0:
+                if self.missing_order == "one":
+                    precisions.append(None)
+                    continue
+                if self.missing_order != "drop":
+                    precisions += [0.0] * (len(matches) - len(precisions))
+                break
+            if numerator != 0:
+                precisions.append(unit * numerator / denominator)
+            elif smoothing == "exp":
+                divisor *= 2
+                precisions.append(unit / (divisor * denominator))
+            elif smoothing == "floor":
+                precisions.append(unit * value / denominator)
+            elif smoothing == "tiny":
+                precisions.append(sys.float_info.min)
+            else:
+                precisions.append(0.0)
+        return precisions
+
+    def _mean(self, precisions: Sequence[float | None]) -> float:
+        """The weighted geometric mean of the precisions."""
+        if self.arithmetic == "sacrebleu":
+            return self._mean_of_percentages(precisions)
+        fractions = [1.0 if p is None else p for p in precisions]
+        weights = self.weights or [1.0 / len(precisions)] * len(precisions)
+        pairs = zip(weights, fractions, strict=False)
+        if self.arithmetic == "nltk":
+            # An order that smoothing has left without a match is skipped.
+            return exp(fsum(weight * log(p) for weight, p in pairs if p > 0))
+        if not fractions or min(fractions) <= 0:
+            return 0.0
+        return exp(sum(weight * log(p) for weight, p in pairs))
+
+    def _mean_of_percentages(self, precisions: Sequence[float | None]) -> float:
+        if not precisions:
+            return 0.0
+        percentages = [100.0 if p is None else p for p in precisions]
+        logs = [log(p) if p != 0.0 else LOG_OF_ZERO for p in percentages]
+        if self.weights is None:
+            return exp(sum(logs) / len(logs))
+        mean = sum(log * weight for log, weight in zip(logs, self.weights, strict=False))
+        if len(logs) < len(self.weights):
+            whole = sum(self.weights[: len(logs)])
+            mean = mean / whole if whole else LOG_OF_ZERO
+        return exp(mean)
+
+
+def _coco_mean(matches: Sequence[int], totals: Sequence[int]) -> float:
+    """pycocoevalcap's mean: a running product of guarded precisions, and its root."""
+    product = 1.0
+    for match, total in zip(matches, totals, strict=True):
+        product *= (match + TINY) / (total + SMALL)
+    return float(product ** (1.0 / len(matches)))
+
+
+class Worked:
+    """A score and the steps to it."""
+
+    __slots__ = ("brevity_penalty", "counted", "precisions", "value")
+
+    def __init__(
+        self, value: float, precisions: tuple[float, ...], brevity_penalty: float, counted: int
+    ) -> None:
+        self.value = value
+        """In the arithmetic's own scale: 0-100 for sacreBLEU's, 0-1 for the others."""
+        self.precisions = precisions
+        """Of each order, in per cent."""
+        self.brevity_penalty = brevity_penalty
+        self.counted = counted
+        """How many orders the mean is over."""

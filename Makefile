@@ -53,7 +53,8 @@ format: $(VENV)/.installed $(VENV)/.group-lint ## let the tools settle the style
 	$(BIN)/ruff format
 	cargo fmt --all
 
-docs: $(VENV)/.installed $(VENV)/.group-docs ## the reference of the package and of the kernel, into build/docs
+docs: $(VENV)/.installed $(VENV)/.group-docs ## the pages of docs/, and the reference of package and kernel into build/docs
+	$(BIN)/python docs/pages.py
 	$(BIN)/pdoc --docformat google --output-directory build/docs/python truebleu
 	RUSTDOCFLAGS="-A rustdoc::private_intra_doc_links" cargo doc --no-deps --document-private-items --quiet --target-dir build/docs/rust
 	@printf 'build/docs/python/index.html\nbuild/docs/rust/doc/truebleu_kernel/index.html\n'

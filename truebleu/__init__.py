@@ -6,8 +6,17 @@ from truebleu.files import File
 from truebleu.metric import Metric, Score, Signature, metric
 from truebleu.statistics import Statistics
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from truebleu.explanation import Explanation, explain
+    from truebleu.family import Family
+    from truebleu.family.identify import which
+
+    family: Family
+
 __all__ = [
     "BLEU",
+    "Explanation",
     "File",
     "InputError",
     "Metric",
@@ -17,5 +26,25 @@ __all__ = [
     "Statistics",
     "__version__",
     "bleu",
+    "explain",
+    "family",
     "metric",
+    "which",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """What few need is imported when it is asked for."""
+    if name == "family":
+        from importlib import import_module
+
+        return import_module("truebleu.family")
+    if name in ("explain", "Explanation"):
+        from truebleu import explanation
+
+        return getattr(explanation, name)
+    if name == "which":
+        from truebleu.family.identify import which
+
+        return which
+    raise AttributeError(f"module 'truebleu' has no attribute '{name}'")

@@ -10,10 +10,11 @@ from __future__ import annotations
 import sys
 from math import inf
 
-from truebleu import _kernel, inputs, tokenizers
+from truebleu import _kernel, bleu_signature, inputs, tokenizers
 from truebleu._kernel import InputError, Scores, Table
-from truebleu.formula import Formula, Worked
-from truebleu.metric import Metric, Score, Signature, own_signature
+from truebleu.bleu_score import BLEUScore
+from truebleu.formula import Formula
+from truebleu.metric import Metric
 from truebleu.statistics import Statistics
 
 TYPE_CHECKING = False
@@ -22,17 +23,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.metric import Summary
-
-# Each smoothing method, and the value it takes if none is given; None if it takes none.
-SMOOTHING: dict[str, float | None] = {
-    "exp": None,
-    "floor": 0.1,
-    "add-k": 1.0,
-    "none": None,
-    "add-k-all": 1.0,
-    "epsilon": None,
-    "tiny": None,
-}
 
 # The other parameters that are one of a few words; sacreBLEU's is the first.
 CHOICES: dict[str, tuple[object, ...]] = {
@@ -50,25 +40,11 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "missing_order": (None, "zero", "one", "drop", "at-least-one"),
     "no_match": ("zero", "any-zero", "smoothed"),
     "aggregate": ("corpus", "segments"),
-    "arithmetic": ("sacrebleu", "nltk", "nmt", "coco"),
+    "arithmetic": ("sacrebleu", "nltk", "nmt", "coco", "codenn", "allennlp", "float32"),
 }
 
-# What a signature calls the cases, and the kernel; "after" is done in Python.
-_CASE: dict[object, str] = {False: "mixed", True: "lc", "ascii": "ascii", "after": "after"}
-_LOWERCASE: dict[object, str] = {False: "no", True: "python", "ascii": "ascii", "after": "no"}
-
-# The fields of a signature that sacreBLEU has no words for, and their parameters.
-_FIELDS = {
-    "reflen": "reference_length",
-    "tie": "tie",
-    "bp": "brevity_penalty",
-    "bp0": "empty_brevity",
-    "miss": "missing_order",
-    "zero": "no_match",
-    "agg": "aggregate",
-    "scale": "scale",
-    "arith": "arithmetic",
-}
+# What the kernel calls the cases; "after" is done in Python.
+LOWERCASE: dict[object, str] = {False: "no", True: "python", "ascii": "ascii", "after": "no"}
 
 # A mean reference length is counted in parts of a token, so that it is an integer.
 PARTS = 720720
@@ -100,7 +76,8 @@ class BLEU(Metric):
 
     lowercase: also "ascii" (A to Z only) and "after" (each token, after tokenizing).
     smoothing: also "add-k-all" (order 1 too), "epsilon" (pycocoevalcap's guards), "tiny" (the
-        smallest positive number for an order without a match).
+        smallest positive number for an order without a match), "add-k-tiny" (add-k, and that
+        number of matches for order 1).
     reference_length: of several references the "closest" to the hypothesis in length, the
         "shortest", the "longest", their "average", "average-truncated" to an integer in each
         segment, or "single": more than one is refused.
@@ -117,8 +94,8 @@ class BLEU(Metric):
     aggregate: `score` is of the summed counts ("corpus") or the mean of all segments' scores
         ("segments").
     scale: 100 or 1: in which scale the score is published (`Score.published`).
-    arithmetic: whose order of floating-point operations: "sacrebleu", "nltk", "nmt", "coco". It
-        decides the last bit.
+    arithmetic: whose order of floating-point operations: "sacrebleu", "nltk", "nmt", "coco",
+        "codenn", "allennlp", or "float32" (in single precision). It decides the last bit.
 
     >>> metric = BLEU(lowercase=True)
     >>> print(metric.score(["The cat sat on the mat."], ["the cat sat on a mat."]))
@@ -193,7 +170,7 @@ class BLEU(Metric):
             )
         if smoothing_value is not None:
             if SMOOTHING[smoothing] is None:
-                raise ValueError(f"smoothing '{smoothing}' takes no value; floor and add-k do")
+                raise ValueError(f"smoothing '{smoothing}' takes no value; {_valued()} do")
             smoothing_value = _number("smoothing_value", smoothing_value)
         if not isinstance(max_order, int) or not 1 <= max_order <= 16:
             raise ValueError(f"max_order={max_order!r}: n-grams can be 1 to 16 tokens long")
@@ -236,9 +213,9 @@ class BLEU(Metric):
         self._kernel = _kernel.Bleu(
             # What Python splits arrives as tokens, which no tokenizer touches.
             tokenizer=str(tokenize) if self._in_kernel else "none",
-            lowercase=_LOWERCASE[self._values["lowercase"]],
+            lowercase=LOWERCASE[self._values["lowercase"]],
             max_order=max_order,
-            reference_lengths=[self._length_rule],
+            reference_lengths=[self.length_rule],
             at_least_one=missing_order == "at-least-one",
             smoothing=smoothing if self._plain else "none",
             smoothing_value=0.0 if value is None else value,
@@ -299,12 +276,17 @@ class BLEU(Metric):
         return self._values["arithmetic"]  # type: ignore[no-any-return]
 
     @property
-    def _length_rule(self) -> str:
+    def length_rule(self) -> str:
         """The rule for the reference length, as the kernel calls it."""
         rule, tie = self._values["reference_length"], self._values["tie"]
         if rule == "single" or (rule == "closest" and tie == "shorter"):
             return "closest"
         return f"closest-{tie}" if rule == "closest" else str(rule)
+
+    @property
+    def at_least_one(self) -> bool:
+        """Whether every segment counts at least one n-gram of each order."""
+        return bool(self._values["missing_order"] == "at-least-one")
 
     def missing(self, *, segment: bool) -> str:
         """What happens to an order that the hypotheses are too short for."""
@@ -333,7 +315,7 @@ class BLEU(Metric):
         orders = range(1, self.max_order + 1)
         return (
             "hypothesis_length",
-            "reference_length" if self._length_rule != "average" else "reference_length_parts",
+            "reference_length" if self.length_rule != "average" else "reference_length_parts",
             *(f"matches_{order}" for order in orders),
             *(f"totals_{order}" for order in orders),
         )
@@ -344,8 +326,8 @@ class BLEU(Metric):
         tokenizer = tokenizers.label(self.tokenize)
         least = "|least:1" if self._values["missing_order"] == "at-least-one" else ""
         return (
-            f"BLEU|tok:{tokenizer}|case:{_CASE[self.lowercase]}|order:{self.max_order}"
-            f"|reflen:{self._length_rule}{least}"
+            f"BLEU|tok:{tokenizer}|case:{bleu_signature.CASE[self.lowercase]}|order:{self.max_order}"
+            f"|reflen:{self.length_rule}{least}"
         )
 
     def score(
@@ -371,39 +353,40 @@ class BLEU(Metric):
         run = self._scan(hypotheses, references, workers)
         if self.aggregate == "corpus":
             totals, seen = run.totals()
-            self._check(seen, hypotheses)
+            self.check(seen, hypotheses)
             return BLEUScore(self, totals.tolist()[0], count_references(seen["references"])), seen
         table, seen = run.table()
-        self._check(seen, hypotheses)
+        self.check(seen, hypotheses)
         return self._mean_score(table, count_references(seen["references"])), seen
 
     def _mean_score(self, table: Table, references: int | str | None) -> BLEUScore:
         """The mean of the segments' scores, and the counts of all of them."""
-        scores = self._segment_values(table)
+        scores = self.segment_values(table)
         mean = sum(scores) / len(scores)
         return BLEUScore(self, table.total().tolist()[0], references, segment=True, value=mean)
 
-    def _segment_values(self, table: Table) -> Sequence[float]:
+    def segment_values(self, table: Table) -> Sequence[float]:
         """The score of each row, in the scale of the arithmetic."""
         if self._plain:
             return self._kernel.scores(table).tolist()
-        formula = self.formula(segment=True)
-        return [self._work_out(formula, row).value for row in table.tolist()]
-
-    def _work_out(self, formula: Formula, row: Sequence[int]) -> Worked:
-        matches, totals = row[2 : 2 + self.max_order], row[2 + self.max_order :]
-        return formula.work_out(matches, totals, row[0], self.reference_length_of(row))
+        value, orders = self.formula(segment=True).value, self.max_order
+        part = PARTS if self.length_rule == "average" else 1
+        return [
+            value(row[2 : 2 + orders], row[2 + orders :], row[0], row[1] / part)
+            for row in table.tolist()
+        ]
 
     def reference_length_of(self, row: Sequence[int]) -> float:
         """The reference length that a row of statistics says."""
-        return row[1] / PARTS if self._length_rule == "average" else row[1]
+        return row[1] / PARTS if self.length_rule == "average" else row[1]
 
     @property
     def natural_scale(self) -> float:
         """The scale that the arithmetic works in."""
         return 100.0 if self.arithmetic == "sacrebleu" else 1.0
 
-    def _check(self, seen: Summary, hypotheses: object) -> None:
+    def check(self, seen: Summary, hypotheses: object) -> None:
+        """Raises InputError if this metric is not defined for what was seen."""
         _refuse_nothing(seen, hypotheses)
         if self._values["reference_length"] == "single" and seen["references"] != (1, 1):
             raise InputError(
@@ -426,7 +409,7 @@ class BLEU(Metric):
         table, seen = run.table(segments)
         _refuse_nothing(seen, hypotheses)
         while seen["segments"]:
-            self._check(seen, hypotheses)
+            self.check(seen, hypotheses)
             statistics = self._statistics(table, count_references(seen["references"]))
             yield statistics, self._scores(table), seen
             table, seen = run.table(segments)
@@ -447,7 +430,7 @@ class BLEU(Metric):
         if self._plain:
             return self._kernel.scores(table)
         factor = 100.0 / self.natural_scale
-        return Scores([factor * value for value in self._segment_values(table)])
+        return Scores([factor * value for value in self.segment_values(table)])
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> BLEUScore:
         """The score of one segment.
@@ -474,7 +457,7 @@ class BLEU(Metric):
         else:
             references = (references,)
         table, seen = self._scan((hypothesis,), references, 1).table()
-        self._check(seen, hypothesis)
+        self.check(seen, hypothesis)
         return BLEUScore(
             self, table.tolist()[0], count_references(seen["references"]), segment=True
         )
@@ -488,7 +471,7 @@ class BLEU(Metric):
         Scores(2 segments: [66.87, 50.00])
         """
         table, seen = self._scan(hypotheses, references, workers).table()
-        self._check(seen, hypotheses)
+        self.check(seen, hypotheses)
         return self._scores(table)
 
     def statistics(
@@ -496,7 +479,7 @@ class BLEU(Metric):
     ) -> Statistics:
         """The table of what was counted, a row a segment. Arguments as for `score`."""
         table, seen = self._scan(hypotheses, references, workers).table()
-        self._check(seen, hypotheses)
+        self.check(seen, hypotheses)
         return self._statistics(table, count_references(seen["references"]))
 
     def _statistics(self, table: Table, references: int | str | None) -> Statistics:
@@ -538,56 +521,22 @@ class BLEU(Metric):
         (`max_order`), weights, value (the smoothing value where two digits lose some of it),
         reflen, tie, bp, bp0 (`empty_brevity`), miss, zero (`no_match`), agg, scale, arith.
         """
-        values = self._values
-        effective = self.missing(segment=segment or self.aggregate == "segments") == "drop"
-        smooth, value = self.smoothing, self.smoothing_value
-        exact = None
-        if value is not None:
-            smooth = f"{smooth}[{value:.2f}]"
-            exact = repr(value) if float(f"{value:.2f}") != value else None
-        fields: dict[str, str | None] = {
-            "nrefs": None if references is None else str(references),
-            "case": _CASE[self.lowercase],
-            "eff": "yes" if effective else "no",
-            "tok": tokenizers.label(self.tokenize),
-            "smooth": smooth,
-            "order": None if self.max_order == 4 else str(self.max_order),
-            "weights": None if self.weights is None else ",".join(map(repr, self.weights)),
-            "value": exact,
-        }
-        for field, name in _FIELDS.items():
-            given = values[name]
-            fields[field] = None if given == self.PARAMETERS[name] else f"{given}"
-        if values["missing_order"] in ("drop", "zero"):
-            fields["miss"] = None  # Effective order says it.
-        return own_signature(self.NAME, fields, self.SHORT_NAMES)
+        return bleu_signature.write(self, references, segment=segment)
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> BLEU:
         """The metric that a signature's fields name."""
-        case = _one_of(fields, "case", {word: value for value, word in _CASE.items()}, False)
-        effective = _one_of(fields, "eff", {"yes": True, "no": False}, None)
-        smoothing, bracket, value = fields.get("smooth", "exp").partition("[")
-        number = fields.get("value", value.rstrip("]") if bracket else None)
-        weights = fields.get("weights")
-        others: dict[str, Any] = {
-            name: fields[field] for field, name in _FIELDS.items() if field in fields
-        }
-        return cls(
-            fields.get("tok", "13a"),
-            lowercase=case,  # type: ignore[arg-type]
-            smoothing=smoothing,
-            smoothing_value=_unless_default(smoothing, number),
-            effective_order=None if "miss" in fields else effective,  # type: ignore[arg-type]
-            max_order=int(fields.get("order", "4")),
-            weights=None if weights is None else [float(w) for w in weights.split(",")],
-            **others,
-        )
+        return cls(**bleu_signature.read(fields))
 
     def __setattr__(self, name: str, value: object) -> None:
         if hasattr(self, "_kernel"):  # set last
             raise AttributeError(f"metrics are frozen; make another with {name}={value!r}")
         object.__setattr__(self, name, value)
+
+
+def _valued() -> str:
+    """The smoothing methods that take a value."""
+    return ", ".join(name for name, value in SMOOTHING.items() if value is not None)
 
 
 def _number(name: str, value: object) -> float:
@@ -621,24 +570,6 @@ def _weights(weights: Sequence[float] | None, orders: int) -> tuple[float, ...] 
     return numbers
 
 
-def _one_of(
-    fields: Mapping[str, str], field: str, meanings: Mapping[str, object], default: object
-) -> object:
-    if field not in fields:
-        return default
-    if fields[field] not in meanings:
-        raise ValueError(f"{field}:{fields[field]} is none of {', '.join(meanings)}")
-    return meanings[fields[field]]
-
-
-def _unless_default(smoothing: str, number: str | None) -> float | None:
-    """A smoothing value from print; None if it is the default, which needs no saying."""
-    if number is None:
-        return None
-    value = _number(f"smooth:{smoothing}[{number}], value", number)
-    return None if value == SMOOTHING.get(smoothing) else value
-
-
 def _refuse_nothing(seen: Summary, hypotheses: inputs.Hypotheses) -> None:
     if not seen["segments"]:
         name = inputs.label("hypotheses", hypotheses)
@@ -651,118 +582,6 @@ def count_references(seen: tuple[int, int] | None) -> int | str | None:
         return None
     fewest, most = seen
     return most if fewest == most else "var"
-
-
-class BLEUScore(Score):
-    """A BLEU score, with everything it was made of."""
-
-    __slots__ = ("_formula", "_metric", "_references", "_row", "_segment", "_value")
-
-    def __init__(
-        self,
-        metric: BLEU,
-        row: Sequence[int],
-        references: int | str | None,
-        *,
-        segment: bool = False,
-        value: float | None = None,
-    ) -> None:
-        self._metric = metric
-        self._row = row
-        self._references = references
-        self._segment = segment
-        # The kernel gives the value of a single segment; the formula is worked out if asked for.
-        self._formula: Worked | None = None
-        self._value = self._worked_out().value if value is None else value
-
-    def _worked_out(self) -> Worked:
-        if self._formula is None:
-            formula = self._metric.formula(segment=self._segment)
-            length = self._metric.reference_length_of(self._row)
-            self._formula = formula.work_out(self.matches, self.totals, self._row[0], length)
-        return self._formula
-
-    @property
-    def name(self) -> str:
-        """The name of the metric, "BLEU"."""
-        return self._metric.NAME
-
-    @property
-    def value(self) -> float:
-        """The score, 0–100, to sacreBLEU's last bit."""
-        scale = self._metric.natural_scale
-        return self._value if scale == 100.0 else 100.0 * self._value
-
-    @property
-    def fraction(self) -> float:
-        """The score, 0–1, to the last bit of the programs that work in this scale."""
-        return self._value / self._metric.natural_scale
-
-    @property
-    def published(self) -> float:
-        """The score in the scale that the metric is published in."""
-        return self.value if self._metric.scale == 100.0 else self.fraction * self._metric.scale
-
-    @property
-    def precisions(self) -> tuple[float, ...]:
-        """The precision of each order in per cent, smoothed, as sacreBLEU gives it."""
-        return self._worked_out().precisions
-
-    @property
-    def brevity_penalty(self) -> float:
-        """1, or less if the hypotheses are shorter than the references."""
-        return self._worked_out().brevity_penalty
-
-    @property
-    def matches(self) -> tuple[int, ...]:
-        """The clipped matches of each order, before smoothing."""
-        return tuple(self._row[2 : 2 + self._metric.max_order])
-
-    @property
-    def totals(self) -> tuple[int, ...]:
-        """The number of n-grams of each order in the hypotheses, before smoothing."""
-        return tuple(self._row[2 + self._metric.max_order :])
-
-    @property
-    def hypothesis_length(self) -> int:
-        """The tokens of the hypotheses."""
-        return self._row[0]
-
-    @property
-    def reference_length(self) -> float:
-        """The effective reference length, an integer unless it is a mean."""
-        return self._metric.reference_length_of(self._row)
-
-    @property
-    def ratio(self) -> float:
-        """Hypothesis length over reference length; 0 if there is no reference token."""
-        return self._row[0] / self.reference_length if self._row[1] else 0.0
-
-    @property
-    def signature(self) -> Signature:
-        """What was computed, so that anyone can compute it again."""
-        return self._metric.signature(self._references, segment=self._segment)
-
-    @property
-    def verbose(self) -> str:
-        """Precisions, brevity penalty and lengths, as sacreBLEU prints them."""
-        precisions = "/".join(f"{precision:.1f}" for precision in self.precisions)
-        return (
-            f"{precisions} (BP = {self.brevity_penalty:.3f} ratio = {self.ratio:.3f} "
-            f"hyp_len = {self.hypothesis_length} ref_len = {self.reference_length})"
-        )
-
-    def details(self) -> dict[str, Any]:
-        """What the score was made of."""
-        return {
-            "precisions": list(self.precisions),
-            "matches": list(self.matches),
-            "totals": list(self.totals),
-            "brevity_penalty": self.brevity_penalty,
-            "hypothesis_length": self.hypothesis_length,
-            "reference_length": self.reference_length,
-            "ratio": self.ratio,
-        }
 
 
 def bleu(

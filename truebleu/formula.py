@@ -8,6 +8,7 @@ kernel/src/bleu.rs has sacreBLEU's case for many rows at once; the tests hold th
 
 from __future__ import annotations
 
+import struct
 import sys
 from math import exp, fsum, log
 
@@ -20,6 +21,20 @@ LOG_OF_ZERO = -9999999999
 
 # pycocoevalcap's guards against division by 0.
 TINY, SMALL = 1e-15, 1e-9
+
+_SINGLE = struct.Struct("f")
+
+# Each smoothing method, and the value it takes if none is given; None if it takes none.
+SMOOTHING: dict[str, float | None] = {
+    "exp": None,
+    "floor": 0.1,
+    "add-k": 1.0,
+    "none": None,
+    "add-k-all": 1.0,
+    "add-k-tiny": 1.0,
+    "epsilon": None,
+    "tiny": None,
+}
 
 
 class Formula:
@@ -66,22 +81,42 @@ class Formula:
     ) -> Worked:
         """The score of these counts, and the steps to it."""
         brevity = self.brevity(hypothesis_length, reference_length)
-        # Without any match most programs give up before they smooth.
-        hopeless = self.no_match == "zero" and not any(matches)
-        if hopeless or (self.no_match == "any-zero" and not all(matches)):
+        if self._is_hopeless(matches):
             return Worked(0.0, tuple(0.0 for _ in matches), brevity, 0)
         precisions = self.precisions(matches, totals)
         known = tuple(p for p in precisions if p is not None)
-        mean = self._mean(precisions) if precisions else 0.0
-        if self.arithmetic == "coco":
-            value = _coco_mean(matches, totals) * brevity
-        elif self.arithmetic == "nmt":
-            value = mean * brevity
-        else:
-            value = brevity * mean
+        value = self.value(matches, totals, hypothesis_length, reference_length)
         shown = (*known, *(0.0 for _ in range(len(matches) - len(known))))
         unit = 1.0 if self.arithmetic == "sacrebleu" else 100.0
         return Worked(value, tuple(unit * p for p in shown), brevity, len(known))
+
+    def _is_hopeless(self, matches: Sequence[int]) -> bool:
+        """Whether the score is 0 before anything is smoothed, as without any match in most."""
+        if self.no_match == "zero":
+            return not any(matches)
+        return self.no_match == "any-zero" and not all(matches)
+
+    def value(
+        self,
+        matches: Sequence[int],
+        totals: Sequence[int],
+        hypothesis_length: int,
+        reference_length: float,
+    ) -> float:
+        """The score of these counts, in the arithmetic's scale: 0-100 for sacreBLEU's, else 0-1."""
+        if self._is_hopeless(matches):
+            return 0.0
+        if self.arithmetic == "codenn":
+            return self._codenn(matches, totals, hypothesis_length, reference_length)
+        brevity = self.brevity(hypothesis_length, reference_length)
+        if self.arithmetic == "coco":
+            return _coco_mean(matches, totals) * brevity
+        if self.arithmetic == "allennlp":
+            return brevity * self._allennlp_mean(matches, totals)
+        mean = self._mean(self.precisions(matches, totals))
+        if self.arithmetic == "float32":
+            return single(single(brevity) * mean)
+        return mean * brevity
 
     def brevity(self, hypothesis_length: int, reference_length: float) -> float:
         """The brevity penalty."""
@@ -93,12 +128,15 @@ class Formula:
             return exp(1 - 1 / ratio) if ratio < 1 else 1.0
         if self.brevity_penalty == "plus-one":
             return exp(min(0.0, 1 - (r + 1) / (c + 1)))
+        # Where a score may be positive without a match, nothing against nothing is not perfect.
+        if c == 0 and (r > 0 or self.no_match == "smoothed"):
+            return self.empty_brevity
         if c >= r:
             return 1.0
-        if c == 0:
-            return self.empty_brevity
         if self.arithmetic == "nmt":
             return exp(1 - 1.0 / (c / r))
+        if self.arithmetic == "float32":
+            return single(exp(single(1 - single(r / c))))
         return exp(1 - r / c)
 
     def precisions(self, matches: Sequence[int], totals: Sequence[int]) -> list[float | None]:
@@ -114,7 +152,7 @@ class Formula:
         for order, (match, total) in enumerate(zip(matches, totals, strict=True), 1):
             numerator: float = match
             denominator: float = total
-            if smoothing == "add-k-all" or (smoothing == "add-k" and order > 1):
+            if smoothing == "add-k-all" or (order > 1 and smoothing in ("add-k", "add-k-tiny")):
                 numerator += value
                 denominator += value
             elif smoothing == "epsilon":
@@ -136,6 +174,8 @@ class Formula:
                 precisions.append(unit * value / denominator)
             elif smoothing == "tiny":
                 precisions.append(sys.float_info.min)
+            elif smoothing == "add-k-tiny":
+                precisions.append(sys.float_info.min / denominator)
             else:
                 precisions.append(0.0)
         return precisions
@@ -152,7 +192,29 @@ class Formula:
             return exp(fsum(weight * log(p) for weight, p in pairs if p > 0))
         if not fractions or min(fractions) <= 0:
             return 0.0
+        if self.arithmetic == "float32":
+            logs = [
+                single(single(weight) * single(log(single(p))))
+                for weight, p in zip(weights, fractions, strict=False)
+            ]
+            return single(exp(single(sum(logs))))
         return exp(sum(weight * log(p) for weight, p in pairs))
+
+    def _codenn(self, matches: Sequence[int], totals: Sequence[int], c: int, r: float) -> float:
+        """CodeNN's: guards in both logarithms, the brevity penalty among them."""
+        added, mean = 0.0, 0.0
+        for match, total in zip(matches, totals, strict=True):
+            numerator, denominator = match + added, total + added
+            mean += log(numerator + sys.float_info.min) - log(denominator + sys.float_info.min)
+            added = self.smoothing_value
+        return exp(mean / len(matches) + min(0.0, 1 - (r + 1) / (c + 1)))
+
+    def _allennlp_mean(self, matches: Sequence[int], totals: Sequence[int]) -> float:
+        """AllenNLP's: a difference of logarithms an order."""
+        guard = self.smoothing_value
+        weights = self.weights or [1.0 / len(matches)] * len(matches)
+        counts = zip(weights, matches, totals, strict=True)
+        return exp(sum(w * (log(match + guard) - log(total + guard)) for w, match, total in counts))
 
     def _mean_of_percentages(self, precisions: Sequence[float | None]) -> float:
         if not precisions:
@@ -174,6 +236,11 @@ def _coco_mean(matches: Sequence[int], totals: Sequence[int]) -> float:
     for match, total in zip(matches, totals, strict=True):
         product *= (match + TINY) / (total + SMALL)
     return float(product ** (1.0 / len(matches)))
+
+
+def single(number: float) -> float:
+    """A number in single precision."""
+    return float(_SINGLE.unpack(_SINGLE.pack(number))[0])
 
 
 class Worked:

@@ -6,6 +6,7 @@ Everything that can be mistaken for something else is refused here, with both re
 from __future__ import annotations
 
 import os
+from itertools import zip_longest
 
 from truebleu import _kernel, tokenizers
 from truebleu._kernel import InputError
@@ -13,7 +14,7 @@ from truebleu.files import File
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     Hypotheses = Any
@@ -36,10 +37,9 @@ def scan(
     references = _recognized("references", references)
     if isinstance(hypotheses, list):
         raise TypeError("hypotheses: several files or columns; score one system at a time")
-    if isinstance(hypotheses, tuple):
-        if not hypotheses:
-            raise InputError("hypotheses: no segments at all; there is nothing to score")
-    given = isinstance(hypotheses, tuple) and _is_tokens(hypotheses)
+    if isinstance(hypotheses, tuple) and not hypotheses:
+        raise InputError("hypotheses: no segments at all; there is nothing to score")
+    given = isinstance(hypotheses, tuple) and is_tokens(hypotheses)
     if isinstance(references, tuple) and not given:
         # How many lines a file has is not known yet; then only the square shape is ambiguous.
         known = isinstance(hypotheses, tuple)
@@ -59,6 +59,42 @@ def scan(
         columns = _named_columns(references)
         sources = [_column_source(column, role, required=False) for role, column in columns]
     return kernel.scan(source, sources, workers)
+
+
+def tokenized(
+    hypotheses: Hypotheses,
+    references: References,
+    *,
+    tokenize: tokenizers.Tokenize,
+    lowercase: bool | str,
+) -> Iterator[tuple[list[Any], list[list[Any]]]]:
+    """Each segment's tokens and its references' tokens, for metrics that count in Python.
+
+    Takes what `scan` takes, and refuses what it refuses.
+    """
+    hypotheses = _recognized("hypotheses", hypotheses)
+    references = _recognized("references", references)
+    if isinstance(hypotheses, list):
+        raise TypeError("hypotheses: several files or columns; score one system at a time")
+    given = isinstance(hypotheses, tuple) and is_tokens(hypotheses)
+    if isinstance(references, tuple) and not given:
+        known = isinstance(hypotheses, tuple)
+        _refuse_transposed(references, len(hypotheses) if known else len(references))
+    splitter = _splitter(hypotheses, references, tokenize, lowercase)
+    return (splitter or _Callable(tokenize, lowercase)).pairs(hypotheses, references)
+
+
+def texts(hypotheses: Hypotheses, references: References) -> Iterator[tuple[str, list[str]]]:
+    """Each segment's text and its references' texts, as they are."""
+    hypotheses = _recognized("hypotheses", hypotheses)
+    references = _recognized("references", references)
+    if isinstance(hypotheses, list):
+        raise TypeError("hypotheses: several files or columns; score one system at a time")
+    if isinstance(references, tuple):
+        known = isinstance(hypotheses, tuple)
+        _refuse_transposed(references, len(hypotheses) if known else len(references))
+    pairs = _Texts().pairs(hypotheses, references)
+    return ((text[0], [other[0] for other in others]) for text, others in pairs)
 
 
 def _recognized(role: str, value: Any) -> Any:
@@ -90,6 +126,22 @@ def _recognized(role: str, value: Any) -> Any:
     return list(items)
 
 
+def _lengths(names: list[str], rest: list[tuple[Any, ...]], before: int, nothing: object) -> str:
+    """What to say of inputs that end after different numbers of segments."""
+    counts = [
+        before + sum(item is not nothing for item in items) for items in zip(*rest, strict=True)
+    ]
+    told = ", ".join(f"{name} {count}" for name, count in zip(names, counts, strict=True))
+    return (
+        f"the inputs have different numbers of segments: {told}; "
+        f"segment {min(counts) + 1} has no counterpart"
+    )
+
+
+def _names(columns: list[tuple[str, Any]]) -> list[str]:
+    return ["hypotheses", *(name for name, _ in columns)]
+
+
 def _named_columns(references: Any) -> list[tuple[str, Any]]:
     if isinstance(references, list):
         return [(f"reference {i}", column) for i, column in enumerate(references, 1)]
@@ -102,7 +154,7 @@ def _splitter(
     """Who makes tokens of the segments, if not the kernel."""
     if not isinstance(tokenize, str) or lowercase == "after":
         return _Callable(tokenize, lowercase)
-    if not isinstance(hypotheses, tuple) or not _is_tokens(hypotheses):
+    if not isinstance(hypotheses, tuple) or not is_tokens(hypotheses):
         return None
     if tokenize != "none":
         raise InputError(
@@ -141,7 +193,8 @@ def _is_group(value: object) -> bool:
     return not isinstance(value, str | bytes) and hasattr(value, "__len__")
 
 
-def _is_tokens(hypotheses: tuple[Any, ...]) -> bool:
+def is_tokens(hypotheses: tuple[Any, ...]) -> bool:
+    """Whether segments are sequences of tokens, and not strings."""
     return next((_is_group(item) for item in hypotheses if item is not None), False)
 
 
@@ -193,6 +246,32 @@ class _Splitter:
             for role, segments in named
         ]
 
+    def pairs(
+        self, hypotheses: Any, references: Any
+    ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
+        """The tokens of each segment's hypothesis, and those of its references that there are."""
+        named = [("references", references)]
+        if isinstance(references, list):
+            named = _named_columns(references)
+        columns: list[Iterator[Any]] = [self._hypothesis_rows(_segments("hypotheses", hypotheses))]
+        columns += [self._reference_rows(_segments(role, segments)) for role, segments in named]
+        nothing = object()
+        rows = zip_longest(*columns, fillvalue=nothing)
+        number = 0
+        for number, row in enumerate(rows, 1):
+            if any(item is nothing for item in row):
+                raise InputError(_lengths(_names(named), [row, *rows], number - 1, nothing))
+            tokens, *others = row
+            found = [list(one) for several in others for one in several if one is not None]
+            if not found:
+                raise InputError(
+                    f"references: segment {number} has none (all are missing); every segment needs "
+                    "at least one reference, so leave the segment out or give it one"
+                )
+            yield list(tokens), found
+        if not number:
+            raise InputError("hypotheses: no segments at all; there is nothing to score")
+
     def _hypothesis_rows(self, segments: Iterable[Any]) -> Iterator[Sequence[Any]]:
         for number, segment in enumerate(segments, 1):
             if segment is None:
@@ -229,6 +308,18 @@ class _Callable(_Splitter):
                 f"the tokenizer {self.name} takes str, and a segment is a {type(segment).__name__}"
             )
         return self.split(segment)
+
+    def is_segment(self, item: object) -> bool:
+        return isinstance(item, str)
+
+
+class _Texts(_Splitter):
+    """Strings that stay whole."""
+
+    def tokens(self, segment: Any) -> Sequence[Any]:
+        if not isinstance(segment, str):
+            raise TypeError(f"strings are meant, and a segment is a {type(segment).__name__}")
+        return (segment,)
 
     def is_segment(self, item: object) -> bool:
         return isinstance(item, str)

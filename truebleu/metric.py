@@ -6,8 +6,10 @@ from truebleu._kernel import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, ClassVar, Self, TypedDict
+
+    from truebleu._kernel import Scores
 
     class Summary(TypedDict):
         """What the kernel says of a run beside its rows (kernel/src/observe.rs)."""
@@ -62,7 +64,8 @@ class Metric:
     SHORT_NAMES: ClassVar[dict[str, str]]
 
     def __init_subclass__(cls) -> None:
-        METRICS[cls.NAME.lower()] = cls
+        if "NAME" in cls.__dict__:  # what several metrics share has none
+            METRICS[cls.NAME.lower()] = cls
 
     def __init__(self, **values: Any) -> None:
         self._values = values
@@ -70,6 +73,24 @@ class Metric:
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Self:
         """The metric that a signature's fields name, without those of `CIRCUMSTANCES`."""
+        raise NotImplementedError
+
+    def score(self, hypotheses: Any, references: Any, *, workers: int = 1) -> Score:
+        """The score of a corpus."""
+        raise NotImplementedError
+
+    def sentence(self, hypothesis: str, references: Any) -> Score:
+        """The score of one segment."""
+        raise NotImplementedError
+
+    def segments(
+        self, hypotheses: Any, references: Any, *, workers: int = 1
+    ) -> Sequence[float] | Scores:
+        """The score of each segment."""
+        raise NotImplementedError
+
+    def signature(self, references: int | str | None = None, *, segment: bool = False) -> Signature:
+        """What is computed, so that anyone can compute it again."""
         raise NotImplementedError
 
     @property

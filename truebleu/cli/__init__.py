@@ -17,6 +17,7 @@ EPILOG = """\
 examples:
   truebleu score reference.en -i system.en
   truebleu segments reference.en -i system.en -f tsv
+  truebleu explain "the cat on mat" --reference "the cat is on the mat"
   truebleu score --help
 """
 
@@ -108,6 +109,10 @@ def _command(name: str) -> Command:
             from truebleu.cli.score import COMMAND
         case "segments":
             from truebleu.cli.segments import COMMAND
+        case "explain":
+            from truebleu.cli.explain import COMMAND
+        case "family":
+            from truebleu.cli.family import COMMAND
         case _:
             from truebleu.cli.completion import COMMAND
     return COMMAND

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 COMMANDS = {
     "score": "Score the outputs of systems, a number each",
     "segments": "Score each segment, a row each",
+    "explain": "Work a score through: what matched, what was clipped, how the number comes about",
+    "family": "List the published BLEUs, score with all, find the one that gives a number",
     "completion": "Print a script that lets a shell complete commands and options",
 }
 
@@ -43,6 +45,7 @@ SUFFIXES = {
     ".tsv": "tsv",
     ".tex": "latex",
     ".md": "markdown",
+    ".html": "html",
     ".parquet": "parquet",
 }
 
@@ -131,7 +134,8 @@ class Parser(argparse.ArgumentParser):
         """
         known = self._option_string_actions
         name = argument.partition("=")[0] if argument.startswith("--") else argument
-        if name in known or not name.startswith("-") or name == "-":
+        if name in known or not name.startswith("-") or name == "-" or " " in name:
+            # argparse takes nothing with a space in it for an option; it is text to be explained.
             return
         if not name.startswith("--"):
             if _is_number(name):

@@ -63,6 +63,11 @@ class _Column(File):
         self._rows = rows
         self._number = number
 
+    def lines(self) -> Iterator[str]:
+        """The lines of the column as strings."""
+        while piece := self._rows.read(self._number):
+            yield from piece.decode("utf-8", "surrogatepass").split("\n")[:-1]
+
     def source(self, role: str) -> _kernel.Source:
         """The lines of the column, for the kernel."""
         return _kernel.stream(lambda _: self._rows.read(self._number), self.label(role))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from itertools import islice
-from math import exp, fsum, isclose, log
+from math import exp, fsum, log
 
-from truebleu.explanation import counting, formula
+from truebleu.explanation import VERSION, counting, equations
+from truebleu.explanation.equations import ngrams
 from truebleu.explanation.reading import pairs
+from truebleu.formula import SMALL, TINY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,15 +21,12 @@ if TYPE_CHECKING:
     from truebleu.explanation.counting import Ngram, Tokens
     from truebleu.explanation.reading import Pair
 
-# Changes when a reader of the old form could no longer read the new one.
-VERSION = 1
-
 # The customary reading of a BLEU score between 0 and 1: each band starts where the last one ends.
 BANDS = (
     (0.1, "almost useless"),
-    (0.4, "of varying quality: the gist may come across, with grave errors"),
-    (0.6, "of high quality"),
-    (float("inf"), "often better than a human translation"),
+    (0.4, "quality varies"),
+    (0.6, "high quality"),
+    (float("inf"), "often better than human"),
 )
 CONVENTION = (
     "This is a convention for corpora and not a measurement: nobody has shown that these limits "
@@ -36,6 +36,9 @@ CAUTION = (
     "Scores compare only on the same test set, with the same references, language and settings "
     "(those in the signature)."
 )
+
+# The value of BLEU's parameter `aggregate` that makes a corpus' score a mean.
+SEGMENTS = "segments"
 
 # So many segments of a corpus are looked into for n-grams, and so many n-grams of each kind are
 # listed: what is remembered must not grow with the corpus.
@@ -85,13 +88,11 @@ def of_corpus(
     explained = []
     for name, hypotheses in systems:
         score, seen = metric.observed(hypotheses, references, workers=workers)
-        system = _system(metric, score, name, segment=metric.parameters.get("aggregate") == SEGMENTS)
+        averaged = not _summed(metric)
+        system = _system(metric, score, name, segment=averaged, averaged=averaged)
         _Digest(metric, split, recall=recall).read(hypotheses, references).add_to(system)
         explained.append({**system, "segments": seen["segments"]})
     return _frame(metric, "corpus", explained) | {"segments": explained[0]["segments"]}
-
-
-SEGMENTS = "segments"
 
 
 def _sentence(metric: BLEU, text: Any, references: Sequence[Any]) -> BLEUScore:
@@ -125,7 +126,7 @@ def _frame(metric: BLEU, kind: str, systems: list[dict[str, Any]]) -> dict[str, 
 
 def _summed(metric: BLEU) -> bool:
     """Whether a corpus' score is that of its summed counts."""
-    return metric.parameters.get("aggregate", "corpus") != SEGMENTS
+    return metric.aggregate != SEGMENTS
 
 
 def _plain(value: Any) -> Any:
@@ -137,35 +138,41 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _system(metric: BLEU, score: BLEUScore, name: str, *, segment: bool) -> dict[str, Any]:
+def _system(
+    metric: BLEU, score: BLEUScore, name: str, *, segment: bool, averaged: bool = False
+) -> dict[str, Any]:
     """A score and the steps to it, without the words."""
-    averaged = segment and score.value != metric.from_statistics(_row(score)).value
     orders = _orders(metric, score, segment=segment)
+    zero = None if averaged else _why_zero(score, orders)
     logs = [order["weight"] * order["log"] for order in orders if order["log"] is not None]
-    zero = _why_zero(metric, score, orders)
-    mean = None if zero else fsum(logs)
-    fraction = score.value / 100
+    mean = None if zero or averaged else fsum([*logs, _units(metric, orders)])
+    fraction = score.fraction
     system = {
         "name": name,
         "score": score.value,
         "fraction": fraction,
+        "published": score.published,
         "signature": str(score.signature),
         "hypothesis_length": score.hypothesis_length,
         "reference_length": score.reference_length,
         "brevity_penalty": score.brevity_penalty,
         "orders": orders,
         "log_mean": mean,
-        "geometric_mean": 0.0 if mean is None else exp(mean),
+        "geometric_mean": None if averaged else 0.0 if mean is None else exp(mean),
+        "averaged": averaged,
         "zero": zero,
         "reading": {"band": _band(fraction), "convention": CONVENTION},
     }
-    del averaged
-    system["formula"] = formula.as_text(formula.lines(system, metric.parameters))
+    system["formula"] = equations.as_text(equations.of(system, metric.parameters))
     return system
 
 
-def _row(score: BLEUScore) -> list[int]:
-    return [score.hypothesis_length, int(score.reference_length), *score.matches, *score.totals]
+def _units(metric: BLEU, orders: list[dict[str, Any]]) -> float:
+    """What weights that do not sum to 1 add: sacreBLEU's arithmetic is in per cent."""
+    if metric.arithmetic != "sacrebleu" or metric.weights is None:
+        return 0.0
+    whole = fsum(order["weight"] for order in orders)
+    return 0.0 if abs(whole - 1) < 1e-9 else (whole - 1) * log(100)
 
 
 def _band(fraction: float) -> dict[str, Any]:
@@ -180,29 +187,26 @@ def _band(fraction: float) -> dict[str, Any]:
 def _orders(metric: BLEU, score: BLEUScore, *, segment: bool) -> list[dict[str, Any]]:
     """What each order adds: counts, smoothing, precision, weight, logarithm."""
     given = metric.parameters
-    missing = given.get("missing_order")
-    if missing is None:
-        effective = metric.effective_order
-        missing = "drop" if (segment if effective is None else effective) else "zero"
-    no_match = given.get("no_match", "zero")
-    hopeless = (no_match == "zero" and not any(score.matches)) or (
-        no_match == "any-zero" and not all(score.matches)
+    hopeless = (given["no_match"] == "zero" and not any(score.matches)) or (
+        given["no_match"] == "any-zero" and not all(score.matches)
     )
     orders = []
     zeros = 0
     counts = zip(score.matches, score.totals, score.precisions, strict=True)
     for number, (matches, total, precision) in enumerate(counts, 1):
-        smoothed = None
-        if not hopeless:
-            zeros += matches == 0 and total > 0
-            smoothed = _smoothed(metric, number, matches, total, zeros)
+        zeros += matches == 0 and total > 0
+        smoothed = None if hopeless else _smoothed(metric, number, matches, total, zeros)
         state = "counts"
-        if total == 0 and smoothed is None:
+        if hopeless:
+            state = "not used" if matches else "makes it 0"
+        elif total == 0 and smoothed is None:
+            missing = metric.missing(segment=segment)
             state = {"one": "counts as 1", "drop": "left out"}.get(missing, "makes it 0")
-        elif precision == 0 and not hopeless and given.get("arithmetic") == "nltk":
-            state = "left out"
-        elif precision == 0:
-            state = "makes it 0"
+        elif precision == 0 and metric.arithmetic not in GUARDED:
+            state = "skipped" if metric.arithmetic == "nltk" else "makes it 0"
+        entering = precision / 100
+        if metric.arithmetic in GUARDED and smoothed is not None:
+            entering = smoothed["numerator"] / smoothed["denominator"]
         orders.append(
             {
                 "order": number,
@@ -212,59 +216,82 @@ def _orders(metric: BLEU, score: BLEUScore, *, segment: bool) -> list[dict[str, 
                 "precision": precision,
                 "state": state,
                 "weight": 0.0,
-                "log": log(precision / 100) if precision else 0.0 if state == "counts as 1" else None,
+                "log": _log(entering, state),
             }
         )
     _weigh(metric, orders)
     return orders
 
 
+# The arithmetics that guard each logarithm, so that no order is without one.
+GUARDED = ("codenn", "allennlp")
+
+
+def _log(precision: float, state: str) -> float | None:
+    if state == "counts" and precision:
+        return log(precision)
+    return 0.0 if state == "counts as 1" else None
+
+
 def _weigh(metric: BLEU, orders: list[dict[str, Any]]) -> None:
     """Gives each order its weight in the mean."""
-    # NLTK divides by all orders, those that it skips included.
-    kept = len(orders)
-    if metric.parameters.get("arithmetic") != "nltk":
-        kept = sum(order["state"] != "left out" for order in orders)
+    kept = sum(order["state"] != "left out" for order in orders)
     weights = metric.weights
     if weights is None:
         weights = (1 / max(kept, 1),) * kept
+    elif metric.arithmetic != "sacrebleu":
+        weights = weights[:kept]
     elif kept < len(weights) and sum(weights[:kept]):
         whole = sum(weights[:kept])
         weights = tuple(weight / whole for weight in weights[:kept])
+    # Only orders at the end can be left out.
     for order, weight in zip(orders, weights, strict=False):
-        order["weight"] = 0.0 if order["state"] == "left out" else weight
+        order["weight"] = weight
 
 
 def _smoothed(
     metric: BLEU, order: int, matches: int, total: int, zeros: int
 ) -> dict[str, Any] | None:
     """The numerator and denominator that smoothing makes of an order's counts, where it acts."""
-    value = metric.smoothing_value
+    value = 0.0 if metric.smoothing_value is None else metric.smoothing_value
     kind = metric.smoothing
-    if (kind == "add-k" and order > 1) or kind == "add-k-all":
-        assert value is not None
-        if total + value == 0:
-            return None
+    if metric.arithmetic == "codenn":
+        added = value if order > 1 else 0.0
+        parts = (matches + added + TINIEST, total + added + TINIEST)
+        how = f"{added:g} is added to matches and n-grams, and to both the smallest number there is"
+        return None if matches and not added else _made(*parts, how)
+    if metric.arithmetic == "allennlp":
+        how = f"{value:g} is added to matches and n-grams, against division by 0"
+        return _made(matches + value, total + value, how)
+    if kind == "add-k-all" or (order > 1 and kind in ("add-k", "add-k-tiny")):
         how = f"{value:g} is added to matches and n-grams"
-        return {"numerator": matches + value, "denominator": total + value, "how": how}
+        return _made(matches + value, total + value, how) if total + value else None
     if kind == "epsilon":
         how = "1e-15 is added to the matches and 1e-9 to the n-grams, against division by 0"
-        return {"numerator": matches + 1e-15, "denominator": total + 1e-9, "how": how}
+        return _made(matches + TINY, total + SMALL, how)
     if matches or not total:
         return None
-    if kind == "exp":
-        how = f"no match counts as 1/{2**zeros} of one: half as much for each order without any"
-        return {"numerator": 1, "denominator": 2**zeros * total, "how": how}
-    if kind == "floor":
-        how = f"no match counts as {value:g} of one"
-        return {"numerator": value, "denominator": total, "how": how}
-    if kind == "tiny":
-        how = "the precision is the smallest positive number there is"
-        return {"numerator": 2.2250738585072014e-308, "denominator": 1, "how": how}
+    match kind:
+        case "exp":
+            how = f"no match counts as 1/{2**zeros} of one, half as much for each such order"
+            return _made(1, 2**zeros * total, how)
+        case "floor":
+            return _made(value, total, f"no match counts as {value:g} of one")
+        case "tiny":
+            return _made(TINIEST, 1, "the precision is the smallest positive number there is")
+        case "add-k-tiny":
+            return _made(TINIEST, total, "no match counts as the smallest positive number there is")
     return None
 
 
-def _why_zero(metric: BLEU, score: BLEUScore, orders: list[dict[str, Any]]) -> str | None:
+TINIEST = sys.float_info.min
+
+
+def _made(numerator: float, denominator: float, how: str) -> dict[str, Any]:
+    return {"numerator": numerator, "denominator": denominator, "how": how}
+
+
+def _why_zero(score: BLEUScore, orders: list[dict[str, Any]]) -> str | None:
     """Why a score is 0; None if it is not."""
     if score.value:
         return None
@@ -276,20 +303,10 @@ def _why_zero(metric: BLEU, score: BLEUScore, orders: list[dict[str, Any]]) -> s
     if not zero:
         return "the product is too small for a number"
     first = zero[0]
-    name = names(first["order"])
+    name = ngrams(first["order"])
     if not first["total"]:
         return f"the hypothesis is too short to have any {name}, and a product with 0 is 0"
     return f"none of the {name} match, and a product with 0 is 0"
-
-
-def names(order: int, count: int = 2) -> str:
-    """What n-grams of an order are called.
-
-    >>> names(2), names(5, 1)
-    ('bigrams', '5-gram')
-    """
-    name = {1: "unigram", 2: "bigram", 3: "trigram"}.get(order, f"{order}-gram")
-    return name if count == 1 else f"{name}s"
 
 
 def _add_words(
@@ -327,7 +344,7 @@ def _add_words(
                 for number, reference in zip(numbers, references, strict=True)
             ]
     given = metric.parameters
-    rule, tie = given.get("reference_length", "closest"), given.get("tie", "shorter")
+    rule, tie = given["reference_length"], given["tie"]
     lengths = [len(reference) for reference in references]
     _, chosen = counting.reference_length(len(tokens), lengths, rule, tie)
     system["tokens"] = list(tokens)
@@ -344,7 +361,7 @@ def _add_words(
 
 
 def _recall(tokens: Tokens, reference: Tokens, order: int) -> dict[str, Any]:
-    """Clipped matches with one reference, over its n-grams; and the harmonic mean with precision."""
+    """Clipped matches with one reference over its n-grams, and the F-measure of both."""
     mine, theirs = (max(0, len(words) - order + 1) for words in (tokens, reference))
     return _shares(counting.matches_of(tokens, reference, order), mine, theirs)
 
@@ -367,7 +384,7 @@ class _Digest:
         self.split = split
         self.orders = range(1, metric.max_order + 1)
         given = metric.parameters
-        self.rule, self.tie = given.get("reference_length", "closest"), given.get("tie", "shorter")
+        self.rule, self.tie = given["reference_length"], given["tie"]
         self.counters: dict[str, list[Counter[Ngram]]] = {
             kind: [Counter() for _ in self.orders] for kind in ("clipped", "unmatched", "missing")
         }
@@ -376,14 +393,15 @@ class _Digest:
         self.looked_into = 0
 
     def read(self, hypotheses: Any, references: Any) -> _Digest:
-        """Looks into the first segments; into all for recall, which counts and remembers nothing."""
+        """Looks into the first segments; into all of them for recall, which remembers nothing."""
         rows = pairs(hypotheses, references)
         for pair in islice(rows, LOOKED_INTO):
             self.looked_into += 1
             self._look(pair)
         if self.recall is not None:
             for pair in rows:
-                self._count_recall(*self._tokens(pair))
+                tokens, references_of_it, _ = self._tokens(pair)
+                self._count_recall(tokens, references_of_it)
         return self
 
     def _tokens(self, pair: Pair) -> tuple[list[str], list[list[str]], list[int]]:
@@ -407,9 +425,9 @@ class _Digest:
                     self.counters[kind][i][row.ngram] += row.count - row.clipped
             for ngram, count in counting.missing(tokens, references, order):
                 self.counters["missing"][i][ngram] += count
-        self._count_recall(tokens, references, numbers)
+        self._count_recall(tokens, references)
 
-    def _count_recall(self, tokens: Tokens, references: list[list[str]], _: list[int]) -> None:
+    def _count_recall(self, tokens: Tokens, references: list[list[str]]) -> None:
         if self.recall is None:
             return
         lengths = [len(reference) for reference in references]
@@ -429,7 +447,8 @@ class _Digest:
                     for ngram, count in counters[i].most_common(LISTED)
                 ]
             if self.recall is not None:
-                order["recall"] = [{"reference": None, **_shares(*self.recall[i])}]
+                matches, mine, theirs = self.recall[i]
+                order["recall"] = [{"reference": None, **_shares(matches, mine, theirs)}]
         system["looked_into"] = self.looked_into
         system["reference_choice"] = {
             "rule": self.rule,
@@ -454,6 +473,7 @@ def _comparison(
         "log_difference": None,
         "brevity": None,
         "orders": [],
+        "weights": None,
         "zero": None,
     }
     if not summed:
@@ -485,6 +505,6 @@ def _comparison(
         {"order": one["order"], **part(term(other) - term(one))}
         for one, other in zip(first["orders"], second["orders"], strict=True)
     ]
-    parts = [brevity, *(order["log"] for order in comparison["orders"])]
-    assert isclose(fsum(parts), whole, abs_tol=1e-9), (parts, whole, metric)
+    units = _units(metric, second["orders"]) - _units(metric, first["orders"])
+    comparison["weights"] = part(units) if units else None
     return comparison

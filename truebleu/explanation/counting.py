@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Row:
-    """One n-gram of a hypothesis: how often it is there, in a reference, and how often it counts."""
+    """One n-gram of a hypothesis: how often it is there, in a reference, and counts."""
 
     __slots__ = ("clipped", "count", "most", "ngram", "reference")
 
@@ -51,7 +51,9 @@ def clipped(hypothesis: Tokens, references: Sequence[Tokens], order: int) -> lis
     return rows
 
 
-def missing(hypothesis: Tokens, references: Sequence[Tokens], order: int) -> list[tuple[Ngram, int]]:
+def missing(
+    hypothesis: Tokens, references: Sequence[Tokens], order: int
+) -> list[tuple[Ngram, int]]:
     """What every reference has and the hypothesis has not, or not often enough: how often."""
     counted = [ngrams(reference, order) for reference in references]
     mine = ngrams(hypothesis, order)

@@ -24,6 +24,13 @@ def is_pair(hypothesis: object) -> bool:
     return isinstance(hypothesis, str)
 
 
+def file_name(value: Any) -> str | None:
+    """What a file is called, without its folder; None if it is no file."""
+    if not _is_file(value):
+        return None
+    return os.path.basename(value.path if isinstance(value, File) else os.fspath(value))
+
+
 def lasting(value: Any) -> Any:
     """The same to be read more than once: what only flows past is kept in memory."""
     if isinstance(value, list | tuple) and any(_is_file(item) for item in value):
@@ -105,7 +112,7 @@ def _segments(value: Any) -> Iterable[Any]:
 def segment(hypotheses: Any, references: Any, number: int) -> Pair:
     """The segment of a corpus with this number, from 1."""
     count = 0
-    for count, pair in enumerate(pairs(hypotheses, references), 1):  # noqa: B007
+    for count, pair in enumerate(pairs(hypotheses, references), 1):
         if count == number:
             return pair
     raise InputError(
@@ -120,7 +127,7 @@ def splitter(metric: BLEU) -> Callable[[Any], list[str]]:
     def split(segment: Any) -> list[str]:
         if isinstance(segment, str):
             return tokenize(segment)
-        # Tokens that were given as such.
+        # Tokens that were given as such; as strings they are equal when they were.
         lower = bool(metric.lowercase)
         return [str(token).lower() if lower else str(token) for token in segment]
 

@@ -1,0 +1,206 @@
+"""The page "What BLEU cannot see"."""
+
+from __future__ import annotations
+
+from parts import BUILT, EXAMPLES, HYPOTHESES, REFERENCES, code, system, table
+
+from truebleu import BLEU
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Each claim: a heading, what is said of it, a reference, and hypotheses with what they are.
+Claim = tuple[str, str, str, "Sequence[tuple[str, str]]"]
+CLAIMS: list[Claim] = [
+    (
+        "A dropped “not”",
+        (
+            "The worst mistake a translation can make is one token of many. A harmless change of one "
+            "word costs more, and a good translation in other words costs nearly everything."
+        ),
+        "You must not take this medicine with alcohol .",
+        [
+            ("the opposite", "You must take this medicine with alcohol ."),
+            ("harmless", "You must not take this medication with alcohol ."),
+            ("right, in other words", "Never combine these tablets with alcoholic drinks ."),
+        ],
+    ),
+    (
+        "Who did what to whom",
+        "Roles swapped keep every word and most n-grams.",
+        "After the match the coach of the home team thanked the referee for his patience .",
+        [
+            (
+                "roles swapped",
+                "After the match the referee thanked the coach of the home team for his patience .",
+            ),
+            (
+                "right, in other words",
+                (
+                    "When the game was over , the home side's manager thanked the referee for being "
+                    "patient ."
+                ),
+            ),
+        ],
+    ),
+    (
+        "Active and passive",
+        "The same fact from the other end of the verb.",
+        "The committee rejected the proposal yesterday .",
+        [
+            ("passive", "The proposal was rejected by the committee yesterday ."),
+            ("wrong", "The committee rejected the minister yesterday ."),
+        ],
+    ),
+    (
+        "Paraphrase",
+        "BLEU knows one way of saying a thing: the reference's.",
+        "He gave up smoking ten years ago .",
+        [
+            ("the same", "A decade ago he quit cigarettes ."),
+            ("nonsense", "He gave up smoking ten fish ago ."),
+        ],
+    ),
+    (
+        "A number, a name",
+        "Nor does it know which words matter.",
+        "The flight to Vienna leaves from gate 14 at 9.30 .",
+        [
+            ("another gate", "The flight to Vienna leaves from gate 41 at 9.30 ."),
+            ("another city", "The flight to Venice leaves from gate 14 at 9.30 ."),
+            ("harmless", "The flight to Vienna departs from gate 14 at 9.30 ."),
+        ],
+    ),
+    (
+        "Case",
+        "A capital letter makes another word, unless both sides are lower-cased first.",
+        "The Bank of England raised rates on Thursday .",
+        [
+            ("lower case", "the bank of england raised rates on thursday ."),
+            ("another day", "The Bank of England raised rates on Friday ."),
+        ],
+    ),
+    (
+        "Contractions",
+        "“Do not” and “don't” have nothing in common. The curly apostrophe is yet another one.",
+        "I don't think we're going to make it .",
+        [
+            ("written out", "I do not think we are going to make it ."),
+            ("curly", "I don’t think we’re going to make it ."),
+        ],
+    ),
+    (
+        "Diacritics and normalization",
+        (
+            "The second hypothesis below looks the same as the reference on every screen: its accents are "
+            "characters of their own (Unicode's NFD). BLEU compares code points. Normalize first."
+        ),
+        "Le café près de l'hôtel était fermé .",
+        [
+            ("no accents", "Le cafe pres de l'hotel etait ferme ."),
+            (
+                "other code points",
+                "Le cafe\u0301 pre\u0300s de l'ho\u0302tel e\u0301tait ferme\u0301 .",
+            ),
+        ],
+    ),
+    (
+        "Tokenization",
+        (
+            "Scored as they are, without a tokenizer, words keep their punctuation, and a missing stop "
+            "is a wrong word."
+        ),
+        "Well, that is it.",
+        [("a stop less", "Well, that is it"), ("a comma less", "Well that is it.")],
+    ),
+]
+
+METRICS = {
+    "BLEU": BLEU(),
+    "lower case": BLEU(lowercase=True),
+    "no tokenizer": BLEU("none"),
+}
+
+
+def page() -> str:
+    """The page."""
+    claims = "\n\n".join(_claim(*claim) for claim in CLAIMS)
+    return f"""{BUILT}
+# What BLEU cannot see
+
+BLEU counts n-grams. Over a test set of a few thousand segments that goes, more or less, with what
+people think of systems that are alike. It is not what people think, and sentence by sentence it can
+be far from that. Each claim on this page is a pair of sentences, or two, with their scores: BLEU of
+the sentence with sacreBLEU's defaults, lower-cased, and with words cut at spaces only.
+
+{claims}
+
+## How many references
+
+The same system against one reference and against two. The score grows and the system does not.
+
+{_references()}
+
+And a good translation by a person does not score 100. Reference B against reference A:
+**{_person():.2f}**.
+
+## One test set against another
+
+The same system on the documents of one test set, best first. It is no better at the one than at the
+other in any sense that these numbers could show: sentences are longer or shorter here and there, and
+closer to or farther from their references.
+
+{_documents()}
+
+So a BLEU of 30 on one test set is neither better nor worse than 25 on another, and the customary
+reading (below 10 almost useless, 40 to 60 high quality, and so on) is a convention, no measurement.
+
+## What helps
+
+* Compare systems on the same test set, with the same references and the same signature.
+* Look at segments: `truebleu explain REF -i HYP --segment N`.
+* Read a second metric beside it that sees other things, and some of the output itself.
+"""
+
+
+def _claim(title: str, text: str, reference: str, hypotheses: Sequence[tuple[str, str]]) -> str:
+    rows = [("*reference*", code(reference), *("" for _ in METRICS))]
+    for name, hypothesis in hypotheses:
+        scores = [
+            f"{system(hypothesis, reference, metric)['score']:.2f}" for metric in METRICS.values()
+        ]
+        rows.append((name, code(hypothesis), *scores))
+    return f"## {title}\n\n{text}\n\n{table(['', 'text', *METRICS], rows, left=2)}"
+
+
+def _references() -> str:
+    sets = {"A": ["A"], "B": ["B"], "A and B": ["A", "B"]}
+    rows = []
+    for name, path in HYPOTHESES.items():
+        scores = [
+            BLEU().score(path, [REFERENCES[one] for one in chosen]).value
+            for chosen in sets.values()
+        ]
+        rows.append((name, *(f"{score:.2f}" for score in scores)))
+    return table(["system", *sets], rows)
+
+
+def _person() -> float:
+    return BLEU().score(REFERENCES["B"], REFERENCES["A"]).value
+
+
+def _documents() -> str:
+    metric = BLEU()
+    documents = (EXAMPLES / "documents.txt").read_text().split()
+    groups = metric.statistics(HYPOTHESES["cedar"], list(REFERENCES.values())).groups(documents)
+    scores = [
+        (name, len_, metric.from_statistics(sums).value)
+        for name, len_, sums in (
+            (name, documents.count(name), sums) for name, sums in groups.items()
+        )
+    ]
+    rows = [
+        (name, count, f"{value:.2f}") for name, count, value in sorted(scores, key=lambda r: -r[2])
+    ]
+    return table(["document", "segments", "BLEU"], rows)

@@ -1,0 +1,53 @@
+"""Builds the pages of docs/: every table and every number in them is computed here and now.
+
+python docs/pages.py [FOLDER]     writes by-hand.md, which-bleu.md, what-bleu-cannot-see.md
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from textwrap import fill
+
+import by_hand
+import cannot_see
+import which_bleu
+
+from truebleu.files import write_whole
+
+PAGES = {
+    "by-hand.md": by_hand.page,
+    "which-bleu.md": which_bleu.page,
+    "what-bleu-cannot-see.md": cannot_see.page,
+}
+
+
+WIDTH = 100
+
+# What headings, tables, quotations and comments begin with.
+MARKED = ("#", "|", ">", "<", "")
+
+
+def wrapped(text: str) -> str:
+    """Markdown whose paragraphs are wrapped anew: what was put into them has made lines longer."""
+    blocks = []
+    fenced = False
+    for block in text.rstrip().split("\n\n"):
+        prose = not fenced and block[:1] not in MARKED and not block.startswith("* ")
+        fenced ^= sum(line.startswith("```") for line in block.splitlines()) % 2 == 1
+        made = fill(block, WIDTH, break_long_words=False, break_on_hyphens=False)
+        blocks.append((made if prose and "```" not in block else block).strip("\n"))
+    return "\n\n".join(blocks) + "\n"
+
+
+def main() -> None:
+    """Writes the pages."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, page in PAGES.items():
+        write_whole(folder / name, wrapped(page()).encode())
+        print(folder / name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""The page "Which BLEU is that?"."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+
+from parts import BUILT, HYPOTHESES, REFERENCES, code, escaped, table
+
+from truebleu import BLEU, InputError
+
+SYSTEM = HYPOTHESES["birch"]
+A = [REFERENCES["A"]]
+BOTH = [REFERENCES["A"], REFERENCES["B"]]
+
+# One setting after the other, all else as sacreBLEU has it.
+SETTINGS = {
+    "nothing: sacreBLEU's defaults": {},
+    "lower case": {"lowercase": True},
+    "tokenizer `intl`": {"tokenize": "intl"},
+    "tokenizer `none`: words and their punctuation": {"tokenize": "none"},
+    "tokenizer `char`": {"tokenize": "char"},
+    "bigrams at most": {"max_order": 2},
+    "the shortest reference's length": {"reference_length": "shortest"},
+    "the longest reference's length": {"reference_length": "longest"},
+    "the mean of the references' lengths": {"reference_length": "average"},
+    "of equally close lengths the first": {"tie": "first"},
+    "no brevity penalty": {"brevity_penalty": "none"},
+    "smoothing `add-k`": {"smoothing": "add-k"},
+    "the mean of the segments' scores": {"aggregate": "segments"},
+    "the mean of the segments' scores, unsmoothed": {"aggregate": "segments", "smoothing": "none"},
+}
+
+
+def page() -> str:
+    """The page."""
+    return f"""{BUILT}
+# Which BLEU is that?
+
+"BLEU = 27.3" is not a measurement. It is one of a family, whose members differ in how they cut text
+into tokens, whether case counts, which of several references gives the length, what they do about
+an order without a match, and whether they sum counts or average scores. Two papers that both say
+BLEU can be several points apart on the same text without either being wrong.
+
+This is what it looks like on one text: system *birch* of `examples/de-en`, {_lines()} segments,
+against reference A, and against A and B together.
+
+## One setting at a time
+
+{_settings()}
+
+The range is the lesson. What moves the score most is what goes unsaid most often: the tokens, and
+whether a corpus was scored or its sentences.
+
+## Every member
+
+{_members()}
+
+## What to do about it
+
+* Report the signature with the score. It names everything above, and `truebleu.metric(signature)`
+  computes it again.
+* To find out which BLEU an unsigned number is, score your copy of the text with all of them:
+  `truebleu family which SCORE REF -i HYP`.
+* Compare only numbers with the same signature, on the same test set.
+"""
+
+
+def _lines() -> int:
+    return len(SYSTEM.read_text(encoding="utf-8").splitlines())
+
+
+def _settings() -> str:
+    default = [BLEU().score(SYSTEM, references).value for references in (A, BOTH)]
+    rows = []
+    for name, parameters in SETTINGS.items():
+        metric = BLEU(**parameters)
+        values = [metric.score(SYSTEM, references).value for references in (A, BOTH)]
+        cells = []
+        for value, usual in zip(values, default, strict=True):
+            cells += [f"{value:.2f}", f"{value - usual:+.2f}" if parameters else ""]
+        rows.append((name, *cells))
+    return table(["what is different", "A", "", "A and B", ""], rows)
+
+
+def _members() -> str:
+    try:
+        family = importlib.import_module("truebleu.family")
+    except ImportError:
+        return "This version of truebleu has no `truebleu.family`."
+    rows = []
+    notes: dict[str, list[str]] = {}
+    for name in family:
+        member = family[name]
+        cells = []
+        for references in (A, BOTH):
+            try:
+                # What a member warns of is among its quirks.
+                with warnings.catch_warnings(action="ignore"):
+                    score = member.score(SYSTEM, references)
+            except (InputError, TypeError, ValueError, ImportError):
+                cells.append("–")
+            else:
+                cells.append(member.printed(score) if member.digits is not None else _six(score))
+        different = ", ".join(member.differences) or "the default"
+        rows.append((code(name), escaped(member.title), escaped(different), *cells))
+        if member.quirks:
+            notes.setdefault(member.quirks, []).append(code(name))
+    header = ["name", "what its users call it", "what differs from sacreBLEU", "A", "A and B"]
+    return (
+        f"{len(rows)} published implementations, each with as many digits as it prints, in its own "
+        "scale. A dash stands where a member is defined for one reference only, or needs something "
+        "that was not there when this page was built.\n\n"
+        f"{table(header, rows, left=3)}\n\n### What surprises\n\n"
+        + "\n".join(f"* {', '.join(names)}: {escaped(quirk)}" for quirk, names in notes.items())
+    )
+
+
+def _six(score: object) -> str:
+    """A number that is published with all its digits, cut to six."""
+    return f"{getattr(score, 'published', float(score)):.6g}"  # type: ignore[arg-type]

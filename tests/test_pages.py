@@ -1,0 +1,68 @@
+"""The pages of docs/: what they claim holds."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+@pytest.fixture(scope="module")
+def pages():
+    """The modules that make the pages."""
+    sys.path.insert(0, str(DOCS))
+    yield importlib.import_module("pages")
+    sys.path.remove(str(DOCS))
+
+
+@pytest.fixture(scope="module")
+def built(pages) -> dict[str, str]:
+    return {name: " ".join(page().split()) for name, page in pages.PAGES.items()}
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        # With the right values of the examples in well-known texts.
+        "so the clipped precision is 2/7",
+        "2/6 of reference 1 and 2/7 of reference 2",
+        "BP = exp(1 − 6/4) = 0.6065",
+        "exp(1 − 6/5) = 0.8187 for it. That is the penalty of a text of 5 tokens",
+        "| 1 | 1/1 | 0.00674 | 0.00674 |",
+        "| 8 | 2/8 | 1 | 0.25000 |",
+        "| both | 3/3 | 1/2 |",
+        "| exp | 4/4 | 1/3 | 1/4 | 1/4 | 23.04 |",
+    ],
+)
+def test_bleu_by_hand(built, claim):
+    assert claim in built["by-hand.md"]
+
+
+def test_what_bleu_cannot_see(pages):
+    """The wrong hypothesis scores higher than the right one, where the page says so."""
+    cannot_see = importlib.import_module("cannot_see")
+    claims = {title: (reference, dict(pairs)) for title, _, reference, pairs in cannot_see.CLAIMS}
+
+    def score(title: str, name: str) -> float:
+        reference, hypotheses = claims[title]
+        return cannot_see.METRICS["BLEU"].sentence(hypotheses[name], reference).value
+
+    not_ = "A dropped “not”"
+    words = "right, in other words"
+    assert score(not_, "the opposite") > score(not_, "harmless") > 5 * score(not_, words)
+    swap = "Who did what to whom"
+    assert score(swap, "roles swapped") > 2 * score(swap, words)
+    assert score("Active and passive", "wrong") > score("Active and passive", "passive")
+    assert score("Paraphrase", "nonsense") > score("Paraphrase", "the same")
+    assert score("A number, a name", "another gate") == score("A number, a name", "harmless")
+    assert score("Case", "another day") > score("Case", "lower case")
+    same = "Diacritics and normalization"
+    assert score(same, "other code points") == score(same, "no accents")
+
+
+def test_which_bleu(built):
+    page = built["which-bleu.md"]
+    assert "| nothing: sacreBLEU's defaults | 29.96 | | 33.94 | |" in page
+    assert "published implementations" in page

@@ -1,0 +1,195 @@
+"""Scores made of other scores: self-BLEU, iBLEU, documents, spBLEU."""
+
+import importlib.util
+import random
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+from strategies import texts
+
+from truebleu import BLEU, InputError
+from truebleu.gleu import GLEU
+from truebleu.wrappers import (
+    document_bleu,
+    ibleu,
+    mean_document_bleu,
+    self_bleu,
+    spbleu,
+)
+
+SETS = st.lists(st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join), min_size=2, max_size=7)
+
+
+def texygen(sentences, order):
+    """SelfBleu.get_bleu_parallel of Texygen's utils/metrics/SelfBleu.py, on white space."""
+    tokens = [sentence.split() for sentence in sentences]
+    smoothing = SmoothingFunction().method1
+    scores = [
+        sentence_bleu(tokens[:i] + tokens[i + 1 :], one, (1 / order,) * order, smoothing)
+        for i, one in enumerate(tokens)
+    ]
+    return sum(scores) / len(scores)
+
+
+@given(SETS, st.integers(2, 5))
+def test_self_bleu_is_texygens(sentences, order):
+    score = self_bleu(sentences, max_order=order)
+    assert score.value == pytest.approx(100 * texygen(sentences, order), rel=1e-13)
+
+
+RULES = [
+    ("closest", "shorter"),
+    ("closest", "first"),
+    ("closest", "longer"),
+    ("shortest", "shorter"),
+    ("longest", "shorter"),
+    ("average", "shorter"),
+    ("average-truncated", "shorter"),
+]
+
+
+@pytest.mark.parametrize(("rule", "tie"), RULES)
+@given(sentences=SETS, smoothing=st.sampled_from(["exp", "floor", "add-k", "none"]))
+def test_one_pass_gives_what_all_pairs_give(rule, tie, sentences, smoothing):
+    metric = BLEU("none", reference_length=rule, tie=tie, smoothing=smoothing)
+    expected = [
+        metric.sentence(text, sentences[:i] + sentences[i + 1 :]).value
+        for i, text in enumerate(sentences)
+    ]
+    assert self_bleu(sentences, metric=metric).details()["segments"] == expected
+
+
+def test_self_bleu_with_any_metric():
+    sentences = ["the cat sat", "the cat sat down", "a dog"]
+    score = self_bleu(sentences, metric=GLEU("none"))
+    expected = [
+        GLEU("none").sentence(text, sentences[:i] + sentences[i + 1 :]).value
+        for i, text in enumerate(sentences)
+    ]
+    assert score.value == sum(expected) / 3
+    assert str(score.signature).startswith("texts:3|metric:GLEU|case:mixed|tok:none|")
+
+
+def test_self_bleu_of_a_sample():
+    sentences = ["a b c d", "a b c e", "x y z w"]
+    assert self_bleu(sentences, sample=2).value == self_bleu(sentences[:2]).value
+
+
+def test_self_bleu_of_too_little():
+    with pytest.raises(InputError, match="needs another"):
+        self_bleu(["alone"])
+    with pytest.raises(TypeError, match="one str a text"):
+        self_bleu("alone")
+    with pytest.raises(ValueError, match="of the default metric"):
+        self_bleu(["a", "b"], metric=BLEU(), max_order=3)
+
+
+def test_ibleu():
+    hypotheses, references, sources = ["the cat sat here"], [("a cat sat here",)], ["the cat sat"]
+    good = BLEU().score(hypotheses, references).value
+    copied = BLEU().score(hypotheses, sources).value
+    score = ibleu(hypotheses, references, sources, alpha=0.7)
+    assert score.value == 0.7 * good - (1 - 0.7) * copied
+    assert score.details() == {"references": good, "sources": copied}
+    assert str(score.signature).startswith("alpha:0.7|metric:BLEU|case:mixed|eff:no|tok:13a|")
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        ibleu(hypotheses, references, sources, alpha=80)
+
+
+DOCUMENTS = ["one", "two", "one", "two"]
+HYPOTHESES = ["The cat sat.", "It rained", "It sat on a mat.", "all day long."]
+REFERENCES = [
+    ("The cat sat.", "A cat sat."),
+    ("It rained", "Rain"),
+    ("It sat on the mat.", "There it sat."),
+    ("all day.", "all day long."),
+]
+
+
+def test_document_bleu_joins():
+    joined = [" ".join(HYPOTHESES[::2]), " ".join(HYPOTHESES[1::2])]
+    references = [
+        ("The cat sat. It sat on the mat.", "A cat sat. There it sat."),
+        ("It rained all day.", "Rain all day long."),
+    ]
+    expected = BLEU().score(joined, references)
+    assert document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS) == expected
+    assert expected.value != BLEU().score(HYPOTHESES, REFERENCES).value
+
+
+def test_mean_document_bleu_means():
+    scores = {
+        "one": BLEU().score(HYPOTHESES[::2], REFERENCES[::2]).value,
+        "two": BLEU().score(HYPOTHESES[1::2], REFERENCES[1::2]).value,
+    }
+    score = mean_document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS)
+    assert score.details() == {"documents": scores}
+    assert score.value == sum(scores.values()) / 2
+    assert "|metric:BLEU|" in str(score.signature)
+
+
+def test_documents_from_files(write):
+    columns = list(zip(*REFERENCES, strict=True))
+    paths = [write(f"r{i}", column) for i, column in enumerate(columns)]
+    expected = document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS)
+    assert document_bleu(write("h", HYPOTHESES), paths, DOCUMENTS) == expected
+
+
+def test_documents_that_do_not_fit():
+    with pytest.raises(InputError, match="3 keys for 4 segments"):
+        document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS[:3])
+    with pytest.raises(InputError, match="3 keys for 4 segments"):
+        mean_document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS[:3])
+    with pytest.raises(InputError, match="segment 3 has 1, earlier ones of its document 'one'"):
+        document_bleu(HYPOTHESES, [*REFERENCES[:2], ("a",), REFERENCES[3]], DOCUMENTS)
+    with pytest.raises(TypeError, match="one key a segment"):
+        document_bleu(HYPOTHESES, REFERENCES, "1212")
+
+
+SENTENCEPIECE = importlib.util.find_spec("sentencepiece") is not None
+
+
+@pytest.mark.skipif(SENTENCEPIECE, reason="sentencepiece is installed")
+def test_spbleu_says_what_to_install():
+    with pytest.raises(ImportError, match="pip install sentencepiece"):
+        spbleu(["a"], ["a"], model="flores.model")
+
+
+@pytest.mark.skipif(not SENTENCEPIECE, reason="needs sentencepiece")
+def test_spbleu(tmp_path):
+    import sentencepiece
+
+    from truebleu.wrappers import SentencePiece
+
+    dice = random.Random(5)
+    lines = [
+        " ".join(dice.choices(["cat", "cats", "mat", "sat", "on", "the"], k=6)) for _ in range(200)
+    ]
+    (tmp_path / "text").write_text("\n".join(lines))
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(tmp_path / "text"),
+        model_prefix=str(tmp_path / "tiny"),
+        vocab_size=16,
+        minloglevel=2,
+    )
+    model = tmp_path / "tiny.model"
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
+    pieces = [" ".join(processor.EncodeAsPieces(line)) for line in lines]
+    score = spbleu(lines[:50], lines[50:100], model=model)
+    assert score.value == BLEU("none").score(pieces[:50], pieces[50:100]).value
+    assert score.signature["tok"].endswith("spm-tiny")
+    assert SentencePiece(model) == SentencePiece(model)
+    with pytest.raises(InputError, match="no such file"):
+        spbleu(["a"], ["a"], model=tmp_path / "none.model")
+    with pytest.raises(InputError, match="not a SentencePiece model"):
+        spbleu(["a"], ["a"], model=tmp_path / "text")
+
+
+@given(st.lists(st.tuples(texts(), texts(), st.integers(0, 2)), min_size=1, max_size=5))
+def test_a_segment_a_document_is_bleu(rows):
+    """With each segment a document of its own, joining changes nothing."""
+    hypotheses, references, _ = zip(*rows, strict=True)
+    score = document_bleu(hypotheses, references, range(len(rows)))
+    assert score == BLEU().score(hypotheses, references)

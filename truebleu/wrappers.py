@@ -1,0 +1,386 @@
+"""Scores made of other scores: self-BLEU, iBLEU, documents, and BLEU on SentencePiece's pieces."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+from truebleu import inputs
+from truebleu._kernel import InputError, __version__
+from truebleu.bleu import BLEU, BLEUScore
+from truebleu.metric import Score, Signature
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from truebleu.metric import Metric
+
+
+class Composed(Score):
+    """A score made of other scores."""
+
+    __slots__ = ("_details", "_fields", "_name", "_value")
+
+    def __init__(
+        self, name: str, value: float, fields: Mapping[str, str], details: Mapping[str, Any]
+    ) -> None:
+        self._name = name
+        self._value = value
+        self._fields = dict(fields)
+        self._details = dict(details)
+
+    @property
+    def name(self) -> str:
+        """What it is: "self-BLEU", "iBLEU", ..."""
+        return self._name
+
+    @property
+    def value(self) -> float:
+        """The score, in the scale of the metric it is made with."""
+        return self._value
+
+    @property
+    def signature(self) -> Signature:
+        """How it is made, and the fields of the metric that it is made with."""
+        fields = {**self._fields, "by": f"truebleu-{__version__}"}
+        return Signature(self._name, fields, {name: name for name in fields})
+
+    def details(self) -> dict[str, Any]:
+        """What the score was made of."""
+        return dict(self._details)
+
+
+def _base(signature: Signature) -> dict[str, str]:
+    """The fields of the metric that a score is made with."""
+    hidden = ("nrefs", "by")
+    return {"metric": signature.name} | {
+        name: value for name, value in signature.fields.items() if name not in hidden
+    }
+
+
+def self_bleu(
+    texts: Sequence[str],
+    *,
+    metric: Metric | None = None,
+    max_order: int = 4,
+    sample: int | None = None,
+) -> Composed:
+    """How alike the texts of a set are: the mean score of each with all the others as references.
+
+    Yaoming Zhu et al. (2018): Texygen, a benchmarking platform for text generation models. SIGIR.
+
+    texts: two or more strings.
+    metric: any metric; by default Texygen's, which is NLTK's sentence_bleu with method1 on what
+        white space separates. (Texygen tokenizes with NLTK's word_tokenize: do that first.)
+    max_order: of the default metric. Texygen's default is 3; papers report 2 to 5.
+    sample: only the first so many texts; Texygen's fast mode takes 500.
+
+    Low is diverse. A metric of the class `BLEU` costs one pass over the n-grams, not one for each
+    pair. Raises InputError for fewer than two texts.
+
+    >>> print(self_bleu(["a b c d", "a b c d", "a b c e"]))
+    self-BLEU = 79.92
+    """
+    if isinstance(texts, str):
+        raise TypeError("texts: a single str was given where one str a text is meant")
+    chosen = list(texts if sample is None else texts[:sample])
+    if len(chosen) < 2:
+        raise InputError(f"texts: {len(chosen)}; each needs another one to be compared with")
+    if metric is None:
+        metric = BLEU(
+            "none",
+            smoothing="floor",
+            max_order=max_order,
+            missing_order="at-least-one",
+            arithmetic="nltk",
+            scale=1.0,
+        )
+    elif max_order != 4:
+        raise ValueError("max_order is of the default metric; give your metric its own")
+    if type(metric) is BLEU:
+        values = _left_out(metric, chosen)
+    else:
+        values = [
+            float(metric.sentence(text, chosen[:i] + chosen[i + 1 :]))  # type: ignore[attr-defined]
+            for i, text in enumerate(chosen)
+        ]
+    signature = metric.signature(segment=True)  # type: ignore[attr-defined]
+    return Composed(
+        "self-BLEU",
+        sum(values) / len(values),
+        {"texts": str(len(chosen)), **_base(signature)},
+        {"segments": values},
+    )
+
+
+def _left_out(metric: BLEU, texts: Sequence[str]) -> list[float]:
+    """Each text's score with all others as references, from one count of all n-grams.
+
+    An n-gram is clipped by its highest count in the others: the highest of all, or the second if
+    the highest is this text's own.
+    """
+    from truebleu.tokenizers import tokenizer
+
+    split = tokenizer(metric.tokenize, metric.lowercase)
+    tokens = [split(text) for text in texts]
+    lengths = _other_lengths(metric, list(map(len, tokens)))
+    formula = metric.formula(segment=True)
+    at_least = 1 if metric.missing(segment=True) == "at-least-one" else 0
+    matches = [[0] * metric.max_order for _ in texts]
+    for order in range(metric.max_order):
+        counts = [
+            Counter(zip(*(one[i:] for i in range(order + 1)), strict=False)) for one in tokens
+        ]
+        first: dict[tuple[Any, ...], int] = {}
+        second: dict[tuple[Any, ...], int] = {}
+        for counted in counts:
+            for ngram, count in counted.items():
+                highest = first.get(ngram, 0)
+                if count > highest:
+                    first[ngram], second[ngram] = count, highest
+                elif count > second.get(ngram, 0):
+                    second[ngram] = count
+        for i, counted in enumerate(counts):
+            matches[i][order] = sum(
+                min(count, second.get(ngram, 0) if count == first[ngram] else first[ngram])
+                for ngram, count in counted.items()
+            )
+    values = []
+    for i, one in enumerate(tokens):
+        totals = [max(at_least, len(one) - order) for order in range(metric.max_order)]
+        worked = formula.work_out(matches[i], totals, len(one), lengths[i])
+        values.append(100.0 / metric.natural_scale * worked.value)
+    return values
+
+
+def _other_lengths(metric: BLEU, lengths: Sequence[int]) -> list[float]:
+    """For each text the reference length of all others, by the metric's rule."""
+    rule, tie = metric.parameters["reference_length"], metric.parameters["tie"]
+    if rule == "single" and len(lengths) > 2:
+        raise InputError("texts: all others are references, and this metric is defined for one")
+    # Where each length first occurs, and where next: without this text, the one or the other.
+    places: dict[int, list[int]] = {}
+    for place, length in enumerate(lengths):
+        places.setdefault(length, []).append(place)
+    chosen: list[float] = []
+    for i, own in enumerate(lengths):
+        others = {
+            length: at[0] if at[0] != i else at[1] for length, at in places.items() if at != [i]
+        }
+        if rule == "shortest":
+            chosen.append(min(others))
+        elif rule == "longest":
+            chosen.append(max(others))
+        elif rule.startswith("average"):
+            mean = (sum(lengths) - own) / (len(lengths) - 1)
+            chosen.append(int(mean) if rule.endswith("truncated") else mean)
+        else:
+            ranks = {
+                "shorter": lambda length: length,
+                "longer": lambda length: -length,
+                "first": others.__getitem__,
+            }
+            rank = ranks[tie]
+            chosen.append(min(others, key=lambda n: (abs(n - own), rank(n))))
+    return chosen
+
+
+def ibleu(
+    hypotheses: inputs.Hypotheses,
+    references: inputs.References,
+    sources: inputs.Hypotheses,
+    *,
+    alpha: float = 0.8,
+    metric: Metric | None = None,
+    workers: int = 1,
+) -> Composed:
+    """The iBLEU of paraphrases: alpha · BLEU(h, references) - (1 - alpha) · BLEU(h, source).
+
+    Hong Sun and Ming Zhou (2012): Joint learning of a dual SMT system for paraphrase generation.
+    ACL. The paper does not say which BLEU; the signature here does. Not to be confused with Nitin
+    Madnani's (2011) viewer of that name.
+
+    sources: a text for each segment, which a good paraphrase should not repeat.
+    alpha: 0.7 to 0.9 in the literature.
+    metric: any metric; by default `BLEU()`.
+
+    >>> print(ibleu(["the cat sat here"], ["the cat sat here"], ["the cat sat down"]))
+    iBLEU = 68.11
+    """
+    if not 0 <= alpha <= 1:
+        raise ValueError(f"alpha={alpha!r}: a number from 0 to 1 is meant")
+    metric = BLEU() if metric is None else metric
+    good: Score = metric.score(hypotheses, references, workers=workers)  # type: ignore[attr-defined]
+    copied: Score = metric.score(hypotheses, sources, workers=workers)  # type: ignore[attr-defined]
+    return Composed(
+        "iBLEU",
+        alpha * float(good) - (1 - alpha) * float(copied),
+        {"alpha": repr(float(alpha)), **_base(good.signature)},
+        {"references": float(good), "sources": float(copied)},
+    )
+
+
+def document_bleu(
+    hypotheses: inputs.Hypotheses,
+    references: inputs.References,
+    documents: Iterable[Hashable],
+    *,
+    metric: Metric | None = None,
+    workers: int = 1,
+) -> Score:
+    """BLEU with each document as one segment: its segments, joined by spaces.
+
+    N-grams may then cross from one sentence to the next, and brevity is that of documents. It is
+    neither mteval's score of a document nor the mean of those: see `mean_document_bleu`.
+
+    documents: for each segment the document it belongs to. The segments of a document need not be
+        neighbours; their order is kept. They all need the same number of references.
+    metric: any metric; by default `BLEU()`.
+
+    >>> hypotheses, references = ["a b c", "d e f", "a b"], ["a b c", "d e f", "a c"]
+    >>> score = document_bleu(hypotheses, references, ["one", "one", "two"])
+    >>> score.matches, score.totals
+    ((7, 5, 4, 3), (8, 6, 4, 3))
+    """
+    metric = BLEU() if metric is None else metric
+    joined: dict[Hashable, tuple[list[str], list[list[str]]]] = {}
+    rows = list(inputs.texts(hypotheses, references))
+    for number, ((text, others), document) in enumerate(
+        zip(rows, _keys(documents, len(rows)), strict=True), 1
+    ):
+        lines, columns = joined.setdefault(document, ([], [[] for _ in others]))
+        if len(columns) != len(others):
+            raise InputError(
+                f"references: segment {number} has {len(others)}, earlier ones of its document "
+                f"{document!r} have {len(columns)}; all need as many to be joined"
+            )
+        lines.append(text)
+        for column, other in zip(columns, others, strict=True):
+            column.append(other)
+    score: Score = metric.score(  # type: ignore[attr-defined]
+        [" ".join(lines) for lines, _ in joined.values()],
+        [tuple(map(" ".join, columns)) for _, columns in joined.values()],
+        workers=workers,
+    )
+    return score
+
+
+def mean_document_bleu(
+    hypotheses: inputs.Hypotheses,
+    references: inputs.References,
+    documents: Iterable[Hashable],
+    *,
+    metric: BLEU | None = None,
+    workers: int = 1,
+) -> Composed:
+    """The mean of the documents' scores, each from its segments' sums, as mteval's `-d 1` has them.
+
+    mteval's own score of a system is of all sums, not this mean. N-grams stay inside sentences; for
+    documents as one text see `document_bleu`.
+
+    documents: for each segment the document it belongs to.
+    metric: a `BLEU`; by default `BLEU()`.
+
+    >>> hypotheses, references = ["a b c d", "a b d c", "a b c d"], ["a b c d"] * 3
+    >>> score = mean_document_bleu(hypotheses, references, ["one", "two", "two"])
+    >>> print(score, score.details()["documents"])
+    mean document BLEU = 81.95 {'one': 100.0..., 'two': 63.89...}
+    """
+    metric = BLEU() if metric is None else metric
+    table = metric.statistics(hypotheses, references, workers=workers)
+    keys = _keys(documents, len(table))
+    scores: dict[Any, BLEUScore] = {
+        key: metric.from_statistics(totals) for key, totals in table.groups(keys).items()
+    }
+    values = {key: float(score) for key, score in scores.items()}
+    return Composed(
+        "mean document BLEU",
+        sum(values.values()) / len(values),
+        {"documents": str(len(values)), **_base(metric.signature(table.references))},
+        {"documents": values},
+    )
+
+
+def _keys(documents: Iterable[Hashable], segments: int) -> list[Hashable]:
+    if isinstance(documents, str):
+        raise TypeError("documents: a single str was given where one key a segment is meant")
+    keys = list(documents)
+    if len(keys) != segments:
+        raise InputError(
+            f"documents: {len(keys)} keys for {segments} segments; give one key a segment"
+        )
+    return keys
+
+
+class SentencePiece:
+    """A tokenizer that a SentencePiece model makes: a callable for `BLEU(tokenize=...)`.
+
+    model: the path of a model file. Scores of different models do not compare.
+
+    Raises ImportError without the package sentencepiece, InputError for a file that is no model.
+    """
+
+    def __init__(self, model: str | os.PathLike[str]) -> None:
+        self.model = os.fspath(model)
+        self._pieces = _load(self.model)
+        # What a signature calls it.
+        self.__qualname__ = f"spm-{os.path.splitext(os.path.basename(self.model))[0]}"
+
+    def __call__(self, text: str) -> list[str]:
+        """The pieces of one text."""
+        # Pieces never hold white space that sacreBLEU's joining and splitting would notice, except
+        # rare control characters.
+        return " ".join(self._pieces.EncodeAsPieces(text)).split()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SentencePiece) and other.model == self.model
+
+    def __hash__(self) -> int:
+        return hash((SentencePiece, self.model))
+
+    def __repr__(self) -> str:
+        return f"SentencePiece({self.model!r})"
+
+    def __reduce__(self) -> tuple[type[SentencePiece], tuple[str]]:
+        return (SentencePiece, (self.model,))
+
+
+def _load(model: str) -> Any:
+    try:
+        from sentencepiece import SentencePieceProcessor
+    except ImportError as error:
+        raise ImportError(
+            "BLEU on SentencePiece's pieces needs: pip install sentencepiece"
+        ) from error
+    if not os.path.isfile(model):
+        raise InputError(
+            f"{model}: there is no such file; spBLEU needs the SentencePiece model of FLORES-101 "
+            "or FLORES-200, which truebleu does not carry"
+        )
+    try:
+        return SentencePieceProcessor(model_file=model)
+    except (RuntimeError, OSError) as error:
+        raise InputError(f"{model}: not a SentencePiece model ({error})") from None
+
+
+def spbleu(
+    hypotheses: inputs.Hypotheses,
+    references: inputs.References,
+    *,
+    model: str | os.PathLike[str],
+    workers: int = 1,
+    **parameters: Any,
+) -> BLEUScore:
+    """spBLEU: sacreBLEU's BLEU on the pieces of a SentencePiece model.
+
+    Naman Goyal et al. (2022): The FLORES-101 evaluation benchmark for low-resource and multilingual
+    machine translation. TACL. sacreBLEU's `-tok flores101`, `-tok flores200` and `-tok spBLEU-1K`
+    are this with three models, whose scores do not compare with each other.
+
+    model: the path of the model file, which truebleu does not carry.
+    parameters: of `BLEU`, all but `tokenize`.
+    """
+    metric = BLEU(SentencePiece(model), **parameters)
+    return metric.score(hypotheses, references, workers=workers)

@@ -583,7 +583,9 @@ def formula(
     else:
         mean = sum(log * weight for log, weight in zip(logs, weights, strict=False))
         if counted < len(weights):
-            mean /= sum(weights[:counted])
+            whole = sum(weights[:counted])
+            # Only orders that the hypotheses are too short for may have a weight.
+            mean = mean / whole if whole else LOG_OF_ZERO
     return brevity_penalty * exp(mean), tuple(precisions), brevity_penalty
 
 

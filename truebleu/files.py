@@ -82,17 +82,21 @@ class File:
 
     def label(self, role: str) -> str:
         """What messages call it: its role, and where it is."""
-        return f"{role} ({'standard input' if self._path == '-' else self._path})"
+        if self._path == "-":
+            return f"{role} (standard input)"
+        # Names of files may have bytes that are no characters.
+        return f"{role} ({os.fsencode(self._path).decode('utf-8', 'backslashreplace')})"
 
     def source(self, role: str) -> _kernel.Source:
         """The lines, for the kernel; `role` says what they are in messages."""
         name = self.label(role)
         plain = self._encoding.lower() in UTF8 and not self._path.endswith(tuple(DECOMPRESSORS))
-        if plain and self._column is None and self._path != "-":
-            # Opening it here gives Python's own error, with the name, if that fails.
-            with open(self._path, "rb") as file:
-                if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                    return _kernel.mapped(self._path, name)
+        # A pipe must not be opened here: whoever writes to it would see it closed.
+        whole_lines = plain and self._column is None and self._path != "-"
+        if whole_lines and stat.S_ISREG(os.stat(self._path).st_mode):
+            # This gives Python's own error, with the name, if it fails.
+            open(self._path, "rb").close()
+            return _kernel.mapped(self._path, name)
         column = None if self._column is None else self._column - 1
         return _kernel.stream(self._reader(), name, column)
 
@@ -115,7 +119,8 @@ class File:
         except UnicodeDecodeError as error:
             raise InputError(
                 f"{self._path}, line {number}: byte 0x{line[error.start]:02x} is not UTF-8; if the "
-                "text is in another encoding, name it (File(path, encoding=...))"
+                "text is in another encoding, name it (--encoding on the command line, "
+                "File(path, encoding=...) in Python)"
             ) from None
         if self._column is None:
             return text
@@ -249,8 +254,8 @@ class WholeFile:
     """A file to write that takes its place when it is whole, or leaves the place as it was.
 
     Used with `with`: after an exception inside, nothing is put there. Until then the bytes lie
-    beside it under another name. What is no regular file (/dev/null, a named pipe) has no place
-    to take and is written to as it is.
+    beside it under another name. What is no regular file (/dev/null, /dev/fd/3, a named pipe) has
+    no place to take and is written to as it is.
     """
 
     __slots__ = ("_file", "_path", "_temporary")
@@ -264,7 +269,8 @@ class WholeFile:
             mode = os.stat(self._path).st_mode
         except FileNotFoundError:
             mode = None
-        if mode is not None and not stat.S_ISREG(mode):
+        device = os.path.abspath(self._path).startswith(("/dev/", "/proc/"))
+        if device or (mode is not None and not stat.S_ISREG(mode)):
             self._file: BinaryIO = open(self._path, "wb")
             return self._file
         if mode is not None:

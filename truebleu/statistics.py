@@ -218,17 +218,37 @@ class Statistics(Table):
         if not content.startswith(MAGIC) or not end:
             raise InputError(f"{os.fspath(path)}: not a file that Statistics.save has written")
         try:
-            header = json.loads(content[len(MAGIC) : end])
-            data = content[end + -end % ALIGNMENT :]
-            expected = 8 * header["segments"] * len(header["columns"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{os.fspath(path)}: its header cannot be read: {error}") from error
+            header = _checked_header(json.loads(content[len(MAGIC) : end]))
+        except ValueError as error:
+            raise InputError(
+                f"{os.fspath(path)}: the header of the table cannot be read: {error}"
+            ) from None
+        data = content[end + -end % ALIGNMENT :]
+        expected = 8 * header["segments"] * len(header["columns"])
         if len(data) != expected:
             raise InputError(
                 f"{os.fspath(path)}: {len(data)} bytes of rows where {expected} are announced; "
                 "the file was cut or damaged"
             )
         return _from_parts(header, data)  # type: ignore[return-value]
+
+
+def _checked_header(header: Any) -> dict[str, Any]:
+    """The header of a saved table, if it is one; ValueError says what is not."""
+    if not isinstance(header, dict):
+        raise ValueError(f"{header!r:.60} is no JSON object")
+    columns, references = header.get("columns"), header.get("references", "")
+    if not isinstance(columns, list) or not columns or not all(isinstance(c, str) for c in columns):
+        raise ValueError(f"columns are {columns!r:.60}")
+    if not isinstance(header.get("fingerprint"), str):
+        raise ValueError(f"the fingerprint is {header.get('fingerprint')!r:.60}")
+    counted = type(references) is int and references > 0
+    if not counted and references not in (None, "var"):
+        raise ValueError(f"references are {references!r:.60}")
+    segments = header.get("segments")
+    if type(segments) is not int or segments < 0:
+        raise ValueError(f"segments are {segments!r:.60}")
+    return header
 
 
 def _from_parts(header: dict[str, Any], data: bytes) -> Statistics:

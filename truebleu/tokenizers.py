@@ -45,8 +45,8 @@ def nearest(name: str, known: object) -> str:
 
     names = list(known)  # type: ignore[call-overload]
     close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.4)
-    hint = f"; did you mean '{close[0]}'?" if close else ";"
-    return f"{hint} There are {', '.join(names)}"
+    hint = f"; did you mean '{close[0]}'? There are" if close else "; there are"
+    return f"{hint} {', '.join(names)}"
 
 
 def label(tokenize: Tokenize) -> str:

@@ -125,7 +125,14 @@ impl Formula {
                     logs[..counted].iter().zip(weights).map(|(log, weight)| log * weight);
                 let whole = self.sum(weights[..counted].iter().copied());
                 let sum = self.sum(products);
-                if counted == orders { sum } else { sum / whole }
+                if counted == orders {
+                    sum
+                } else if whole > 0.0 {
+                    sum / whole
+                } else {
+                    // Only orders that the segment is too short for have a weight.
+                    return 0.0;
+                }
             }
         };
         brevity * mean.exp()

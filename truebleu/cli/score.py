@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
     from truebleu.cli.tables import Results
-    from truebleu.metric import Summary
+    from truebleu.metric import Score, Summary
 
 EXAMPLES = """\
 examples:
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> None:
     render = tables.FORMATS[shared.form(options, tables.FORMATS)]
     with Output(options.output) as output:
         for system, hypotheses in inputs.systems.items():
-            scores = []
+            scores: list[Score] = []
             for metric in metrics:
                 references = inputs.references()
                 score, seen[system] = metric.observed(hypotheses, references, workers=threads)
@@ -58,6 +58,4 @@ def run(options: argparse.Namespace) -> None:
         )
 
 
-COMMAND = shared.Command(
-    "truebleu score REF... -i HYP... [options]", EXAMPLES, add_options, run
-)
+COMMAND = shared.Command("truebleu score REF... -i HYP... [options]", EXAMPLES, add_options, run)

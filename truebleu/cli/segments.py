@@ -22,8 +22,8 @@ examples:
   truebleu segments reference.en -i cedar.en birch.en -f tsv -o segments.tsv
       segment, system, BLEU and what it was counted from, for programs that read tables
 
-  truebleu segments reference.en -i system.en -b -f text | sort -n | head
-      the worst scores
+  truebleu segments reference.en -i system.en -f tsv | sort -k2n | head
+      the worst segments, with their numbers
 """
 
 
@@ -63,6 +63,4 @@ def run(options: argparse.Namespace) -> None:
         doubts.warn(doubts.of_text(seen, inputs.reference_names, options.tokenize))
 
 
-COMMAND = shared.Command(
-    "truebleu segments REF... -i HYP... [options]", EXAMPLES, add_options, run
-)
+COMMAND = shared.Command("truebleu segments REF... -i HYP... [options]", EXAMPLES, add_options, run)

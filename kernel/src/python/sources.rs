@@ -186,6 +186,9 @@ impl References {
         if let Err(error) = check_size("references", bytes) {
             return Ok(Err(error));
         }
+        if !held.is_empty() {
+            keep.held = Some(PyTuple::new(py, held)?.unbind());
+        }
         let keep = keep.done();
         let block = |segments| Block::Segments { segments, trusted: true, keep: keep.clone() };
         Ok(Ok(Some(Batch { count, streams: streams.into_iter().map(block).collect() })))

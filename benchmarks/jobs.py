@@ -75,7 +75,9 @@ def segments(hypotheses: str, reference: str) -> dict[str, Any]:
     import truebleu as tb
 
     metric, hyps, refs = tb.BLEU(), lines(hypotheses), lines(reference)
-    return timed(lambda: metric.segments(hyps, refs).tolist())
+    report = timed(lambda: metric.segments(hyps, refs))
+    report["result"] = report["result"].tolist()
+    return report
 
 
 def sentences(hypotheses: str, reference: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -101,6 +102,14 @@ def job(name: str, *arguments: object, **environment: str) -> Cost:
     """Run a function of jobs.py in a fresh Python; the cost is what it timed itself."""
     report = json.loads(process(python(JOBS, name, *arguments), **environment).output)
     return Cost(report["processor"], report["elapsed"], json.dumps(report["result"]))
+
+
+def at_once(count: int, run: Callable[[], Cost]) -> Cost:
+    """Several runs at the same time: all their processor time, and the longest elapsed time."""
+    with ThreadPoolExecutor(count) as pool:
+        costs = list(pool.map(lambda _: run(), range(count)))
+    elapsed = max(cost.elapsed for cost in costs)
+    return Cost(sum(cost.processor for cost in costs), elapsed, costs[0].output)
 
 
 def in_turn(runs: int, contenders: Mapping[str, Callable[[], Cost]]) -> dict[str, Costs]:

@@ -97,7 +97,7 @@ class BLEU(Metric):
             if SMOOTHING[smoothing] is None:
                 raise ValueError(f"smoothing '{smoothing}' takes no value; floor and add-k do")
             smoothing_value = _number("smoothing_value", smoothing_value)
-        if not isinstance(max_order, int) or not 1 <= max_order <= 16:
+        if type(max_order) is not int or not 1 <= max_order <= 16:
             raise ValueError(f"max_order={max_order!r}: n-grams can be 1 to 16 tokens long")
         if weights is not None:
             weights = tuple(_number("weights", weight) for weight in weights)
@@ -357,7 +357,7 @@ class BLEU(Metric):
             smoothing=smoothing,
             smoothing_value=_unless_default(smoothing, number),
             effective_order=effective,
-            max_order=int(fields.get("order", "4")),
+            max_order=_whole(fields, "order", 4),
             weights=None if weights is None else [float(w) for w in weights.split(",")],
         )
 
@@ -380,11 +380,14 @@ def _number(name: str, value: object) -> float:
 
 def _integers(totals: Sequence[int]) -> list[int]:
     try:
-        return [value.__index__() for value in totals]
+        integers = [value.__index__() for value in totals]
     except (AttributeError, TypeError):
+        integers = [-1]
+    if any(value < 0 for value in integers):
         raise InputError(
-            f"totals: a table of statistics or a row of integers is meant, not {totals!r:.80}"
-        ) from None
+            f"totals: a table of statistics or a row of integers, none negative, is meant, not {totals!r:.80}"
+        )
+    return integers
 
 
 def _one_of(
@@ -395,6 +398,13 @@ def _one_of(
     if fields[field] not in meanings:
         raise ValueError(f"{field}:{fields[field]} is none of {', '.join(meanings)}")
     return meanings[fields[field]]
+
+
+def _whole(fields: Mapping[str, str], field: str, default: int) -> int:
+    value = fields.get(field, str(default))
+    if not value.isdecimal():
+        raise ValueError(f"{field}:{value}: a whole number is meant")
+    return int(value)
 
 
 def _unless_default(smoothing: str, number: str | None) -> float | None:

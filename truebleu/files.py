@@ -30,6 +30,8 @@ UTF8 = ("utf-8", "utf8", "u8", "utf_8")
 class File:
     """A file of segments, one a line. Lines end at newlines only, as sacreBLEU reads files.
 
+    A file must not be cut short while it is read: it is mapped into memory.
+
     `path` may end in .gz, .bz2, .xz or .zst; "-" is standard input. `column` takes one
     tab-separated column, counted from 1. `encoding` is any that Python knows; utf-8-sig drops a
     byte-order mark.
@@ -38,8 +40,10 @@ class File:
     __slots__ = ("_column", "_encoding", "_path")
 
     def __init__(self, path: Path, column: int | None = None, encoding: str = "utf-8") -> None:
-        if column is not None and column < 1:
-            raise ValueError(f"column {column}: columns are counted from 1")
+        if column is not None and (not isinstance(column, int) or column < 1):
+            raise ValueError(f"column={column!r}: a number is meant, counted from 1")
+        if not isinstance(os.fspath(path), str):
+            raise TypeError(f"path: a str or os.PathLike of str is meant, not {path!r:.60}")
         try:
             "".encode(encoding)
         except LookupError:

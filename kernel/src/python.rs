@@ -86,10 +86,17 @@ fn python_lowercase(py: Python<'_>) -> PyResult<Arc<Lowercase>> {
 /// The instruction set in use, as an index into `Instructions::NAMES`.
 static INSTRUCTIONS: AtomicU8 = AtomicU8::new(u8::MAX);
 
-fn current_instructions() -> Instructions {
+/// What is wrong with the environment variable that chooses it. Saying so on import would keep
+/// a program from telling its user in its own way.
+static REFUSED: OnceLock<String> = OnceLock::new();
+
+fn current_instructions() -> PyResult<Instructions> {
+    if let Some(refused) = REFUSED.get() {
+        return Err(PyValueError::new_err(refused.clone()));
+    }
     let index = usize::from(INSTRUCTIONS.load(Ordering::Relaxed));
     let name = Instructions::NAMES.get(index);
-    name.and_then(|name| Instructions::named(name)).unwrap_or_else(Instructions::best)
+    Ok(name.and_then(|name| Instructions::named(name)).unwrap_or_else(Instructions::best))
 }
 
 /// Chooses the instruction set by name, for tests and measurements.
@@ -108,8 +115,8 @@ fn use_instructions(name: &str) -> PyResult<()> {
 
 /// The name of the instruction set in use.
 #[pyfunction]
-fn instructions() -> &'static str {
-    current_instructions().name()
+fn instructions() -> PyResult<&'static str> {
+    Ok(current_instructions()?.name())
 }
 
 /// The names of the instruction sets this processor has, slowest first.
@@ -125,7 +132,7 @@ fn lexer(py: Python<'_>, tokenizer: &str, lowercase: bool) -> PyResult<Lexer> {
     let tokenizer = Tokenizer::named(tokenizer)
         .ok_or_else(|| PyValueError::new_err(format!("unknown tokenizer '{tokenizer}'")))?;
     let lowercase = if lowercase { Some(python_lowercase(py)?) } else { None };
-    Ok(Lexer { tokenizer, lowercase, instructions: current_instructions() })
+    Ok(Lexer { tokenizer, lowercase, instructions: current_instructions()? })
 }
 
 /// The tokens of one text, by the definition of a tokenizer.
@@ -336,9 +343,10 @@ impl Bleu {
 #[pymodule]
 fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     if let Ok(name) = std::env::var("TRUEBLEU_SIMD") {
-        use_instructions(&name).map_err(|error| {
-            PyValueError::new_err(format!("environment variable TRUEBLEU_SIMD: {error}"))
-        })?;
+        if let Err(error) = use_instructions(&name) {
+            let message = error.value(module.py()).to_string();
+            let _ = REFUSED.set(format!("environment variable TRUEBLEU_SIMD: {message}"));
+        }
     }
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("InputError", module.py().get_type::<InputError>())?;

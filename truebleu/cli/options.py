@@ -41,6 +41,7 @@ SUFFIXES = {
     ".json": "json",
     ".jsonl": "json",
     ".tsv": "tsv",
+    ".csv": "csv",
     ".tex": "latex",
     ".md": "markdown",
     ".parquet": "parquet",
@@ -407,7 +408,12 @@ def form(options: argparse.Namespace, formats: Iterable[str]) -> str:
         return "text"
     suffix = os.path.splitext(options.output or "")[1].lower()
     named = SUFFIXES.get(suffix, "json")
-    return named if named in formats else "json"
+    if named not in formats:
+        raise UsageError(
+            f"-o/--output: {options.output} would be {named}, and there are "
+            f"{', '.join(formats)}; say which with -f"
+        )
+    return named
 
 
 class Inputs:

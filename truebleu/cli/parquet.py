@@ -92,7 +92,7 @@ class _Polars(Rows):
         series = [numbers.alias("segment")]
         if piece.system is not None:
             series.append(pl.repeat(printable(piece.system), count, eager=True).alias("system"))
-        series.append(pl.Series(piece.metric.NAME, piece.scores))
+        series.append(pl.Series(piece.scores).alias(piece.metric.NAME))
         if not self.style.score_only:
             series += pl.DataFrame(piece.statistics).get_columns()
         self._frames.append(pl.DataFrame(series))

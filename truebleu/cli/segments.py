@@ -1,4 +1,4 @@
-"""`truebleu segments`: a row for each segment, as fast as they are scored, in flat memory."""
+"""`truebleu segments`: a row for each segment, in memory that does not grow with their number."""
 
 from __future__ import annotations
 

@@ -385,7 +385,8 @@ def _integers(totals: Sequence[int]) -> list[int]:
         integers = [-1]
     if any(value < 0 for value in integers):
         raise InputError(
-            f"totals: a table of statistics or a row of integers, none negative, is meant, not {totals!r:.80}"
+            "totals: a table of statistics or a row of integers, none negative, is meant, "
+            f"not {totals!r:.80}"
         )
     return integers
 

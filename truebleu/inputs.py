@@ -41,9 +41,8 @@ def scan(
     references = _recognized("references", references)
     if isinstance(hypotheses, list):
         raise TypeError("hypotheses: several files or columns; score one system at a time")
-    if isinstance(hypotheses, tuple):
-        if not hypotheses:
-            raise InputError("hypotheses: no segments at all; there is nothing to score")
+    if hypotheses == ():
+        raise InputError("hypotheses: no segments at all; there is nothing to score")
     given = isinstance(hypotheses, tuple) and _is_tokens(hypotheses)
     if isinstance(references, tuple) and not given:
         # How many lines a file has is not known yet; then only the square shape is ambiguous.

@@ -17,7 +17,7 @@ from truebleu.statistics import Statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from truebleu.metric import Summary
@@ -198,10 +198,18 @@ class BLEU(Metric):
         return self.observed(hypotheses, references, workers=workers)[0]
 
     def observed(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        *,
+        workers: int = 1,
+        progress: Callable[[int], None] | None = None,
     ) -> tuple[BLEUScore, Summary]:
-        """`score`, and what was noticed of the text while it was read."""
-        totals, seen = self._scan(hypotheses, references, workers).totals()
+        """`score`, and what was noticed of the text while it was read.
+
+        `progress` is called about twenty times a second with the number of segments so far.
+        """
+        totals, seen = self._scan(hypotheses, references, workers).totals(progress)
         _refuse_nothing(seen, hypotheses)
         return BLEUScore(self, totals.tolist()[0], count_references(seen["references"])), seen
 

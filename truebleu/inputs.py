@@ -41,7 +41,7 @@ def scan(
     references = _recognized("references", references)
     if isinstance(hypotheses, list):
         raise TypeError("hypotheses: several files or columns; score one system at a time")
-    if hypotheses == ():
+    if isinstance(hypotheses, tuple) and not hypotheses:
         raise InputError("hypotheses: no segments at all; there is nothing to score")
     given = isinstance(hypotheses, tuple) and _is_tokens(hypotheses)
     if isinstance(references, tuple) and not given:

@@ -275,17 +275,25 @@ impl Scan {
     /// Counts the next segments, about `segments` of them or all that are left (`None`), with a
     /// thread for each sink.
     ///
-    /// `check` is called now and then by the calling thread, and may stop the run. Of several
-    /// errors the first in the text is given. No segments in the summary means the end.
+    /// `check` is called now and then by the calling thread, with the number of segments taken so
+    /// far, and may stop the run. Of several errors the first in the text is given. No segments
+    /// in the summary means the end.
+    ///
+    /// A source that may wait is read by the calling thread alone: only that one can be
+    /// interrupted, and the source is slower than the counting anyway.
     pub fn run<S: Sink>(
         &self,
         counter: &Counter,
         segments: Option<u64>,
         sinks: &mut [S],
-        check: &mut dyn FnMut() -> Result<(), Error>,
+        check: &mut dyn FnMut(u64) -> Result<(), Error>,
     ) -> Result<Summary, Error> {
+        let mut sinks = sinks;
         {
             let mut feed = lock(&self.feed);
+            if feed.sources.iter().any(|source| source.waits()) {
+                sinks = &mut sinks[..1];
+            }
             feed.limit = segments.map_or(u64::MAX, |more| feed.given[0].saturating_add(more));
         }
         let failed: Mutex<Option<(usize, Error)>> = Mutex::new(None);
@@ -297,16 +305,18 @@ impl Scan {
             drop(failed);
             lock(&self.feed).ended = true;
         };
-        let work = |sink: &mut S, check: &mut dyn FnMut() -> Result<(), Error>| {
+        let work = |sink: &mut S, check: &mut dyn FnMut(u64) -> Result<(), Error>| {
+            let mut taken = 0;
             let mut scratch = Scratch::default();
             let mut summary = Summary::default();
             loop {
-                if let Err(error) = check() {
+                if let Err(error) = check(taken) {
                     fail(0, error);
                     break;
                 }
                 let (batches, next) = {
                     let mut feed = lock(&self.feed);
+                    taken = feed.given[0];
                     (feed.batches, feed.next())
                 };
                 match next {
@@ -337,7 +347,7 @@ impl Scan {
                     .iter_mut()
                     .map_while(|sink| {
                         let thread = std::thread::Builder::new();
-                        thread.spawn_scoped(scope, move || work(sink, &mut || Ok(()))).ok()
+                        thread.spawn_scoped(scope, move || work(sink, &mut |_| Ok(()))).ok()
                     })
                     .collect();
                 summary.merge(work(own, check));

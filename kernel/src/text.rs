@@ -196,6 +196,11 @@ pub trait Source: Send {
 
     /// The next segments; `None` at the end.
     fn next(&mut self, want: Want) -> Result<Option<Batch>, Error>;
+
+    /// Whether `next` may wait for somebody else: a pipe, a decompressor.
+    fn waits(&self) -> bool {
+        false
+    }
 }
 
 /// Splits `text` for a batch: how many lines, and how many bytes they take with their newlines.
@@ -366,6 +371,10 @@ impl Stream {
 impl Source for Stream {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn waits(&self) -> bool {
+        true
     }
 
     fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {

@@ -38,7 +38,7 @@ fn run(
     let mut last = Summary::default();
     loop {
         let mut sinks = vec![Rows::default(); workers];
-        let summary = scan.run(&counter(), segments, &mut sinks, &mut || Ok(()))?;
+        let summary = scan.run(&counter(), segments, &mut sinks, &mut |_| Ok(()))?;
         if summary.segments == 0 {
             return Ok((all, last));
         }
@@ -156,6 +156,6 @@ fn the_caller_can_stop_a_run() {
     let mut sinks = vec![Rows::default(); 2];
     let scan = Scan::new(inputs);
     let stopped =
-        scan.run(&counter(), None, &mut sinks, &mut || Err(Error::Input("enough".into())));
+        scan.run(&counter(), None, &mut sinks, &mut |_| Err(Error::Input("enough".into())));
     assert_eq!(stopped.err().unwrap().to_string(), "enough");
 }

@@ -177,7 +177,6 @@ def memory(runs: int) -> Iterator[Row]:
             f"{peak.private / MEBIBYTE:.1f} MiB"
             f" ({peak.without_input / MEBIBYTE:.1f} MiB without mapped input pages)",
             met=peak.private <= 64 * MEBIBYTE,
-            note="pages of the mapped input files stay in the process until it ends.",
             figures={"peak": peak, "input_bytes": text.size},
         )
 

@@ -282,9 +282,9 @@ class BLEU(Metric):
         >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
         Scores(2 segments: [66.87, 50.00])
         """
-        table, seen = self._scan(hypotheses, references, workers).table()
+        scores, seen = self._kernel.segments(self._scan(hypotheses, references, workers))
         _refuse_nothing(seen, hypotheses)
-        return self._kernel.scores(table)
+        return scores
 
     def statistics(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1

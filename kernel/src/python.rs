@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::lex::{Lexer, Tokenizer};
 use crate::lowercase::Lowercase;
 use crate::ngrams::MOST_ORDERS;
-use crate::scan::{self, Counter, Inputs, Rows, Summary, Totals};
+use crate::scan::{self, Counter, Inputs, Rows, Scored, Summary, Totals};
 use crate::vector::Instructions;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -319,6 +319,17 @@ impl Bleu {
         };
         let counter = self.counter(py)?;
         Ok(Scan { scan: scan::Scan::new(inputs), counter, workers: workers.clamp(1, MOST_WORKERS) })
+    }
+
+    /// The scores of all segments that are left in a run.
+    fn segments<'py>(&self, py: Python<'py>, run: &Scan) -> PyResult<(Scores, Bound<'py, PyDict>)> {
+        let width = crate::bleu::columns(self.orders);
+        let mut sinks: Vec<_> =
+            (0..run.workers).map(|_| Scored::new(&self.formula, width)).collect();
+        let summary =
+            py.detach(|| run.scan.run(&run.counter, None, &mut sinks, &mut signals(None)))?;
+        let scores = py.detach(|| Scored::joined(sinks));
+        Ok((Scores::new(scores), summary_dict(py, &summary)?))
     }
 
     /// The scores of a table's rows, each a segment.

@@ -3,7 +3,7 @@
 //! Every thread takes the next batch from all sources at once and works on it alone. Rows are
 //! integers and know their place, so the result is the same however many threads there are.
 
-use crate::bleu;
+use crate::bleu::{self, Formula};
 use crate::error::Error;
 use crate::lex::{self, Lexed, Lexer};
 use crate::ngrams;
@@ -381,6 +381,34 @@ impl Sink for Totals {
                 *total += value;
             }
         }
+    }
+}
+
+/// Turns each row into a score at once, and keeps nothing else.
+pub struct Scored<'a> {
+    formula: &'a Formula,
+    width: usize,
+    scores: Vec<(usize, Vec<f64>)>,
+}
+
+impl<'a> Scored<'a> {
+    /// Scores rows of this width.
+    pub fn new(formula: &'a Formula, width: usize) -> Self {
+        Self { formula, width, scores: Vec::new() }
+    }
+
+    /// The scores of all threads, in the order of their segments.
+    pub fn joined(parts: Vec<Self>) -> Vec<f64> {
+        let mut parts: Vec<_> = parts.into_iter().flat_map(|part| part.scores).collect();
+        parts.sort_unstable_by_key(|(batch, _)| *batch);
+        parts.into_iter().flat_map(|(_, scores)| scores).collect()
+    }
+}
+
+impl Sink for Scored<'_> {
+    fn take(&mut self, batch: usize, rows: &[i64]) {
+        let scores = rows.chunks_exact(self.width).map(|row| self.formula.score(row));
+        self.scores.push((batch, scores.collect()));
     }
 }
 

@@ -265,14 +265,24 @@ impl MappedFile {
 }
 
 impl MappedFile {
-    /// Has the system bring in the next part of the file, where it knows how to.
+    /// Has the system bring in the next part of the file, and let go of what has been read, where
+    /// it knows how to. What goes stays in the page cache, and would come back if asked for.
     fn bring(&mut self) {
-        if self.position + WINDOW / 4 > self.brought && self.brought < self.map.len() {
+        while self.position + WINDOW / 4 > self.brought && self.brought < self.map.len() {
             let length = WINDOW.min(self.map.len() - self.brought);
             #[cfg(target_os = "linux")]
             {
                 // An older kernel refuses; then pages come in one fault after the other.
-                let _ = self.map.advise_range(memmap2::Advice::PopulateRead, self.brought, length);
+                let populate = memmap2::Advice::PopulateRead;
+                let _ = self.map.advise_range(populate, self.brought, length);
+            }
+            #[cfg(unix)]
+            if let Some(behind) = self.brought.checked_sub(2 * WINDOW) {
+                // SAFETY: the map is of a file and only read: the pages' content cannot be lost.
+                let _ = unsafe {
+                    let let_go = memmap2::UncheckedAdvice::DontNeed;
+                    self.map.unchecked_advise_range(let_go, behind, WINDOW)
+                };
             }
             self.brought += length;
         }

@@ -25,11 +25,11 @@ demo: $(VENV)/.installed ## score the example systems, and see what to try next
 	@printf '\nTwo English-to-Chinese systems, with the tokenizer for Chinese:\n'
 	$(call show,score $(EN_ZH)/reference.zh -i $(EN_ZH)/cedar.zh $(EN_ZH)/birch.zh -tok zh -f text)
 	@printf '\nNext, in the same environment (source $(BIN)/activate):\n\n'
-	@printf '  %s\n' \
-		'truebleu segments $(DE_EN)/reference.a.en -i $(DE_EN)/cedar.en -f tsv | head    a score for each segment' \
-		'truebleu score $(DE_EN)/reference.a.en -i $(DE_EN)/cedar.en | head -n 5         JSON in a pipe, all digits' \
-		'truebleu score REFERENCE -i SYSTEM                                             your own files' \
-		'truebleu --help'
+	@printf '  %-84s %s\n' \
+		'truebleu segments $(DE_EN)/reference.a.en -i $(DE_EN)/cedar.en -f tsv' 'each segment' \
+		'truebleu score $(DE_EN)/reference.a.en -i $(DE_EN)/cedar.en | head -n 4' 'all digits, as JSON' \
+		'truebleu score REFERENCE -i SYSTEM' 'your own files' \
+		'truebleu --help' 'the rest'
 
 test: $(VENV)/.installed $(VENV)/.group-test ## prove it: the kernel's tests, then Python's, once with no SIMD and once with all of it
 	cargo test --quiet

@@ -47,6 +47,14 @@ def score_files(workers: str, parameters: str, hypotheses: str, *references: str
     )
 
 
+def count_tokens(parameters: str, *paths: str) -> dict[str, Any]:
+    """How many tokens there are in all files."""
+    import truebleu as tb
+
+    metric, files = tb.BLEU(**json.loads(parameters)), [Path(path) for path in paths]
+    return timed(lambda: sum(metric.score(file, file).hypothesis_length for file in files))
+
+
 def score_list(hypotheses: str, reference: str) -> dict[str, Any]:
     import truebleu as tb
 
@@ -67,7 +75,9 @@ def segments(hypotheses: str, reference: str) -> dict[str, Any]:
     import truebleu as tb
 
     metric, hyps, refs = tb.BLEU(), lines(hypotheses), lines(reference)
-    return timed(lambda: metric.segments(hyps, refs).tolist())
+    report = timed(lambda: metric.segments(hyps, refs))
+    report["result"] = report["result"].tolist()
+    return report
 
 
 def sentences(hypotheses: str, reference: str) -> dict[str, Any]:

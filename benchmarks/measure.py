@@ -17,6 +17,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -68,7 +69,7 @@ class Memory:
     """The largest private memory seen in a process, in bytes."""
 
     private: int
-    with_input: int
+    without_input: int
     samples: int
 
 
@@ -103,6 +104,14 @@ def job(name: str, *arguments: object, **environment: str) -> Cost:
     return Cost(report["processor"], report["elapsed"], json.dumps(report["result"]))
 
 
+def at_once(count: int, run: Callable[[], Cost]) -> Cost:
+    """Several runs at the same time: all their processor time, and the longest elapsed time."""
+    with ThreadPoolExecutor(count) as pool:
+        costs = list(pool.map(lambda _: run(), range(count)))
+    elapsed = max(cost.elapsed for cost in costs)
+    return Cost(sum(cost.processor for cost in costs), elapsed, costs[0].output)
+
+
 def in_turn(runs: int, contenders: Mapping[str, Callable[[], Cost]]) -> dict[str, Costs]:
     """Run every contender once, then every contender again, and so on."""
     rounds = [{name: run() for name, run in contenders.items()} for _ in range(runs)]
@@ -115,21 +124,21 @@ def in_turn(runs: int, contenders: Mapping[str, Callable[[], Cost]]) -> dict[str
 def private_memory(command: Command, input_files: Sequence[Path]) -> Memory:
     """The peak of Private_Clean + Private_Dirty in /proc/PID/smaps, sampled every 2 ms.
 
-    The pages of the memory-mapped input files are counted apart: Linux calls them private while no
-    other process maps them, but they are the page cache's, shared with every reader and dropped at
-    need without being written anywhere.
+    It holds the pages of the memory-mapped input files too, which Linux calls private while no
+    other process maps them. They are the page cache's, which drops them at need without writing, so
+    the peak without them is taken as well.
     """
-    inputs = {str(path) for path in input_files}
-    private = with_input = samples = 0
+    inputs = {str(path.resolve()) for path in input_files}
+    private = without_input = samples = 0
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         child = _started(command, {}, output, errors)
         while child.poll() is None:
             own, mapped = _private_bytes(child.pid, inputs)
-            private, with_input = max(private, own), max(with_input, own + mapped)
+            private, without_input = max(private, own + mapped), max(without_input, own)
             samples += own > 0
             time.sleep(SAMPLE_SECONDS)
         _check(command, child.returncode, errors)
-    return Memory(private, with_input, samples)
+    return Memory(private, without_input, samples)
 
 
 def _private_bytes(pid: int, inputs: set[str]) -> tuple[int, int]:
@@ -185,7 +194,7 @@ def tidy(value: Any) -> Any:
     if isinstance(value, Memory):
         return {
             "private_bytes": value.private,
-            "with_input_bytes": value.with_input,
+            "without_input_bytes": value.without_input,
             "samples": value.samples,
         }
     return value

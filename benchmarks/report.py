@@ -29,9 +29,9 @@ reports it for a process and as the process's own clock does for a call) unless 
 "elapsed". Contenders of a row run in turn. The files are in the page cache. Rows "in process" time
 the call alone, with the library imported and the text in memory. Private memory is the peak of
 Private_Clean + Private_Dirty in /proc/PID/smaps, sampled every 2 ms; pages of the memory-mapped
-input files belong to the page cache and are given in brackets. Where a peer was timed on fewer
-pairs, the row says on how many, and its time is multiplied up. Contenders of a row were checked to
-give the same score."""
+input files are the page cache's, so the peak without them stands in brackets. Where a peer was
+timed on fewer pairs, the row says on how many, and its time is multiplied up. Contenders of a row
+were checked to give the same score."""
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -78,6 +78,11 @@ def write(folder: Path, rows: Sequence[Row], runs: int) -> None:
         "",
         METHOD,
         "",
+    ]
+    page += [
+        f"**{row.work}** falls short: {row.note or 'no reason is recorded.'}\n"
+        for row in rows
+        if row.met is False
     ]
     page += [f"* {key}: {value}" for key, value in described.items()] + [
         f"* runs: {runs} a contender",

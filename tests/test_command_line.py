@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -67,6 +68,18 @@ def test_options_mean_what_sacrebleus_mean(files, truebleu_command, options):
     assert own.status == 0, own
     by = f"|by:truebleu-{truebleu.__version__}"
     assert own.output.replace(by, "") == theirs.stdout
+
+
+def test_segments_print_what_sacrebleu_prints_for_sentences(files, truebleu_command):
+    """Its option -sl; effective order is on, as the signature says."""
+    theirs = subprocess.run(
+        [sys.executable, "-m", "sacrebleu", "ref", "ref2", "-i", "bad", "-sl", "-w", "9"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    own = truebleu_command("segments", "ref", "ref2", "-i", "bad", "-f", "text", "-w", "9")
+    assert own.output.replace(f"|by:truebleu-{truebleu.__version__}", "") == theirs.stdout
 
 
 def test_short_signature(files, truebleu_command):
@@ -134,6 +147,60 @@ def test_tsv_parses(files, truebleu_command):
     assert [dict(zip(header, row, strict=True))["system"] for row in rows] == ["good", "bad"]
 
 
+def test_names_that_mean_something_to_latex_and_markdown(files, truebleu_command):
+    shutil.copy("good", "a_b&c%")
+    own = truebleu_command("score", "ref", "-i", "a_b&c%", "bad", "-f", "latex")
+    assert r"a\_b\&c\%" in own.output
+
+
+@posix
+def test_text_on_a_terminal(files):
+    import pty
+
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "truebleu", "score", "ref", "-i", "good"]
+    subprocess.run(command, stdout=follower, check=True, env=os.environ | {"COLUMNS": "250"})
+    os.close(follower)
+    shown = os.read(leader, 100_000).decode()
+    os.close(leader)
+    assert shown.startswith("BLEU|nrefs:1|")
+    assert f"{truebleu.bleu(GOOD, REFERENCE).value:.1f}" in shown
+
+
+# Where output goes.
+
+
+def test_output_to_a_file_whose_name_says_the_format(files, truebleu_command):
+    for name, form in {"out.json": "json", "out.tsv": "tsv", "out.tex": "latex"}.items():
+        expected = truebleu_command("score", "ref", "-i", "good", "-f", form)
+        own = truebleu_command("score", "ref", "-i", "good", "-o", name)
+        assert (own.status, own.output, own.error) == (0, "", "")
+        assert (files / name).read_text(encoding="utf-8") == expected.output
+
+
+@posix
+@pytest.mark.parametrize("name", ["out.tsv", "out.json", "out.parquet"])
+def test_output_is_written_whole_or_not_at_all(files, write, truebleu_command, name):
+    """A file that may not grow beyond some kilobytes stays as it was."""
+    import resource
+
+    if name.endswith(".parquet"):
+        pytest.importorskip("pyarrow")
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+    write("long", GOOD * 1000)
+    (files / name).write_text("as it was")
+    before = sorted(files.iterdir())
+    own = truebleu_command("segments", "long", "-i", "long", "-o", name, preexec_fn=limit)
+    assert own.status == 1, own
+    assert name in own.error
+    assert (files / name).read_text() == "as it was"
+    assert sorted(files.iterdir()) == before
+
+
 # Where text comes from.
 
 
@@ -141,8 +208,30 @@ def test_standard_input(files, truebleu_command):
     expected = truebleu_command("score", "ref", "-i", "good")
     text = (files / "good").read_bytes()
     assert truebleu_command("score", "ref", "-i", "-", input=text).output == expected.output
+    assert truebleu_command("score", "ref", input=text).output == expected.output
     text = (files / "ref").read_bytes()
     assert truebleu_command("score", "-", "-i", "good", input=text).output == expected.output
+
+
+@posix
+def test_named_pipes(files, truebleu_command):
+    """A pipe can be read once, even where several systems are scored and compared."""
+    os.mkfifo("pipe")
+    for systems in (["pipe"], ["pipe", "bad"], ["bad", "pipe"]):
+        content = (files / "good").read_bytes()
+        write = (files / "pipe").write_bytes
+        threading.Thread(target=write, args=[content], daemon=True).start()
+        own = truebleu_command("score", "ref", "-i", *systems, "-f", "tsv", timeout=20)
+        assert own.status == 0, own
+        assert f"\t{truebleu.bleu(GOOD, REFERENCE).value!r}\t" in own.output
+
+
+@posix
+def test_process_substitution(files, truebleu_command):
+    expected = truebleu_command("score", "ref", "-i", "good", "-b")
+    script = f"{sys.executable} -m truebleu score <(cat ref) -i <(cat good) -b"
+    own = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert own.stdout == expected.output
 
 
 def test_columns(files, truebleu_command):
@@ -209,6 +298,11 @@ def test_warnings(write, truebleu_command, hypotheses, references, options, word
     assert all(word in own.error for word in words), own
 
 
+def test_quiet(files, write, truebleu_command):
+    own = truebleu_command("score", "ref", "-i", "ref", "--quiet")
+    assert (own.status, own.error) == (0, "")
+
+
 def test_identical_systems_are_noticed(files, truebleu_command):
     shutil.copy("good", "again")
     own = truebleu_command("score", "ref", "-i", "good", "again")
@@ -235,7 +329,12 @@ def test_identical_systems_are_noticed(files, truebleu_command):
         (["score", "ref", "-i", "good", "-s", "exp", "-sv", "1"], 2, ["exp"]),
         (["score", "ref", "-i", "good", "-w", "-1"], 2, ["-1"]),
         (["score", "ref", "-i", "good", "--max-order", "99"], 2, ["16"]),
-        (["score", "ref", "-i", "good", "--threads", "0"], 2, ["0"]),
+        (["score", "ref", "-i", "good", "--threads", "-1"], 2, ["-1"]),
+        (["score", "ref", "-i", "good", "-m", "meteor"], 2, ["meteor", "bleu"]),
+        (["score", "ref", "-i", "good", "--weights", "1", "1"], 2, ["2", "4"]),
+        (["score", "ref", "-i", "good", "-o", "nowhere/out"], 1, ["nowhere"]),
+        (["score", "ref", "-i", "good", "-o", "ref"], 2, ["ref"]),
+        ([], 2, ["score", "segments"]),
         (["score", "ref", "-i", "good", "--tokenise", "13a"], 2, ["--tokenise", "--tokenize"]),
         (["score", "ref", "-i", "good", "-f", "xml"], 2, ["xml", "latex"]),
         (["scores", "ref", "-i", "good"], 2, ["scores", "score"]),
@@ -263,7 +362,7 @@ def test_where_bytes_are_not_utf8(files, truebleu_command):
     (files / "latin").write_bytes(b"a b\nc\xe9 d\n")
     own = truebleu_command("score", "ref", "-i", "latin")
     assert own.status == 1
-    for word in ("latin", "line 2", "byte 5", "--encoding"):
+    for word in ("latin", "line 2", "0xe9", "offset 5", "--encoding"):
         assert word in own.error
 
 
@@ -280,6 +379,25 @@ def test_full_disk(files, truebleu_command, command, form):
     assert "No space left on device" in own.error
     assert "Traceback" not in own.error
     assert "Exception ignored" not in own.error
+
+
+@posix
+def test_a_pipe_that_closes_early(files, write, truebleu_command):
+    write("long", GOOD * 20_000)
+    script = f"{sys.executable} -m truebleu segments long -i long | head -n 1"
+    own = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert own.stdout.startswith('{"segment": 1')
+    assert "Traceback" not in own.stderr
+    assert "Exception ignored" not in own.stderr
+
+
+def test_an_unknown_instruction_set(files, truebleu_command):
+    environment = os.environ | {"TRUEBLEU_SIMD": "mmx"}
+    own = truebleu_command("score", "ref", "-i", "good", env=environment)
+    assert own.status in (1, 2), own
+    assert "mmx" in own.error
+    assert "scalar" in own.error
+    assert "Traceback" not in own.error
 
 
 @posix
@@ -314,9 +432,9 @@ def interrupted(command: list, after: float = 1.0) -> tuple[int, str, float]:
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_ctrl_c_in_a_long_run(tmp_path, threads):
     path = tmp_path / "long"
-    path.write_bytes((b"the cat sat on the mat and " * 1000 + b"\n") * 10_000)
-    command = [sys.executable, "-m", "truebleu", "score", path, "-i", path, "--threads", threads]
-    status, error, seconds = interrupted([*command, "--max-order", "16"])
+    path.write_bytes((b"the cat sat on the mat and " * 1000 + b"\n") * 1000)
+    command = [sys.executable, "-m", "truebleu", "score", path, "-i", *[path] * 50]
+    status, error, seconds = interrupted([*command, "--threads", threads, "--max-order", "16"])
     assert status in (130, -signal.SIGINT)
     assert "Traceback" not in error
     assert seconds < 1
@@ -356,6 +474,15 @@ def test_help_shows_examples(truebleu_command, arguments):
     assert (own.status, own.error) == (0, "")
     assert "truebleu score " in own.output or "truebleu segments " in own.output
     assert "example" in own.output.lower()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion(truebleu_command, shell):
+    own = truebleu_command("completion", shell)
+    assert own.status == 0, own
+    assert "--tokenize" in own.output
+    if shell == "bash" and shutil.which("bash"):
+        subprocess.run(["bash", "-n"], input=own.output, text=True, check=True)
 
 
 def test_version_and_citation(truebleu_command):

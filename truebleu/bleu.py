@@ -19,7 +19,7 @@ from truebleu.statistics import Statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from truebleu.metric import Summary
@@ -172,7 +172,7 @@ class BLEU(Metric):
             if SMOOTHING[smoothing] is None:
                 raise ValueError(f"smoothing '{smoothing}' takes no value; {_valued()} do")
             smoothing_value = _number("smoothing_value", smoothing_value)
-        if not isinstance(max_order, int) or not 1 <= max_order <= 16:
+        if type(max_order) is not int or not 1 <= max_order <= 16:
             raise ValueError(f"max_order={max_order!r}: n-grams can be 1 to 16 tokens long")
         if missing_order is not None and effective_order is not None:
             raise ValueError("give either effective_order or missing_order; both say the same")
@@ -347,12 +347,20 @@ class BLEU(Metric):
         return self.observed(hypotheses, references, workers=workers)[0]
 
     def observed(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        *,
+        workers: int = 1,
+        progress: Callable[[int], None] | None = None,
     ) -> tuple[BLEUScore, Summary]:
-        """`score`, and what was noticed of the text while it was read."""
+        """`score`, and what was noticed of the text while it was read.
+
+        `progress` is called about twenty times a second with the number of segments so far.
+        """
         run = self._scan(hypotheses, references, workers)
         if self.aggregate == "corpus":
-            totals, seen = run.totals()
+            totals, seen = run.totals(progress)
             self.check(seen, hypotheses)
             return BLEUScore(self, totals.tolist()[0], count_references(seen["references"])), seen
         table, seen = run.table()
@@ -470,7 +478,12 @@ class BLEU(Metric):
         >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
         Scores(2 segments: [66.87, 50.00])
         """
-        table, seen = self._scan(hypotheses, references, workers).table()
+        run = self._scan(hypotheses, references, workers)
+        if self._plain:
+            scores, seen = self._kernel.segments(run)
+            self.check(seen, hypotheses)
+            return scores
+        table, seen = run.table()
         self.check(seen, hypotheses)
         return self._scores(table)
 
@@ -552,11 +565,15 @@ def _number(name: str, value: object) -> float:
 
 def _integers(totals: Sequence[int]) -> list[int]:
     try:
-        return [value.__index__() for value in totals]
+        integers = [value.__index__() for value in totals]
     except (AttributeError, TypeError):
+        integers = [-1]
+    if any(value < 0 for value in integers):
         raise InputError(
-            f"totals: a table of statistics or a row of integers is meant, not {totals!r:.80}"
-        ) from None
+            "totals: a table of statistics or a row of integers, none negative, is meant, "
+            f"not {totals!r:.80}"
+        )
+    return integers
 
 
 def _weights(weights: Sequence[float] | None, orders: int) -> tuple[float, ...] | None:

@@ -30,6 +30,8 @@ UTF8 = ("utf-8", "utf8", "u8", "utf_8")
 class File:
     """A file of segments, one a line. Lines end at newlines only, as sacreBLEU reads files.
 
+    A file must not be cut short while it is read: it is mapped into memory.
+
     `path` may end in .gz, .bz2, .xz or .zst; "-" is standard input. `column` takes one
     tab-separated column, counted from 1. `encoding` is any that Python knows; utf-8-sig drops a
     byte-order mark.
@@ -38,8 +40,10 @@ class File:
     __slots__ = ("_column", "_encoding", "_path")
 
     def __init__(self, path: Path, column: int | None = None, encoding: str = "utf-8") -> None:
-        if column is not None and column < 1:
-            raise ValueError(f"column {column}: columns are counted from 1")
+        if column is not None and (not isinstance(column, int) or column < 1):
+            raise ValueError(f"column={column!r}: a number is meant, counted from 1")
+        if not isinstance(os.fspath(path), str):
+            raise TypeError(f"path: a str or os.PathLike of str is meant, not {path!r:.60}")
         try:
             "".encode(encoding)
         except LookupError:
@@ -82,17 +86,21 @@ class File:
 
     def label(self, role: str) -> str:
         """What messages call it: its role, and where it is."""
-        return f"{role} ({'standard input' if self._path == '-' else self._path})"
+        if self._path == "-":
+            return f"{role} (standard input)"
+        # Names of files may have bytes that are no characters.
+        return f"{role} ({os.fsencode(self._path).decode('utf-8', 'backslashreplace')})"
 
     def source(self, role: str) -> _kernel.Source:
         """The lines, for the kernel; `role` says what they are in messages."""
         name = self.label(role)
         plain = self._encoding.lower() in UTF8 and not self._path.endswith(tuple(DECOMPRESSORS))
-        if plain and self._column is None and self._path != "-":
-            # Opening it here gives Python's own error, with the name, if that fails.
-            with open(self._path, "rb") as file:
-                if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                    return _kernel.mapped(self._path, name)
+        # A pipe must not be opened here: whoever writes to it would see it closed.
+        whole_lines = plain and self._column is None and self._path != "-"
+        if whole_lines and stat.S_ISREG(os.stat(self._path).st_mode):
+            # This gives Python's own error, with the name, if it fails.
+            open(self._path, "rb").close()
+            return _kernel.mapped(self._path, name)
         column = None if self._column is None else self._column - 1
         return _kernel.stream(self._reader(), name, column)
 
@@ -115,7 +123,8 @@ class File:
         except UnicodeDecodeError as error:
             raise InputError(
                 f"{self._path}, line {number}: byte 0x{line[error.start]:02x} is not UTF-8; if the "
-                "text is in another encoding, name it (File(path, encoding=...))"
+                "text is in another encoding, name it (--encoding on the command line, "
+                "File(path, encoding=...) in Python)"
             ) from None
         if self._column is None:
             return text
@@ -249,8 +258,8 @@ class WholeFile:
     """A file to write that takes its place when it is whole, or leaves the place as it was.
 
     Used with `with`: after an exception inside, nothing is put there. Until then the bytes lie
-    beside it under another name. What is no regular file (/dev/null, a named pipe) has no place
-    to take and is written to as it is.
+    beside it under another name. What is no regular file (/dev/null, /dev/fd/3, a named pipe) has
+    no place to take and is written to as it is.
     """
 
     __slots__ = ("_file", "_path", "_temporary")
@@ -264,7 +273,8 @@ class WholeFile:
             mode = os.stat(self._path).st_mode
         except FileNotFoundError:
             mode = None
-        if mode is not None and not stat.S_ISREG(mode):
+        device = os.path.abspath(self._path).startswith(("/dev/", "/proc/"))
+        if device or (mode is not None and not stat.S_ISREG(mode)):
             self._file: BinaryIO = open(self._path, "wb")
             return self._file
         if mode is not None:

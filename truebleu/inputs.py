@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     References = Any
 
 
+# More threads than this help nobody.
+MOST_WORKERS = 1024
+
+
 def scan(
     kernel: _kernel.Bleu,
     hypotheses: Hypotheses,
@@ -31,8 +35,9 @@ def scan(
     workers: int,
 ) -> _kernel.Scan:
     """A run of `kernel` over hypotheses and references of any of the kinds that there are."""
-    if workers < 1:
-        raise ValueError(f"workers={workers}: at least one thread must do the work")
+    if not isinstance(workers, int) or workers < 1:
+        raise ValueError(f"workers={workers!r}: a number of threads is meant, 1 or more")
+    workers = min(workers, MOST_WORKERS)
     hypotheses = _recognized("hypotheses", hypotheses)
     references = _recognized("references", references)
     if isinstance(hypotheses, list):

@@ -185,6 +185,8 @@ class Signature:
         the metric's name may stand before it and the score behind it. Raises ValueError for a
         field that is not known, because it may change the score.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"a signature is a str, not {type(text).__name__}")
         body = text.strip().partition(" = ")[0].strip()
         old = ":" not in body and "+" in body
         separator, colon = ("+", ".") if old else ("|", ":")
@@ -197,7 +199,10 @@ class Signature:
                 f"'{text}' is not a signature: {wrong[0] if wrong else 'nothing'!r} has no value; "
                 "a signature looks like nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
             )
-        given = {key: value for key, _, value in pairs}
+        given: dict[str, str] = {}
+        for key, _, value in pairs:
+            if given.setdefault(key, value) != value:
+                raise ValueError(f"'{text}' says both {key}:{given[key]} and {key}:{value}")
         if "numrefs" in given:  # sacreBLEU 1.x
             given["nrefs"] = given.pop("numrefs")
         metric = _named(name, given)
@@ -208,7 +213,12 @@ class Signature:
             raise ValueError(
                 f"'{text}': {metric.NAME} has no field '{unknown[0]}'; there are {', '.join(names)}"
             )
-        fields = {long[key]: value for key, value in given.items()}
+        fields: dict[str, str] = {}
+        for key, value in given.items():
+            if fields.setdefault(long[key], value) != value:
+                raise ValueError(
+                    f"'{text}' says both {long[key]}:{fields[long[key]]} and {key}:{value}"
+                )
         return cls(metric.NAME, fields, metric.SHORT_NAMES)
 
     def metric(self) -> Metric:

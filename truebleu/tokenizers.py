@@ -45,17 +45,34 @@ def nearest(name: str, known: object) -> str:
 
     names = list(known)  # type: ignore[call-overload]
     close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.4)
-    hint = f"; did you mean '{close[0]}'?" if close else ";"
-    return f"{hint} There are {', '.join(names)}"
+    hint = f"; did you mean '{close[0]}'? There are" if close else "; there are"
+    return f"{hint} {', '.join(names)}"
 
 
 def label(tokenize: Tokenize) -> str:
-    """What a signature calls a tokenizer: its name, or for a callable the name it has in Python."""
+    """What a signature calls a tokenizer: its name, or for a callable the name it has in Python.
+
+    A lambda has no name of its own, so its place in the code is added; a partial function is named
+    after what it calls and with what.
+    """
     if isinstance(tokenize, str):
         return tokenize
+    called = getattr(tokenize, "func", None)
+    if callable(called):
+        given = (*tokenize.args, *tokenize.keywords.items())  # type: ignore[union-attr]
+        return _word(f"{label(called)}({','.join(map(repr, given))})")
+    code = getattr(tokenize, "__code__", None)
     module = getattr(tokenize, "__module__", None) or type(tokenize).__module__
     name = getattr(tokenize, "__qualname__", type(tokenize).__qualname__)
-    return "".join("-" if c in "|:=+ " else c for c in f"{module}.{name}")
+    if code is not None and name.endswith("<lambda>"):
+        place = next(iter(code.co_positions()), (code.co_firstlineno, None, 0, None))
+        name += f"@{place[0]}.{place[2]}"
+    return _word(f"{module}.{name}")
+
+
+def _word(text: str) -> str:
+    """The text without the characters that mean something in a signature."""
+    return "".join("-" if c in "|:=+ " else c for c in text)
 
 
 def tokenize(text: str, name: str = "13a", *, lowercase: bool = False) -> list[str]:

@@ -157,8 +157,9 @@ impl Kind {
                     Self::FixedList(length, child()?)
                 } else {
                     return Err(Error::Input(format!(
-                        "{name}: an Arrow column of format '{other}' holds no text; \
-                         strings, dictionaries of strings, and lists of strings do"
+                        "{name}: an Arrow column of {} holds no text; \
+                         strings, dictionaries of strings, and lists of strings do",
+                        type_name(other)
                     )));
                 }
             }
@@ -176,6 +177,28 @@ impl Kind {
             _ => None,
         }
     }
+}
+
+/// What people call the type of a format.
+fn type_name(format: &str) -> String {
+    let name = match format {
+        "b" => "boolean",
+        "c" => "int8",
+        "C" => "uint8",
+        "s" => "int16",
+        "S" => "uint16",
+        "i" => "int32",
+        "I" => "uint32",
+        "l" => "int64",
+        "L" => "uint64",
+        "e" => "float16",
+        "f" => "float32",
+        "g" => "float64",
+        "z" | "Z" | "vz" => "binary",
+        "+r" => "run-end encoded values",
+        other => return format!("format '{other}'"),
+    };
+    name.to_owned()
 }
 
 /// Entry `i` of a buffer of `T`.

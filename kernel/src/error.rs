@@ -57,6 +57,10 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Lengths(inputs) if inputs.first().is_some_and(|(_, count)| *count == 0) => {
+                let name = inputs.first().map_or("hypotheses", |(name, _)| name);
+                write!(out, "{name}: no segments at all; there is nothing to score")
+            }
             Self::Lengths(inputs) => {
                 write!(out, "the inputs have different numbers of segments: ")?;
                 for (i, (name, count)) in inputs.iter().enumerate() {

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::lex::{Lexer, Tokenizer};
 use crate::lowercase::Lowercase;
 use crate::ngrams::MOST_ORDERS;
-use crate::scan::{self, Counter, Inputs, Rows, Summary, Totals};
+use crate::scan::{self, Counter, Inputs, Rows, Scored, Summary, Totals};
 use crate::vector::Instructions;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -173,15 +173,19 @@ fn tokenize<'py>(
 /// More threads than this help nobody.
 const MOST_WORKERS: usize = 1024;
 
-/// Lets Python see an interrupt about twenty times a second.
-fn signals() -> impl FnMut() -> Result<(), Error> {
+/// Lets Python see an interrupt, and how far the run is, about twenty times a second.
+fn signals(progress: Option<Py<PyAny>>) -> impl FnMut(u64) -> Result<(), Error> {
     let mut last = Instant::now();
-    move || {
+    move |segments| {
         if last.elapsed() < Duration::from_millis(50) {
             return Ok(());
         }
         last = Instant::now();
-        Python::attach(|py| py.check_signals()).map_err(stopped)
+        Python::attach(|py| {
+            py.check_signals()?;
+            progress.as_ref().map_or(Ok(()), |call| call.call1(py, (segments,)).map(drop))
+        })
+        .map_err(stopped)
     }
 }
 
@@ -223,18 +227,24 @@ impl Scan {
     ) -> PyResult<(Table, Bound<'py, PyDict>)> {
         let mut sinks = vec![Rows::default(); self.workers];
         let summary =
-            py.detach(|| self.scan.run(&self.counter, segments, &mut sinks, &mut signals()))?;
+            py.detach(|| self.scan.run(&self.counter, segments, &mut sinks, &mut signals(None)))?;
         let rows = py.detach(|| Rows::joined(sinks));
         let width = self.counter.columns.width();
         Ok((Table::new(rows, width), summary_dict(py, &summary)?))
     }
 
-    /// The sum of all rows that are left.
-    fn totals<'py>(&self, py: Python<'py>) -> PyResult<(Table, Bound<'py, PyDict>)> {
+    /// The sum of all rows that are left. `progress` is called now and then with the number of
+    /// segments so far.
+    #[pyo3(signature = (progress=None))]
+    fn totals<'py>(
+        &self,
+        py: Python<'py>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Table, Bound<'py, PyDict>)> {
         let width = self.counter.columns.width();
         let mut sinks = vec![Totals(vec![0; width]); self.workers];
         let summary =
-            py.detach(|| self.scan.run(&self.counter, None, &mut sinks, &mut signals()))?;
+            py.detach(|| self.scan.run(&self.counter, None, &mut sinks, &mut signals(progress)))?;
         let mut totals = vec![0; width];
         for sink in sinks {
             for (total, value) in totals.iter_mut().zip(sink.0) {
@@ -325,6 +335,17 @@ impl Bleu {
         Ok(Scan { scan: scan::Scan::new(inputs), counter, workers: workers.clamp(1, MOST_WORKERS) })
     }
 
+    /// The scores of all segments that are left in a run.
+    fn segments<'py>(&self, py: Python<'py>, run: &Scan) -> PyResult<(Scores, Bound<'py, PyDict>)> {
+        let width = run.counter.columns.width();
+        let mut sinks: Vec<_> =
+            (0..run.workers).map(|_| Scored::new(&self.formula, width)).collect();
+        let summary =
+            py.detach(|| run.scan.run(&run.counter, None, &mut sinks, &mut signals(None)))?;
+        let scores = py.detach(|| Scored::joined(sinks));
+        Ok((Scores::new(scores), summary_dict(py, &summary)?))
+    }
+
     /// The scores of a table's rows, each a segment.
     fn scores(&self, py: Python<'_>, table: &Table) -> PyResult<Scores> {
         if table.width() != self.columns.width() || self.columns.lengths.len() != 1 {
@@ -356,11 +377,11 @@ impl Bleu {
 
 #[pymodule]
 fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    if let Ok(name) = std::env::var("TRUEBLEU_SIMD") {
-        if let Err(error) = use_instructions(&name) {
-            let message = error.value(module.py()).to_string();
-            let _ = REFUSED.set(format!("environment variable TRUEBLEU_SIMD: {message}"));
-        }
+    if let Ok(name) = std::env::var("TRUEBLEU_SIMD")
+        && let Err(error) = use_instructions(&name)
+    {
+        let message = error.value(module.py()).to_string();
+        let _ = REFUSED.set(format!("environment variable TRUEBLEU_SIMD: {message}"));
     }
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("InputError", module.py().get_type::<InputError>())?;

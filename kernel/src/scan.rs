@@ -3,7 +3,7 @@
 //! Every thread takes the next batch from all sources at once and works on it alone. Rows are
 //! integers and know their place, so the result is the same however many threads there are.
 
-use crate::bleu::{self, Columns};
+use crate::bleu::{self, Columns, Formula};
 use crate::error::Error;
 use crate::lex::{self, Lexed, Lexer};
 use crate::ngrams;
@@ -276,17 +276,25 @@ impl Scan {
     /// Counts the next segments, about `segments` of them or all that are left (`None`), with a
     /// thread for each sink.
     ///
-    /// `check` is called now and then by the calling thread, and may stop the run. Of several
-    /// errors the first in the text is given. No segments in the summary means the end.
+    /// `check` is called now and then by the calling thread, with the number of segments taken so
+    /// far, and may stop the run. Of several errors the first in the text is given. No segments
+    /// in the summary means the end.
+    ///
+    /// A source that may wait is read by the calling thread alone: only that one can be
+    /// interrupted, and the source is slower than the counting anyway.
     pub fn run<S: Sink>(
         &self,
         counter: &Counter,
         segments: Option<u64>,
         sinks: &mut [S],
-        check: &mut dyn FnMut() -> Result<(), Error>,
+        check: &mut dyn FnMut(u64) -> Result<(), Error>,
     ) -> Result<Summary, Error> {
+        let mut sinks = sinks;
         {
             let mut feed = lock(&self.feed);
+            if feed.sources.iter().any(|source| source.waits()) {
+                sinks = &mut sinks[..1];
+            }
             feed.limit = segments.map_or(u64::MAX, |more| feed.given[0].saturating_add(more));
         }
         let failed: Mutex<Option<(usize, Error)>> = Mutex::new(None);
@@ -298,16 +306,18 @@ impl Scan {
             drop(failed);
             lock(&self.feed).ended = true;
         };
-        let work = |sink: &mut S, check: &mut dyn FnMut() -> Result<(), Error>| {
+        let work = |sink: &mut S, check: &mut dyn FnMut(u64) -> Result<(), Error>| {
+            let mut taken = 0;
             let mut scratch = Scratch::default();
             let mut summary = Summary::default();
             loop {
-                if let Err(error) = check() {
+                if let Err(error) = check(taken) {
                     fail(0, error);
                     break;
                 }
                 let (batches, next) = {
                     let mut feed = lock(&self.feed);
+                    taken = feed.given[0];
                     (feed.batches, feed.next())
                 };
                 match next {
@@ -338,7 +348,7 @@ impl Scan {
                     .iter_mut()
                     .map_while(|sink| {
                         let thread = std::thread::Builder::new();
-                        thread.spawn_scoped(scope, move || work(sink, &mut || Ok(()))).ok()
+                        thread.spawn_scoped(scope, move || work(sink, &mut |_| Ok(()))).ok()
                     })
                     .collect();
                 summary.merge(work(own, check));
@@ -372,6 +382,34 @@ impl Sink for Totals {
                 *total += value;
             }
         }
+    }
+}
+
+/// Turns each row into a score at once, and keeps nothing else.
+pub struct Scored<'a> {
+    formula: &'a Formula,
+    width: usize,
+    scores: Vec<(usize, Vec<f64>)>,
+}
+
+impl<'a> Scored<'a> {
+    /// Scores rows of this width.
+    pub fn new(formula: &'a Formula, width: usize) -> Self {
+        Self { formula, width, scores: Vec::new() }
+    }
+
+    /// The scores of all threads, in the order of their segments.
+    pub fn joined(parts: Vec<Self>) -> Vec<f64> {
+        let mut parts: Vec<_> = parts.into_iter().flat_map(|part| part.scores).collect();
+        parts.sort_unstable_by_key(|(batch, _)| *batch);
+        parts.into_iter().flat_map(|(_, scores)| scores).collect()
+    }
+}
+
+impl Sink for Scored<'_> {
+    fn take(&mut self, batch: usize, rows: &[i64]) {
+        let scores = rows.chunks_exact(self.width).map(|row| self.formula.score(row));
+        self.scores.push((batch, scores.collect()));
     }
 }
 

@@ -196,6 +196,11 @@ pub trait Source: Send {
 
     /// The next segments; `None` at the end.
     fn next(&mut self, want: Want) -> Result<Option<Batch>, Error>;
+
+    /// Whether `next` may wait for somebody else: a pipe, a decompressor.
+    fn waits(&self) -> bool {
+        false
+    }
 }
 
 /// Splits `text` for a batch: how many lines, and how many bytes they take with their newlines.
@@ -235,7 +240,12 @@ pub struct MappedFile {
     name: String,
     map: Arc<Mmap>,
     position: usize,
+    /// How far the system has been asked to bring pages in.
+    brought: usize,
 }
+
+/// How much of a file is brought in at once: far cheaper than a fault every few pages.
+const WINDOW: usize = 1 << 22;
 
 impl MappedFile {
     /// Maps `file`.
@@ -250,7 +260,32 @@ impl MappedFile {
         {
             let _ = map.advise(memmap2::Advice::Sequential);
         }
-        Ok(Self { name, map: Arc::new(map), position: 0 })
+        Ok(Self { name, map: Arc::new(map), position: 0, brought: 0 })
+    }
+}
+
+impl MappedFile {
+    /// Has the system bring in the next part of the file, and let go of what has been read, where
+    /// it knows how to. What goes stays in the page cache, and would come back if asked for.
+    fn bring(&mut self) {
+        while self.position + WINDOW / 4 > self.brought && self.brought < self.map.len() {
+            let length = WINDOW.min(self.map.len() - self.brought);
+            #[cfg(target_os = "linux")]
+            {
+                // An older kernel refuses; then pages come in one fault after the other.
+                let populate = memmap2::Advice::PopulateRead;
+                let _ = self.map.advise_range(populate, self.brought, length);
+            }
+            #[cfg(unix)]
+            if let Some(behind) = self.brought.checked_sub(2 * WINDOW) {
+                // SAFETY: the map is of a file and only read: the pages' content cannot be lost.
+                let _ = unsafe {
+                    let let_go = memmap2::UncheckedAdvice::DontNeed;
+                    self.map.unchecked_advise_range(let_go, behind, WINDOW)
+                };
+            }
+            self.brought += length;
+        }
     }
 }
 
@@ -260,6 +295,7 @@ impl Source for MappedFile {
     }
 
     fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {
+        self.bring();
         let start = self.position;
         let (count, length) = split_lines(&self.map[start..], want, true);
         if count == 0 {
@@ -345,6 +381,10 @@ impl Stream {
 impl Source for Stream {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn waits(&self) -> bool {
+        true
     }
 
     fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {

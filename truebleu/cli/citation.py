@@ -12,7 +12,8 @@ ENTRIES = """\
 @inproceedings{papineni-etal-2002-bleu,
     title = "{B}leu: a Method for Automatic Evaluation of Machine Translation",
     author = "Papineni, Kishore and Roukos, Salim and Ward, Todd and Zhu, Wei-Jing",
-    booktitle = "Proceedings of the 40th Annual Meeting of the Association for Computational Linguistics",
+    booktitle = "Proceedings of the 40th Annual Meeting of the
+        Association for Computational Linguistics",
     month = jul,
     year = "2002",
     address = "Philadelphia, Pennsylvania, USA",

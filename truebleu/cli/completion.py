@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from truebleu.cli import options as shared
-from truebleu.cli.output import Unavailable, print_text
+from truebleu.cli.output import UnavailableError, print_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
     try:
         import shtab
     except ImportError:
-        raise Unavailable("completion needs the library shtab: pip install shtab") from None
+        raise UnavailableError("completion needs the library shtab: pip install shtab") from None
     from truebleu.cli import whole_parser
 
     parser = whole_parser()

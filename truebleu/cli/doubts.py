@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from truebleu.cli.options import is_lasting
 from truebleu.cli.output import complain
 
 TYPE_CHECKING = False
@@ -125,7 +126,7 @@ def of_systems(systems: Mapping[str, File], scores: Mapping[str, Sequence[Score]
 
 def _same(one: File, other: File) -> bool:
     """Whether two files that are equally long have the same lines."""
-    if "-" in (one.path, other.path):
+    if not (is_lasting(one.path) and is_lasting(other.path)):
         return False
     return all(a == b for a, b in zip(one.lines(), other.lines(), strict=False))
 

@@ -43,6 +43,7 @@ SUFFIXES = {
     ".json": "json",
     ".jsonl": "json",
     ".tsv": "tsv",
+    ".csv": "csv",
     ".tex": "latex",
     ".md": "markdown",
     ".html": "html",
@@ -97,7 +98,12 @@ class Parser(argparse.ArgumentParser):
     """A parser that knows options only by their whole names, and says which one was meant."""
 
     def __init__(
-        self, prog: str, usage: str | None, description: str | None, epilog: str | None
+        self,
+        prog: str,
+        usage: str | None = None,
+        description: str | None = None,
+        epilog: str | None = None,
+        **_: object,
     ) -> None:
         super().__init__(
             prog=prog,
@@ -119,7 +125,9 @@ class Parser(argparse.ArgumentParser):
             if argument == "--":
                 break
             self._check_name(argument)
-        options, rest = self.parse_known_args(arguments)
+        # argparse takes -#3 for an option, and what has a space in it for none.
+        words = [f" {word}" if word.startswith("-#") else word for word in arguments]
+        options, rest = self.parse_known_args(words)
         if rest and not hasattr(options, "references"):
             self.error(f"unexpected argument '{rest[0]}'")
         if rest:
@@ -134,7 +142,7 @@ class Parser(argparse.ArgumentParser):
         """
         known = self._option_string_actions
         name = argument.partition("=")[0] if argument.startswith("--") else argument
-        if name in known or not name.startswith("-") or name == "-" or " " in name:
+        if name in known or not name.startswith("-") or name == "-" or " " in name or name.startswith("-#"):
             # argparse takes nothing with a space in it for an option; it is text to be explained.
             return
         if not name.startswith("--"):
@@ -152,7 +160,7 @@ class Parser(argparse.ArgumentParser):
         """All options and arguments, those of commands included."""
         for action in self._actions:
             yield action
-            if isinstance(action, argparse._SubParsersAction):
+            if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
                 for parser in action.choices.values():
                     yield from parser.every_action()
 
@@ -403,8 +411,13 @@ def form(options: argparse.Namespace, formats: Iterable[str]) -> str:
     if options.output is None and is_terminal():
         return "text"
     suffix = os.path.splitext(options.output or "")[1].lower()
-    named = SUFFIXES.get(suffix)
-    return named if named in formats else "json"
+    named = SUFFIXES.get(suffix, "json")
+    if named not in formats:
+        raise UsageError(
+            f"-o/--output: {options.output} would be {named}, and there are "
+            f"{', '.join(formats)}; say which with -f"
+        )
+    return named
 
 
 class Inputs:
@@ -423,7 +436,7 @@ class Inputs:
         self._columns: int = options.num_refs
         if self._columns > 1 and len(options.references) > 1:
             raise UsageError(
-                "-nr/--num-refs: the references are in one file, and there are several"
+                "-nr/--num-refs: the references are side by side in one file; name only that"
             )
         self._references = [_file(name, options.encoding) for name in options.references]
         files = [_file(name, options.encoding) for name in hypotheses]
@@ -454,21 +467,24 @@ class Inputs:
             raise UsageError("standard input is named twice, and can be read once")
         if len(self.systems) > 1:
             for file in self._references:
-                if not _is_lasting(file.path):
+                if not is_lasting(file.path):
                     raise UsageError(
                         f"references of several systems are read several times, and {file.path} "
                         "can be read once; save it as a file"
                     )
 
     def _check_output(self, output: str) -> None:
+        if not os.path.isfile(output):
+            return
         for file in (*self._references, *self.systems.values()):
-            if os.path.exists(output) and os.path.exists(file.path):
-                if os.path.isfile(output) and os.path.samefile(output, file.path):
-                    raise UsageError(f"-o/--output: {output} is an input as well")
+            if os.path.exists(file.path) and os.path.samefile(output, file.path):
+                raise UsageError(f"-o/--output: {output} is an input as well")
 
 
 def _file(name: str, encoding: str) -> File:
     """The file that a word of the command line means."""
+    if name.startswith(" -#"):
+        name = name[1:]
     path, mark, column = name.rpartition("#")
     try:
         if mark and path and column.isdecimal() and not os.path.exists(name):
@@ -502,6 +518,6 @@ def _named(path: str, file: File) -> str:
     return name if file.column is None else f"{name}#{file.column}"
 
 
-def _is_lasting(path: str) -> bool:
+def is_lasting(path: str) -> bool:
     """Whether a file can be read more than once."""
     return path != "-" and (os.path.isfile(path) or not os.path.exists(path))

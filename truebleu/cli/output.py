@@ -9,12 +9,14 @@ from truebleu.files import WholeFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import BinaryIO, TextIO
+    from typing import BinaryIO, Self, TextIO
+
+    from typing_extensions import Buffer
 
 STANDARD = "standard output"
 
 
-class Unavailable(Exception):
+class UnavailableError(Exception):
     """What was asked for needs something that is not there."""
 
 
@@ -27,6 +29,8 @@ class Output:
     __slots__ = ("_binary", "_name", "_terminal", "_whole")
 
     def __init__(self, path: str | None = None) -> None:
+        if path in ("-", "/dev/stdout"):
+            path = None
         self._whole = None if path is None else WholeFile(path)
         self._name = path or STANDARD
         self._binary: BinaryIO | None = None
@@ -36,11 +40,11 @@ class Output:
         self._terminal: TextIO | None = None
         if path is None:
             if sys.stdout is None:
-                raise Unavailable(f"{STANDARD} is closed")
+                raise UnavailableError(f"{STANDARD} is closed")
             if is_terminal():
                 self._terminal = sys.stdout
 
-    def __enter__(self) -> Output:
+    def __enter__(self) -> Self:
         if self._whole is not None:
             self._binary = self._whole.__enter__()
         elif self._terminal is None:
@@ -54,7 +58,7 @@ class Output:
         try:
             if self._whole is not None:
                 self._whole.__exit__(kind)
-            else:
+            elif kind is not KeyboardInterrupt:  # which may have come because nobody reads
                 stream = self._binary or self._terminal
                 assert stream is not None
                 stream.flush()
@@ -69,7 +73,7 @@ class Output:
         return self._terminal is not None
 
     def write(self, text: str) -> None:
-        """Writes text. What UTF-8 has no bytes for (in names of files) is written as \\udc80."""
+        """Writes text. A byte of a file's name that is no character is written as in JSON."""
         if self._binary is not None:
             self.write_bytes(text.encode("utf-8", "backslashreplace"))
             return
@@ -77,7 +81,7 @@ class Output:
         encoding = getattr(self._terminal, "encoding", None) or "utf-8"
         self._terminal.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
-    def write_bytes(self, data: bytes | memoryview) -> None:
+    def write_bytes(self, data: Buffer) -> None:
         """Writes bytes, which a terminal does not get."""
         assert self._binary is not None
         try:
@@ -101,7 +105,22 @@ def print_text(text: str) -> None:
 def complain(kind: str, text: str) -> None:
     """Writes one line to standard error."""
     try:
-        print(f"truebleu: {kind}: {' '.join(text.splitlines())}", file=sys.stderr)
+        print(f"truebleu: {kind}: {printable(text)}", file=sys.stderr)
     except OSError:
-        # Nobody listens; the exit status still says it.
-        pass
+        return  # Nobody listens; the exit status still says it.
+
+
+def printable(text: str) -> str:
+    r"""Text on one line. What a terminal or a table cannot show is written as in Python.
+
+    Names of files may have tabs, line ends, and bytes that are no characters.
+
+    >>> print(printable("a\tb"))
+    a\tb
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from truebleu.bleu import BLEUScore
-from truebleu.cli.tables import Style, cell
+from truebleu.cli.output import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from truebleu._kernel import Scores
     from truebleu.bleu import BLEU
     from truebleu.cli.output import Output
+    from truebleu.cli.tables import Style
     from truebleu.statistics import Statistics
 
 
@@ -71,8 +72,9 @@ class Text(Rows):
     """A line for each segment, as sacreBLEU's --sentence-level prints it."""
 
     def write(self, piece: Piece) -> None:
+        """Writes the segments of a piece."""
         rounded = self.style.rounded
-        before = "" if piece.system is None else f"{cell(piece.system)}\t"
+        before = "" if piece.system is None else f"{printable(piece.system)}\t"
         if self.style.score_only:
             lines = [f"{before}{rounded(value)}\n" for _, value in piece.numbered()]
         else:
@@ -100,6 +102,7 @@ class _Filled(Rows):
         return "%r" if self.style.width is None else f"%.{self.style.width}f"
 
     def write(self, piece: Piece) -> None:
+        """Writes the segments of a piece."""
         if self.style.score_only:
             lines = [f"{self.style.exact(value)}\n" for _, value in piece.numbered()]
         else:
@@ -120,11 +123,13 @@ class TabSeparated(_Filled):
         self._header = "" if style.score_only else "\t".join(columns) + "\n"
 
     def template(self, system: str | None) -> str:
-        names = [] if system is None else [cell(system).replace("%", "%%")]
+        """Values with tabs between them."""
+        names = [] if system is None else [printable(system).replace("%", "%%")]
         integers = len(self.columns) - 2 - len(names)
         return "\t".join(["%d", *names, self.score, *["%d"] * integers]) + "\n"
 
     def write(self, piece: Piece) -> None:
+        """Writes the segments of a piece."""
         self.output.write(self._header)
         self._header = ""
         super().write(piece)
@@ -134,6 +139,7 @@ class JSONLines(_Filled):
     """A JSON object on a line for each segment."""
 
     def template(self, system: str | None) -> str:
+        """An object."""
         import json
 
         places = dict.fromkeys(self.columns, "%d")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from truebleu.cli import doubts, tables
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
+from truebleu.cli.progress import Progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
     from truebleu.cli.tables import Results
-    from truebleu.metric import Summary
+    from truebleu.metric import Score, Summary
 
 EXAMPLES = """\
 examples:
@@ -42,12 +43,14 @@ def run(options: argparse.Namespace) -> None:
     seen: dict[str, Summary] = {}
     style = tables.Style(options.width, score_only=options.score_only, short=options.short)
     render = tables.FORMATS[shared.form(options, tables.FORMATS)]
-    with Output(options.output) as output:
+    with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
         for system, hypotheses in inputs.systems.items():
-            scores = []
+            scores: list[Score] = []
             for metric in metrics:
                 references = inputs.references()
-                score, seen[system] = metric.observed(hypotheses, references, workers=threads)
+                score, seen[system] = metric.observed(
+                    hypotheses, references, workers=threads, progress=progress
+                )
                 scores.append(score)
             results.append((system, scores))
         output.write(render(results, style))

@@ -1,10 +1,11 @@
-"""`truebleu segments`: a row for each segment, as fast as they are scored, in flat memory."""
+"""`truebleu segments`: a row for each segment, in memory that does not grow with their number."""
 
 from __future__ import annotations
 
 from truebleu.cli import doubts
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
+from truebleu.cli.progress import Progress
 from truebleu.cli.rows import FORMATS, Piece, columns
 from truebleu.cli.tables import Style
 
@@ -22,8 +23,8 @@ examples:
   truebleu segments reference.en -i cedar.en birch.en -f tsv -o segments.tsv
       segment, system, BLEU and what it was counted from, for programs that read tables
 
-  truebleu segments reference.en -i system.en -b -f text | sort -n | head
-      the worst scores
+  truebleu segments reference.en -i system.en -f tsv | sort -k2n | head
+      the worst segments, with their numbers
 """
 
 
@@ -44,7 +45,7 @@ def run(options: argparse.Namespace) -> None:
     style = Style(options.width, score_only=options.score_only, short=options.short)
     make = FORMATS[shared.form(options, FORMATS)]
     seen: dict[str, Summary] = {}
-    with Output(options.output) as output:
+    with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
         rows = make(output, style, columns(metric, style, several=several))
         for system, hypotheses in inputs.systems.items():
             first = 1
@@ -57,6 +58,8 @@ def run(options: argparse.Namespace) -> None:
                 name = system if several else None
                 rows.write(Piece(metric, name, first, scores, statistics))
                 first += len(scores)
+                if not output.is_terminal:
+                    progress(first - 1)
                 seen[system] = doubts.merged(seen.get(system), noticed)
         rows.finish()
     if not options.quiet:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from truebleu.cli.output import printable
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -13,8 +15,12 @@ if TYPE_CHECKING:
 
 
 class Style:
-    """How scores are to be written: digits after the point (None: as suits the format), without
-    anything else, with short signatures."""
+    """How scores are written.
+
+    width: digits after the point; None for what suits the format.
+    score_only: nothing but scores.
+    short: with short signatures.
+    """
 
     __slots__ = ("score_only", "short", "width")
 
@@ -55,7 +61,7 @@ def as_text(results: Results, style: Style) -> str:
     table = [["system", *(score.name for score in first), *details]]
     for system, scores in results:
         numbers = [style.rounded(score.value) for score in scores]
-        table.append([system, *numbers, *(show(scores[0]) for show in details.values())])
+        table.append([printable(system), *numbers, *(show(scores[0]) for show in details.values())])
     return _lines([*_aligned(table), "", *_heads(results, style)])
 
 
@@ -102,7 +108,7 @@ def as_tsv(results: Results, style: Style) -> str:
         header += [f"{score.name}_signature" for score in first]
     table = [header]
     for system, scores in results:
-        row = [cell(system), *(style.exact(score.value) for score in scores)]
+        row = [printable(system), *(style.exact(score.value) for score in scores)]
         if len(first) == 1:
             row += [str(value) for value in _flat(scores[0]).values()]
         table.append(row + [style.signature(score) for score in scores])
@@ -113,7 +119,7 @@ def as_latex(results: Results, style: Style) -> str:
     """A table for a paper that uses the package booktabs, with the signatures in a comment."""
     first = results[0][1]
     rows = [
-        [_for_latex(system), *(style.rounded(score.value) for score in scores)]
+        [_for_latex(printable(system)), *(style.rounded(score.value) for score in scores)]
         for system, scores in results
     ]
     header, *body = _columns([["System", *(_for_latex(score.name) for score in first)], *rows])
@@ -135,12 +141,13 @@ def as_markdown(results: Results, style: Style) -> str:
     """A table in Markdown, with the signatures below."""
     first = results[0][1]
     rows = [
-        [system.replace("|", r"\|"), *(style.rounded(score.value) for score in scores)]
+        [printable(system).replace("|", r"\|"), *(style.rounded(score.value) for score in scores)]
         for system, scores in results
     ]
-    rule = ["---", *("--:" for _ in first)]
-    table = _columns([["system", *(score.name for score in first)], rule, *rows])
-    lines = [f"| {' | '.join(row)} |" for row in table]
+    header, *body = _columns([["system", *(score.name for score in first)], *rows])
+    widths = [_width(name) for name in header]
+    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    lines = [f"| {' | '.join(row)} |" for row in (header, rule, *body)]
     heads = [f"`{head}`" for head in _heads(results, style)]
     return _lines([*lines, *([""] if heads else []), *heads])
 
@@ -152,15 +159,6 @@ FORMATS = {
     "latex": as_latex,
     "markdown": as_markdown,
 }
-
-
-def cell(text: str) -> str:
-    """Text for one cell of tab-separated values.
-
-    >>> cell("a\\tb")
-    'a b'
-    """
-    return " ".join(text.replace("\t", " ").splitlines())
 
 
 def _lines(lines: Iterable[str]) -> str:
@@ -230,9 +228,9 @@ LATEX = str.maketrans(
 
 
 def _for_latex(text: str) -> str:
-    """Text for a cell of a LaTeX table.
+    r"""Text for a cell of a LaTeX table.
 
     >>> print(_for_latex("big_run & 50%"))
-    big\\_run \\& 50\\%
+    big\_run \& 50\%
     """
     return text.translate(LATEX)

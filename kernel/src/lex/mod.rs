@@ -13,7 +13,7 @@ mod unicode;
 pub mod whitespace;
 
 use crate::lowercase::Lowercase;
-use crate::text::{Block, Padded, PaddedBuffer};
+use crate::text::{Block, Foreign, Padded, PaddedBuffer};
 use crate::tokens::{Tokens, View};
 use crate::vector::Instructions;
 use block::{LexBlocks, LineTable, Rule};
@@ -220,16 +220,13 @@ impl Lexer {
                 for (i, segment) in segments.iter().enumerate() {
                     match segment {
                         None => exceptions.push(Exception { segment: i as u32, tokens: None }),
-                        Some(bytes) => {
-                            let bytes = bytes.bytes();
-                            if memchr::memchr(b'\n', bytes).is_some() {
-                                folded.push(i as u32);
-                            } else {
-                                joined.raw().extend_from_slice(bytes);
-                            }
-                        }
+                        Some(bytes) => joined.raw().extend_from_slice(bytes.bytes()),
                     }
                     joined.raw().push(b'\n');
+                }
+                let newlines = memchr::memchr_iter(b'\n', joined.raw()).count();
+                if newlines != segments.len() {
+                    fold(segments, joined, folded);
                 }
                 joined.finish();
                 if !trusted {
@@ -355,6 +352,21 @@ impl Lexer {
             exceptions.sort_by_key(|exception| exception.segment);
             exceptions.dedup_by_key(|exception| exception.segment);
         }
+    }
+}
+
+/// Joins segments to lines again, with an empty line in place of each that has a newline inside.
+fn fold(segments: &[Option<Foreign>], joined: &mut PaddedBuffer, folded: &mut Vec<u32>) {
+    joined.clear();
+    for (i, segment) in segments.iter().enumerate() {
+        if let Some(bytes) = segment {
+            if memchr::memchr(b'\n', bytes.bytes()).is_some() {
+                folded.push(i as u32);
+            } else {
+                joined.raw().extend_from_slice(bytes.bytes());
+            }
+        }
+        joined.raw().push(b'\n');
     }
 }
 

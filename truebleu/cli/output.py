@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 
 from truebleu.files import WholeFile
@@ -33,7 +34,7 @@ class Output:
             path = None
         self._whole = None if path is None else WholeFile(path)
         self._name = path or STANDARD
-        self._binary: BinaryIO | None = None
+        self._binary: BinaryIO | _Standard | None = None
         # Text goes to a terminal as it is, and to whatever a caller put in the place of
         # sys.stdout. The bytes of a file or pipe have a buffer here: sys.stdout would try to write
         # them once more when Python ends, and loses some of them without one (python -u).
@@ -49,7 +50,7 @@ class Output:
             self._binary = self._whole.__enter__()
         elif self._terminal is None:
             try:
-                self._binary = open(sys.stdout.fileno(), "wb", closefd=False)
+                self._binary = _Standard(sys.stdout.fileno())
             except io.UnsupportedOperation:
                 self._terminal = sys.stdout
         return self
@@ -89,6 +90,39 @@ class Output:
         except OSError as error:
             error.filename = self._name
             raise
+
+
+class _Standard(io.RawIOBase):
+    """Standard output with a buffer that forgets what could not be written.
+
+    Python's own buffer tries once more when it is thrown away, and complains in its own way.
+    """
+
+    SIZE = 1 << 16
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._pending = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Buffer, /) -> int:
+        """Takes all of the bytes."""
+        size = len(self._pending)
+        self._pending += data
+        taken = len(self._pending) - size
+        if len(self._pending) >= self.SIZE:
+            self.flush()
+        return taken
+
+    def flush(self) -> None:
+        """Writes what is pending, or raises OSError and forgets it."""
+        pending, self._pending = self._pending, bytearray()
+        with memoryview(pending) as view:
+            written = 0
+            while written < len(view):
+                written += os.write(self._descriptor, view[written:])
 
 
 def is_terminal() -> bool:

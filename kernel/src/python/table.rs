@@ -5,7 +5,7 @@ use crate::arrow::{self, ArrowArray, ArrowSchema};
 use pyo3::exceptions::{PyBufferError, PyIndexError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyIterator, PyList, PyTuple};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
@@ -345,6 +345,10 @@ impl Scores {
                 "segment {index} of {length}; they are counted from 0"
             ))),
         }
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, &self.values)?.try_iter()
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

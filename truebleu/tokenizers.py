@@ -55,7 +55,18 @@ def label(tokenize: Tokenize) -> str:
         return tokenize
     module = getattr(tokenize, "__module__", None) or type(tokenize).__module__
     name = getattr(tokenize, "__qualname__", type(tokenize).__qualname__)
+    if module == "truebleu.family_tokenizers":
+        return str(name.replace("_", "-"))
     return "".join("-" if c in "|:=+ " else c for c in f"{module}.{name}")
+
+
+def named(name: str) -> Tokenize:
+    """The tokenizer that a signature calls so: a name, or the callable of another program's."""
+    if name in NAMES:
+        return name
+    from truebleu.family_tokenizers import TOKENIZERS
+
+    return TOKENIZERS.get(name, name)
 
 
 def tokenize(text: str, name: str = "13a", *, lowercase: bool = False) -> list[str]:

@@ -8,21 +8,22 @@ evaluation of machine translation. ACL. Counting and arithmetic are sacreBLEU 2.
 from __future__ import annotations
 
 import sys
-from math import inf
 
 from truebleu import _kernel, bleu_signature, inputs, tokenizers
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.bleu_score import BLEUScore
-from truebleu.formula import Formula
+from truebleu.formula import SMOOTHING, Formula
 from truebleu.metric import Metric
 from truebleu.statistics import Statistics
+
+__all__ = ["BLEU", "SMOOTHING", "BLEUScore", "bleu"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from truebleu.metric import Summary
+    from truebleu.metric import Signature, Summary
 
 # The other parameters that are one of a few words; sacreBLEU's is the first.
 CHOICES: dict[str, tuple[object, ...]] = {
@@ -171,7 +172,7 @@ class BLEU(Metric):
         if smoothing_value is not None:
             if SMOOTHING[smoothing] is None:
                 raise ValueError(f"smoothing '{smoothing}' takes no value; {_valued()} do")
-            smoothing_value = _number("smoothing_value", smoothing_value)
+            smoothing_value = bleu_signature.number("smoothing_value", smoothing_value)
         if type(max_order) is not int or not 1 <= max_order <= 16:
             raise ValueError(f"max_order={max_order!r}: n-grams can be 1 to 16 tokens long")
         if missing_order is not None and effective_order is not None:
@@ -187,11 +188,11 @@ class BLEU(Metric):
             reference_length=reference_length,
             tie=tie,
             brevity_penalty=brevity_penalty,
-            empty_brevity=_number("empty_brevity", empty_brevity),
+            empty_brevity=bleu_signature.number("empty_brevity", empty_brevity),
             missing_order=missing_order,
             no_match=no_match,
             aggregate=aggregate,
-            scale=_number("scale", scale),
+            scale=bleu_signature.number("scale", scale),
             arithmetic=arithmetic,
         )
         for name, choices in CHOICES.items():
@@ -552,17 +553,6 @@ def _valued() -> str:
     return ", ".join(name for name, value in SMOOTHING.items() if value is not None)
 
 
-def _number(name: str, value: object) -> float:
-    """A parameter that must be a number, 0 or more."""
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = -1
-    if not 0 <= number < inf:
-        raise ValueError(f"{name}={value!r}: a number is meant, 0 or more")
-    return number
-
-
 def _integers(totals: Sequence[int]) -> list[int]:
     try:
         integers = [value.__index__() for value in totals]
@@ -579,7 +569,7 @@ def _integers(totals: Sequence[int]) -> list[int]:
 def _weights(weights: Sequence[float] | None, orders: int) -> tuple[float, ...] | None:
     if weights is None:
         return None
-    numbers = tuple(_number("weights", weight) for weight in weights)
+    numbers = tuple(bleu_signature.number("weights", weight) for weight in weights)
     if len(numbers) != orders:
         raise ValueError(f"{len(numbers)} weights for {orders} orders")
     if not sum(numbers):

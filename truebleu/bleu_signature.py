@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from truebleu import tokenizers
 from truebleu.formula import SMOOTHING
 from truebleu.metric import Signature, own_signature
@@ -57,28 +59,26 @@ def write(metric: BLEU, references: int | str | None, *, segment: bool) -> Signa
     return own_signature(metric.NAME, fields, metric.SHORT_NAMES)
 
 
-
 def read(fields: Mapping[str, str]) -> dict[str, Any]:
     """The parameters that a signature's fields name."""
     case = _one_of(fields, "case", {word: value for value, word in CASE.items()}, False)
     effective = _one_of(fields, "eff", {"yes": True, "no": False}, None)
     smoothing, bracket, value = fields.get("smooth", "exp").partition("[")
-    number = fields.get("value", value.rstrip("]") if bracket else None)
+    given = fields.get("value", value.rstrip("]") if bracket else None)
     weights = fields.get("weights")
     others: dict[str, Any] = {
         name: fields[field] for field, name in _FIELDS.items() if field in fields
     }
-    return cls(
-        fields.get("tok", "13a"),
-        lowercase=case,  # type: ignore[arg-type]
-        smoothing=smoothing,
-        smoothing_value=_unless_default(smoothing, number),
-        effective_order=None if "miss" in fields else effective,  # type: ignore[arg-type]
-        max_order=int(fields.get("order", "4")),
-        weights=None if weights is None else [float(w) for w in weights.split(",")],
+    return {
+        "tokenize": tokenizers.named(fields.get("tok", "13a")),
+        "lowercase": case,
+        "smoothing": smoothing,
+        "smoothing_value": _unless_default(smoothing, given),
+        "effective_order": None if "miss" in fields else effective,
+        "max_order": _whole(fields, "order", 4),
+        "weights": None if weights is None else [float(w) for w in weights.split(",")],
         **others,
-    )
-
+    }
 
 
 def _one_of(
@@ -91,11 +91,27 @@ def _one_of(
     return meanings[fields[field]]
 
 
-def _unless_default(smoothing: str, number: str | None) -> float | None:
+def _whole(fields: Mapping[str, str], field: str, default: int) -> int:
+    value = fields.get(field, str(default))
+    if not value.isdecimal():
+        raise ValueError(f"{field}:{value}: a whole number is meant")
+    return int(value)
+
+
+def _unless_default(smoothing: str, given: str | None) -> float | None:
     """A smoothing value from print; None if it is the default, which needs no saying."""
-    if number is None:
+    if given is None:
         return None
-    value = _number(f"smooth:{smoothing}[{number}], value", number)
+    value = number(f"smooth:{smoothing}[{given}], value", given)
     return None if value == SMOOTHING.get(smoothing) else value
 
 
+def number(name: str, value: object) -> float:
+    """A parameter that must be a number, 0 or more."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = -1
+    if not 0 <= number < inf:
+        raise ValueError(f"{name}={value!r}: a number is meant, 0 or more")
+    return number

@@ -231,7 +231,7 @@ class Formula:
 
 
 def _coco_mean(matches: Sequence[int], totals: Sequence[int]) -> float:
-    """pycocoevalcap's mean: a running product of guarded precisions, and its root."""
+    """Pycocoevalcap's mean: a running product of guarded precisions, and its root."""
     product = 1.0
     for match, total in zip(matches, totals, strict=True):
         product *= (match + TINY) / (total + SMALL)

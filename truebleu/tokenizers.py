@@ -64,6 +64,8 @@ def label(tokenize: Tokenize) -> str:
     code = getattr(tokenize, "__code__", None)
     module = getattr(tokenize, "__module__", None) or type(tokenize).__module__
     name = getattr(tokenize, "__qualname__", type(tokenize).__qualname__)
+    if module == "truebleu.family_tokenizers":
+        return str(name.replace("_", "-"))
     if code is not None and name.endswith("<lambda>"):
         place = next(iter(code.co_positions()), (code.co_firstlineno, None, 0, None))
         name += f"@{place[0]}.{place[2]}"
@@ -73,6 +75,15 @@ def label(tokenize: Tokenize) -> str:
 def _word(text: str) -> str:
     """The text without the characters that mean something in a signature."""
     return "".join("-" if c in "|:=+ " else c for c in text)
+
+
+def named(name: str) -> Tokenize:
+    """The tokenizer that a signature calls so: a name, or the callable of another program's."""
+    if name in NAMES:
+        return name
+    from truebleu.family_tokenizers import TOKENIZERS
+
+    return TOKENIZERS.get(name, name)
 
 
 def tokenize(text: str, name: str = "13a", *, lowercase: bool = False) -> list[str]:

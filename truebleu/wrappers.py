@@ -103,10 +103,10 @@ def self_bleu(
         values = _left_out(metric, chosen)
     else:
         values = [
-            float(metric.sentence(text, chosen[:i] + chosen[i + 1 :]))  # type: ignore[attr-defined]
+            float(metric.sentence(text, chosen[:i] + chosen[i + 1 :]))
             for i, text in enumerate(chosen)
         ]
-    signature = metric.signature(segment=True)  # type: ignore[attr-defined]
+    signature = metric.signature(segment=True)
     return Composed(
         "self-BLEU",
         sum(values) / len(values),
@@ -212,8 +212,8 @@ def ibleu(
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha={alpha!r}: a number from 0 to 1 is meant")
     metric = BLEU() if metric is None else metric
-    good: Score = metric.score(hypotheses, references, workers=workers)  # type: ignore[attr-defined]
-    copied: Score = metric.score(hypotheses, sources, workers=workers)  # type: ignore[attr-defined]
+    good: Score = metric.score(hypotheses, references, workers=workers)
+    copied: Score = metric.score(hypotheses, sources, workers=workers)
     return Composed(
         "iBLEU",
         alpha * float(good) - (1 - alpha) * float(copied),
@@ -259,7 +259,7 @@ def document_bleu(
         lines.append(text)
         for column, other in zip(columns, others, strict=True):
             column.append(other)
-    score: Score = metric.score(  # type: ignore[attr-defined]
+    score: Score = metric.score(
         [" ".join(lines) for lines, _ in joined.values()],
         [tuple(map(" ".join, columns)) for _, columns in joined.values()],
         workers=workers,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any, Protocol
 
-    from truebleu.family import Member
+    from truebleu.family.member import Member
 
     class Result(Protocol):
         """What can be written in each format."""
@@ -65,7 +65,9 @@ def add_options(parser: shared.Parser) -> None:
         help="score these only (all that are BLEU)",
     )
     group.add_argument(
-        "--relatives", action="store_true", help="score NIST and GLEU as well, which are no BLEU"
+        "--relatives",
+        action="store_true",
+        help="score NIST, GLEU and CodeBLEU's weighted match as well, which are no BLEU",
     )
     group = parser.add_argument_group("output")
     group.add_argument(

@@ -73,7 +73,7 @@ class Family(ModuleType, Mapping[str, Member]):
         """The score of every member, or of some, highest first. Arguments as for `BLEU.score`.
 
         members: names; None for all.
-        relatives: NIST and GLEU as well, which are no BLEU, and slower.
+        relatives: NIST, GLEU and CodeBLEU's weighted match as well: no BLEU, and slower.
 
         Segments are tokenized once for each tokenizer and case, and counted once. Members that
         cannot score the input say why in their row.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from truebleu import family_tokenizers as others
 from truebleu.bleu import BLEU
-from truebleu.codebleu import CodeBLEU
 from truebleu.family.member import Member
 from truebleu.family.parameters import (
     ADD_ONE,
@@ -15,6 +14,7 @@ from truebleu.family.parameters import (
     LU,
     NLTK,
     NMT,
+    REN,
     SEGMENTS,
     SHI,
 )
@@ -110,17 +110,11 @@ def captions_and_code() -> Iterator[Member]:
     )
     for name, title, metric, quirks in rows:
         yield Member(name, title, metric, used="code summarization", citation=SHI, quirks=quirks)
-    for part, quirks in {
-        "ngram": "NLTK's corpus_bleu with method1.",
-        "weighted": "Not a precision but a recall; reserved words of the language count 1, other "
-        "unigrams 0.2. Without a language, as here, none is reserved: "
-        "CodeBLEU(language='python') knows some.",
-    }.items():
-        yield Member(
-            f"codebleu-{part}",
-            f"CodeBLEU's {'n-gram' if part == 'ngram' else 'weighted n-gram'} match",
-            CodeBLEU(part=part),
-            used="code generation, with matches of syntax and data flow",
-            citation="Ren et al. (2020): CodeBLEU. arXiv:2009.10297; codebleu 0.7.0",
-            quirks=quirks,
-        )
+    yield Member(
+        "codebleu-ngram",
+        "CodeBLEU, n-gram match",
+        BLEU(**NLTK, smoothing="floor"),
+        used="code generation, beside matches of syntax and data flow",
+        citation=REN,
+        quirks="NLTK's corpus_bleu with method1.",
+    )

@@ -7,7 +7,7 @@ import re
 import warnings
 from functools import cached_property
 
-from truebleu import _kernel, inputs
+from truebleu import _kernel, inputs, tokenizers
 from truebleu import family_tokenizers as originals
 from truebleu._kernel import InputError, Table
 from truebleu.bleu import BLEU, COMPENSATED, LOWERCASE, BLEUScore, count_references
@@ -80,6 +80,7 @@ AS_KERNEL: dict[tuple[object, object], tuple[str, bool | str, str]] = {
     (originals.compare_mt, False): ("none", False, "[^\\S ]|  |\\A *\\Z"),
 }
 
+_STAND_IN = "\ufdd0"
 _LETTERS_OR_MARK = re.compile(r"[^\W_]+|_|[^\s\w]")
 
 
@@ -89,8 +90,8 @@ def _codexglue(text: str) -> list[str]:
 
 
 def faster(
-    tokenize: Callable[[str], list[str]], lowercase: bool | str
-) -> Callable[[str], list[str]]:
+    tokenize: Callable[[str], list[str]] | Callable[[str], str], lowercase: bool | str
+) -> Callable[[str], list[str]] | Callable[[str], str]:
     """A callable that gives the same tokens; it takes text that is lower-cased already."""
     if tokenize is originals.codexglue:
         return _codexglue
@@ -101,7 +102,13 @@ def faster(
     before = LOWERCASE[case]
 
     def split(text: str) -> list[str]:
-        return tokenize(text) if special(text) else _kernel.tokenize(text, name, before)
+        if not special(text):
+            return _kernel.tokenize(text, name, before)
+        if tokenize is originals.tensor2tensor and not special(text.replace("\\", "")):
+            # A backslash is no punctuation to it; the character that stands in is none to anybody.
+            tokens = _kernel.tokenize(text.replace("\\", _STAND_IN), name, before)
+            return [token.replace(_STAND_IN, "\\") for token in tokens]
+        return tokenizers.apply(tokenize, text)
 
     return split
 
@@ -118,6 +125,7 @@ class Text:
         self._counts: dict[Any, Counts] = {}
         self._orders = 4
         self._free: dict[str, bool] = {}
+        self._scores: dict[Metric, Score] = {}
 
     def counts(self, tokenize: Tokenize, lowercase: bool | str, orders: int = 4) -> Counts:
         """The counts by a tokenizer and case, of n-grams up to a length of at least 4."""
@@ -150,12 +158,18 @@ class Text:
 
     def score(self, metric: Metric) -> Score:
         """What `metric.score` gives."""
-        if not isinstance(metric, BLEU):
-            with warnings.catch_warnings():
-                # The member's row says what a metric warns of.
-                warnings.simplefilter("ignore")
-                return metric.score(self.hypotheses, self.references)
-        return self.counts(metric.tokenize, metric.lowercase, metric.max_order).score(metric)
+        if metric not in self._scores:
+            self._scores[metric] = self._score(metric)
+        return self._scores[metric]
+
+    def _score(self, metric: Metric) -> Score:
+        if isinstance(metric, BLEU):
+            counts = self.counts(metric.tokenize, metric.lowercase, metric.max_order)
+            return counts.score(metric)
+        with warnings.catch_warnings():
+            # The member's row says what a metric warns of.
+            warnings.simplefilter("ignore")
+            return metric.score(self.hypotheses, self.references)
 
     @property
     def is_tokens(self) -> bool:
@@ -207,7 +221,7 @@ class Counts:
             kernel,
             text.hypotheses,
             text.references,
-            tokenize=faster(tokenize, lowercase) if callable(tokenize) else tokenize,
+            tokenize=tokenize if isinstance(tokenize, str) else faster(tokenize, lowercase),
             lowercase=lowercase,
             workers=text.workers,
         )

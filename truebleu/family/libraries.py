@@ -63,7 +63,7 @@ def libraries() -> Iterator[Member]:
                 BLEU(tokenize, **NMT, **smoothing),
                 used=used,
                 citation=(LIN if suffix else "") + citation,
-                quirks="The shortest reference length: higher than sacreBLEU with several references.",
+                quirks="The shortest reference length: above sacreBLEU's with several references.",
             )
     yield Member(
         "bleuscore",
@@ -105,8 +105,8 @@ def libraries() -> Iterator[Member]:
         BLEU("none", **UNSMOOTHED, reference_length="single"),
         used="papers with fairseq",
         citation="Ott et al. (2019): fairseq. NAACL demonstrations",
-        quirks="Counts integers of its dictionary. N-grams are told apart by a 64-bit hash that was "
-        "seen to collide; counts here are exact. Unknown words of the reference never match.",
+        quirks="Counts integers of its dictionary. N-grams are told apart by a 64-bit hash that "
+        "was seen to collide; counts here are exact. Unknown words of the reference never match.",
         digits=2,
     )
     for suffix, smoothing in {"": UNSMOOTHED, "-smooth": {"smoothing": "add-k"}}.items():
@@ -136,8 +136,8 @@ def libraries() -> Iterator[Member]:
         BLEU("none", **TORCH, **UNSMOOTHED),
         used="training with torchtext",
         citation="pytorch/text, torchtext/data/metrics.py",
-        quirks="Of two equally close reference lengths the first listed. A token with a space in it "
-        "breaks its n-grams.",
+        quirks="Of two equally close reference lengths the first listed. A token with a space in "
+        "it breaks its n-grams.",
     )
     for suffix, parameters in {
         "": {**SEGMENTS, "missing_order": "at-least-one"},
@@ -168,8 +168,8 @@ def libraries() -> Iterator[Member]:
         ),
         used="training with AllenNLP",
         citation="Gardner et al. (2018): AllenNLP. NLP-OSS",
-        quirks="Counts token numbers; without exclude_indices the lengths include padding. An order "
-        "without any n-gram counts as perfect.",
+        quirks="Counts token numbers; without exclude_indices the lengths include padding. An "
+        "order without any n-gram counts as perfect.",
     )
 
 

@@ -226,11 +226,12 @@ def tools() -> Iterator[Member]:
         quirks="NIST's tokenizer and lower case by default.",
         digits=3,
     )
-    for name, parameters in {
+    lengths: dict[str, dict[str, Any]] = {
         "ibm": {"tie": "first"},
         "nist": {"reference_length": "shortest"},
         "koehn": {"reference_length": "average"},
-    }.items():
+    }
+    for name, parameters in lengths.items():
         yield Member(
             f"cdec-{name}",
             f"cdec {name.upper()}_BLEU",

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
     from typing import Any
 
+    from truebleu._kernel import Scores
     from truebleu.inputs import Hypotheses, References
     from truebleu.metric import Metric, Score
 
@@ -112,22 +113,22 @@ class Member:
             "single_reference": self.single_reference,
             "differences": self.differences,
             "metric": self.expression,
-            "signature": str(self.metric.signature()),  # type: ignore[attr-defined]
+            "signature": str(self.metric.signature()),
         }
 
     def score(self, hypotheses: Hypotheses, references: References, *, workers: int = 1) -> Score:
         """The score of a corpus, as `BLEU.score`."""
-        return self.metric.score(hypotheses, references, workers=workers)  # type: ignore[attr-defined, no-any-return]
+        return self.metric.score(hypotheses, references, workers=workers)
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> Score:
         """The score of one segment, as `BLEU.sentence`."""
-        return self.metric.sentence(hypothesis, references)  # type: ignore[attr-defined, no-any-return]
+        return self.metric.sentence(hypothesis, references)
 
     def segments(
         self, hypotheses: Hypotheses, references: References, *, workers: int = 1
-    ) -> Sequence[float]:
+    ) -> Sequence[float] | Scores:
         """The score of each segment, 0-100, as `BLEU.segments`."""
-        return self.metric.segments(hypotheses, references, workers=workers)  # type: ignore[attr-defined, no-any-return]
+        return self.metric.segments(hypotheses, references, workers=workers)
 
     def documents(
         self,

@@ -17,6 +17,7 @@ LUONG = "Luong, Brevdo and Zhao (2017): Neural machine translation (seq2seq) tut
 CAPTIONS = "Chen et al. (2015): Microsoft COCO captions. arXiv:1504.00325; pycocoevalcap"
 SHI = "Shi et al. (2022): On the evaluation of neural code summarization. ICSE"
 LU = "Lu et al. (2021): CodeXGLUE. NeurIPS datasets and benchmarks"
+REN = "Ren et al. (2020): CodeBLEU. arXiv:2009.10297; codebleu 0.7.0"
 DYER = "Dyer et al. (2010): cdec. ACL demonstrations; mteval/ns.cc"
 DETLEFSEN = "Detlefsen et al. (2022): TorchMetrics. JOSS"
 GREEN = "Green, Cer and Manning (2014): Phrasal. WMT"

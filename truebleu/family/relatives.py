@@ -1,11 +1,13 @@
-"""What is read beside BLEU and is none: the NIST score and GLEU."""
+"""What is read beside BLEU and is none: the NIST score, GLEU, CodeBLEU's weighted match."""
 
 from __future__ import annotations
 
 from truebleu import family_tokenizers as others
+from truebleu.codebleu import CodeBLEU
 from truebleu.family.member import Member
 from truebleu.family.parameters import (
     BIRD,
+    REN,
     SWITCHES,
 )
 from truebleu.gleu import GLEU
@@ -16,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # What is no BLEU, whatever its parameters.
-RELATIVES = (NIST, GLEU)
+RELATIVES = (NIST, GLEU, CodeBLEU)
 
 
 def relatives() -> Iterator[Member]:
-    """NIST as mteval and NLTK give it, Google's GLEU."""
+    """NIST as mteval and NLTK give it, Google's GLEU, CodeBLEU's second part."""
     doddington = "Doddington (2002): Automatic evaluation of machine translation quality. HLT"
     international = (others.mteval_v14_international_lower, others.mteval_v14_international)
     for option, (uncased, cased) in {
@@ -59,4 +61,14 @@ def relatives() -> Iterator[Member]:
             used=used,
             citation=wu,
             quirks="Not BLEU: the smaller of precision and recall, without brevity penalty.",
+        )
+    for language in ("java", "python"):
+        yield Member(
+            f"codebleu-weighted-{language}",
+            f"CodeBLEU, weighted n-gram match, {language}",
+            CodeBLEU(language=language),
+            used="code generation, beside matches of syntax and data flow",
+            citation=REN,
+            quirks="Not a precision but a recall, in which reserved words of the language count 1 "
+            "and other unigrams 0.2.",
         )

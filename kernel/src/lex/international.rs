@@ -13,7 +13,7 @@ use crate::vector::Vector;
 /// The class of the character that `text` starts with, and its width.
 #[inline(always)]
 fn first(text: &[u8]) -> (Class, usize) {
-    let lead = text[0];
+    let Some(&lead) = text.first() else { return (Class::Other, 1) };
     let width = width(lead).min(text.len());
     let tail = |i: usize| u32::from(text[i] & 63);
     let point = match width {

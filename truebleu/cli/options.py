@@ -142,8 +142,11 @@ class Parser(argparse.ArgumentParser):
         """
         known = self._option_string_actions
         name = argument.partition("=")[0] if argument.startswith("--") else argument
-        if name in known or not name.startswith("-") or name == "-" or " " in name or name.startswith("-#"):
-            # argparse takes nothing with a space in it for an option; it is text to be explained.
+        if name in known or not name.startswith("-"):
+            return
+        # Standard input, a column of it, or text to be explained: argparse takes nothing with a
+        # space in it for an option.
+        if name == "-" or name.startswith("-#") or " " in name:
             return
         if not name.startswith("--"):
             if _is_number(name):

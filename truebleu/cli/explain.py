@@ -61,27 +61,7 @@ def add_options(parser: shared.Parser) -> None:
         "--recall", action="store_true", help="show clipped recall and F-measure, too"
     )
     shared.add_metric(parser)
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        *("-f", "--format"),
-        metavar="NAME",
-        type=shared.one_of(FORMATS),
-        choices=list(FORMATS),
-        help=f"{', '.join(FORMATS)} (text on a terminal, otherwise json, unless the name of FILE "
-        "says it)",
-    )
-    group.add_argument(
-        *("-o", "--output"), metavar="FILE", help="write to FILE, whole or not at all"
-    )
-    group = parser.add_argument_group("running")
-    group.add_argument(
-        "--threads",
-        metavar="N",
-        type=shared.whole_number(0, shared.MOST_THREADS),
-        default=1,
-        help="threads (1); 0 for one on each core",
-    )
-    parser.add_help_option(group)
+    shared.add_output(parser, FORMATS, numbers=False)
 
 
 def run(options: argparse.Namespace) -> None:

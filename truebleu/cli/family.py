@@ -69,27 +69,7 @@ def add_options(parser: shared.Parser) -> None:
         action="store_true",
         help="score NIST, GLEU and CodeBLEU's weighted match as well, which are no BLEU",
     )
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        *("-f", "--format"),
-        metavar="NAME",
-        type=shared.one_of(FORMATS),
-        choices=list(FORMATS),
-        help=f"{', '.join(FORMATS)} (text on a terminal, otherwise json, unless the name of FILE "
-        "says it)",
-    )
-    group.add_argument(
-        *("-o", "--output"), metavar="FILE", help="write to FILE, whole or not at all"
-    )
-    group = parser.add_argument_group("running")
-    group.add_argument(
-        "--threads",
-        metavar="N",
-        type=shared.whole_number(0, shared.MOST_THREADS),
-        default=1,
-        help="threads (1); 0 for one on each core",
-    )
-    parser.add_help_option(group)
+    shared.add_output(parser, FORMATS, numbers=False)
 
 
 def run(options: argparse.Namespace) -> None:

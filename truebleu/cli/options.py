@@ -335,8 +335,11 @@ def add_metric(parser: Parser) -> None:
     )
 
 
-def add_output(parser: Parser, formats: Iterable[str]) -> None:
-    """Adds the form and the place of results, threads, and how much is said."""
+def add_output(parser: Parser, formats: Iterable[str], *, numbers: bool = True) -> None:
+    """Adds the form and the place of results, and threads.
+
+    With `numbers`, results are scores alone: how they are printed, and how much is said beside.
+    """
     group = parser.add_argument_group("output")
     group.add_argument(
         *("-f", "--format"),
@@ -351,14 +354,15 @@ def add_output(parser: Parser, formats: Iterable[str]) -> None:
         metavar="FILE",
         help="write to FILE, whole or not at all",
     )
-    group.add_argument(
-        *("-w", "--width"),
-        metavar="N",
-        type=whole_number(0, 100),
-        help="digits after the point (1 for a person; all of them for a program: json, tsv)",
-    )
-    group.add_argument(*("-b", "--score-only"), action="store_true", help="only the scores")
-    group.add_argument(*("-sh", "--short"), action="store_true", help="short signatures")
+    if numbers:
+        group.add_argument(
+            *("-w", "--width"),
+            metavar="N",
+            type=whole_number(0, 100),
+            help="digits after the point (1 for a person; all of them for a program: json, tsv)",
+        )
+        group.add_argument(*("-b", "--score-only"), action="store_true", help="only the scores")
+        group.add_argument(*("-sh", "--short"), action="store_true", help="short signatures")
     group = parser.add_argument_group("running")
     group.add_argument(
         "--threads",
@@ -367,7 +371,8 @@ def add_output(parser: Parser, formats: Iterable[str]) -> None:
         default=1,
         help="threads (1); 0 for one on each core",
     )
-    group.add_argument(*("-q", "--quiet"), action="store_true", help="no warnings")
+    if numbers:
+        group.add_argument(*("-q", "--quiet"), action="store_true", help="no warnings")
     parser.add_help_option(group)
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     Hypotheses = Any
     References = Any
+else:  # for programs that read annotations
+    Hypotheses = References = object
 
 
 # More threads than this help nobody.

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Tokenize = str | Callable[[str], list[str]] | Callable[[str], str]
+else:  # for programs that read annotations
+    Tokenize = object
 
 # The names are sacreBLEU's. Each tokenizer is one file in kernel/src/lex/.
 NAMES = {

@@ -1,7 +1,7 @@
 //! Clipped n-gram matches: how many n-grams of a hypothesis are found in its references, each
 //! counted at most as often as in the reference that has it most often.
 //!
-//! [`count_matches`] uses bitsets and no hash table. Give each hypothesis position `i` the set
+//! [`Match::count`] uses bitsets and no hash table. Give each hypothesis position `i` the set
 //! `R(i)` of reference positions with the same token. Then
 //!
 //! ```text

@@ -14,7 +14,7 @@ use crate::vector::{Job, Vector};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How many bytes of hypotheses a batch has, about. Its tokens stay in the second-level cache.
-const BATCH_BYTES: usize = 1 << 15;
+const BATCH_BYTES: usize = 1 << 16;
 
 /// The hypotheses and the references of one run.
 pub struct Inputs {

@@ -53,6 +53,40 @@ def test_the_cat():
     assert system("the cat", WIKIPEDIA, two)["fraction"] == pytest.approx(0.1353, abs=5e-5)
 
 
+def test_case_costs_the_word_it_begins():
+    # The notebook's 2/7 and 1/7: the reference's "The" is not "the".
+    seven = " ".join(["the"] * 7)
+    reference = "The cat is on the mat"
+    lowered = BLEU("none", lowercase=True, smoothing="none")
+    assert fractions(system(seven, reference, WORDS))[0] == (1, 7)
+    assert fractions(system(seven, reference, lowered))[0] == (2, 7)
+
+
+def test_the_bigrams_of_a_sentence_that_says_on_the_twice():
+    sentence = "The cat is on the mat on the floor"
+    bigrams = system(sentence, sentence, WORDS)["orders"][1]["ngrams"]
+    assert {" ".join(gram["ngram"]): gram["count"] for gram in bigrams} == {
+        "The cat": 1,
+        "cat is": 1,
+        "is on": 1,
+        "on the": 2,
+        "the mat": 1,
+        "mat on": 1,
+        "the floor": 1,
+    }
+
+
+def test_the_bigrams_of_abab_in_abcbab_and_of_aba_in_abababa():
+    letters = BLEU("char", max_order=2, smoothing="none")
+
+    def counts(hypothesis: str, reference: str) -> dict[str, int]:
+        bigrams = system(hypothesis, reference, letters)["orders"][1]["ngrams"]
+        return {"".join(gram["ngram"]): gram["reference_count"] for gram in bigrams}
+
+    assert counts("abab", "abcbab") == {"ab": 2, "ba": 1}
+    assert counts("aba", "abababa") == {"ab": 3, "ba": 3}  # 3 + 3 = 6
+
+
 def test_the_the_cat():
     # The encyclopedia's table has 2/3, which needs the second reference alone.
     assert fractions(system("the the cat", WIKIPEDIA))[:2] == [(3, 3), (1, 2)]

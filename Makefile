@@ -26,6 +26,8 @@ demo: $(VENV)/.installed ## score the example systems, and see what to try next
 	$(call show,score $(EN_ZH)/reference.zh -i $(EN_ZH)/cedar.zh $(EN_ZH)/birch.zh -tok zh -f text)
 	@printf '\nNext, in the same environment (source $(BIN)/activate):\n\n'
 	@printf '  %-84s %s\n' \
+		'truebleu explain $(DE_EN)/reference.a.en -i $(DE_EN)/cedar.en --segment 17' 'why this score' \
+		'truebleu family score $(DE_EN)/reference.a.en -i $(DE_EN)/cedar.en' 'every BLEU there is' \
 		'truebleu segments $(DE_EN)/reference.a.en -i $(DE_EN)/cedar.en -f tsv' 'each segment' \
 		'truebleu score $(DE_EN)/reference.a.en -i $(DE_EN)/cedar.en | head -n 4' 'all digits, as JSON' \
 		'truebleu score REFERENCE -i SYSTEM' 'your own files' \

@@ -7,6 +7,7 @@ import pickle
 import hypothesis.strategies as st
 import plain_bleu
 import pytest
+from classics import GUIDE, GUIDE_REFERENCES, TROOPS
 from hypothesis import given
 from nltk.translate import bleu_score as nltk_bleu
 from strategies import corpora, parameters
@@ -14,19 +15,6 @@ from strategies import corpora, parameters
 import truebleu
 from truebleu import BLEU
 
-# Papineni et al. (2002), section 2.1: two candidates, three references.
-GUIDE = (
-    "It is a guide to action which ensures that the military always obeys the commands of the party"
-)
-TROOPS = "It is to insure the troops forever hearing the activity guidebook that party direct"
-GUIDE_REFERENCES = (
-    "It is a guide to action that ensures that the military will forever heed Party commands",
-    (
-        "It is the guiding principle which guarantees the military forces always "
-        "being under the command of the Party"
-    ),
-    "It is the practical guide for the army always to heed the directions of the party",
-)
 THE = "the the the the the the the"
 THE_REFERENCES = ("the cat is on the mat", "there is a cat on the mat")
 

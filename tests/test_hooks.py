@@ -7,6 +7,7 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
+from classics import GUIDE, GUIDE_REFERENCES, TROOPS
 from hypothesis import given, settings
 from nltk.translate import bleu_score, gleu_score, nist_score
 
@@ -17,19 +18,6 @@ from truebleu.gleu import GECGLEU, GLEU
 from truebleu.nist import NIST
 from truebleu.nltk_bleu import NLTKBLEU
 
-# Papineni et al. (2002), as in NLTK's documentation.
-GUIDE = (
-    "It is a guide to action which ensures that the military always obeys the commands of the party"
-)
-TROOPS = "It is to insure the troops forever hearing the activity guidebook that party direct"
-GUIDE_REFERENCES = (
-    "It is a guide to action that ensures that the military will forever heed Party commands",
-    (
-        "It is the guiding principle which guarantees the military forces always "
-        "being under the command of the Party"
-    ),
-    "It is the practical guide for the army always to heed the directions of the party",
-)
 BOOK = "he read the book because he was interested in world history"
 BOOK_REFERENCE = "he was interested in world history because he read the book"
 

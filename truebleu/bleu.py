@@ -451,7 +451,7 @@ class BLEU(Metric):
             value, row, count = self._kernel.sentence(hypothesis, references)
         except TypeError:
             return self._sentence_slowly(hypothesis, references)
-        if not self._in_kernel:
+        if not self._in_kernel or (count > 1 and self._values["reference_length"] == "single"):
             return self._sentence_slowly(hypothesis, references)
         return BLEUScore(self, row, count, segment=True, value=value if self._plain else None)
 

@@ -182,6 +182,9 @@ class Formula:
 
     def _mean(self, precisions: Sequence[float | None]) -> float:
         """The weighted geometric mean of the precisions."""
+        if not precisions:
+            # No order is left: the hypotheses have no token at all.
+            return 0.0
         if self.arithmetic == "sacrebleu":
             return self._mean_of_percentages(precisions)
         fractions = [1.0 if p is None else p for p in precisions]

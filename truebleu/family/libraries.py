@@ -71,7 +71,8 @@ def libraries() -> Iterator[Member]:
         BLEU(others.mteval_v13a, **NMT, **UNSMOOTHED),
         used="a faster stand-in for Hugging Face's bleu",
         citation="bleuscore 0.2.0",
-        quirks="The shortest reference length, as Hugging Face's.",
+        quirks="The shortest reference length, as Hugging Face's. The program takes U+001C to "
+        "U+001F for letters; the member does not.",
     )
     yield Member(
         "keras-hub",

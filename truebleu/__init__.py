@@ -8,6 +8,7 @@ from truebleu.statistics import Statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from truebleu.comparison import Comparison, compare
     from truebleu.explanation import Explanation, explain
     from truebleu.family import Family
     from truebleu.family.identify import which
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLEU",
+    "Comparison",
     "Explanation",
     "File",
     "InputError",
@@ -26,6 +28,7 @@ __all__ = [
     "Statistics",
     "__version__",
     "bleu",
+    "compare",
     "explain",
     "family",
     "metric",
@@ -39,6 +42,10 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         return import_module("truebleu.family")
+    if name in ("compare", "Comparison"):
+        from truebleu import comparison
+
+        return getattr(comparison, name)
     if name in ("explain", "Explanation"):
         from truebleu import explanation
 

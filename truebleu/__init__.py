@@ -2,6 +2,7 @@
 
 from truebleu._kernel import InputError, Scores, __version__
 from truebleu.bleu import BLEU, bleu
+from truebleu.chrf import CHRF, chrf
 from truebleu.files import File
 from truebleu.metric import Metric, Score, Signature, metric
 from truebleu.statistics import Statistics
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLEU",
+    "CHRF",
     "Comparison",
     "Explanation",
     "File",
@@ -28,6 +30,7 @@ __all__ = [
     "Statistics",
     "__version__",
     "bleu",
+    "chrf",
     "compare",
     "explain",
     "family",

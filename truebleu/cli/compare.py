@@ -208,8 +208,8 @@ def run(options: argparse.Namespace) -> None:
         doubts.warn(doubts.of_text(seen, files.reference_names, options.tokenize))
 
 
-def _settings(options: argparse.Namespace) -> dict[str, Any]:
-    """Test, samples and intervals, as `compare` has them."""
+def _settings(options: argparse.Namespace) -> contents.Settings:
+    """Test, samples and intervals."""
     test = options.test or "ar"
     for name, kind, given in (
         ("-parn/--paired-ar-n", ("ar",), options.paired_ar_n),
@@ -228,14 +228,14 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
         )
     if test in BOOTSTRAP:
         samples = samples or confidence
-    return {
-        "test": None if test == "none" else test,
-        "samples": samples,
-        "confidence": confidence or (samples if test in BOOTSTRAP and samples else 1000),
-        "level": options.level,
-        "seed": options.seed,
-        "correction": options.correction,
-    }
+    return contents.Settings(
+        test=None if test == "none" else test,
+        samples=samples,
+        confidence=confidence or (samples if test in BOOTSTRAP and samples else 1000),
+        level=options.level,
+        seed=options.seed,
+        correction=options.correction,
+    )
 
 
 def resamples(options: argparse.Namespace) -> int | None:

@@ -205,18 +205,15 @@ def compare(
     """
     from truebleu.comparison import contents, reading
 
+    settings = contents.Settings(
+        test=test,
+        samples=samples,
+        confidence=confidence,
+        level=level,
+        seed=seed,
+        correction=correction,
+    )
     task = reading.Task(
         systems, references, metrics, scores, lower_is_better, baseline, workers=workers
     )
-    return Comparison(
-        contents.of_task(
-            task,
-            test=test,
-            samples=samples,
-            confidence=confidence,
-            level=level,
-            seed=seed,
-            correction=correction,
-            workers=workers,
-        )
-    )
+    return Comparison(contents.of_task(task, settings, workers=workers))

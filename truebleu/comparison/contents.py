@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from truebleu.comparison.reading import Counts, Task
+    from truebleu.comparison.reading import Counts, Measured, Task
     from truebleu.metric import Metric
     from truebleu.significance import Difference, Interval, Paired
 
@@ -51,6 +51,14 @@ class Settings:
             raise ValueError("samples are those of a test, and there is none")
         if test is None and correction is not None:
             raise ValueError("a correction is of p-values, and there is no test")
+        if correction is not None and correction not in CORRECTIONS:
+            from truebleu.tokenizers import nearest
+
+            raise ValueError(f"unknown correction {correction!r}{nearest(correction, CORRECTIONS)}")
+        if not isinstance(level, float) or not 0 < level < 1:
+            raise ValueError(f"level={level!r}: a number between 0 and 1 is meant")
+        if seed is not None and (type(seed) is not int or seed < 0):
+            raise ValueError(f"seed={seed!r}: a whole number is meant, 0 or more, or None")
         for name, number in (("samples", samples), ("confidence", confidence)):
             if number is not None and (type(number) is not int or number < 1):
                 raise ValueError(f"{name}={number!r}: a number of samples is meant, 1 or more")
@@ -88,11 +96,10 @@ class Settings:
         return fields
 
 
-def of_task(task: Task, *, workers: int, **settings: Any) -> dict[str, Any]:
+def of_task(task: Task, chosen: Settings, *, workers: int) -> dict[str, Any]:
     """The whole dict."""
-    chosen = Settings(**settings)
     fields = chosen.fields(tested=task.baseline is not None)
-    columns = [_Column(metric, counts, fields) for metric, counts in task.tables]
+    columns = [_Column(one, counts, fields) for one, counts in task.tables]
     columns += [_Given(name, scores, lower=name in task.lower) for name, scores in task.given]
     _name(columns)
     results: list[Paired] | None = None
@@ -149,7 +156,7 @@ def of_task(task: Task, *, workers: int, **settings: Any) -> dict[str, Any]:
         "correction": None
         if chosen.correction is None or not tested
         else {"name": chosen.correction, "title": CORRECTIONS[chosen.correction]},
-        "reading": _reading(chosen, results if tested else None),
+        "reading": _reading(chosen, task.segments, results if tested else None),
         "metrics": [column.described() for column in columns],
         "systems": rows,
         "pairs": pairs,
@@ -176,13 +183,15 @@ class _Column:
     source = "truebleu"
 
     def __init__(
-        self, metric: Metric, counts: Mapping[str, Counts], fields: Mapping[str, str]
+        self, measured: Measured, counts: Mapping[str, Counts], fields: Mapping[str, str]
     ) -> None:
-        self.metric = metric
+        metric = self.metric = measured.metric
         self.counts = counts
         tables = {system: one.statistics for system, one in counts.items()}
         self.measure = Measure(metric, tables)
-        self.name = self.label = self.measure.name
+        self.label = self.measure.name
+        # What it was asked for as, if that says more than the name of the score.
+        self.name = measured.name or self.label
         references = next(iter(tables.values())).references
         self.signature = _resampled(metric, references, fields)
 
@@ -243,21 +252,21 @@ def _resampled(
 
 def _name(columns: Sequence[_Column]) -> None:
     """Tells metrics of one name apart by the fields of their signatures that differ."""
+    named: dict[str, list[_Column]] = {}
     for column in columns:
-        same = [other for other in columns if other.label == column.label]
+        named.setdefault(column.name, []).append(column)
+    for name, same in named.items():
         if len(same) == 1:
             continue
-        if any(other.signature is None for other in same):
-            raise ValueError(f"scores: {column.label} is the name of another metric as well")
-        signatures = [other.signature.fields for other in same if other.signature is not None]
-        own = column.signature.fields if column.signature is not None else {}
+        signatures = [column.signature.fields for column in same if column.signature is not None]
+        if len(signatures) < len(same):
+            raise ValueError(f"scores: {name} is the name of another metric as well")
         fields = dict.fromkeys(field for signature in signatures for field in signature)
         different = [
-            f"{field}:{own[field]}"
-            for field in fields
-            if len({signature.get(field) for signature in signatures}) > 1 and field in own
+            field for field in fields if len({signature.get(field) for signature in signatures}) > 1
         ]
-        column.name = " ".join([column.label, *different])
+        for column, own in zip(same, signatures, strict=True):
+            column.name = " ".join([name, *(f"{f}:{own[f]}" for f in different if f in own)])
 
 
 def _letters() -> Iterator[str]:
@@ -377,11 +386,11 @@ class _Block:
 # ---- in words ----
 
 
-def _reading(settings: Settings, results: Sequence[Paired] | None) -> str:
+def _reading(settings: Settings, segments: int, results: Sequence[Paired] | None) -> str:
     """What the test, or the intervals, can and cannot say."""
     if results is not None:
         return results[0].caution
-    if settings.confidence is None:
+    if settings.confidence is None or segments == 1:
         return ""
     return (
         f"Intervals are of {settings.confidence:,} bootstrap resamples of the segments: how much "

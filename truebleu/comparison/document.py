@@ -101,9 +101,9 @@ def title(content: Mapping[str, Any]) -> str:
     parts = [systems, segments]
     references = content["references"]
     if references == "var":
-        parts.append("a varying number of references")
+        parts.append("a varying number of references a segment")
     elif references is not None:
-        parts.append(f"{_count(references, 'reference')} each")
+        parts.append(f"{_count(references, 'reference')} a segment")
     return ", ".join(parts)
 
 
@@ -399,5 +399,8 @@ def signatures(content: Mapping[str, Any], *, short: bool = False) -> list[str]:
     """Each metric with its signature, for those that have one."""
     key = "short_signature" if short else "signature"
     return [
-        f"{metric['label']}|{metric[key]}" for metric in content["metrics"] if metric["signature"]
+        f"{'' if metric['name'].startswith(metric['label']) else metric['name'] + ': '}"
+        f"{metric['label']}|{metric[key]}"
+        for metric in content["metrics"]
+        if metric["signature"]
     ]

@@ -39,6 +39,21 @@ class Counts:
         self.scores = scores
 
 
+class Measured:
+    """A metric that truebleu computes, and what it was asked for as, if that says more."""
+
+    __slots__ = ("metric", "name")
+
+    def __init__(self, metric: Metric, name: str | None = None) -> None:
+        if not hasattr(metric, "pieces"):
+            raise ValueError(
+                f"metrics: {name or repr(metric)} has no table of integers that could be "
+                "resampled; give what it says of each segment as scores"
+            )
+        self.metric = metric
+        self.name = name
+
+
 class Task:
     """What is compared: tables of the metrics that truebleu computes, columns of the others."""
 
@@ -51,7 +66,7 @@ class Task:
     segments: int
     references: int | str | None
     """How many references a segment has, or "var"; None if there are none."""
-    tables: list[tuple[Metric, dict[str, Counts]]]
+    tables: list[tuple[Measured, dict[str, Counts]]]
     given: list[tuple[str, dict[str, list[float]]]]
     lower: frozenset[str]
     """The given metrics for which lower is better."""
@@ -92,7 +107,11 @@ class Task:
         """How many segments all systems have."""
         counts = {
             **{f"{name}, {s}": len(c) for name, by in self.given for s, c in by.items()},
-            **{f"{m.NAME}, {s}": len(t.scores) for m, by in self.tables for s, t in by.items()},
+            **{
+                f"{m.metric.NAME}, {s}": len(t.scores)
+                for m, by in self.tables
+                for s, t in by.items()
+            },
         }
         if not counts:
             raise ValueError("metrics: none at all; name at least one, or give scores")
@@ -124,7 +143,7 @@ def _systems(systems: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _only_given(
-    given: list[tuple[str, dict[str, list[float]]]], metrics: Sequence[Metric]
+    given: list[tuple[str, dict[str, list[float]]]], metrics: Sequence[Measured]
 ) -> dict[str, Any]:
     """The systems that are known by given scores alone."""
     if metrics:
@@ -150,39 +169,41 @@ def _baseline(baseline: str | None, systems: Sequence[str]) -> str | None:
 # ---- metrics ----
 
 
-def _metrics(metrics: Sequence[str | Metric]) -> list[Metric]:
+def _metrics(metrics: Sequence[str | Metric]) -> list[Measured]:
     if isinstance(metrics, str | Metric):
         metrics = [metrics]
-    return list(dict.fromkeys(map(named_metric, metrics)))
+    found: dict[Metric, Measured] = {}
+    for name in metrics:
+        one = _measured(name)
+        found.setdefault(one.metric, one)
+    return list(found.values())
 
 
-def named_metric(name: str | Metric | Any) -> Metric:
-    """A metric: itself, by its own name, by a member of the family's, or by a signature.
-
-    >>> named_metric("bleu"), named_metric("mteval-v14-c")
-    (BLEU(), BLEU(tokenize='intl'))
-    """
+def _measured(name: str | Metric | Any) -> Measured:
+    """A metric: itself, by its own name, by a member of the family's, or by a signature."""
     if isinstance(name, Metric):
-        return _tabular(name)
+        return Measured(name)
     if not isinstance(name, str):
         metric = getattr(name, "metric", None)  # a member of the family
         if not isinstance(metric, Metric):
             raise TypeError(f"metrics: a name or a metric is meant, not {name!r:.60}")
-        return _tabular(metric)
+        return Measured(metric, str(getattr(name, "name", "")) or None)
     lower = name.lower()
-    made = _own(lower)
-    if made is not None:
-        return made
+    if lower in OWN:
+        return Measured(_own(lower))
     if ":" in name:
-        return _tabular(metric_of(name))
+        return Measured(metric_of(name))
     from truebleu import family
 
     if lower in family:
-        return _tabular(family[lower].metric)
-    near = nearest(lower, [*OWN, *family]).partition(" There are")[0].partition("; there are")[0]
+        return Measured(family[lower].metric, lower)
+    from difflib import get_close_matches
+
+    close = get_close_matches(lower, [*OWN, *family], n=1)
+    near = f" (did you mean '{close[0]}'?)" if close else ""
     raise ValueError(
-        f"unknown metric '{name}'{near}; there are {', '.join(OWN)} and the family's members "
-        "(truebleu family list)"
+        f"unknown metric '{name}'{near}; there are {', '.join(OWN)} and the members of the family, "
+        "which truebleu family list names"
     )
 
 
@@ -190,38 +211,22 @@ def named_metric(name: str | Metric | Any) -> Metric:
 OWN = ("bleu", "chrf", "chrf+", "chrf++", "ter")
 
 
-def _own(name: str) -> Metric | None:
-    if name not in OWN:
-        return None
-    kind = METRICS.get(name.rstrip("+"))
-    if kind is None:
-        _load(name.rstrip("+"))
-        kind = METRICS[name.rstrip("+")]
-    return kind(word_order=name.count("+")) if "+" in name else kind()
+def _own(name: str) -> Metric:
+    base = name.rstrip("+")
+    if base not in METRICS:
+        from importlib import import_module
 
-
-def _load(name: str) -> None:
-    from importlib import import_module
-
-    import_module(f"truebleu.{name}")
-
-
-def _tabular(metric: Metric) -> Metric:
-    if not hasattr(metric, "pieces"):
-        raise ValueError(
-            f"metrics: {metric!r} has no table of integers that could be resampled; give what it "
-            "says of each segment as scores"
-        )
-    return metric
+        import_module(f"truebleu.{base}")
+    return METRICS[base](word_order=name.count("+")) if "+" in name else METRICS[base]()
 
 
 def _tables(
     systems: Mapping[str, Any],
     references: Any,
-    metrics: Sequence[Metric],
+    metrics: Sequence[Measured],
     workers: int,
     observer: Observer | None,
-) -> list[tuple[Metric, dict[str, Counts]]]:
+) -> list[tuple[Measured, dict[str, Counts]]]:
     """Each metric's counts of each system."""
     if not metrics:
         return []
@@ -229,10 +234,11 @@ def _tables(
         raise ValueError("references: none, and metrics need them")
     if len(systems) * len(metrics) > 1:
         references = kept(references)
-    tables: list[tuple[Metric, dict[str, Counts]]] = [(metric, {}) for metric in metrics]
+    tables: list[tuple[Measured, dict[str, Counts]]] = [(one, {}) for one in metrics]
     for system, hypotheses in systems.items():
         texts = kept(hypotheses) if len(metrics) > 1 else hypotheses
-        for metric, by_system in tables:
+        for one, by_system in tables:
+            metric = one.metric
             try:
                 by_system[system] = _counts(metric, system, texts, references, workers, observer)
             except InputError as error:
@@ -419,7 +425,6 @@ def _is_number(text: str) -> bool:
 def _lower(names: Sequence[str], known: Sequence[str]) -> Iterator[str]:
     for name in [names] if isinstance(names, str) else names:
         if name not in known:
-            raise ValueError(
-                f"lower_is_better: no given scores are called '{name}'{nearest(name, known)}"
-            )
+            there = nearest(name, known) if known else "; there are none"
+            raise ValueError(f"lower_is_better: no given scores are called '{name}'{there}")
         yield name

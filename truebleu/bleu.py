@@ -55,7 +55,7 @@ PARTS = 720720
 COMPENSATED = sys.version_info >= (3, 12)
 
 
-class BLEU(Counted):
+class BLEU(Counted[BLEUScore]):
     """BLEU with its parameters. The defaults are sacreBLEU's.
 
     tokenize: a name ("13a", "intl", "zh", "char", "none") or a callable from str to a list of
@@ -334,16 +334,6 @@ class BLEU(Counted):
             f"|reflen:{self.length_rule}{least}"
         )
 
-    if TYPE_CHECKING:
-
-        def score(
-            self,
-            hypotheses: inputs.Hypotheses,
-            references: inputs.References,
-            *,
-            workers: int = 1,
-        ) -> BLEUScore: ...
-
     def observed(
         self,
         hypotheses: inputs.Hypotheses,
@@ -461,10 +451,6 @@ class BLEU(Counted):
         if not self._in_kernel or (count > 1 and self._values["reference_length"] == "single"):
             return self._sentence_slowly(hypothesis, references)
         return BLEUScore(self, row, count, segment=True, value=value if self._plain else None)
-
-    if TYPE_CHECKING:
-
-        def _sentence_slowly(self, hypothesis: Any, references: Any) -> BLEUScore: ...
 
     def segments(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1

@@ -23,11 +23,91 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu import inputs
-    from truebleu.metric import Summary
-    from truebleu.statistics import Statistics
 
 
-class CHRF(Counted):
+class CHRFScore(Score):
+    """A chrF score, with everything it was made of."""
+
+    __slots__ = ("_metric", "_references", "_row", "_value")
+
+    def __init__(
+        self, metric: CHRF, row: Sequence[int], references: int | str | None, value: float
+    ) -> None:
+        self._metric = metric
+        self._row = row
+        self._references = references
+        self._value = value
+
+    @property
+    def name(self) -> str:
+        """The name with β and the words: "chrF2", "chrF2++"."""
+        return self._metric.name
+
+    @property
+    def value(self) -> float:
+        """The score, 0-100, to sacreBLEU's last bit."""
+        return self._value
+
+    @property
+    def char_order(self) -> int:
+        """The length of the longest character n-grams."""
+        return self._metric.char_order
+
+    @property
+    def word_order(self) -> int:
+        """The length of the longest word n-grams."""
+        return self._metric.word_order
+
+    @property
+    def beta(self) -> float:
+        """How many times as much recall counts as precision."""
+        return self._metric.beta
+
+    @property
+    def hypothesis_totals(self) -> tuple[int, ...]:
+        """The n-grams of each order in the hypotheses: of characters, then of words."""
+        return tuple(self._row[0::3])
+
+    @property
+    def reference_totals(self) -> tuple[int, ...]:
+        """The n-grams of each order in the references."""
+        return tuple(self._row[1::3])
+
+    @property
+    def matches(self) -> tuple[int, ...]:
+        """The clipped matches of each order."""
+        return tuple(self._row[2::3])
+
+    @property
+    def precisions(self) -> tuple[float, ...]:
+        """The share of the hypotheses' n-grams that match, of each order, in per cent."""
+        return _shares(self.matches, self.hypothesis_totals)
+
+    @property
+    def recalls(self) -> tuple[float, ...]:
+        """The share of the references' n-grams that are matched, of each order, in per cent."""
+        return _shares(self.matches, self.reference_totals)
+
+    @property
+    def signature(self) -> Signature:
+        """What was computed, so that anyone can compute it again."""
+        return self._metric.signature(self._references)
+
+    def details(self) -> dict[str, Any]:
+        """What the score was made of."""
+        return {
+            "char_order": self.char_order,
+            "word_order": self.word_order,
+            "beta": self.beta,
+            "precisions": list(self.precisions),
+            "recalls": list(self.recalls),
+            "matches": list(self.matches),
+            "hypothesis_totals": list(self.hypothesis_totals),
+            "reference_totals": list(self.reference_totals),
+        }
+
+
+class CHRF(Counted[CHRFScore]):
     """chrF with its parameters. The defaults are sacreBLEU's, which are chrF2 of 6 characters.
 
     char_order: the longest character n-grams, 0 to 100.
@@ -182,30 +262,6 @@ class CHRF(Counted):
             value = self._kernel.scores(table, corpus=not segment)[0]
         return CHRFScore(self, row, references, value)
 
-    if TYPE_CHECKING:
-
-        def score(
-            self,
-            hypotheses: inputs.Hypotheses,
-            references: inputs.References,
-            *,
-            workers: int = 1,
-        ) -> CHRFScore: ...
-        def observed(
-            self,
-            hypotheses: inputs.Hypotheses,
-            references: inputs.References,
-            *,
-            workers: int = 1,
-            progress: Any = None,
-        ) -> tuple[CHRFScore, Summary]: ...
-        def sentence(
-            self, hypothesis: str, references: str | Sequence[str | None]
-        ) -> CHRFScore: ...
-        def from_statistics(
-            self, totals: Statistics | Sequence[int], *, references: int | str | None = None
-        ) -> CHRFScore: ...
-
     def signature(self, references: int | str | None = None, *, segment: bool = False) -> Signature:  # noqa: ARG002
         """What is computed, in sacreBLEU's words; it says β in the name, and here only if not 2."""
         fields = {
@@ -260,88 +316,6 @@ class CHRF(Counted):
 def _whole(name: str, value: object, most: int) -> None:
     if type(value) is not int or not 0 <= value <= most:
         raise ValueError(f"{name}={value!r}: n-grams can be 0 to {most} long")
-
-
-class CHRFScore(Score):
-    """A chrF score, with everything it was made of."""
-
-    __slots__ = ("_metric", "_references", "_row", "_value")
-
-    def __init__(
-        self, metric: CHRF, row: Sequence[int], references: int | str | None, value: float
-    ) -> None:
-        self._metric = metric
-        self._row = row
-        self._references = references
-        self._value = value
-
-    @property
-    def name(self) -> str:
-        """The name with β and the words: "chrF2", "chrF2++"."""
-        return self._metric.name
-
-    @property
-    def value(self) -> float:
-        """The score, 0-100, to sacreBLEU's last bit."""
-        return self._value
-
-    @property
-    def char_order(self) -> int:
-        """The length of the longest character n-grams."""
-        return self._metric.char_order
-
-    @property
-    def word_order(self) -> int:
-        """The length of the longest word n-grams."""
-        return self._metric.word_order
-
-    @property
-    def beta(self) -> float:
-        """How many times as much recall counts as precision."""
-        return self._metric.beta
-
-    @property
-    def hypothesis_totals(self) -> tuple[int, ...]:
-        """The n-grams of each order in the hypotheses: of characters, then of words."""
-        return tuple(self._row[0::3])
-
-    @property
-    def reference_totals(self) -> tuple[int, ...]:
-        """The n-grams of each order in the references."""
-        return tuple(self._row[1::3])
-
-    @property
-    def matches(self) -> tuple[int, ...]:
-        """The clipped matches of each order."""
-        return tuple(self._row[2::3])
-
-    @property
-    def precisions(self) -> tuple[float, ...]:
-        """The share of the hypotheses' n-grams that match, of each order, in per cent."""
-        return _shares(self.matches, self.hypothesis_totals)
-
-    @property
-    def recalls(self) -> tuple[float, ...]:
-        """The share of the references' n-grams that are matched, of each order, in per cent."""
-        return _shares(self.matches, self.reference_totals)
-
-    @property
-    def signature(self) -> Signature:
-        """What was computed, so that anyone can compute it again."""
-        return self._metric.signature(self._references)
-
-    def details(self) -> dict[str, Any]:
-        """What the score was made of."""
-        return {
-            "char_order": self.char_order,
-            "word_order": self.word_order,
-            "beta": self.beta,
-            "precisions": list(self.precisions),
-            "recalls": list(self.recalls),
-            "matches": list(self.matches),
-            "hypothesis_totals": list(self.hypothesis_totals),
-            "reference_totals": list(self.reference_totals),
-        }
 
 
 def _shares(parts: Sequence[int], wholes: Sequence[int]) -> tuple[float, ...]:

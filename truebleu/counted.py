@@ -10,13 +10,26 @@ from truebleu.statistics import Statistics
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
+    from typing import Any, Generic, TypeVar
 
+    from truebleu._kernel import Metric as KernelMetric
+    from truebleu._kernel import Scan
     from truebleu.metric import Score, Summary
 
+    S = TypeVar("S", bound=Score)
+else:
+    # What importing typing would cost, for what only type checkers read.
+    S = None
 
-class Counted(Metric):
-    """A metric whose rows the kernel counts.
+    class Generic:  # noqa: D101
+        __slots__ = ()
+
+        def __class_getitem__(cls, _: object) -> type:
+            return cls
+
+
+class Counted(Metric, Generic[S]):
+    """A metric whose rows the kernel counts, and whose scores are an `S`.
 
     A subclass makes `_kernel`, names the `columns` and the `fingerprint` of its statistics, and
     makes a score of a row (`_score`).
@@ -24,7 +37,7 @@ class Counted(Metric):
 
     __slots__ = ("_kernel",)
 
-    _kernel: _kernel.Metric
+    _kernel: KernelMetric
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -43,18 +56,18 @@ class Counted(Metric):
         *,
         segment: bool = False,
         value: float | None = None,
-    ) -> Score:
+    ) -> S:
         """The score of a row; `value` if it is known."""
         raise NotImplementedError
 
     def _scan(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, workers: int
-    ) -> _kernel.Scan:
+    ) -> Scan:
         return inputs.scan(self._kernel, hypotheses, references, workers=workers)
 
     def score(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
-    ) -> Score:
+    ) -> S:
         """The score of a corpus.
 
         hypotheses: n strings (any sequence, an Arrow column), or a path or `File` of n lines.
@@ -75,7 +88,7 @@ class Counted(Metric):
         *,
         workers: int = 1,
         progress: Callable[[int], None] | None = None,
-    ) -> tuple[Score, Summary]:
+    ) -> tuple[S, Summary]:
         """`score`, and what was noticed of the text while it was read.
 
         `progress` is called about twenty times a second with the number of segments so far.
@@ -112,7 +125,7 @@ class Counted(Metric):
             yield statistics, self._segment_scores(table), seen
             table, seen = run.table(segments)
 
-    def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> Score:
+    def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> S:
         """The score of one segment."""
         try:
             value, row, count = self._kernel.sentence(hypothesis, references)
@@ -120,7 +133,7 @@ class Counted(Metric):
             return self._sentence_slowly(hypothesis, references)
         return self._score(row, count, segment=True, value=value)
 
-    def _sentence_slowly(self, hypothesis: Any, references: Any) -> Score:
+    def _sentence_slowly(self, hypothesis: Any, references: Any) -> S:
         """By the general path, which takes what it can and says what is wrong."""
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
             raise TypeError(f"hypothesis: a str is meant, not {type(hypothesis).__name__}")
@@ -154,7 +167,7 @@ class Counted(Metric):
 
     def from_statistics(
         self, totals: Statistics | Sequence[int], *, references: int | str | None = None
-    ) -> Score:
+    ) -> S:
         """The formula alone: the score of statistics.
 
         totals: a table of this metric's statistics (its sum counts), or the k integers of one row

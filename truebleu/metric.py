@@ -77,7 +77,7 @@ class Metric:
 
     @classmethod
     def implied(cls, name: str) -> dict[str, str] | None:
-        """The fields of a signature that a score's name implies; None if it is not this metric's."""
+        """The fields that a score's name implies; None if it is no name of this metric."""
         return {} if name.lower() == cls.NAME.lower() else None
 
     def score(self, hypotheses: Any, references: Any, *, workers: int = 1) -> Score:

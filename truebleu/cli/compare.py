@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from truebleu.cli import doubts
+from truebleu.cli import doubts, resampling
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
 from truebleu.cli.progress import Progress
@@ -33,8 +33,6 @@ examples:
 
 TESTS = ("ar", "bs", "koehn", "bs-sacrebleu", "none")
 BOOTSTRAP = ("bs", "koehn", "bs-sacrebleu")
-# More would be a slip of the finger.
-MOST_SAMPLES = 10_000_000
 
 # What a format is made by, and whether numbers are rounded in it.
 FORMATS: dict[str, tuple[Callable[..., str], bool]] = {
@@ -103,21 +101,20 @@ def add_tests(parser: shared.Parser) -> None:
         which.add_argument(
             *names, dest="test", action="store_const", const=test, help=f"--test {test}"
         )
-    samples = shared.whole_number(1, MOST_SAMPLES)
     group.add_argument(
-        *("-parn", "--paired-ar-n"), metavar="N", type=samples, help="randomizations (10000)"
+        *("-parn", "--paired-ar-n"),
+        metavar="N",
+        type=resampling.samples,
+        help="randomizations (10000)",
     )
     group.add_argument(
         *("-pbsn", "--paired-bs-n"),
         metavar="N",
-        type=samples,
+        type=resampling.samples,
         help="resamples of a bootstrap test, and of intervals (1000)",
     )
-    add_confidence(group, "resamples for intervals (1000)")
-    group.add_argument(
-        "--level", metavar="X", type=_level, default=0.95, help="of intervals and tests (0.95)"
-    )
-    add_seed(group)
+    resampling.add_confidence(group, "resamples for intervals (1000)")
+    resampling.add_level_and_seed(group, "intervals and tests")
     group.add_argument(
         "--correction",
         metavar="NAME",
@@ -125,46 +122,6 @@ def add_tests(parser: shared.Parser) -> None:
         type=shared.one_of(contents.CORRECTIONS),
         help="of p-values for the number of tests: holm, or bh (Benjamini and Hochberg)",
     )
-
-
-def add_confidence(group: argparse._ArgumentGroup, text: str) -> None:
-    """Adds the number of resamples for intervals."""
-    samples = shared.whole_number(1, MOST_SAMPLES)
-    group.add_argument(
-        *("-ci", "--confidence"), metavar="N", nargs="?", type=samples, const=1000, help=text
-    )
-    group.add_argument(
-        *("-cin", "--confidence-n"), metavar="N", type=samples, help="the same, with --confidence"
-    )
-
-
-def add_seed(group: argparse._ArgumentGroup) -> None:
-    """Adds the seed."""
-    group.add_argument(
-        "--seed",
-        metavar="N",
-        type=_seed,
-        default=12345,
-        help="of random numbers (12345); none for another each time",
-    )
-
-
-def _level(text: str) -> float:
-    import argparse
-
-    try:
-        level = float(text)
-    except ValueError:
-        level = -1.0
-    if not 0 < level < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number between 0 and 1")
-    return level
-
-
-def _seed(text: str) -> int | None:
-    if text.lower() == "none":
-        return None
-    return shared.whole_number(0, 2**128 - 1)(text)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -198,7 +155,7 @@ def run(options: argparse.Namespace) -> None:
             workers=shared.threads(options),
             observer=observer,
         )
-        comparison = Comparison(contents.of_task(task, workers=shared.threads(options), **settings))
+        comparison = Comparison(contents.of_task(task, settings, workers=shared.threads(options)))
         style = {"digits": options.width, "short": options.short} if rounded else {}
         if form != "text":
             output.write(made(comparison, **style))
@@ -220,7 +177,7 @@ def _settings(options: argparse.Namespace) -> contents.Settings:
     if test == "none" and options.correction:
         raise shared.UsageError("--correction: there is no test to correct")
     samples = options.paired_ar_n if test == "ar" else options.paired_bs_n
-    confidence = resamples(options)
+    confidence = resampling.resamples(options)
     if test in BOOTSTRAP and samples and confidence and samples != confidence:
         raise shared.UsageError(
             "-pbsn/--paired-bs-n: the resamples of the test are those of the intervals, too; leave "
@@ -236,15 +193,6 @@ def _settings(options: argparse.Namespace) -> contents.Settings:
         seed=options.seed,
         correction=options.correction,
     )
-
-
-def resamples(options: argparse.Namespace) -> int | None:
-    """How many resamples there should be for intervals; None if it was not said."""
-    if options.confidence_n is not None:
-        if options.confidence not in (None, 1000, options.confidence_n):
-            raise shared.UsageError("--confidence and --confidence-n name different numbers")
-        return int(options.confidence_n)
-    return None if options.confidence is None else int(options.confidence)
 
 
 # ---- systems ----

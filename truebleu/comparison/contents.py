@@ -6,7 +6,6 @@ from operator import gt, lt
 
 from truebleu._kernel import __version__
 from truebleu.comparison import VERSION
-from truebleu.metric import Signature
 from truebleu.significance import RANDOMIZATIONS, RESAMPLES, Measure, intervals, paired
 
 TYPE_CHECKING = False
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.comparison.reading import Counts, Measured, Task
-    from truebleu.metric import Metric
+    from truebleu.metric import Signature
     from truebleu.significance import Difference, Interval, Paired
 
 # What the tests are called in print.
@@ -84,22 +83,22 @@ class Settings:
         """The p-value up to which a difference is significant."""
         return round(1 - self.level, 12)
 
-    def fields(self, *, tested: bool) -> dict[str, str]:
-        """What a signature says of resampling, in sacreBLEU's order."""
+    def signed(self, signature: Signature, *, tested: bool) -> Signature:
+        """A signature that also says how often and from which seed was resampled."""
         test = self.test if tested else None
         bootstrap = self.confidence is not None or test not in (None, "ar")
-        fields = {"bs": str(self.resamples)} if bootstrap else {}
-        if test == "ar":
-            fields["ar"] = str(self.randomizations)
-        if fields:
-            fields["seed"] = "none" if self.seed is None else str(self.seed)
-        return fields
+        if not bootstrap and test is None:
+            return signature
+        return signature.resampled(
+            bs=self.resamples if bootstrap else None,
+            ar=self.randomizations if test == "ar" else None,
+            seed=self.seed,
+        )
 
 
 def of_task(task: Task, chosen: Settings, *, workers: int) -> dict[str, Any]:
     """The whole dict."""
-    fields = chosen.fields(tested=task.baseline is not None)
-    columns = [_Column(one, counts, fields) for one, counts in task.tables]
+    columns = [_Column(one, counts, chosen) for one, counts in task.tables]
     columns += [_Given(name, scores, lower=name in task.lower) for name, scores in task.given]
     _name(columns)
     results: list[Paired] | None = None
@@ -183,7 +182,7 @@ class _Column:
     source = "truebleu"
 
     def __init__(
-        self, measured: Measured, counts: Mapping[str, Counts], fields: Mapping[str, str]
+        self, measured: Measured, counts: Mapping[str, Counts], settings: Settings
     ) -> None:
         metric = self.metric = measured.metric
         self.counts = counts
@@ -193,7 +192,9 @@ class _Column:
         # What it was asked for as, if that says more than the name of the score.
         self.name = measured.name or self.label
         references = next(iter(tables.values())).references
-        self.signature = _resampled(metric, references, fields)
+        self.signature: Signature | None = settings.signed(
+            metric.signature(references), tested=len(counts) > 1
+        )
 
     def placing(self, system: str) -> float:
         """What systems are sorted by, the best first."""
@@ -239,15 +240,6 @@ class _Given(_Column):
     def details(self, system: str) -> dict[str, Any]:  # noqa: ARG002
         """Nothing is known of what the score was made of."""
         return {}
-
-
-def _resampled(
-    metric: Metric, references: int | str | None, fields: Mapping[str, str]
-) -> Signature | None:
-    """A signature that also says how often and from which seed was resampled."""
-    known = metric.signature(references).fields
-    head = {name: known.pop(name) for name in ("nrefs",) if name in known}
-    return Signature(metric.NAME, {**head, **fields, **known}, metric.SHORT_NAMES)
 
 
 def _name(columns: Sequence[_Column]) -> None:

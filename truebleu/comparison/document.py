@@ -370,12 +370,12 @@ def legend(content: Mapping[str, Any]) -> list[str]:
             threshold = f"p {corrected['title']} ≤ {1 - content['level']:.4g}"
         lines.append(
             f"Raised letters: significantly better than those systems ({threshold}, as *). "
-            "A cluster ends where a system is significantly worse than one in it."
+            "Every system of a cluster is significantly better than all of the clusters below."
         )
         lines.append(
             f"Won, tied, lost: segments scored higher, equal or lower than {content['baseline']}'s"
-            f"{_lower(content)}. Needed: about how many such segments would make a difference of "
-            "this size significant in 4 of 5 test sets."
+            f"{_lower(content)}. Needed: about how many segments like these show a difference of "
+            "this size 4 times in 5."
         )
     return lines
 

@@ -21,13 +21,14 @@ STYLE = """
 .truebleu.comparison { max-width: 72rem; --better: #0059b3; --worse: #a84300; }
 @media (prefers-color-scheme: dark) {
   .truebleu.comparison { --better: #79b8ff; --worse: #ffb27a; } }
-.truebleu.comparison td { white-space: nowrap; }
+.truebleu.comparison th, .truebleu.comparison td { padding: .2rem .6rem; white-space: nowrap; }
+.truebleu.comparison td.drawing { padding: 0 .6rem; vertical-align: middle; }
 .truebleu.comparison sup { font-size: .7em; line-height: 0; color: var(--soft); }
 .truebleu.comparison .best { font-weight: 700; }
 .truebleu.comparison .better { color: var(--better); font-weight: 600; }
 .truebleu.comparison .worse { color: var(--worse); font-weight: 600; }
 .truebleu.comparison .baseline { color: var(--soft); font-style: italic; }
-.truebleu.comparison svg { display: block; color: var(--soft); overflow: visible; }
+.truebleu.comparison svg { display: block; color: var(--soft); }
 .truebleu.comparison svg.better { color: var(--better); }
 .truebleu.comparison svg.worse { color: var(--worse); }
 .truebleu.comparison svg line { stroke: currentColor; stroke-width: 1.5; }
@@ -35,7 +36,7 @@ STYLE = """
 .truebleu.comparison svg circle { fill: currentColor; }
 """
 # How large an interval is drawn.
-WIDTH, HEIGHT = 160, 22
+WIDTH, HEIGHT = 140, 34
 
 
 def page(content: Mapping[str, Any], *, digits: int | None = None, short: bool = False) -> str:
@@ -99,7 +100,7 @@ def _class(*names: str) -> str:
 
 def _cell(cell: Cell | Forest, *, left: bool) -> str:
     if isinstance(cell, Forest):
-        return f"<td>{drawing(cell)}</td>"
+        return f'<td class="drawing">{drawing(cell)}</td>'
     raised = f"<sup>{escape(cell.raised)}</sup>" if cell.raised else ""
     # Names are of any script.
     text = f"<bdi>{_text(cell.text)}</bdi>" if left else _text(cell.text)

@@ -25,7 +25,8 @@ def render(content: Mapping[str, Any], *, digits: int | None = None, short: bool
     """All of it; first a summary for the paper if there are several metrics and systems."""
     blocks = [PREAMBLE]
     if document.has_summary(content):
-        blocks.append(table([document.summary(content, digits)]))
+        blocks.append(f"% Scores alone.\n{table([document.summary(content, digits)])}")
+        blocks.append("\\par\\bigskip\n% Everything.")
     grids = [grid.without_drawings() for grid in document.grids(content, digits)]
     blocks.append(table(grids))
     blocks.append("\n".join(f"% {line}" for line in _said(content, short=short)))

@@ -249,7 +249,7 @@ class CHRF(Counted[CHRFScore]):
             ]
         )
 
-    def _score(
+    def score_of(
         self,
         row: Sequence[int],
         references: int | str | None,
@@ -257,6 +257,7 @@ class CHRF(Counted[CHRFScore]):
         segment: bool = False,
         value: float | None = None,
     ) -> CHRFScore:
+        """The score of a row of statistics; `value` if it is known."""
         if value is None:
             table = _kernel.Table.from_rows([row], len(row))
             value = self._kernel.scores(table, corpus=not segment)[0]

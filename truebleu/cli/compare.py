@@ -139,11 +139,9 @@ def run(options: argparse.Namespace) -> None:
     seen: dict[str, Summary] = {}
     with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
 
-        def observer(system: str, segments: int, noticed: Summary) -> None:
-            # Each metric reads the text once more, and notices the same.
-            last = noticed["segments"] == segments
-            seen[system] = noticed if last else doubts.merged(seen.get(system), noticed)
-            progress(segments, system)
+        def observer(system: str, noticed: Summary) -> None:
+            seen[system] = noticed
+            progress(noticed["segments"], system)
 
         task = reading.Task(
             systems,
@@ -162,7 +160,7 @@ def run(options: argparse.Namespace) -> None:
         elif not (output.is_terminal and _drawn(comparison, **style)):
             output.write(comparison.text(_columns(output), **style))
     if not options.quiet and files is not None:
-        doubts.warn(doubts.of_text(seen, files.reference_names, options.tokenize))
+        doubts.warn(doubts.of_text(seen, files.reference_names, shared.tokenizer(options)))
 
 
 def _settings(options: argparse.Namespace) -> contents.Settings:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-
 from truebleu.cli import doubts, resampling, tables
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output, complain
 from truebleu.cli.progress import Progress
+from truebleu.counted import together
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
+    from typing import Any
 
-    from truebleu.bleu import BLEU
     from truebleu.cli.tables import Results
-    from truebleu.files import File
+    from truebleu.counted import Counted
     from truebleu.metric import Score, Summary
+    from truebleu.statistics import Statistics
 
 EXAMPLES = """\
 examples:
@@ -25,6 +26,9 @@ examples:
 
   truebleu score ref.a.zh ref.b.zh -i cedar.zh birch.zh -tok zh -f latex -o scores.tex
       two systems against two references, as a table for a paper
+
+  truebleu score reference.en -i system.en -m bleu chrf ter
+      three metrics from one reading of the text
 
   zcat system.txt.gz | truebleu score table.tsv#3 -lc -b
       standard input against the third column of a table, lower-cased; only the number
@@ -53,18 +57,19 @@ def run(options: argparse.Namespace) -> None:
     render = tables.FORMATS[shared.form(options, tables.FORMATS)]
     with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
         for system, hypotheses in inputs.systems.items():
-            scores: list[Score] = []
-            for metric in metrics:
-                references = inputs.references()
-                if resamples is not None:
-                    score, seen[system] = _estimated(
-                        metric, hypotheses, references, options, resamples, threads
-                    )
-                else:
-                    score, seen[system] = metric.observed(
-                        hypotheses, references, workers=threads, progress=progress
-                    )
-                scores.append(score)
+            tables, seen[system] = together(
+                metrics,
+                hypotheses,
+                inputs.references(),
+                workers=threads,
+                progress=progress,
+                totals=resamples is None,
+            )
+            scores: list[Score] = [
+                metric.from_statistics(table) for metric, table in zip(metrics, tables, strict=True)
+            ]
+            if resamples is not None:
+                scores = _estimated(metrics, tables, scores, options, resamples)
             results.append((system, scores))
         output.write(render(results, style))
     if resamples is not None and len(results) > 1 and not options.quiet:
@@ -74,30 +79,33 @@ def run(options: argparse.Namespace) -> None:
         )
     if not options.quiet:
         doubts.warn(
-            doubts.of_text(seen, inputs.reference_names, options.tokenize)
+            doubts.of_text(seen, inputs.reference_names, shared.tokenizer(options))
             + doubts.of_systems(inputs.systems, dict(results))
         )
 
 
 def _estimated(
-    metric: BLEU,
-    hypotheses: File,
-    references: list[File],
+    metrics: Sequence[Counted[Any]],
+    tables: Sequence[Statistics],
+    scores: Sequence[Score],
     options: argparse.Namespace,
     resamples: int,
-    threads: int,
-) -> tuple[Score, Summary]:
-    """A score with its interval, and what was noticed of the text."""
+) -> list[Score]:
+    """Scores with their intervals."""
     from truebleu.significance import Measure, intervals
 
-    ((table, _, seen),) = metric.pieces(
-        hypotheses, references, workers=threads, segments=sys.maxsize
+    measures = [Measure(metric, {"": table}) for metric, table in zip(metrics, tables, strict=True)]
+    ranges = intervals(
+        measures,
+        resamples=resamples,
+        seed=options.seed,
+        level=options.level,
+        workers=shared.threads(options),
     )
-    measure = Measure(metric, {"": table})
-    (ranges,) = intervals(
-        [measure], resamples=resamples, seed=options.seed, level=options.level, workers=threads
-    )
-    return resampling.Estimated(metric.from_statistics(table), ranges[""]), seen
+    return [
+        resampling.Estimated(score, of_metric[""])
+        for score, of_metric in zip(scores, ranges, strict=True)
+    ]
 
 
 COMMAND = shared.Command("truebleu score REF... -i HYP... [options]", EXAMPLES, add_options, run)

@@ -7,8 +7,10 @@ import sys
 from math import isfinite
 
 from truebleu._kernel import InputError
+from truebleu.counted import together
 from truebleu.explanation.reading import Kept
 from truebleu.files import DECOMPRESSORS, UTF8, File
+from truebleu.inputs import is_tokens
 from truebleu.metric import METRICS, Metric
 from truebleu.metric import metric as metric_of
 from truebleu.tokenizers import nearest
@@ -21,12 +23,8 @@ if TYPE_CHECKING:
     from truebleu.metric import Summary
     from truebleu.statistics import Statistics
 
-    # Told of each piece that was read: the system, how many segments of it so far, and what was
-    # noticed of the piece.
-    Observer = Callable[[str, int, Summary], None]
-
-# How many segments are read before an observer hears of it.
-AT_ONCE = 1 << 16
+    # Told of each system that was read, and of what was noticed.
+    Observer = Callable[[str, Summary], None]
 
 
 class Counts:
@@ -237,44 +235,43 @@ def _tables(
     tables: list[tuple[Measured, dict[str, Counts]]] = [(one, {}) for one in metrics]
     for system, hypotheses in systems.items():
         texts = kept(hypotheses) if len(metrics) > 1 else hypotheses
-        for one, by_system in tables:
-            metric = one.metric
-            try:
-                by_system[system] = _counts(metric, system, texts, references, workers, observer)
-            except InputError as error:
-                raise InputError(f"{system}: {error}") from None
-            except TypeError as error:
-                raise TypeError(f"{system}: {error}") from None
+        try:
+            counted, seen = _counted([one.metric for one in metrics], texts, references, workers)
+        except InputError as error:
+            raise InputError(f"{system}: {error}") from None
+        except TypeError as error:
+            raise TypeError(f"{system}: {error}") from None
+        for (one, by_system), statistics in zip(tables, counted, strict=True):
+            by_system[system] = Counts(statistics, _of_segments(one.metric, statistics))
+        if observer is not None:
+            observer(system, seen)
     return tables
 
 
-def _counts(
-    metric: Any,
-    system: str,
-    hypotheses: Any,
-    references: Any,
-    workers: int,
-    observer: Observer | None,
-) -> Counts:
-    """One metric's counts of one system, read in pieces if somebody watches."""
-    tables: list[Statistics] = []
-    scores: list[float] = []
-    most = sys.maxsize if observer is None else AT_ONCE
-    pieces = metric.pieces(hypotheses, references, workers=workers, segments=most)
-    for statistics, of_segments, seen in pieces:
-        tables.append(statistics)
-        scores += of_segments.tolist()
-        if observer is not None:
-            observer(system, len(scores), seen)
-    return Counts(_merged(tables), scores)
+def _counted(
+    metrics: Sequence[Any], hypotheses: Any, references: Any, workers: int
+) -> tuple[list[Statistics], Summary]:
+    """Each metric's statistics. Those that read text read it together."""
+    tokens = isinstance(hypotheses, list | tuple) and is_tokens(tuple(hypotheses[:1]))
+    readers = [] if tokens else [metric for metric in metrics if metric.reads_text]
+    found: dict[Any, Statistics] = {}
+    seen: Summary | None = None
+    if len(readers) > 1:
+        tables, seen = together(readers, hypotheses, references, workers=workers)
+        found = dict(zip(readers, tables, strict=True))
+    for metric in metrics:
+        if metric not in found:
+            pieces = metric.pieces(hypotheses, references, workers=workers, segments=sys.maxsize)
+            # All segments are in the first piece.
+            found[metric], _, seen = next(iter(pieces))
+    assert seen is not None
+    return [found[metric] for metric in metrics], seen
 
 
-def _merged(tables: list[Statistics]) -> Statistics:
-    """All segments in one table. Halves are merged, so that no row is copied often."""
-    if len(tables) == 1:
-        return tables[0]
-    middle = len(tables) // 2
-    return _merged(tables[:middle]) + _merged(tables[middle:])
+def _of_segments(metric: Any, statistics: Statistics) -> list[float]:
+    """The score of each segment, in some scale: BLEU leaves out orders then that it has not."""
+    scores = getattr(metric, "segment_values", metric.scores)(statistics)
+    return list(scores)
 
 
 def kept(value: Any) -> Any:

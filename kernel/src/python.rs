@@ -1,5 +1,6 @@
 //! The Python module `truebleu._kernel`: this file and its rooms are all that knows Python.
 
+mod resample;
 mod sources;
 mod table;
 
@@ -290,15 +291,8 @@ impl Bleu {
         weights: Option<Vec<f64>>,
         compensated: bool,
     ) -> PyResult<Self> {
-        let smoothing = match smoothing {
-            "none" => Smoothing::None,
-            "exp" => Smoothing::Exponential,
-            "floor" => Smoothing::Floor(smoothing_value),
-            "add-k" => Smoothing::Add(smoothing_value),
-            _ => {
-                return Err(PyValueError::new_err(format!("unknown smoothing '{smoothing}'")));
-            }
-        };
+        let smoothing = Smoothing::named(smoothing, smoothing_value)
+            .ok_or_else(|| PyValueError::new_err(format!("unknown smoothing '{smoothing}'")))?;
         let fits = weights.as_ref().is_none_or(|weights| weights.len() == max_order);
         if !(1..=MOST_ORDERS).contains(&max_order) || !fits {
             return Err(PyValueError::new_err("max_order must be 1 to 16, with a weight for each"));
@@ -390,6 +384,10 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Source>()?;
     module.add_class::<Table>()?;
     module.add_class::<Scores>()?;
+    module.add_class::<resample::Stream>()?;
+    module.add_class::<resample::Stack>()?;
+    module.add_class::<resample::SingleStack>()?;
+    module.add_class::<resample::SingleFormula>()?;
     for function in [
         wrap_pyfunction!(use_instructions, module)?,
         wrap_pyfunction!(instructions, module)?,
@@ -401,6 +399,8 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(sources::arrow, module)?,
         wrap_pyfunction!(sources::mapped, module)?,
         wrap_pyfunction!(sources::stream, module)?,
+        wrap_pyfunction!(resample::exchanged, module)?,
+        wrap_pyfunction!(resample::count_apart, module)?,
     ] {
         module.add_function(function)?;
     }

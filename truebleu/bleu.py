@@ -103,7 +103,7 @@ class BLEU(Metric):
     BLEU = 48.89 85.7/66.7/40.0/25.0 (BP = 1.000 ratio = 1.000 hyp_len = 7 ref_len = 7)
     """
 
-    __slots__ = ("_in_kernel", "_kernel", "_plain")
+    __slots__ = ("_corpus_kernel", "_in_kernel", "_kernel", "_plain")
 
     NAME = "BLEU"
     PARAMETERS = {  # noqa: RUF012
@@ -210,17 +210,21 @@ class BLEU(Metric):
             and arithmetic == "sacrebleu"
             and reference_length != "average"
         )
+        self._corpus_kernel = self._made_kernel(segment=False)
+        self._kernel = self._made_kernel(segment=True)
+
+    def _made_kernel(self, *, segment: bool) -> _kernel.Bleu:
         value = self.smoothing_value
-        self._kernel = _kernel.Bleu(
+        return _kernel.Bleu(
             # What Python splits arrives as tokens, which no tokenizer touches.
-            tokenizer=str(tokenize) if self._in_kernel else "none",
-            lowercase=LOWERCASE[self._values["lowercase"]],
-            max_order=max_order,
+            tokenizer=str(self.tokenize) if self._in_kernel else "none",
+            lowercase=LOWERCASE[self.lowercase],
+            max_order=self.max_order,
             reference_lengths=[self.length_rule],
-            at_least_one=missing_order == "at-least-one",
-            smoothing=smoothing if self._plain else "none",
+            at_least_one=self.at_least_one,
+            smoothing=self.smoothing if self._plain else "none",
             smoothing_value=0.0 if value is None else value,
-            effective_order=self.missing(segment=True) == "drop",
+            effective_order=self.missing(segment=segment) == "drop",
             weights=self.weights,
             compensated=COMPENSATED,
         )
@@ -440,6 +444,25 @@ class BLEU(Metric):
             return self._kernel.scores(table)
         factor = 100.0 / self.natural_scale
         return Scores([factor * value for value in self.segment_values(table)])
+
+    def scores(self, table: Table) -> Scores:
+        """The score of each row, each taken for the totals of a corpus: n numbers, 0-100.
+
+        This is what resampling asks for: many sums, and the score of each.
+        """
+        if self._plain:
+            return self._corpus_kernel.scores(table)
+        factor, value = 100.0 / self.natural_scale, self.formula().value
+        rows, orders = table.tolist(), self.max_order
+        return Scores(
+            [
+                factor
+                * value(
+                    row[2 : 2 + orders], row[2 + orders :], row[0], self.reference_length_of(row)
+                )
+                for row in rows
+            ]
+        )
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> BLEUScore:
         """The score of one segment.

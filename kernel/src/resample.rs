@@ -22,8 +22,9 @@ const SINGLE: usize = 64;
 /// So many rows at least must fit into a lane before it has to be widened.
 const SPAN: u64 = 16;
 
-/// Trials whose sums are kept in the cache while all rows pass by.
-const TRIALS: usize = 2048;
+/// Trials whose sums are kept in the cache while all rows pass by. Not a power of two: their bytes
+/// lie so far apart, and would all compete for the same lines of the cache.
+const TRIALS: usize = 2000;
 
 /// How many tables of subset sums, 16 KiB each, are in use at a time.
 const SUBSETS: usize = 8;

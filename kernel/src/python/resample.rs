@@ -62,12 +62,11 @@ impl Stream {
         Ok(indices)
     }
 
-    /// `count` truth values, as `Generator.integers(2, size=count, dtype=bool)`.
+    /// `count` truth values, as `Generator.integers(2, size=count, dtype=bool)`. Calls one after the
+    /// other continue one call of NumPy's.
     fn bools(&self, count: usize) -> Vec<bool> {
-        self.generator(|generator| {
-            let mut bits = Bits::default();
-            (0..count).map(|_| bits.take(generator, 1) == 1).collect()
-        })
+        let (generator, bits) = &mut *self.lock();
+        (0..count).map(|_| bits.take(generator, 1) == 1).collect()
     }
 }
 

@@ -1,8 +1,9 @@
 //! Resampling for Python: a stream of random numbers, stacks of tables, and what is done with
 //! thousands of scores at a time.
 
+use super::current_instructions;
+use super::run::MOST_WORKERS;
 use super::table::{Scores, Table};
-use super::{MOST_WORKERS, current_instructions};
 use crate::bleu::{PARTS, Smoothing};
 use crate::error::Error;
 use crate::random::{Bits, Generator};

@@ -83,6 +83,11 @@ class Estimated(Score):
         self.interval = interval
 
     @property
+    def known(self) -> bool:
+        """Whether there is an interval: one segment has none."""
+        return not self.interval.note.startswith("one segment")
+
+    @property
     def name(self) -> str:
         """The name of the metric."""
         return self._score.name
@@ -111,11 +116,10 @@ class Estimated(Score):
     def details(self) -> dict[str, Any]:
         """What the score was made of, and its interval."""
         interval = self.interval
-        known = not interval.note
         return {
             **self._score.details(),
-            "low": interval.low if known else None,
-            "high": interval.high if known else None,
+            "low": interval.low if self.known else None,
+            "high": interval.high if self.known else None,
             "level": interval.level,
         }
 
@@ -124,7 +128,7 @@ class Estimated(Score):
         mean, half = self.interval.mean, self.interval.half_width
         plain = super().to_dict()
         first = {key: plain.pop(key) for key in ("name", "score", "signature")}
-        if self.interval.note:
+        if not self.known:
             return {**first, **plain}
         return {
             **first,

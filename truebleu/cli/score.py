@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> None:
     render = tables.FORMATS[shared.form(options, tables.FORMATS)]
     with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
         for system, hypotheses in inputs.systems.items():
-            tables, seen[system] = together(
+            statistics, seen[system] = together(
                 metrics,
                 hypotheses,
                 inputs.references(),
@@ -66,10 +66,11 @@ def run(options: argparse.Namespace) -> None:
                 totals=resamples is None,
             )
             scores: list[Score] = [
-                metric.from_statistics(table) for metric, table in zip(metrics, tables, strict=True)
+                metric.from_statistics(table)
+                for metric, table in zip(metrics, statistics, strict=True)
             ]
             if resamples is not None:
-                scores = _estimated(metrics, tables, scores, options, resamples)
+                scores = _estimated(metrics, statistics, scores, options, resamples)
             results.append((system, scores))
         output.write(render(results, style))
     if resamples is not None and len(results) > 1 and not options.quiet:

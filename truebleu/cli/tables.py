@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from truebleu.cli.output import printable
+from truebleu.cli.resampling import Estimated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ class Style:
 
     def estimate(self, score: Score) -> str:
         """A score for a person, with its interval if it has one."""
-        interval = getattr(score, "interval", None)
-        if interval is None or interval.note:
+        if not isinstance(score, Estimated) or not score.known:
             return self.rounded(score.value)
+        interval = score.interval
         low, high = self.rounded(interval.low), self.rounded(interval.high)
         return f"{self.rounded(score.value)} [{low}, {high}]"
 

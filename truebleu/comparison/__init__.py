@@ -179,7 +179,7 @@ def compare(
         or None. Every two systems are tested, not only those with the baseline.
     samples: randomizations (10,000) or resamples (1,000) of the test.
     confidence: resamples for intervals, or None for none. A bootstrap test's are the same as its.
-    level: of intervals; differences are significant if p ≤ 1 - level.
+    level: of intervals; differences are significant if p < 1 - level.
     seed: 0 or more; None for another each time.
     correction: for many tests: "holm", "bh" (Benjamini and Hochberg) or None; metric by metric,
         for those with the baseline and for those of all pairs.

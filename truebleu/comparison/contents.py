@@ -80,7 +80,7 @@ class Settings:
 
     @property
     def alpha(self) -> float:
-        """The p-value up to which a difference is significant."""
+        """The p-value below which a difference is significant."""
         return round(1 - self.level, 12)
 
     def signed(self, signature: Signature, *, tested: bool) -> Signature:
@@ -340,7 +340,7 @@ class _Block:
                 }
 
     def _interval(self, interval: Interval) -> dict[str, float] | None:
-        if self.settings.confidence is None or interval.note:
+        if self.settings.confidence is None or self.column.measure.segments == 1:
             return None
         return {
             "low": interval.low,
@@ -358,7 +358,7 @@ class _Block:
             "interval": self._interval(difference.interval),
             "p": difference.p if tested else None,
             "corrected_p": difference.adjusted_p if self.settings.correction else None,
-            "significant": (p <= self.settings.alpha) if tested else None,
+            "significant": p < self.settings.alpha if tested else None,
             "wins": wins,
             "ties": ties,
             "losses": losses,
@@ -406,6 +406,12 @@ def _notes(
         yield {
             "kind": "few segments",
             "text": f"{task.segments} segments are few: intervals and p-values are rough.",
+        }
+    elif settings.confidence is not None and settings.confidence * (1 - settings.level) < 2:
+        yield {
+            "kind": "few resamples",
+            "text": f"{settings.confidence} resamples are too few for intervals of "
+            f"{settings.level:.4g}: they span all of them.",
         }
     for first, second in _identical(results):
         p = "p = 1, and " if settings.test else ""

@@ -364,10 +364,10 @@ def legend(content: Mapping[str, Any]) -> list[str]:
         return []
     lines = []
     if content["test"]:
-        threshold = f"p ≤ {1 - content['level']:.4g}"
+        threshold = f"p < {content['test']['alpha']:g}"
         corrected = content["correction"]
         if corrected:
-            threshold = f"p {corrected['title']} ≤ {1 - content['level']:.4g}"
+            threshold = f"p {corrected['title']} < {content['test']['alpha']:g}"
         lines.append(
             f"Raised letters: significantly better than those systems ({threshold}, as *). "
             "Every system of a cluster is significantly better than all of the clusters below."

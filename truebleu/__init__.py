@@ -9,6 +9,7 @@ from truebleu.statistics import Statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from truebleu.comparison import Comparison, compare
     from truebleu.explanation import Explanation, explain
     from truebleu.family import Family
     from truebleu.family.identify import which
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BLEU",
     "CHRF",
+    "Comparison",
     "Explanation",
     "File",
     "InputError",
@@ -29,6 +31,7 @@ __all__ = [
     "__version__",
     "bleu",
     "chrf",
+    "compare",
     "explain",
     "family",
     "metric",
@@ -42,6 +45,10 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         return import_module("truebleu.family")
+    if name in ("compare", "Comparison"):
+        from truebleu import comparison
+
+        return getattr(comparison, name)
     if name in ("explain", "Explanation"):
         from truebleu import explanation
 

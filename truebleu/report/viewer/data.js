@@ -7,6 +7,8 @@
  * @property {boolean} headline
  * @property {"BLEU" | "chrF" | "TER"} metric
  * @property {string} name
+ * @property {string} label      that no other setting has
+ * @property {string | null} column  its name in the comparison
  * @property {string} signature
  * @property {string} short
  * @property {boolean} higher_is_better
@@ -19,7 +21,8 @@
 /** @typedef {"source" | `reference${number}` | `system${number}`} Role */
 /** @typedef {{index: number, source: string | null | undefined, references: (string | null)[], hypotheses: (string | undefined)[], embedded: boolean}} Segment */
 
-const MISSING = 0xFFFFFFFF;
+// In the place of a length: there is no such text; it is not in this file.
+const MISSING = 0xFFFFFFFF, ELSEWHERE = 0xFFFFFFFE;
 const PAGE = 200; // Segments that are asked for at once of a server.
 
 /** n rows of one metric's statistics, column by column, and their sums. */
@@ -78,6 +81,7 @@ export class Texts {
     this.absent = new Uint8Array(n);
     for (let i = 0, at = 0; i < n; i++) {
       if (lengths[i] === MISSING) this.absent[i] = 1;
+      else if (lengths[i] === ELSEWHERE) this.absent[i] = 2;
       else at += lengths[i];
       this.starts[i + 1] = at;
     }
@@ -261,10 +265,14 @@ export class Data {
 
   async loadTables() {
     const { manifest, n } = this;
+    /** @type {Map<string, Table>} Settings that count the same share their blocks. */
+    const decoded = new Map();
     for (const setting of this.settings) {
       for (const system of this.systems) {
-        const bytes = await this.read(setting.blocks[system.name]);
-        this.tables.set(`${setting.id}.${system.index}`, Table.decode(bytes, setting.columns, n));
+        const name = setting.blocks[system.name];
+        const table = decoded.get(name) ?? Table.decode(await this.read(name), setting.columns, n);
+        decoded.set(name, table);
+        this.tables.set(`${setting.id}.${system.index}`, table);
       }
     }
     if (manifest.documents) this.documents = { names: manifest.documents.names, of: indices(await this.read(manifest.documents.block)) };
@@ -290,7 +298,7 @@ export class Data {
   }
 
   /** Whether a segment's texts are in the file. @param {number} i */
-  embedded(i) { return !!this.manifest.serve || this.texts.get("system0")?.absent[i] === 0; }
+  embedded(i) { return !!this.manifest.serve || (this.texts.has("system0") && this.texts.get("system0")?.absent[i] !== 2); }
 
   /** @param {number} i @returns {Segment} */
   segment(i) {

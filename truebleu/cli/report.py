@@ -37,6 +37,9 @@ MOST_SEGMENTS = 10**12
 # Options whose values are files: the page names them without their folders.
 FILES = ("references", "input", "source", "docs", "labels", "scores")
 
+# What does not change the numbers.
+UNSAID = ("output", "threads", "quiet", "help")
+
 
 def add_options(parser: shared.Parser) -> None:
     """Adds what `truebleu report` knows."""
@@ -224,46 +227,34 @@ def commands(options: argparse.Namespace) -> Iterator[str]:
     """The command lines that make these numbers again, with files as if they lay in one folder."""
     from shlex import join
 
-    yield join(["truebleu", "report", *_words(add_options, options)])
-    several = options.input is not None and len(options.input) > 1
-    other = "compare" if several else "score"
-    if several:
-        yield join(["truebleu", other, *_words(compare.COMMAND.add_options, options)])
-    else:
-        from truebleu.cli import score
+    yield join(["truebleu", "report", *_words(add_options, options), "-o", "report.html"])
+    if options.input is not None and len(options.input) > 1:
+        yield join(["truebleu", "compare", *_words(compare.COMMAND.add_options, options)])
+        return
+    from truebleu.cli import score
 
-        yield join(["truebleu", other, *_words(score.COMMAND.add_options, options)])
+    yield join(["truebleu", "score", *_words(score.COMMAND.add_options, options)])
 
 
 def _words(add: Any, options: argparse.Namespace) -> Iterator[str]:
     """The words that say what differs from the defaults of a command."""
     parser = shared.Parser("truebleu")
     add(parser)
-    rest: list[str] = []
+    said: set[str] = set()
     for action in parser.every_action():
         value = getattr(options, action.dest, None)
-        if value is None or value == action.default or action.dest in ("threads", "quiet", "help"):
+        usual = value is None or value == action.default
+        if usual or action.dest in said or action.dest in UNSAID:
             continue
         words = [str(word) for word in _flat(value)]
         if action.dest in FILES:
             words = [_base(word) for word in words]
-        if not action.option_strings:
-            rest = words
-        elif action.nargs == 0:
-            if action.const == value:
-                yield action.option_strings[-1]
-        elif action.dest == "output":
-            yield from ("--output", os.path.basename(str(value)))
-        elif action.dest not in _given(parser, action):
-            yield from (action.option_strings[-1], *words)
-    # Behind -- nothing is taken for the last option's.
-    yield from ("--", *rest)
-
-
-def _given(parser: shared.Parser, action: argparse.Action) -> tuple[str, ...]:
-    """The names that an option shares with one before it: --paired-bs is --test bs."""
-    before = [other for other in parser.every_action() if other.dest == action.dest]
-    return () if before[0] is action else (action.dest,)
+        if action.nargs != 0:
+            said.add(action.dest)
+            yield from (*action.option_strings[:1], *words)
+        elif action.const == value:
+            said.add(action.dest)
+            yield action.option_strings[0]
 
 
 def _flat(value: Any) -> Iterator[Any]:

@@ -14,6 +14,7 @@ pub mod observe;
 #[cfg(feature = "python")]
 mod python;
 pub mod scan;
+pub mod ter;
 pub mod text;
 pub mod tokens;
 pub mod vector;

@@ -49,7 +49,8 @@ impl Band {
         let ratio = if hypothesis == 0 { 1.0 } else { reference as f64 / hypothesis as f64 };
         // Else a row might have no column in common with the one above.
         let wide = (Limits::BEAM as f64) < ratio / 2.0;
-        let half = if wide { (ratio / 2.0 + Limits::BEAM as f64).ceil() as usize } else { Limits::BEAM };
+        let half =
+            if wide { (ratio / 2.0 + Limits::BEAM as f64).ceil() as usize } else { Limits::BEAM };
         Self { rows: hypothesis, columns: reference, ratio, half }
     }
 

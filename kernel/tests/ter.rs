@@ -7,7 +7,8 @@ use truebleu_kernel::ter::{plain, search};
 /// A reference over `kinds` words, and a hypothesis made of pieces of it.
 fn pair(kinds: u32, longest: usize) -> impl Strategy<Value = (Vec<u32>, Vec<u32>)> {
     let reference = prop::collection::vec(1..=kinds, 1..=longest);
-    let pieces = prop::collection::vec((any::<prop::sample::Index>(), 0..12usize, 0..4u32), 0..=longest / 3);
+    let pieces =
+        prop::collection::vec((any::<prop::sample::Index>(), 0..12usize, 0..4u32), 0..=longest / 3);
     (reference, pieces).prop_map(move |(reference, pieces)| {
         let mut hypothesis = Vec::new();
         for (start, length, other) in pieces {

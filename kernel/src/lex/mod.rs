@@ -1,13 +1,14 @@
-//! Lexing: segments to tokens, by one of five tokenizers.
+//! Lexing: segments to tokens, by one of the tokenizers.
 //!
 //! Each tokenizer has a scalar definition, which takes one segment, and a block form, which takes
 //! many lines at once and must give the same tokens for each. The block form hands every line that
-//! it cannot decide to the scalar one.
+//! it cannot decide to the scalar one. Only tercom's has no block form.
 
 pub mod block;
 pub mod character;
 pub mod chinese;
 pub mod international;
+pub mod tercom;
 pub mod thirteen_a;
 mod unicode;
 pub mod whitespace;
@@ -32,10 +33,12 @@ pub enum Tokenizer {
     Chinese,
     /// `char`.
     Character,
+    /// `tercom`, with options that are more than white space.
+    Tercom(tercom::Options),
 }
 
 impl Tokenizer {
-    /// The tokenizers and their names.
+    /// The tokenizers without options, and their names.
     pub const NAMED: [(&str, Self); 5] = [
         ("none", Self::Whitespace),
         ("13a", Self::ThirteenA),
@@ -62,6 +65,11 @@ impl Tokenizer {
                 thirteen_a::split(&text[base..], true, |_| 0, emit);
                 return;
             }
+            Self::Tercom(options) => {
+                text.extend_from_slice(&options.rewrite(segment));
+                whitespace::tokenize(&text[base..], emit);
+                return;
+            }
             Self::Chinese => segment = whitespace::trim_start(segment),
             _ => {}
         }
@@ -71,7 +79,7 @@ impl Tokenizer {
             Self::International => international::tokenize(segment, emit),
             Self::Chinese => chinese::tokenize(segment, emit),
             Self::Character => character::tokenize(segment, emit),
-            Self::ThirteenA => {}
+            Self::ThirteenA | Self::Tercom(_) => {}
         }
     }
 }
@@ -247,7 +255,8 @@ impl Lexer {
             lowered.finish();
             text = lowered.padded();
         }
-        if self.instructions == Instructions::Scalar {
+        let line_by_line = matches!(self.tokenizer, Tokenizer::Tercom(_));
+        if line_by_line || self.instructions == Instructions::Scalar {
             let mut start = 0;
             for end in memchr::memchr_iter(b'\n', text.bytes()) {
                 lines.starts.push(start);
@@ -266,6 +275,7 @@ impl Lexer {
                 }
                 Tokenizer::Chinese => self.blocks::<chinese::Chinese>(text, tokens, lines),
                 Tokenizer::Character => self.blocks::<character::Character>(text, tokens, lines),
+                Tokenizer::Tercom(_) => {}
             }
         }
         self.lex_exceptions(block, text, lines, folded, annex_text, annex, exceptions);

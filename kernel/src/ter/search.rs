@@ -276,15 +276,13 @@ impl Search {
     fn gain(&self, turn: Turn, distance: u32) -> u32 {
         let Turn { start, middle, end } = turn;
         let mut row = self.rows[start];
-        let mut i = start;
         let turned = self.words[middle..end].iter().chain(&self.words[start..middle]);
-        for &word in turned.chain(&self.words[end..]) {
+        for (i, &word) in (start..).zip(turned.chain(&self.words[end..])) {
             if i >= end && row.is_parallel(&self.rows[i]) {
                 return (self.rows[i].base - row.base).max(0) as u32;
             }
             let place = &self.places[i];
             row = place.below(row, self.occurrences.equal(word, place.column)).0;
-            i += 1;
         }
         let last = &self.places[self.places.len() - 1];
         distance.saturating_sub(last.cell(row, self.after.len()))

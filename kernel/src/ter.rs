@@ -15,7 +15,9 @@ pub mod plain;
 mod search;
 
 use crate::bleu::PARTS;
+use crate::count;
 use crate::tokens::View;
+use crate::vector::Vector;
 pub use plain::Step;
 use search::Search;
 use std::ops::Range;
@@ -114,7 +116,7 @@ impl Outcome {
     }
 }
 
-/// Memory for one segment's search, used again for the next.
+/// A thread's memory.
 #[derive(Default)]
 pub struct Scratch {
     interner: Interner,
@@ -234,16 +236,52 @@ impl Scratch {
     }
 }
 
-/// How many columns a row has: the edits, and the mean reference length in parts of [`PARTS`].
-pub const WIDTH: usize = 2;
+/// What is counted of a segment: the edits to the reference that needs fewest, and the mean
+/// reference length in parts of [`PARTS`].
+#[derive(Clone, Copy, Debug)]
+pub struct Columns;
 
-/// Writes the row of one segment. `references` must not be empty.
-#[inline(always)]
-pub fn row(hypothesis: View<'_>, references: &[View<'_>], scratch: &mut Scratch, row: &mut [i64]) {
-    let edits = references.iter().map(|reference| scratch.edits(&hypothesis, reference)).min();
-    let length: usize = references.iter().map(View::count).sum();
-    row[0] = edits.unwrap_or(0) as i64;
-    row[1] = (length * PARTS / references.len().max(1)) as i64;
+impl count::Metric for Columns {
+    type Scratch = Scratch;
+
+    fn width(&self) -> usize {
+        2
+    }
+
+    #[inline(always)]
+    unsafe fn row<V: Vector>(
+        &self,
+        hypothesis: View<'_>,
+        references: &[View<'_>],
+        scratch: &mut Scratch,
+        row: &mut [i64],
+    ) {
+        let edits = references.iter().map(|reference| scratch.edits(&hypothesis, reference));
+        row[0] = edits.min().unwrap_or(0) as i64;
+        let length: usize = references.iter().map(View::count).sum();
+        // More than 16 references lose less than a part each.
+        row[1] = (length * PARTS / references.len()) as i64;
+    }
+}
+
+/// TER: edits for each word of the reference.
+#[derive(Clone, Copy, Debug)]
+pub struct Formula;
+
+impl count::Formula for Formula {
+    /// The score of a row, 0 to 100 and above, operation by operation as sacreBLEU computes it.
+    fn score(&self, row: &[i64]) -> f64 {
+        let (edits, length) = (row[0] as f64, row[1] as f64 / PARTS as f64);
+        let rate = if length > 0.0 {
+            edits / length
+        } else if edits > 0.0 {
+            // Words where there should be none.
+            1.0
+        } else {
+            0.0
+        };
+        100.0 * rate
+    }
 }
 
 /// Words as the search sees them, for tests: the outcome by the fast way, where there is one.

@@ -35,7 +35,7 @@ all_options = pytest.mark.parametrize(
 
 
 def rows(options: dict, hypotheses: list[str], references: list) -> list[list[int]]:
-    """sacreBLEU's statistics, the mean length in parts of 720,720."""
+    """The statistics of sacreBLEU, the mean length in parts of 720,720."""
     metric = sacrebleu.TER(**options)
     table = metric._extract_corpus_statistics(hypotheses, streams(references))
     return [[edits, round(length * 720720)] for edits, length in table]
@@ -101,7 +101,9 @@ def rearranged(draw: st.DrawFn, words: int = 40) -> tuple[list[str], list[list[s
         phrases = [reference[start:end] for start, end in ends]
         phrases += draw(st.lists(st.sampled_from(phrases), max_size=2))
         phrases += [[word] for word in draw(st.lists(st.sampled_from("xyz"), max_size=3))]
-        hypotheses.append(" ".join(word for part in draw(st.permutations(phrases)) for word in part))
+        hypotheses.append(
+            " ".join(word for part in draw(st.permutations(phrases)) for word in part)
+        )
         others = draw(st.lists(st.none() | sentences.map(" ".join), max_size=2))
         references.append(list(draw(st.permutations([" ".join(reference), *others]))))
     return hypotheses, references
@@ -171,7 +173,8 @@ def test_recorded_inputs(shared):
         inputs = [entry for entry in map(json.loads, file) if "id" in entry]
     assert len(inputs) == 34
     for entry in inputs:
-        for name, options in recorded.items():
+        # One is so long that sacreBLEU's TER was not waited for.
+        for name, options in recorded.items() if "ter" in entry else ():
             metric = TER(**options)
             score = metric.sentence(entry["hyp"], entry["refs"])
             assert [score.edits, score.reference_length] == entry[name], entry["id"]
@@ -226,16 +229,19 @@ def test_a_thousand_candidates_end_the_search():
 def test_a_gain_beyond_what_a_shift_can_save():
     """In a segment of zh-en a shift of two words saved six edits, because they left the beam.
 
-    These are 48 and 72 words; the numbers that the reference does not have are 0.
+    The words are numbers; 0 is any that the reference does not have.
     """
-    hypothesis = [0, 0, 7, 0, 0, 9, 10, 19, 0, 0, 21, 20, 0, 9, 10, 13, 12, 10, 18, 19, 24, 10, 13]
-    hypothesis += [12, 10, 0, 19, 24, 0, 10, 11, 14, 12, 20, 21, 25, 26, 27, 28, 29, 30, 0, 31, 32]
-    hypothesis += [33, 0, 0, 0]
-    reference = [*range(1, 11), 11, 12, 10, 13, 14, 12, 10, 18, 19, 24, 12, 20, 21, 15, 10, 11, 12]
-    reference += [10, 16, 14, 12, 20, 21, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38]
-    reference += [10, 39, 12, 10, 19, 15, 10, 40, 38, 10, 32, 33, 15, 38, 41, 10, 42, 43, 12, 10]
-    corpus = [" ".join(map(str, hypothesis))], [(" ".join(map(str, reference)),)]
-    assert statistics({}, *corpus) == rows({}, *corpus)
+    hypothesis = (
+        "5 0 0 6 3 7 8 13 0 0 0 16 17 0 8 11 10 8 13 14 15 18 8 11 10 8 0 0 18 0 8 19 12 "
+        "10 16 17 20 21 22 23 24 25 26 27 28 0 31 0"
+    )
+    reference = (
+        "1 2 3 4 5 6 7 8 9 10 8 11 12 10 8 13 14 15 10 16 17 18 8 9 10 8 19 12 10 16 17 "
+        "20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 8 35 10 8 13 18 8 36 33 8 28 29 18 "
+        "33 37 8 38 39 10 8 40 41 10 8 24 42"
+    )
+    score = TER().sentence(hypothesis, reference)
+    assert score.edits == sacrebleu.TER().sentence_score(hypothesis, [reference]).num_edits == 45
 
 
 @pytest.mark.parametrize("kind", ["reversed", "random", "two words", "one against many"])
@@ -282,7 +288,7 @@ def test_instruction_sets_give_the_same(instructions):
 
 
 def searched(hypothesis: list[str], reference: list[str]) -> tuple[int, list[str], str]:
-    """sacreBLEU's search: how many shifts, the words after them, and the trace of their edits."""
+    """The search of sacreBLEU: how many shifts, the words after them, the trace of their edits."""
     distance, shifts, checked = lib_ter.BeamEditDistance(reference), 0, 0
     while True:
         gain, words, checked = lib_ter._shift(hypothesis, reference, distance, checked)
@@ -296,10 +302,13 @@ def test_alignments(corpus):
     kinds = {" ": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
     for hypothesis, references in zip(*corpus, strict=True):
         alignment = TER().alignment(hypothesis, references)
-        assert alignment.hypothesis == tuple(hypothesis.split())
+        words = hypothesis.split()
+        assert alignment.hypothesis == tuple(words)
         given = [None if text is None else text.split() for text in references]
         edits = [
-            math.inf if words is None else lib_ter.translation_edit_rate(hypothesis.split(), words)[0]
+            math.inf
+            if words is None
+            else lib_ter.translation_edit_rate(hypothesis.split(), words)[0]
             for words in given
         ]
         assert alignment.chosen == edits.index(min(edits))
@@ -307,7 +316,7 @@ def test_alignments(corpus):
         assert alignment.edits == min(edits)
         assert alignment.value == TER().sentence(hypothesis, references).value
 
-        shifts, words, trace = searched(hypothesis.split(), given[alignment.chosen])
+        shifts, words, trace = searched(words, given[alignment.chosen])
         assert len(alignment.shifts) == shifts
         assert list(alignment.shifted) == words
         assert [operation.kind for operation in alignment.operations] == [kinds[c] for c in trace]
@@ -352,7 +361,7 @@ def test_an_alignment_in_full():
 
 
 def test_alignments_of_nothing():
-    assert str(TER().alignment("", "")) == "TER 0.00: 0 edits for 0 words"
+    assert str(TER().alignment("", "")).splitlines()[0] == "TER 0.00: 0 edits for 0 words"
     assert TER().alignment("a", "").operations == (Operation("deletion", 0, None),)
     assert TER().alignment("", "a").operations == (Operation("insertion", None, 0),)
     wide = TER(normalized=True, asian_support=True).alignment("中文 a", "中国 a")

@@ -45,9 +45,9 @@ class TERScore(Score):
 
     @property
     def value(self) -> float:
-        """Edits for 100 words of reference, to sacreBLEU's last bit; more than 100 if it takes more.
+        """Edits for 100 words of reference, to sacreBLEU's last bit: 0 and more, 0 is best.
 
-        The smaller the better. With three or more references, sacreBLEU adds mean lengths up as
+        It may exceed 100. With three or more references, sacreBLEU adds mean lengths up as
         rounded numbers, in the order of segments, and here the sum is exact: then the last bit of
         a corpus score can differ.
         """

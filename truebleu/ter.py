@@ -171,7 +171,7 @@ class TER(Counted[TERScore]):
         """The parameters that decide the statistics, as `Statistics.fingerprint` has them."""
         return "|".join(["TER", *(f"{field}:{value}" for field, value in self._fields().items())])
 
-    def _score(
+    def score_of(
         self,
         row: Sequence[int],
         references: int | str | None,
@@ -179,6 +179,7 @@ class TER(Counted[TERScore]):
         segment: bool = False,
         value: float | None = None,
     ) -> TERScore:
+        """The score of a row of statistics; `value` if it is known."""
         if value is None:
             table = _kernel.Table.from_rows([row], len(row))
             value = self._kernel.scores(table, corpus=not segment)[0]

@@ -14,6 +14,7 @@ from truebleu._kernel import InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
@@ -31,15 +32,17 @@ class Comparison:
     gives what is known of that system.
     """
 
-    __slots__ = ("_content",)
+    __slots__ = ("_content", "_made_of")
 
-    def __init__(self, content: dict[str, Any]) -> None:
+    def __init__(self, content: dict[str, Any], made_of: dict[str, Any] | None = None) -> None:
         if content.get("truebleu_comparison") != VERSION:
             raise InputError(
                 f"this is no comparison of version {VERSION}: 'truebleu_comparison' is "
                 f"{content.get('truebleu_comparison')!r}"
             )
         self._content = content
+        # The arguments of `compare`: what `report` needs beside the dict.
+        self._made_of = made_of
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, in the types of JSON, every number with all of its digits.
@@ -111,6 +114,43 @@ class Comparison:
         from truebleu.comparison.html import page
 
         return page(self._content, digits=digits, short=short)
+
+    def report(
+        self,
+        *,
+        source: Any = None,
+        documents: Any = None,
+        labels: Any = None,
+        also: Sequence[str | Metric] = (),
+        path: str | os.PathLike[str] | None = None,
+        **options: Any,
+    ) -> Any:
+        """The same systems as a page to browse, a `truebleu.Report`.
+
+        Arguments are those of `truebleu.report`; hypotheses and references are read again. Raises
+        ValueError for a comparison that was read from JSON, or made of standard input: their text
+        is gone.
+        """
+        if self._made_of is None:
+            raise ValueError(
+                "a comparison that was read from JSON has no text; truebleu.report(systems, "
+                "references) makes a page of it"
+            )
+        # The page is made of comparisons, so this module knows of it only when it is asked for.
+        from importlib import import_module
+
+        return import_module("truebleu.report").report(
+            **{**self._made_of, **options},
+            source=source,
+            documents=documents,
+            labels=labels,
+            also=also,
+            path=path,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Not with all of the text.
+        return (Comparison, (self._content,))
 
     def _repr_html_(self) -> str:
         from truebleu.comparison.html import fragment
@@ -216,4 +256,19 @@ def compare(
     task = reading.Task(
         systems, references, metrics, scores, lower_is_better, baseline, workers=workers
     )
-    return Comparison(contents.of_task(task, settings, workers=workers))
+    made_of = {
+        "systems": systems,
+        "references": references,
+        "metrics": metrics,
+        "baseline": baseline,
+        "test": test,
+        "samples": samples,
+        "confidence": confidence,
+        "level": level,
+        "seed": seed,
+        "correction": correction,
+        "scores": scores,
+        "lower_is_better": lower_is_better,
+        "workers": workers,
+    }
+    return Comparison(contents.of_task(task, settings, workers=workers), made_of)

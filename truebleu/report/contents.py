@@ -12,8 +12,10 @@ references, source  how many references a segment has at most; whether there are
 languages           the codes of source and target, as names of files have them, or null
 settings            a metric with its parameters each, those of the comparison first (`headline`):
                     id, metric, name, label (that no other has), column (its name in the
-                    comparison), signature, short, higher_is_better, parameters, columns, scores
-                    and blocks by system
+                    comparison), signature, short, higher_is_better, parameters, columns; by
+                    system scores, blocks, and for TER the blocks of edits: a text each segment, the
+                    JSON of truebleu.ter_alignment.Alignment, with the first letters of the kinds
+                    of operations
 comparison          what `Comparison.to_dict` gives, with the letters of `systems`; null if there is
                     only one system, whose intervals are in `intervals` in the same form
 documents, labels   the names, and the block that has the number of each segment's
@@ -251,6 +253,32 @@ class Contents:
         """The name of each system's block of statistics."""
         return {system: f"s{setting}.{i}" for i, system in enumerate(self.systems)}
 
+    def _edits(self, setting: Setting, i: int) -> dict[str, str]:
+        """The name of each system's block of edits, if it is edits that a metric counts."""
+        if self.redacted or not hasattr(setting.metric, "alignment"):
+            return {}
+        return {system: f"edits{i}.{j}" for j, system in enumerate(self.systems)}
+
+    def _alignments(self, metric: Any, hypotheses: Texts, chosen: set[int] | None) -> bytes:
+        """How each hypothesis becomes a reference: a text each, JSON."""
+        import json
+
+        def told(i: int) -> bytes | None:
+            if chosen is not None and i not in chosen:
+                return None
+            texts = [hypotheses[i], *(column[i] for column in self.references)]
+            hypothesis, *references = (
+                None if text is None else text.decode("utf-8", "surrogatepass") for text in texts
+            )
+            alignment = metric.alignment(hypothesis, references)
+            edits = {
+                **alignment._asdict(),
+                "operations": "".join(kind[0] for kind, _, _ in alignment.operations),
+            }
+            return json.dumps(edits, separators=(",", ":")).encode()
+
+        return payload.of_texts([told(i) for i in range(self.segments)])
+
     def _setting(self, i: int, setting: Setting) -> dict[str, Any]:
         metric = setting.metric
         first = next(iter(setting.tables.values()))
@@ -272,6 +300,7 @@ class Contents:
                 for system, table in setting.tables.items()
             },
             "blocks": self._names(i),
+            "edits": self._edits(setting, i) or None,
         }
 
     def blocks(self, most: int | None = None) -> dict[str, bytes]:
@@ -287,6 +316,9 @@ class Contents:
         if self.redacted:
             return made
         chosen = self.embedded(most)
+        for i, setting in enumerate(self.settings):
+            for system, name in self._edits(setting, i).items():
+                made[name] = self._alignments(setting.metric, self.systems[system], chosen)
         columns = {f"system{i}": column for i, column in enumerate(self.systems.values())}
         columns |= {f"reference{i}": column for i, column in enumerate(self.references)}
         if self.source is not None:

@@ -29,6 +29,7 @@ STYLE = """
 .tb-summary .tb-lead { font-size: 1.15rem; }
 .tb-summary .tb-soft { color: var(--tb-soft); font-size: .9rem; }
 .tb-summary .tb-scroll { overflow-x: auto; }
+.tb-summary td svg { margin: -.35rem 0; }
 .tb-summary table { border-collapse: collapse; margin: .5rem 0; font-size: .95rem;
   font-variant-numeric: tabular-nums; color: inherit; background: none; }
 .tb-summary th, .tb-summary td { padding: .25rem .6rem; border: 0; text-align: right;
@@ -224,13 +225,13 @@ def _section(manifest: Content, metric: Content) -> str:
         table.add(level, [_interval(score["interval"], write) for score in scores])
     if several:
         _add_differences(table, content, metric, scores, write)
-    _add_parts(table, [score["details"] for score in scores])
     against = ""
     if several:
         letter = next(system["letter"] for system in systems if system["name"] == baseline)
         against = f"; Δ is to {letter} {baseline}"
     lower = "" if metric["higher_is_better"] else ", lower is better"
-    return f"<h2>{escaped(metric['name'] + lower + against)}</h2>\n{table.markup()}"
+    parts = _parts(metric, systems, scores, several=several)
+    return f"<h2>{escaped(metric['name'] + lower + against)}</h2>\n{table.markup()}{parts}"
 
 
 def _name(system: Content, score: Content, *, several: bool) -> str:
@@ -303,7 +304,14 @@ def _add_differences(
         ],
         "segments scored better than, as, and worse than the baseline's",
     )
+    if content["test"]:
+        table.add("Needed", [empty if one is None else _needed(one) for one in differences])
     _add_drawings(table, differences, marks)
+
+
+def _needed(difference: Content) -> str:
+    needed = difference["segments_needed"]
+    return _cell("" if needed is None else f"{needed:,}" if needed < 10**9 else ">10⁹")
 
 
 def _add_drawings(
@@ -329,29 +337,34 @@ def _add_drawings(
     )
 
 
-def _add_parts(table: _Table, details: Sequence[Content]) -> None:
+def _parts(
+    metric: Content, systems: Sequence[Content], scores: Sequence[Content], *, several: bool
+) -> str:
     """What the scores were made of, if they were made of precisions and a brevity penalty."""
+    details = [score["details"] for score in scores]
     if not all("brevity_penalty" in one for one in details):
-        return
-    orders = min(len(one["precisions"]) for one in details)
-    if orders <= 4:
-        table.add(
-            "Precisions",
-            [_cell(" / ".join(f"{p:.1f}" for p in one["precisions"])) for one in details],
-            "of n-grams of order 1 and up, in per cent",
-        )
+        return ""
+    table = _Table(f"What {metric['name']} was made of", len(systems))
     table.add(
-        "Brevity", [_cell(f"{one['brevity_penalty']:.3f}") for one in details], "brevity penalty"
-    )
-    table.add(
-        "Tokens",
+        "System",
         [
-            _cell(f"{one['hypothesis_length']:,} : {_length(one['reference_length'])}")
-            for one in details
+            _name(system, score, several=several)
+            for system, score in zip(systems, scores, strict=True)
         ],
-        "of the system, and of the references",
     )
-    table.add("Ratio", [_cell(f"{one['ratio']:.3f}") for one in details], "of these lengths")
+    for order in range(min(len(one["precisions"]) for one in details)):
+        table.add(
+            f"p{order + 1}",
+            [_cell(f"{one['precisions'][order]:.1f}") for one in details],
+            f"share of {order + 1}-grams that match, in per cent",
+        )
+    brevity = [_cell(f"{one['brevity_penalty']:.3f}") for one in details]
+    table.add("BP", brevity, "brevity penalty")
+    table.add("Tokens", [_cell(f"{one['hypothesis_length']:,}") for one in details])
+    lengths = [_cell(_length(one["reference_length"])) for one in details]
+    table.add("Reference tokens", lengths, "effective reference length")
+    table.add("Ratio", [_cell(f"{one['ratio']:.3f}") for one in details], "of the two lengths")
+    return f"\n{table.markup()}"
 
 
 def _length(length: float) -> str:

@@ -350,12 +350,12 @@ class BLEU(Counted[BLEUScore]):
         if self.aggregate == "corpus":
             totals, seen = run.totals(progress)
             self.check(seen, hypotheses)
-            return self._score(totals.tolist()[0], count_references(seen["references"])), seen
+            return self.score_of(totals.tolist()[0], count_references(seen["references"])), seen
         table, seen = run.table()
         self.check(seen, hypotheses)
         return self._mean_score(table, count_references(seen["references"])), seen
 
-    def _score(
+    def score_of(
         self,
         row: Sequence[int],
         references: int | str | None,
@@ -363,6 +363,7 @@ class BLEU(Counted[BLEUScore]):
         segment: bool = False,
         value: float | None = None,
     ) -> BLEUScore:
+        """The score of a row of statistics; `value` if it is known."""
         return BLEUScore(self, row, references, segment=segment, value=value)
 
     def _mean_score(self, table: Table, references: int | str | None) -> BLEUScore:
@@ -385,6 +386,11 @@ class BLEU(Counted[BLEUScore]):
     def reference_length_of(self, row: Sequence[int]) -> float:
         """The reference length that a row of statistics says."""
         return row[1] / PARTS if self.length_rule == "average" else row[1]
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether the kernel reads the text itself, so that others can read along."""
+        return self._in_kernel
 
     @property
     def natural_scale(self) -> float:
@@ -479,12 +485,12 @@ class BLEU(Counted[BLEUScore]):
         references: how many references there were, for the signature; a table knows it.
         """
         if not isinstance(totals, Statistics):
-            return self._score(self._checked_row(totals), references)
+            return self.score_of(self._checked_row(totals), references)
         self._check_statistics(totals)
         references = totals.references if references is None else references
         if self.aggregate == "segments" and len(totals):
             return self._mean_score(totals, references)
-        return self._score(totals.total().tolist()[0], references)
+        return self.score_of(totals.total().tolist()[0], references)
 
     def signature(self, references: int | str | None = None, *, segment: bool = False) -> Signature:
         """What is computed, in sacreBLEU's words; with `segment`, for the score of one segment.

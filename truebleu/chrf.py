@@ -249,7 +249,7 @@ class CHRF(Counted[CHRFScore]):
             ]
         )
 
-    def _score(
+    def score_of(
         self,
         row: Sequence[int],
         references: int | str | None,
@@ -257,6 +257,7 @@ class CHRF(Counted[CHRFScore]):
         segment: bool = False,
         value: float | None = None,
     ) -> CHRFScore:
+        """The score of a row of statistics; `value` if it is known."""
         if value is None:
             table = _kernel.Table.from_rows([row], len(row))
             value = self._kernel.scores(table, corpus=not segment)[0]
@@ -280,11 +281,11 @@ class CHRF(Counted[CHRFScore]):
         """The fields that a name implies: "chrF3++" that β is 3."""
         lower = name.lower()
         beta = lower.removeprefix("chrf").rstrip("+")
-        if not lower.startswith("chrf") or not beta.replace(".", "", 1).isdecimal():
-            return super().implied(name)
+        if not lower.startswith("chrf") or not (beta or "2").replace(".", "", 1).isdecimal():
+            return None
         plus = len(lower) - len(lower.rstrip("+"))
         words = {"nw": str(plus)} if plus else {}
-        return words if beta == "2" else {**words, "beta": beta}
+        return words if beta in ("", "2") else {**words, "beta": beta}
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> CHRF:

@@ -32,7 +32,7 @@ class Counted(Metric, Generic[S]):
     """A metric whose rows the kernel counts, and whose scores are an `S`.
 
     A subclass makes `_kernel`, names the `columns` and the `fingerprint` of its statistics, and
-    makes a score of a row (`_score`).
+    makes a score of a row (`score_of`).
     """
 
     __slots__ = ("_kernel",)
@@ -49,7 +49,7 @@ class Counted(Metric, Generic[S]):
         """The parameters that decide the statistics, as `Statistics.fingerprint` has them."""
         raise NotImplementedError
 
-    def _score(
+    def score_of(
         self,
         row: Sequence[int],
         references: int | str | None,
@@ -57,8 +57,13 @@ class Counted(Metric, Generic[S]):
         segment: bool = False,
         value: float | None = None,
     ) -> S:
-        """The score of a row; `value` if it is known."""
+        """The score of a row of statistics; `value` if it is known."""
         raise NotImplementedError
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether the kernel reads the text itself, so that others can read along."""
+        return True
 
     def _scan(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, workers: int
@@ -95,7 +100,7 @@ class Counted(Metric, Generic[S]):
         """
         totals, seen = self._scan(hypotheses, references, workers).totals(progress)
         self.check(seen, hypotheses)
-        return self._score(totals.tolist()[0], count_references(seen["references"])), seen
+        return self.score_of(totals.tolist()[0], count_references(seen["references"])), seen
 
     def check(self, seen: Summary, hypotheses: object) -> None:
         """Raises InputError if this metric is not defined for what was seen."""
@@ -131,7 +136,7 @@ class Counted(Metric, Generic[S]):
             value, row, count = self._kernel.sentence(hypothesis, references)
         except TypeError:
             return self._sentence_slowly(hypothesis, references)
-        return self._score(row, count, segment=True, value=value)
+        return self.score_of(row, count, segment=True, value=value)
 
     def _sentence_slowly(self, hypothesis: Any, references: Any) -> S:
         """By the general path, which takes what it can and says what is wrong."""
@@ -139,7 +144,7 @@ class Counted(Metric, Generic[S]):
             raise TypeError(f"hypothesis: a str is meant, not {type(hypothesis).__name__}")
         table, seen = self._scan((hypothesis,), (references,), 1).table()
         self.check(seen, hypothesis)
-        return self._score(table.tolist()[0], count_references(seen["references"]), segment=True)
+        return self.score_of(table.tolist()[0], count_references(seen["references"]), segment=True)
 
     def segments(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
@@ -177,8 +182,8 @@ class Counted(Metric, Generic[S]):
         if isinstance(totals, Statistics):
             self._check_statistics(totals)
             references = totals.references if references is None else references
-            return self._score(totals.total().tolist()[0], references)
-        return self._score(self._checked_row(totals), references)
+            return self.score_of(totals.total().tolist()[0], references)
+        return self.score_of(self._checked_row(totals), references)
 
     def scores(self, totals: Statistics | Table) -> Scores:
         """The score of each row of a table, each taken for the totals of a corpus.
@@ -226,6 +231,35 @@ class Counted(Metric, Generic[S]):
         if hasattr(self, "_kernel"):  # set last
             raise AttributeError(f"metrics are frozen; make another with {name}={value!r}")
         object.__setattr__(self, name, value)
+
+
+def together(
+    metrics: Sequence[Counted[Any]],
+    hypotheses: inputs.Hypotheses,
+    references: inputs.References,
+    *,
+    workers: int = 1,
+    progress: Callable[[int], None] | None = None,
+    totals: bool = False,
+) -> tuple[list[Statistics], Summary]:
+    """The statistics of several metrics, and what was noticed, from one reading of the text.
+
+    All of `metrics` must read text (`reads_text`). With `totals`, one row each, the sum, in memory
+    that does not grow with the text.
+    """
+    first, *others = metrics
+    kernels = [metric._kernel for metric in others]  # noqa: SLF001
+    run = inputs.scan(first._kernel, hypotheses, references, workers=workers, others=kernels)  # noqa: SLF001
+    table, seen = run.totals(progress) if totals else run.table()
+    number, parts = count_references(seen["references"]), []
+    start = 0
+    for metric in metrics:
+        metric.check(seen, hypotheses)
+        stop = start + len(metric.columns)
+        part = table.columns_of(range(start, stop)) if others else table
+        parts.append(metric._statistics(part, number))  # noqa: SLF001
+        start = stop
+    return parts, seen
 
 
 def _integers(totals: Sequence[int]) -> list[int]:

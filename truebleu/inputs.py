@@ -35,10 +35,12 @@ def scan(
     tokenize: tokenizers.Tokenize | None = None,
     lowercase: bool | str = False,
     workers: int,
+    others: Sequence[_kernel.Metric] = (),
 ) -> _kernel.Scan:
     """A run of `kernel` over hypotheses and references of any of the kinds that there are.
 
     `tokenize` and `lowercase` are for metrics that take tokens, or a tokenizer of one's own.
+    The rows of `others` stand beside those of `kernel`; they take text alone.
     """
     if not isinstance(workers, int) or workers < 1:
         raise ValueError(f"workers={workers!r}: a number of threads is meant, 1 or more")
@@ -68,7 +70,7 @@ def scan(
     else:
         columns = _named_columns(references)
         sources = [_column_source(column, role, required=False) for role, column in columns]
-    return kernel.scan(source, sources, workers)
+    return kernel.scan(source, sources, workers, list(others))
 
 
 def tokenized(

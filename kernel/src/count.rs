@@ -48,7 +48,7 @@ pub struct Counter<M> {
     pub metric: M,
 }
 
-/// A [`Counter`] of whatever metric.
+/// What a scan asks: one metric's rows, or those of several side by side.
 pub trait Count: Send + Sync {
     /// How many columns a row has.
     fn width(&self) -> usize;
@@ -59,10 +59,18 @@ pub trait Count: Send + Sync {
 
 /// One thread's counting: its memory, and how to go on.
 pub trait Worker: Send {
-    /// The rows of the same `count` segments of all inputs; `first` is the number of the first of
-    /// them (from 0). `names` are what the inputs are called in messages.
+    /// The rows of a batch.
     fn count(&mut self, batch: &Batch<'_>, summary: &mut Summary) -> Result<&[i64], Error>;
+}
 
+/// A [`Counter`] of whatever metric.
+pub trait CountOne: Count {
+    /// Who counts single segments.
+    fn reader(self: Arc<Self>) -> Box<dyn Reader>;
+}
+
+/// Counts what is no part of a run.
+pub trait Reader: Send {
     /// The row of a single segment, the only one of each block, and how many references it had.
     fn sentence(
         &mut self,
@@ -146,7 +154,53 @@ impl<M: Metric> Count for Counter<M> {
     }
 
     fn worker(self: Arc<Self>) -> Box<dyn Worker> {
-        Box::new(Counting { counter: self, scratch: Scratch::default(), rows: Vec::new() })
+        Box::new(Counting::new(self))
+    }
+}
+
+impl<M: Metric> CountOne for Counter<M> {
+    fn reader(self: Arc<Self>) -> Box<dyn Reader> {
+        Box::new(Counting::new(self))
+    }
+}
+
+/// Several metrics' rows side by side, from one reading of the text.
+pub struct Joint(pub Vec<Arc<dyn Count>>);
+
+impl Count for Joint {
+    fn width(&self) -> usize {
+        self.0.iter().map(|part| part.width()).sum()
+    }
+
+    fn worker(self: Arc<Self>) -> Box<dyn Worker> {
+        let width = self.width();
+        let parts = self.0.iter().map(|part| (part.width(), Arc::clone(part).worker()));
+        Box::new(JointWorker { width, parts: parts.collect(), rows: Vec::new() })
+    }
+}
+
+struct JointWorker {
+    width: usize,
+    parts: Vec<(usize, Box<dyn Worker>)>,
+    rows: Vec<i64>,
+}
+
+impl Worker for JointWorker {
+    fn count(&mut self, batch: &Batch<'_>, summary: &mut Summary) -> Result<&[i64], Error> {
+        self.rows.clear();
+        self.rows.resize(batch.count * self.width, 0);
+        let mut first = 0;
+        for (width, part) in &mut self.parts {
+            // What is noticed of the text is the same for each, and is noticed once.
+            let mut same = Summary::default();
+            let rows = part.count(batch, if first == 0 { summary } else { &mut same })?;
+            let places = self.rows.chunks_exact_mut(self.width);
+            for (place, row) in places.zip(rows.chunks_exact(*width)) {
+                place[first..first + *width].copy_from_slice(row);
+            }
+            first += *width;
+        }
+        Ok(&self.rows)
     }
 }
 
@@ -154,6 +208,12 @@ struct Counting<M: Metric> {
     counter: Arc<Counter<M>>,
     scratch: Scratch<M::Scratch>,
     rows: Vec<i64>,
+}
+
+impl<M: Metric> Counting<M> {
+    fn new(counter: Arc<Counter<M>>) -> Self {
+        Self { counter, scratch: Scratch::default(), rows: Vec::new() }
+    }
 }
 
 #[derive(Default)]
@@ -220,7 +280,9 @@ impl<M: Metric> Worker for Counting<M> {
         outcome.map_err(|i| Error::NoReference { segment: first + i as u64 + 1 })?;
         Ok(rows)
     }
+}
 
+impl<M: Metric> Reader for Counting<M> {
     fn sentence(
         &mut self,
         hypothesis: &Block,
@@ -239,7 +301,7 @@ impl<M: Metric> Worker for Counting<M> {
         };
         let instructions = counter.hypotheses.instructions;
         let metric = &counter.metric;
-        instructions.run(CountOne {
+        instructions.run(CountSegment {
             hypothesis,
             references: &references,
             metric,
@@ -321,7 +383,7 @@ impl<M: Metric> Job for CountBatch<'_, '_, M> {
 }
 
 /// Counts one segment.
-struct CountOne<'a, 'b, M: Metric> {
+struct CountSegment<'a, 'b, M: Metric> {
     hypothesis: View<'a>,
     references: &'b [View<'a>],
     metric: &'b M,
@@ -329,7 +391,7 @@ struct CountOne<'a, 'b, M: Metric> {
     row: &'b mut [i64],
 }
 
-impl<M: Metric> Job for CountOne<'_, '_, M> {
+impl<M: Metric> Job for CountSegment<'_, '_, M> {
     type Output = ();
 
     #[inline(always)]

@@ -6,7 +6,7 @@ use super::table::{Scores, Table};
 use super::{Lexing, current_instructions};
 use crate::bleu::{self, ReferenceLength, Smoothing};
 use crate::chrf;
-use crate::count::{self, Count, Counter, Formula, Worker};
+use crate::count::{self, Count, CountOne, Counter, Formula, Joint, Reader};
 use crate::ngrams::MOST_ORDERS;
 use crate::scan::{Inputs, Scored};
 use crate::text::{self, Block, MOST_SEGMENTS, Want};
@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::sync::{Arc, Mutex, PoisonError};
 
-type Make = Box<dyn Fn(Instructions) -> Arc<dyn Count> + Send + Sync>;
+type Make = Box<dyn Fn(Instructions) -> Arc<dyn CountOne> + Send + Sync>;
 
 /// A metric with all of its parameters, ready to count and score.
 #[pyclass(frozen, module = "truebleu._kernel")]
@@ -27,7 +27,7 @@ pub struct Metric {
     corpus: Arc<dyn Formula>,
     /// A score's row has this width; 0 if the rows cannot be scored here.
     width: usize,
-    idle: Mutex<Vec<(Instructions, Box<dyn Worker>)>>,
+    idle: Mutex<Vec<(Instructions, Box<dyn Reader>)>>,
 }
 
 impl Metric {
@@ -39,7 +39,7 @@ impl Metric {
         corpus: Arc<dyn Formula>,
     ) -> Self {
         let width = columns.width();
-        let make = move |instructions| -> Arc<dyn Count> {
+        let make = move |instructions| -> Arc<dyn CountOne> {
             Arc::new(Counter {
                 hypotheses: lexing.0.with(instructions),
                 references: lexing.1.with(instructions),
@@ -49,16 +49,16 @@ impl Metric {
         Self { make: Box::new(make), segment, corpus, width, idle: Mutex::default() }
     }
 
-    /// Does something with a worker, one that has worked before if there is one.
-    fn with_worker<R>(&self, work: impl FnOnce(&mut dyn Worker) -> R) -> PyResult<R> {
+    /// Does something with a reader, one that has read before if there is one.
+    fn with_reader<R>(&self, work: impl FnOnce(&mut dyn Reader) -> R) -> PyResult<R> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let instructions = current_instructions()?;
-        let mut worker = match idle().pop() {
-            Some((theirs, worker)) if theirs == instructions => worker,
-            _ => (self.make)(instructions).worker(),
+        let mut reader = match idle().pop() {
+            Some((theirs, reader)) if theirs == instructions => reader,
+            _ => (self.make)(instructions).reader(),
         };
-        let result = work(worker.as_mut());
-        idle().push((instructions, worker));
+        let result = work(reader.as_mut());
+        idle().push((instructions, reader));
         Ok(result)
     }
 }
@@ -136,19 +136,29 @@ impl Metric {
         Ok(Self::new((lexing()?, lexing()?), columns, Arc::clone(&formula) as _, formula))
     }
 
-    /// Starts a run over hypotheses and references.
+    /// Starts a run over hypotheses and references, with the rows of `others` beside this one's.
+    #[pyo3(signature = (hypotheses, references, workers, others=Vec::new()))]
     fn scan(
         &self,
         hypotheses: &Source,
         references: Vec<PyRef<'_, Source>>,
         workers: usize,
+        others: Vec<PyRef<'_, Self>>,
     ) -> PyResult<Scan> {
         let references = references.iter().map(|source| source.take());
         let inputs = Inputs {
             hypotheses: hypotheses.take()?,
             references: references.collect::<PyResult<_>>()?,
         };
-        let counter = (self.make)(current_instructions()?);
+        let instructions = current_instructions()?;
+        let own: Arc<dyn Count> = (self.make)(instructions);
+        let counter: Arc<dyn Count> = if others.is_empty() {
+            own
+        } else {
+            let others =
+                others.iter().map(|other| -> Arc<dyn Count> { (other.make)(instructions) });
+            Arc::new(Joint(std::iter::once(own).chain(others).collect()))
+        };
         let scan = crate::scan::Scan::new(inputs);
         Ok(Scan { scan, counter, workers: workers.clamp(1, MOST_WORKERS) })
     }
@@ -181,8 +191,8 @@ impl Metric {
     ) -> PyResult<(f64, Bound<'py, PyTuple>, usize)> {
         let py = hypothesis.py();
         let texts = Sentence::new(hypothesis, references)?;
-        self.with_worker(|worker| {
-            let (row, count) = worker.sentence(&texts.hypothesis, &texts.references)?;
+        self.with_reader(|reader| {
+            let (row, count) = reader.sentence(&texts.hypothesis, &texts.references)?;
             Ok((self.segment.score(row), PyTuple::new(py, row)?, count))
         })?
     }
@@ -194,7 +204,7 @@ impl Metric {
         let count = |blocks: &[(Block, usize)]| blocks.iter().map(|(_, count)| count).sum();
         let (height, width): (usize, usize) = (count(&rows), count(&columns));
         let mut scores = vec![0.0; height * width];
-        self.with_worker(|worker| -> PyResult<()> {
+        self.with_reader(|reader| -> PyResult<()> {
             let mut top = 0;
             for (hypotheses, height) in &rows {
                 let mut left = 0;
@@ -205,7 +215,7 @@ impl Metric {
                         next += 1;
                     };
                     let (hypotheses, references) = ((hypotheses, *height), (references, *count));
-                    worker.pairs(hypotheses, references, &*self.segment, &mut take)?;
+                    reader.pairs(hypotheses, references, &*self.segment, &mut take)?;
                     left += count;
                     py.check_signals()?;
                 }

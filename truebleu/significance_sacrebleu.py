@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from truebleu.metric import Metric
     from truebleu.statistics import Statistics
 
-    Measured = Sequence[tuple[Metric, Sequence[Statistics]]]
+    Measured = Sequence[tuple[Metric, Sequence[Table]]]
 
 SEED = 12345
 
@@ -253,9 +253,7 @@ def bs_p_value(
     return (bs_count(system, baseline, difference) + 1) / (len(system_scores) + 1)
 
 
-def ar_p_value(
-    scores_a: Sequence[float], scores_b: Sequence[float], difference: float
-) -> float:
+def ar_p_value(scores_a: Sequence[float], scores_b: Sequence[float], difference: float) -> float:
     """The p-value of `--paired-ar`, from the scores of the trials and the observed difference."""
     count = sum(abs(a - b) > difference for a, b in zip(scores_a, scores_b, strict=True))
     return (count + 1) / (len(scores_a) + 1)

@@ -234,7 +234,7 @@ def short_names(paths: Sequence[str]) -> list[str]:
     names = [os.path.basename(path) for path in paths]
     if len(set(names)) < len(names):
         names = list(paths)
-    if len(set(names)) == len(names) > 1:
+    if len(set(names)) == len(names) > 1 and not any("#" in name for name in names):
         names = _without_common(names)
     seen: dict[str, int] = {}
     for i, name in enumerate(names):
@@ -249,11 +249,13 @@ def _without_common(names: Sequence[str]) -> list[str]:
     import re
 
     # Parts and what is between them, in turn.
-    split = [re.split(r"([./#\\])", name) for name in names]
+    split = [re.split(r"([./\\])", name) for name in names]
     shortest = min(map(len, split))
     start = 0
     while start + 2 < shortest and len({tuple(parts[: start + 2]) for parts in split}) == 1:
         start += 2
+    if len({parts[start] for parts in split}) == 1:  # one is the beginning of another
+        return list(names)
     end = 0
     while start + end + 2 < shortest and len({tuple(p[len(p) - end - 2 :]) for p in split}) == 1:
         end += 2

@@ -307,9 +307,11 @@ def import_(runs: int) -> Iterator[Row]:
 def compare(runs: int) -> Iterator[Row]:
     """Ten systems by BLEU and chrF with paired tests, the whole process, beside sacreBLEU's."""
     systems, reference = corpus.ten_systems()
+    names = ",".join(f"S{number}" for number in range(len(systems)))
 
     def own(*options: object) -> Callable[[], Cost]:
-        command = script("truebleu", "compare", reference, "-i", *systems, *options)
+        files = (reference, "-i", *systems, "--names", names)
+        command = script("truebleu", "compare", *files, *options)
         return lambda: process(command)
 
     def theirs(*options: object) -> Cost:
@@ -358,12 +360,10 @@ def compare(runs: int) -> Iterator[Row]:
 
 def _agree_on_p(own: Costs, peer: Cost) -> None:
     """Stop if a difference to the baseline has another p-value, or a system another score."""
-    ours = json.loads(own.output)["systems"]
-    mine = {s["name"]: s["scores"] for s in ours}
-    for row in json.loads(peer.output):
-        name = next(n for n in mine if f"{n}." in row["system"] or row["system"].endswith(n))
+    mine = {system["name"]: system["scores"] for system in json.loads(own.output)["systems"]}
+    for number, row in enumerate(json.loads(peer.output)):
         for metric in ("BLEU", "chrF2"):
-            known, other = mine[name][metric], row[metric]
+            known, other = mine[f"S{number}"][metric], row[metric]
             p = known["difference"] and known["difference"]["p"]
             if (known["score"], p) != (other["score"], other["p_value"]):
                 raise SystemExit(f"benchmarks: sacreBLEU says {row!s:.200}, not {known!s:.200}")

@@ -15,11 +15,14 @@ from pathlib import Path
 
 import pytest
 import sacrebleu
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sacrebleu.significance import PairedTest
 
 import truebleu
 from truebleu import BLEU, CHRF, Comparison, File, InputError, compare
 from truebleu.comparison import contents, document, text
+from truebleu.explanation.document import visible
 from truebleu.significance import Measure, holm, paired
 
 ROOT = Path(__file__).parent.parent
@@ -100,6 +103,22 @@ def test_sacrebleus_bootstrap_is_sacrebleus(systems):
         assert score["difference"]["p"] == result.p_value
         assert score["interval"]["mean"] == pytest.approx(result.mean, abs=1e-4)
         assert score["interval"]["half_width"] == pytest.approx(result.ci, abs=1e-4)
+
+
+def test_ter_is_better_where_it_is_lower(systems):
+    ter = pytest.importorskip("truebleu.ter")
+    texts, references = systems
+    _, theirs = PairedTest(
+        list(texts.items()), {"TER": sacrebleu.TER()}, [references], test_type="ar", n_samples=200
+    )()
+    own = compare(texts, references, metrics=[ter.TER()], samples=200)
+    for system, result in list(zip(theirs["System"], theirs["TER"], strict=True))[1:]:
+        score = own[system]["scores"]["TER"]
+        assert (score["score"], score["difference"]["p"]) == (result.score, result.p_value)
+    scores = [own[name]["scores"]["TER"]["score"] for name in own]
+    assert scores == sorted(scores)
+    assert not own.to_dict()["metrics"][0]["higher_is_better"]
+    assert own["far"]["scores"]["TER"]["difference"]["wins"] < COUNT / 2
 
 
 def test_wmt22_german_english(wmt22):
@@ -243,8 +262,8 @@ def test_tokens_and_tokenizers_of_ones_own():
 
 
 def test_given_scores():
-    given = {"COMET": {"a": [0.8, 0.9, 0.7], "b": [0.8, 0.8, 0.6]}}
-    comparison = compare(None, None, metrics=(), scores=given, samples=99)
+    by_hand = {"COMET": {"a": [0.8, 0.9, 0.7], "b": [0.8, 0.8, 0.6]}}
+    comparison = compare(None, None, metrics=(), scores=by_hand, samples=99)
     assert comparison["a"]["scores"]["COMET"]["score"] == pytest.approx(0.8)
     difference = comparison["b"]["scores"]["COMET"]["difference"]
     assert (difference["wins"], difference["ties"], difference["losses"]) == (0, 1, 2)
@@ -254,9 +273,9 @@ def test_given_scores():
 
 
 def test_lower_can_be_better():
-    given = {"errors": {"good": [1.0] * 40 + [0.0] * 10, "bad": [3.0] * 50}}
+    by_hand = {"errors": {"good": [1.0] * 40 + [0.0] * 10, "bad": [3.0] * 50}}
     comparison = compare(
-        None, None, metrics=(), scores=given, lower_is_better=["errors"], baseline="bad"
+        None, None, metrics=(), scores=by_hand, lower_is_better=["errors"], baseline="bad"
     )
     assert list(comparison) == ["good", "bad"]
     score = comparison["good"]["scores"]["errors"]
@@ -460,9 +479,9 @@ def test_bad_files_of_scores(write, lines, message):
 
 
 def test_given_scores_must_be_of_the_same_systems():
-    given = {"M": {"a": [1], "b": [2]}, "N": {"a": [1], "c": [2]}}
+    by_hand = {"M": {"a": [1], "b": [2]}, "N": {"a": [1], "c": [2]}}
     with pytest.raises(InputError, match="is in N or M, but not in both"):
-        compare(None, None, metrics=(), scores=given)
+        compare(None, None, metrics=(), scores=by_hand)
 
 
 # ---- renderings ----
@@ -517,10 +536,41 @@ def test_no_width_loses_a_number(examples, width):
     assert wide == narrow
 
 
+@given(
+    st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=7, unique=True),
+    st.integers(1, 5),
+    st.integers(1, 160),
+    st.data(),
+)
+@settings(max_examples=60)
+def test_any_names_and_numbers(names, segments, width, data):
+    """Every rendering says every system, and text in any width says every number."""
+    number = st.floats(-1e6, 1e6, allow_subnormal=False)
+    columns = {
+        name: data.draw(st.lists(number, min_size=segments, max_size=segments)) for name in names
+    }
+    comparison = compare(None, None, metrics=(), scores={"M": columns}, samples=5, confidence=5)
+    assert Comparison.from_json(comparison.to_json()) == comparison
+    shown = [visible(name) for name in names]
+    page = Elements()
+    page.feed(comparison.html())
+    for name in shown:
+        assert name.strip() in comparison.text(10_000)
+        assert name.strip() in page.shown
+    rows = list(csv.DictReader(io.StringIO(comparison.csv(), newline="")))
+    assert {r["system"].removeprefix("'") for r in rows} == {n.removeprefix("'") for n in shown}
+    assert {float(row["score"]) for row in rows} == {
+        comparison[name]["scores"]["M"]["score"] for name in names
+    }
+    wide, narrow = (comparison.text(w).partition("\n\n")[2] for w in (10_000, width))
+    for cell in re.findall(r"\[[^]\s]+, [^]\s]+\]", wide.partition("Won")[0]):
+        assert cell in narrow
+
+
 def test_columns_are_aligned_whatever_the_script():
     names = ["abc", "漢字かな", "e\u0301te\u0301", "a\tb", "x" * 30]
-    given = {"M": {name: [float(i), i + 1.0] for i, name in enumerate(names)}}
-    shown = compare(None, None, metrics=(), scores=given, samples=9).text(200)
+    by_hand = {"M": {name: [float(i), i + 1.0] for i, name in enumerate(names)}}
+    shown = compare(None, None, metrics=(), scores=by_hand, samples=9).text(200)
     rows = [line for line in shown.splitlines() if "[" in line]
     assert len({text.places(line.partition("]")[0]) for line in rows}) == 1
     assert "\t" not in shown
@@ -553,9 +603,9 @@ def test_csv_has_every_number(examples):
 
 
 def test_csv_is_no_formula():
-    names = ['=cmd("x")', 'a,"b"\nc', "+1", "-1", "@x"]
-    given = {"M": {name: [1.0, 2.0] for name in names}}
-    made = compare(None, None, metrics=(), scores=given, samples=9).csv()
+    names = ['=cmd("x")', 'a,"b"', "+1", "-1", "@x"]
+    by_hand = {"M": {name: [1.0, 2.0] for name in names}}
+    made = compare(None, None, metrics=(), scores=by_hand, samples=9).csv()
     read = [row["system"] for row in csv.DictReader(io.StringIO(made))]
     assert read == [name if name[0] == "a" else f"'{name}" for name in names]
 
@@ -588,8 +638,10 @@ HOSTILE = [
 
 
 def test_html_has_no_element_from_a_name():
-    given = {f"{name} metric": {n: [1.0, i] for i, n in enumerate(HOSTILE)} for name in HOSTILE[:2]}
-    comparison = compare(None, None, metrics=(), scores=given, samples=9)
+    by_hand = {
+        f"{name} metric": {n: [1.0, i] for i, n in enumerate(HOSTILE)} for name in HOSTILE[:2]
+    }
+    comparison = compare(None, None, metrics=(), scores=by_hand, samples=9)
     for made in (comparison.html(), comparison._repr_html_()):
         page = Elements()
         page.feed(made)
@@ -600,16 +652,16 @@ def test_html_has_no_element_from_a_name():
 
 
 def test_markdown_has_no_markup_from_a_name():
-    given = {"M": {name: [1.0, i] for i, name in enumerate(HOSTILE)}}
-    made = compare(None, None, metrics=(), scores=given, samples=9).markdown()
+    by_hand = {"M": {name: [1.0, i] for i, name in enumerate(HOSTILE)}}
+    made = compare(None, None, metrics=(), scores=by_hand, samples=9).markdown()
     table = [line for line in made.splitlines() if line.startswith("|")]
     assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1
     assert "<script" not in made.replace(r"\<script", "")
 
 
 def test_latex_compiles(tmp_path, examples):
-    given = {"M": {name: [1.0, i] for i, name in enumerate([*HOSTILE, "Δ", "l'été"])}}
-    hostile = compare(None, None, metrics=(), scores=given, samples=9, correction="bh")
+    by_hand = {"M": {name: [1.0, i] for i, name in enumerate([*HOSTILE, "Δ", "l'été"])}}
+    hostile = compare(None, None, metrics=(), scores=by_hand, samples=9, correction="bh")
     latex = shutil.which("pdflatex")
     for i, comparison in enumerate((examples, hostile)):
         made = comparison.latex()
@@ -653,8 +705,8 @@ def test_digits():
 
 
 def test_small_scores_have_more_digits():
-    given = {"COMET": {"a": [0.8512, 0.8513], "b": [0.8, 0.8]}}
-    comparison = compare(None, None, metrics=(), scores=given, samples=9)
+    by_hand = {"COMET": {"a": [0.8512, 0.8513], "b": [0.8, 0.8]}}
+    comparison = compare(None, None, metrics=(), scores=by_hand, samples=9)
     assert "0.8513" in comparison.text(), "0.85125 to four digits"
 
 

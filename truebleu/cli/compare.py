@@ -308,6 +308,8 @@ def _scores(options: argparse.Namespace, systems: Mapping[str, Any] | None) -> d
             )
     made: dict[str, Any] = {}
     for name, files in found.items():
+        if options.output is not None and any(_same(options.output, file) for file in files):
+            raise shared.UsageError(f"-o/--output: {options.output} is an input as well")
         if len(files) == 1 and (systems is None or len(systems) > 1):
             made[name] = files[0]
             continue
@@ -320,6 +322,11 @@ def _scores(options: argparse.Namespace, systems: Mapping[str, Any] | None) -> d
             )
         made[name] = dict(zip(systems, files, strict=True))
     return made
+
+
+def _same(path: str, file: File) -> bool:
+    there = os.path.isfile(path) and os.path.exists(file.path)
+    return there and os.path.samefile(path, file.path)
 
 
 # ---- terminals ----

@@ -364,27 +364,28 @@ def legend(content: Mapping[str, Any]) -> list[str]:
     if len(content["systems"]) < 2:
         return []
     lines = []
-    if content["test"]:
-        threshold = f"p < {content['test']['alpha']:g}"
-        corrected = content["correction"]
-        if corrected:
-            threshold = f"p {corrected['title']} < {content['test']['alpha']:g}"
+    test, correction = content["test"], content["correction"]
+    if test:
+        p = f"p {correction['title']}" if correction else "p"
         lines.append(
-            f"Raised letters: significantly better than those systems ({threshold}, as *). "
-            "Every system of a cluster is significantly better than all of the clusters below."
+            f"Raised letters: significantly better than those systems ({p} < {test['alpha']:g}, "
+            "as *). Every system of a cluster is significantly better than all of the clusters "
+            "below."
         )
-        if corrected and len(content["systems"]) > 2:
+        if correction and len(content["systems"]) > 2:
+            pairs = len(content["pairs"]) // len(content["metrics"])
             lines.append(
-                f"p {corrected['title']} is corrected for the tests of its column, letters and "
-                f"clusters for those of all {len(content['pairs']) // len(content['metrics'])} "
-                "pairs, metric by metric."
+                f"{p} is corrected for the tests of its column, letters and clusters for those of "
+                f"all {pairs} pairs, metric by metric."
             )
-        lines.append(
-            f"Won, tied, lost: segments scored higher, equal or lower than {content['baseline']}'s"
-            f"{_lower(content)}. Needed: about how many segments like these show a difference of "
-            "this size 4 times in 5."
-        )
-    return lines
+    won = (
+        f"Won, tied, lost: segments scored higher, equal or lower than {content['baseline']}'s"
+        f"{_lower(content)}."
+    )
+    needed = (
+        " Needed: about how many segments like these show a difference of this size 4 times in 5."
+    )
+    return [*lines, won + (needed if test else "")]
 
 
 def _lower(content: Mapping[str, Any]) -> str:

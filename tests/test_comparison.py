@@ -105,9 +105,11 @@ def test_sacrebleus_bootstrap_is_sacrebleus(systems):
         assert score["interval"]["half_width"] == pytest.approx(result.ci, abs=1e-4)
 
 
-def test_ter_is_better_where_it_is_lower(systems):
+def test_ter_is_better_where_it_is_lower():
     ter = pytest.importorskip("truebleu.ter")
-    texts, references = systems
+    # sacreBLEU takes minutes for long segments.
+    texts = {name: path.read_text("utf-8").splitlines()[:40] for name, path in SYSTEMS.items()}
+    references = REFERENCES[0].read_text("utf-8").splitlines()[:40]
     _, theirs = PairedTest(
         list(texts.items()), {"TER": sacrebleu.TER()}, [references], test_type="ar", n_samples=200
     )()
@@ -115,10 +117,11 @@ def test_ter_is_better_where_it_is_lower(systems):
     for system, result in list(zip(theirs["System"], theirs["TER"], strict=True))[1:]:
         score = own[system]["scores"]["TER"]
         assert (score["score"], score["difference"]["p"]) == (result.score, result.p_value)
-    scores = [own[name]["scores"]["TER"]["score"] for name in own]
-    assert scores == sorted(scores)
+    assert list(own) == ["cedar", "birch", "aspen"]
     assert not own.to_dict()["metrics"][0]["higher_is_better"]
-    assert own["far"]["scores"]["TER"]["difference"]["wins"] < COUNT / 2
+    difference = own["cedar"]["scores"]["TER"]["difference"]
+    assert difference["value"] < 0
+    assert difference["wins"] > difference["losses"]
 
 
 def test_wmt22_german_english(wmt22):

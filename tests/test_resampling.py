@@ -13,7 +13,7 @@ from sacrebleu import significance as original
 from strategies import streams
 
 import truebleu
-from truebleu import BLEU, CHRF, significance_sacrebleu
+from truebleu import BLEU, CHRF, TER, significance_sacrebleu
 from truebleu._kernel import SingleFormula, SingleStack, Stack, Stream, Table, exchanged
 from truebleu.significance_sacrebleu import Result
 
@@ -112,12 +112,14 @@ def both(kind, parameters):
         return BLEU(**{**parameters, "effective_order": effective}), theirs
     if kind == "chrF":
         return CHRF(**parameters), sacrebleu.CHRF(**parameters)
-    return truebleu.TER(**parameters), sacrebleu.TER(**parameters)
+    return TER(**parameters), sacrebleu.TER(**parameters)
 
 
-KINDS = [("BLEU", parameters) for parameters in BLEUS] + [("chrF", chrf) for chrf in CHRFS]
-if hasattr(truebleu, "TER"):
-    KINDS.append(("TER", {}))
+KINDS = [
+    *(("BLEU", parameters) for parameters in BLEUS),
+    *(("chrF", parameters) for parameters in CHRFS),
+    ("TER", {}),
+]
 
 
 def corpus(seed, segments, references=1, systems=3):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from textwrap import fill
 
 from calibration import RESULT
 from parts import BUILT, HYPOTHESES, REFERENCES, table
@@ -11,18 +12,19 @@ from truebleu import BLEU, CHRF, TER
 from truebleu.significance import TESTS, Measure, intervals, paired
 from truebleu.significance_sacrebleu import confidence, paired_ar
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
 REFERENCE = REFERENCES["A"]
 METRICS = (BLEU(effective_order=False), CHRF(), TER())
 
 
-# A fourth system, so that there is something to ask: cedar, where some segments are birch's.
-MIXED = ("cedar, changed", 25)
-
-
 def page() -> str:
     """The page."""
+    reference = _lines(REFERENCE)
     measures = [
-        Measure(metric, {k: metric.statistics(v, lines(REFERENCE)) for k, v in systems().items()})
+        Measure(metric, {k: metric.statistics(v, reference) for k, v in _systems().items()})
         for metric in METRICS
     ]
     segments = measures[0].segments
@@ -37,11 +39,13 @@ from truebleu import BLEU, significance
 
 metric = BLEU()
 tables = {{name: metric.statistics(path, reference) for name, path in systems.items()}}
-[result] = significance.paired([significance.Measure(metric, tables)], baseline="aspen")
-result.differences["birch"]         # the difference, its interval, p
+[result] = significance.paired([significance.Measure(metric, tables)], baseline="birch")
+result.differences["cedar"]         # the difference, its interval, p
 ```
 
-The three systems of `examples/de-en`, {segments} segments, against reference A:
+The three systems of `examples/de-en`, {segments} segments, against reference A; and a fourth, *birch 2*, which is
+*birch* with every fifth segment taken from *cedar*, which is better, and every tenth from *aspen*,
+which is worse:
 
 {_example(measures)}
 
@@ -121,12 +125,8 @@ nothing that p does not say; it is for planning the next test set.
 The draws are NumPy's, bit by bit, so with the same seed (12345 unless told otherwise) the same segments
 are drawn. What differs:
 
-* **Precision.** sacreBLEU's bootstrap sums in single precision and, with NumPy 2, computes most of
-  each score in it; with NumPy 1 the same command gives other digits. truebleu's sums are exact
-  integers and its scores are in double precision. {_precision(measures)}
-* **Ties.** sacreBLEU's randomization counts trials with a *larger* difference, truebleu's those with
-  one at least as large, as Noreen has it. It matters where few segments differ: if one does, every
-  trial gives the same difference. {_ties()}
+{_precision(measures)}
+{_ties()}
 * **Identical systems** have p = 1 and a note that says so; sacreBLEU gives them 1 / (trials + 1).
 * **The bootstrap test** is `bs`, not sacreBLEU's, unless `bs-sacrebleu` is asked for.
 * **A seed of 0** is a seed. sacreBLEU's paired tests take it for none, and differ from run to run.
@@ -146,11 +146,25 @@ Numbers with up to nine decimal places are added as decimal numbers, so that equ
 """
 
 
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def _systems() -> dict[str, list[str]]:
+    """The systems of the examples, and one that is close to another, to have something to ask."""
+    texts = {name: _lines(path) for name, path in HYPOTHESES.items()}
+    texts["birch 2"] = [
+        texts["cedar"][i] if i % 5 == 3 else texts["aspen"][i] if i % 10 == 2 else text
+        for i, text in enumerate(texts["birch"])
+    ]
+    return texts
+
+
 def _example(measures: list[Measure]) -> str:
     rows = []
-    for result in paired(measures, baseline="aspen"):
-        base = result.intervals["aspen"]
-        rows.append((result.measure.name, "aspen", _interval(base), "", "", "", ""))
+    for result in paired(measures, baseline="birch"):
+        base = result.intervals["birch"]
+        rows.append((result.measure.name, "birch", _interval(base), "", "", "", ""))
         for name, found in result.differences.items():
             rows.append(
                 (
@@ -163,7 +177,7 @@ def _example(measures: list[Measure]) -> str:
                     f"{found.segments_needed}",
                 )
             )
-    header = ["", "system", "score", "Δ to aspen", "p (ar)", "resamples won", "segments needed"]
+    header = ["", "system", "score", "Δ to birch", "p (ar)", "resamples won", "segments needed"]
     return table(header, rows, left=2)
 
 
@@ -231,20 +245,30 @@ def _precision(measures: list[Measure]) -> str:
         mean = intervals([measure])[0]["birch"].mean
         theirs = confidence(measure.metric, measure.tables[measure.systems.index("birch")]).mean
         told.append(f"{measure.name} {mean:.10f} and {theirs:.10f}")
-    return "Means of 1,000 resamples of *birch*, here and there: " + "; ".join(told) + "."
+    return _point(
+        "**Precision.** sacreBLEU's bootstrap sums in single precision and, with NumPy 2, computes "
+        "most of each score in it; with NumPy 1 the same command gives other digits. truebleu's "
+        "sums are exact integers and its scores are in double precision. Means of 1,000 resamples "
+        f"of *birch*, here and there: {'; '.join(told)}."
+    )
 
 
 def _ties() -> str:
-    reference = REFERENCE.read_text(encoding="utf-8").splitlines()
-    birch = HYPOTHESES["birch"].read_text(encoding="utf-8").splitlines()
-    metric = METRICS[0]
+    reference, birch, metric = _lines(REFERENCE), _lines(HYPOTHESES["birch"]), METRICS[0]
     tables = {
         "birch": metric.statistics(birch, reference),
         "with another last segment": metric.statistics([*birch[:-1], "Nothing."], reference),
     }
     [ours] = paired([Measure(metric, tables)])
     p = paired_ar(metric, list(tables.values()))[1].p_value
-    return (
-        "Let *birch* and *birch* with another last segment be compared: sacreBLEU's p is "
-        f"{p:.4f}, truebleu's {ours.differences['with another last segment'].p:.4f}."
+    return _point(
+        "**Ties.** sacreBLEU's randomization counts trials with a *larger* difference, truebleu's "
+        "those with one at least as large, as Noreen has it. It matters where few segments differ: "
+        "if one does, every trial gives the same difference. For *birch* and *birch* with another "
+        f"last segment, sacreBLEU's p is {p:.4f}, truebleu's "
+        f"{ours.differences['with another last segment'].p:.4f}."
     )
+
+
+def _point(text: str) -> str:
+    return fill(text, 100, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False)

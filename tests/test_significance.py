@@ -25,7 +25,6 @@ from truebleu.significance import (
     segments_needed,
 )
 
-
 WORDS = [
     "the",
     "a",

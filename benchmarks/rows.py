@@ -232,6 +232,42 @@ def chrf(runs: int) -> Iterator[Row]:
 
 
 @benchmark
+def ter(runs: int) -> Iterator[Row]:
+    """TER of one test set in process, beside sacreBLEU; and of every system of WMT22."""
+    text = corpus.test_set()
+    costs = in_turn(
+        min(runs, 3),
+        {
+            "truebleu": lambda: job("score_ter", *text.files),
+            "sacrebleu": lambda: job("sacrebleu_ter", *text.files),
+        },
+    )
+    _agree("sacreBLEU", costs["truebleu"], costs["sacrebleu"])
+    own, peer = costs["truebleu"].processor, costs["sacrebleu"].processor
+    yield Row(
+        f"TER, {text.segments:,} segments, in process",
+        "≥ 100 × sacreBLEU",
+        f"{1000 * own:.2f} ms",
+        f"sacrebleu {peer:.2f} s",
+        f"{peer / own:.0f} × faster",
+        peer >= 100 * own,
+        dict(costs),
+    )
+    systems = corpus.test_sets()
+    if systems:
+        files = [path for system in systems for path in system.files]
+        every = in_turn(runs, {"truebleu": lambda: job("score_ter_files", 2, *files)})["truebleu"]
+        segments = sum(system.segments for system in systems)
+        yield Row(
+            f"TER, WMT22: {len(systems)} systems, {segments:,} segments, 2 threads, elapsed",
+            "≤ 30 s",
+            f"{every.elapsed:.2f} s ({every.processor:.2f} s of processor time)",
+            met=every.elapsed <= 30,
+            figures={"truebleu": every},
+        )
+
+
+@benchmark
 def test_set(runs: int) -> Iterator[Row]:
     """One test set, the whole process, beside bare Python and sacreBLEU's command."""
     text = corpus.test_set()
@@ -432,6 +468,56 @@ def segments(runs: int) -> Iterator[Row]:
         f"{1000 * (own - second):.0f} ms here; the second call on the same strings is "
         f"{extrapolated / second:.0f} × faster than sacreBLEU.",
     )
+
+
+# ---- significance ----
+
+
+@benchmark
+def significance(runs: int) -> Iterator[Row]:
+    """Paired tests of 10 systems, from their statistics; and of 3, from text, beside sacreBLEU."""
+    text = corpus.test_set()
+
+    def tests(test: str, metrics: str) -> Callable[[], Cost]:
+        return lambda: job("paired_tests", test, metrics, 10, *text.files)
+
+    works = {
+        "1,000 resamples": ("bs", 60),
+        "10,000 randomizations and 1,000 resamples": ("ar", 200),
+    }
+    for work, (test, most) in works.items():
+        costs = in_turn(
+            runs, {metrics: tests(test, metrics) for metrics in ("bleu chrf", "bleu chrf ter")}
+        )
+        two, three = (1000 * cost.processor for cost in costs.values())
+        yield Row(
+            f"10 systems × {text.segments:,} segments, BLEU + chrF, {work}",
+            f"≤ {most} ms",
+            f"{two:.1f} ms",
+            f"with TER {three:.1f} ms",
+            met=two <= most,
+            figures=dict(costs),
+        )
+
+    def original(program: str, test: str) -> Callable[[], Cost]:
+        return lambda: job(f"{program}_tests", test, 3, *text.files)
+
+    for test, name in (("bs", "bootstrap"), ("ar", "randomization")):
+        costs = in_turn(
+            min(runs, 3),
+            {program: original(program, test) for program in ("as_sacrebleu", "sacrebleu")},
+        )
+        _agree(f"sacreBLEU's paired {name}", costs["as_sacrebleu"], costs["sacrebleu"])
+        own, peer = (costs[program].processor for program in ("as_sacrebleu", "sacrebleu"))
+        yield Row(
+            f"sacreBLEU's paired {name}, 3 systems × {text.segments:,} segments, BLEU, from text",
+            "≥ 20 × sacrebleu",
+            f"{1000 * own:.1f} ms",
+            f"sacrebleu {peer:.1f} s",
+            f"{peer / own:.0f} × faster",
+            peer >= 20 * own,
+            dict(costs),
+        )
 
 
 # ---- other tokenizers and instruction sets ----

@@ -6,6 +6,7 @@ from truebleu.chrf import CHRF, chrf
 from truebleu.files import File
 from truebleu.metric import Metric, Score, Signature, metric
 from truebleu.statistics import Statistics
+from truebleu.ter import TER, ter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ __all__ = [
     "BLEU",
     "CHRF",
     "Comparison",
+    "TER",
     "Explanation",
     "File",
     "InputError",
@@ -35,6 +37,7 @@ __all__ = [
     "explain",
     "family",
     "metric",
+    "ter",
     "which",
 ]
 

@@ -30,9 +30,20 @@ if TYPE_CHECKING:
     from truebleu.metric import Metric
     from truebleu.statistics import Statistics
 
-    Measured = Sequence[tuple[Metric, Sequence[Statistics]]]
+    Measured = Sequence[tuple[Metric, Sequence[Table]]]
 
 SEED = 12345
+
+# What sacreBLEU's BLEU can be told; the other parameters are other programs'.
+BLEU_PARAMETERS = {
+    "tokenize",
+    "lowercase",
+    "smoothing",
+    "smoothing_value",
+    "effective_order",
+    "max_order",
+}
+SMOOTHING = ("exp", "floor", "add-k", "none")
 
 # Trials of randomization whose sums are in memory at a time.
 TRIALS = 2000
@@ -253,9 +264,7 @@ def bs_p_value(
     return (bs_count(system, baseline, difference) + 1) / (len(system_scores) + 1)
 
 
-def ar_p_value(
-    scores_a: Sequence[float], scores_b: Sequence[float], difference: float
-) -> float:
+def ar_p_value(scores_a: Sequence[float], scores_b: Sequence[float], difference: float) -> float:
     """The p-value of `--paired-ar`, from the scores of the trials and the observed difference."""
     count = sum(abs(a - b) > difference for a, b in zip(scores_a, scores_b, strict=True))
     return (count + 1) / (len(scores_a) + 1)
@@ -328,7 +337,12 @@ def randomized(
 def _formula(metric: Metric) -> SingleFormula:
     """The metric's formula in single precision."""
     parameters: Any = metric
-    if metric.NAME == "BLEU" and getattr(metric, "_plain", False):
+    own = {
+        name
+        for name, default in metric.PARAMETERS.items()
+        if name not in BLEU_PARAMETERS and metric.parameters[name] != default
+    }
+    if metric.NAME == "BLEU" and not own and parameters.smoothing in SMOOTHING:
         value = parameters.smoothing_value
         return SingleFormula.bleu(
             parameters.smoothing,

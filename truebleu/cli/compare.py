@@ -234,7 +234,7 @@ def short_names(paths: Sequence[str]) -> list[str]:
     names = [os.path.basename(path) for path in paths]
     if len(set(names)) < len(names):
         names = list(paths)
-    if len(set(names)) == len(names) > 1:
+    if len(set(names)) == len(names) > 1 and not any("#" in name for name in names):
         names = _without_common(names)
     seen: dict[str, int] = {}
     for i, name in enumerate(names):
@@ -249,11 +249,13 @@ def _without_common(names: Sequence[str]) -> list[str]:
     import re
 
     # Parts and what is between them, in turn.
-    split = [re.split(r"([./#\\])", name) for name in names]
+    split = [re.split(r"([./\\])", name) for name in names]
     shortest = min(map(len, split))
     start = 0
     while start + 2 < shortest and len({tuple(parts[: start + 2]) for parts in split}) == 1:
         start += 2
+    if len({parts[start] for parts in split}) == 1:  # one is the beginning of another
+        return list(names)
     end = 0
     while start + end + 2 < shortest and len({tuple(p[len(p) - end - 2 :]) for p in split}) == 1:
         end += 2
@@ -306,6 +308,8 @@ def scores_of(options: argparse.Namespace, systems: Mapping[str, Any] | None) ->
             )
     made: dict[str, Any] = {}
     for name, files in found.items():
+        if options.output is not None and any(_same(options.output, file) for file in files):
+            raise shared.UsageError(f"-o/--output: {options.output} is an input as well")
         if len(files) == 1 and (systems is None or len(systems) > 1):
             made[name] = files[0]
             continue
@@ -318,6 +322,11 @@ def scores_of(options: argparse.Namespace, systems: Mapping[str, Any] | None) ->
             )
         made[name] = dict(zip(systems, files, strict=True))
     return made
+
+
+def _same(path: str, file: File) -> bool:
+    there = os.path.isfile(path) and os.path.exists(file.path)
+    return there and os.path.samefile(path, file.path)
 
 
 # ---- terminals ----

@@ -149,17 +149,20 @@ class Parser(argparse.ArgumentParser):
 
         argparse would take `-ci REF` for a wrong number.
         """
-        for word, following in zip(words, [*words[1:], "-"], strict=True):
+        for i, word in enumerate(words):
+            following = words[i + 1] if i + 1 < len(words) else "-"
             action = self._option_string_actions.get(word)
-            if action is None or action.nargs != "?" or following.startswith("-"):
-                yield word
-                continue
-            try:
-                assert callable(action.type)
-                action.type(following)
-                yield word
-            except argparse.ArgumentTypeError:
+            # A number may be a wrong one, but is meant for the option.
+            if (
+                action is not None
+                and action.nargs == "?"
+                and not following.startswith("-")
+                and not _is_number(following)
+                and not _taken(action, following)
+            ):
                 yield f"{word}={'yes' if action.const is True else action.const}"
+            else:
+                yield word
 
     def _check_name(self, argument: str) -> None:
         """Refuses an option that is not one.
@@ -212,6 +215,16 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
     close = difflib.get_close_matches(name.lower(), list(known), n=1)
     return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def _taken(action: argparse.Action, word: str) -> bool:
+    """Whether an option takes a word as its value."""
+    try:
+        assert callable(action.type)
+        action.type(word)
+    except argparse.ArgumentTypeError:
+        return False
+    return True
 
 
 def _is_number(text: str) -> bool:

@@ -104,7 +104,8 @@ def title(content: Mapping[str, Any]) -> str:
         parts.append("a varying number of references a segment")
     elif references is not None:
         parts.append(f"{_count(references, 'reference')} a segment")
-    return ", ".join(parts)
+    title = ", ".join(parts)
+    return title if content["baseline"] is None else visible(f"{title}; Δ to {content['baseline']}")
 
 
 def grids(content: Mapping[str, Any], width: int | None = None) -> Iterator[Grid]:
@@ -151,7 +152,7 @@ def _grid(content: Mapping[str, Any], metric: Mapping[str, Any], places: int) ->
     if content["test"] and several:
         columns.append(Column("cluster", "score"))
     if several:
-        columns.append(Column(f"Δ {content['baseline']}", "difference"))
+        columns.append(Column("Δ", "difference"))
         if content["intervals"]:
             columns.append(Column(level, "difference"))
         if content["test"]:
@@ -161,9 +162,9 @@ def _grid(content: Mapping[str, Any], metric: Mapping[str, Any], places: int) ->
         columns += [Column(name, "segments") for name in ("won", "tied", "lost")]
         if content["test"]:
             columns.append(Column("needed", "segments"))
-        if content["intervals"]:
-            columns.append(Column("", "forest"))
     ends = _ends(content, metric["name"]) if several and content["intervals"] else None
+    if ends is not None:
+        columns.append(Column("", "forest"))
     rows = [
         list(_row(content, system, metric, write, ends, several=several))
         for system in content["systems"]
@@ -363,21 +364,28 @@ def legend(content: Mapping[str, Any]) -> list[str]:
     if len(content["systems"]) < 2:
         return []
     lines = []
-    if content["test"]:
-        threshold = f"p < {content['test']['alpha']:g}"
-        corrected = content["correction"]
-        if corrected:
-            threshold = f"p {corrected['title']} < {content['test']['alpha']:g}"
+    test, correction = content["test"], content["correction"]
+    if test:
+        p = f"p {correction['title']}" if correction else "p"
         lines.append(
-            f"Raised letters: significantly better than those systems ({threshold}, as *). "
-            "Every system of a cluster is significantly better than all of the clusters below."
+            f"Raised letters: significantly better than those systems ({p} < {test['alpha']:g}, "
+            "as *). Every system of a cluster is significantly better than all of the clusters "
+            "below."
         )
-        lines.append(
-            f"Won, tied, lost: segments scored higher, equal or lower than {content['baseline']}'s"
-            f"{_lower(content)}. Needed: about how many segments like these show a difference of "
-            "this size 4 times in 5."
-        )
-    return lines
+        if correction and len(content["systems"]) > 2:
+            pairs = len(content["pairs"]) // len(content["metrics"])
+            lines.append(
+                f"{p} is corrected for the tests of its column, letters and clusters for those of "
+                f"all {pairs} pairs, metric by metric."
+            )
+    won = (
+        f"Won, tied, lost: segments scored higher, equal or lower than {content['baseline']}'s"
+        f"{_lower(content)}."
+    )
+    needed = (
+        " Needed: about how many segments like these show a difference of this size 4 times in 5."
+    )
+    return [*lines, won + (needed if test else "")]
 
 
 def _lower(content: Mapping[str, Any]) -> str:
@@ -388,11 +396,9 @@ def _lower(content: Mapping[str, Any]) -> str:
 
 def sentences(content: Mapping[str, Any]) -> list[str]:
     """What is to be read with the grids: their marks, the test, and what is remarkable."""
-    return [
-        *legend(content),
-        *([content["reading"]] if content["reading"] else []),
-        *(f"Note: {note['text']}" for note in content["notes"]),
-    ]
+    told = [content["reading"]] if content["reading"] else []
+    notes = [f"Note: {note['text']}" for note in content["notes"]]
+    return [visible(sentence) for sentence in (*legend(content), *told, *notes)]
 
 
 def signatures(content: Mapping[str, Any], *, short: bool = False) -> list[str]:

@@ -64,7 +64,7 @@ def _blocks(content: Mapping[str, Any], digits: int | None, *, short: bool) -> I
     for grid in document.grids(content, digits):
         yield table(grid, grid.metric)
     for sentence in document.sentences(content):
-        yield f"<p>{escape(document.visible(sentence))}</p>"
+        yield f"<p>{escape(sentence)}</p>"
     for signature in document.signatures(content, short=short):
         text = escape(document.visible(signature)).replace("|", "|<wbr>")
         yield f'<p class="signature">{text}</p>'

@@ -35,9 +35,8 @@ def render(content: Mapping[str, Any], *, digits: int | None = None, short: bool
 
 def _said(content: Mapping[str, Any], *, short: bool) -> Iterator[str]:
     """What is said of the tables, for whoever writes the caption."""
-    yield document.visible(document.title(content))
-    for sentence in document.sentences(content):
-        yield document.visible(sentence)
+    yield document.title(content)
+    yield from document.sentences(content)
     yield from document.signatures(content, short=short)
 
 

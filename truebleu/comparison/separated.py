@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 
+from truebleu.explanation.document import visible
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,13 +18,14 @@ COLUMNS = (
     *("p", "corrected_p", "significant", "wins", "ties", "losses", "segments_needed", "signature"),
 )
 # What a spreadsheet would take for the beginning of a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@")
 
 
 def render(content: Mapping[str, Any], separator: str) -> str:
     """A header, and a line for each metric and system, every number with all of its digits.
 
-    Text that a spreadsheet would take for a formula gets an apostrophe before it.
+    Text that a spreadsheet would take for a formula gets an apostrophe before it; characters that
+    do not show are written out.
     """
     made = io.StringIO()
     lines = csv.writer(made, delimiter=separator, lineterminator="\n")
@@ -65,6 +68,7 @@ def _written(value: Any) -> Any:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, str) and value.startswith(FORMULA):
-        return f"'{value}"
+    if isinstance(value, str):
+        text = visible(value)
+        return f"'{text}" if text.startswith(FORMULA) else text
     return repr(value) if isinstance(value, float) else value

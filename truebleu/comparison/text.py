@@ -46,7 +46,7 @@ def lines(
 ) -> Iterator[Line]:
     """The lines, as pieces."""
     width = max(width, NARROWEST)
-    yield [(document.title(content), "title")]
+    yield from ([(line, "title")] for line in wrapped(document.title(content), width))
     for grid in document.grids(content, digits):
         for part in _parts(grid, width):
             yield []
@@ -77,9 +77,12 @@ def _parts(grid: Grid, width: int) -> Iterator[list[Line]]:
     naming, forest = groups.pop(""), groups.pop("forest", [])
     parts = [list(naming)]
     for numbers in groups.values():
-        if len(parts[-1]) > len(naming) and _taken(columns, [*parts[-1], *numbers]) > width:
-            parts.append(list(naming))
-        parts[-1] += numbers
+        # A group stays together unless it is too wide by itself.
+        whole = _taken(columns, [*naming, *numbers]) <= width
+        for some in [numbers] if whole else [[number] for number in numbers]:
+            if len(parts[-1]) > len(naming) and _taken(columns, [*parts[-1], *some]) > width:
+                parts.append(list(naming))
+            parts[-1] += some
     for i, part in enumerate(parts):
         chosen = [columns[number] for number in part]
         if i:
@@ -161,15 +164,16 @@ def drawing(forest: Forest, width: int) -> Line:
     >>> "".join(text for text, _ in line)
     '    │   ├─────●─────┤    '
     """
-    made = [" "] * width
-    made[_at(forest, 0.0, width)] = "│"
+    marks = [(" ", "")] * width
+    zero = _at(forest, 0.0, width)
+    marks[zero] = ("│", "rule")
     if forest.interval is not None:
         low, value, high = (_at(forest, value, width) for value in forest.interval)
         for i in range(low, high + 1):
-            made[i] = "┼" if made[i] == "│" else "─"
-        made[low], made[high] = "├", "┤"
-        made[value] = "●"
-    return [("".join(made), forest.mark)]
+            marks[i] = ("┼" if i == zero else "─", forest.mark)
+        marks[low], marks[high] = ("├", forest.mark), ("┤", forest.mark)
+        marks[value] = ("●", forest.mark)
+    return marks
 
 
 def _at(forest: Forest, value: float, width: int) -> int:

@@ -346,3 +346,9 @@ export class Data {
     return answer.json();
   }
 }
+
+/** One text of a text block that is read when it is first wanted, as alignments are. @param {Data} data @param {string} name @param {number} i */
+export async function unpackedText(data, name, i) {
+  if (!data.texts.has(name)) data.texts.set(name, new Texts(await data.block(name), data.n));
+  return data.texts.get(name)?.text(i) ?? null;
+}

@@ -132,9 +132,8 @@ def sentence(manifest: Content) -> str:
     size = write(turned * pair["value"])
     around = []
     if pair["interval"] is not None:
-        ends = sorted((turned * pair["interval"]["low"], turned * pair["interval"]["high"]))
-        signed = document.signing(write)
-        around.append(f"{level}{signed(ends[0])} to {signed(ends[1])}")
+        low, high = sorted(turned * pair["interval"][end] for end in ("low", "high"))
+        around.append(f"{level}{write(low)} to {write(high)}")
     p = document.decisive(pair)
     if p is not None:
         shown = document.p_value(p)

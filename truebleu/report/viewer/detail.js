@@ -8,7 +8,7 @@ import {walk} from "./formula.js";
 /** @typedef {import("./tokens.js").Tokens} Tokens */
 /** @typedef {{role: string, label: any, text: string, tokens: Tokens, match: import("./tokens.js").Match | null, against: {name: string, keys: string[]}[]}} Shown */
 
-const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff A–B", "d", "What only one of the two systems has"], ["ref", "Diff to reference", "", "What differs from the nearest reference"], ["plain", "Plain", "", "The text alone"], ["tokens", "Tokens", "t", "What the tokenizer made of the text"]];
+const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff", "d", "What only one of the two systems has"], ["ref", "Diff to reference", "", "What differs from the nearest reference"], ["plain", "Plain", "", "The text alone"], ["tokens", "Tokens", "t", "What the tokenizer made of the text"]];
 
 /** How the page splits a text for the metric, and whether that is how the metric does. @param {Context} context */
 function splitter({ current: { setting } }) {
@@ -58,15 +58,15 @@ export function renderDetail(panel, context, i, acts) {
         { text: "Link to this segment", act: () => { copy(location.href.split("#")[0] + store.hash(), "Link copied"); } }], { class: "quiet" }),
       button("✕", acts.close, { class: "quiet", "aria-label": "Close", title: "Close (Esc)" })));
   const modes = el("div.modes", { role: "group", "aria-label": "What is marked" }, MODES.filter(([id]) => b || id !== "diff").map(([id, title, key, hint]) =>
-    toggle(title, mode === id, () => store.set({ mode: id }, { replace: true }), { title: key ? `${hint} (${key})` : hint })));
+    toggle(id === "diff" && b ? `Diff ${a.letter}–${b.letter}` : title, mode === id, () => store.set({ mode: id }, { replace: true }), { title: key ? `${hint} (${key})` : hint })));
   const texts = el("div.texts");
   if (!data.ready.texts) texts.append(el("p.empty", {}, "The texts are being unpacked …"));
   else if (data.redacted) texts.append(el("p.empty", {}, "The texts were left out of this file; scores and counts are all there."));
   else if (!segment.embedded) texts.append(el("p.empty", {}, `The text of this segment is not in this file: it has that of ${plural(data.manifest.embedded, "segment")}, those that the result depends on most and as many drawn at random.`));
   else if (segment.hypotheses[0] === undefined) texts.append(el("p.empty", {}, "The texts are on their way …"));
   else drawTexts();
-  replace(panel, el("div", { on: { mouseover: (/** @type {Event} */ event) => tell(event.target, false), focusin: (/** @type {Event} */ event) => tell(event.target, true), keydown: step } },
-    top, modes, texts, info, steps(context, i), edits(context, i)));
+  replace(panel, el("div.scroll", { on: { mouseover: (/** @type {Event} */ event) => tell(event.target, false), focusin: (/** @type {Event} */ event) => tell(event.target, true), keydown: step } },
+    top, modes, texts, steps(context, i), edits(context, i)), info);
 
   function drawTexts() {
     const references = segment.references.map((text, r) => ({ text, r })).filter(one => one.text !== null);

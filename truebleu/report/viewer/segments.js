@@ -127,7 +127,7 @@ export const segmentsView = {
       const head = (/** @type {string} */ kind, /** @type {any} */ title, /** @type {string} */ name, /** @type {string} */ hint) => {
         const mine = sort.replace(/[-|]/g, "") === name, down = sort[0] === "-";
         return el(`div.${kind}`, { role: "columnheader", "aria-sort": mine ? (down ? "descending" : "ascending") : null },
-          button([title, el("span.arrow", { "aria-hidden": "true" }, !mine ? "" : sort.includes("|") ? " ▼|" : down ? " ▼" : " ▲")], () => store.set({ sort: mine && down ? name : mine || name === "number" ? "number" : `-${name}` }), { title: hint, tabindex: 0 }));
+          button([mine && sort.includes("|") ? ["|", title, "|"] : title, el("span.arrow", { "aria-hidden": "true" }, !mine ? "" : down ? " ▼" : " ▲")], () => store.set({ sort: mine && down ? name : mine || name === "number" ? "number" : `-${name}` }), { title: hint, tabindex: 0 }));
       };
       replace(header, head("c-number", "#", "number", "Sort by number"), head("c-score", badge(a), "scoreA", `Sort by the score of ${a.letter} ${a.name}`), b ? head("c-score", badge(b), "scoreB", `Sort by the score of ${b.letter} ${b.name}`) : null,
         b ? head("c-delta", "Δ", "delta", "Sort by the difference of the segment's scores, B less A") : null, head("c-influence", "Influence", "influence", b ? "Sort by how much the corpus Δ would fall without the segment" : "Sort by how much the score would fall without the segment"),
@@ -153,14 +153,14 @@ export const segmentsView = {
       detail.hidden = !shown;
       container.classList.toggle("open", shown);
       if (!shown) return;
-      const top = detail.dataset.segment === String(seg) ? detail.scrollTop : 0;
+      const top = detail.dataset.segment === String(seg) ? detail.firstElementChild?.scrollTop ?? 0 : 0;
       const mark = within ? [...detail.querySelectorAll("button")].indexOf(/** @type {any} */ (document.activeElement)) : -1;
       renderDetail(detail, context, seg - 1, { close: () => { store.set({ seg: null }); list.node.focus(); }, go: step => {
         const at = current.place(seg - 1), next = current.chosen[at + step];
         if (next !== undefined) store.set({ seg: next + 1 }, { replace: true });
       } });
       if (within) /** @type {HTMLElement | null} */ (mark >= 0 ? detail.querySelectorAll("button")[mark] : detail.querySelector("h2"))?.focus({ preventScroll: true });
-      detail.scrollTop = top;
+      if (detail.firstElementChild) detail.firstElementChild.scrollTop = top;
       detail.dataset.segment = String(seg);
       const place = current.place(seg - 1);
       if (place >= 0 && place !== list.active) list.go(place, false);
@@ -181,7 +181,7 @@ export const segmentsView = {
       replace(tools, toggle("Filters", store.get("panel"), () => store.set({ panel: !store.get("panel") }, { replace: true }), { "aria-expanded": String(store.get("panel")), "aria-pressed": null, "aria-controls": "filters", title: "Filters (f)", data: { tool: "filters" } }),
         menu("Sort", () => orders.map(([key, text]) => ({ text, on: key === sort, act: () => store.set({ sort: key }) })), { title: "Sort (s)", data: { tool: "sort" } }),
         button("Sample", () => store.set({ sample: Math.floor(Math.random() * 1e6) }), { title: `${SAMPLE} of the segments by chance: those at the top of a sorted list mislead`, data: { tool: "sample" } }));
-      if (focus) container.querySelector(`[data-tool="${focus}"]`)?.focus();
+      if (focus) /** @type {HTMLElement | null} */ (container.querySelector(`[data-tool="${focus}"]`))?.focus();
     }
 
     function chipsAgain() {

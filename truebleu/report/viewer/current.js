@@ -51,7 +51,8 @@ export class Current {
     this.all = true;
     /** What went wrong with a filter. */
     this.problem = "";
-    this.busy = false;
+    /** How much of a search is done, 0 to 1; null if none is under way. @type {number | null} */
+    this.busy = null;
     /** @type {Subset | null} */
     this.subset = null;
     this.turn = 0;
@@ -172,10 +173,11 @@ export class Current {
   async choose() {
     const turn = ++this.turn, { store } = this;
     this.problem = "";
+    this.busy = null;
     const mask = this.mask();
     const find = store.get("find");
     if (find) {
-      this.busy = true;
+      this.busy = 0;
       try {
         const hits = await this.search(find, turn, mask);
         if (turn !== this.turn) return;
@@ -185,7 +187,7 @@ export class Current {
         this.problem = /** @type {Error} */ (error).message;
         mask.fill(0);
       }
-      this.busy = false;
+      this.busy = null;
     }
     const sample = store.get("sample");
     if (sample !== null) draw(mask, SAMPLE, sample);
@@ -284,6 +286,8 @@ export class Current {
       if (!of.length) continue;
       for (const i of await this.worker.run({ kind: "regex", pattern: find, flags, texts, of }, Math.max(1, until - Date.now()), "The pattern took more than 10 seconds, and was stopped")) hits[i] = 1;
       if (turn !== this.turn) break;
+      this.busy = Math.min(1, (from + 4096) / data.n);
+      store.tell(new Set(["subset"]));
     }
     return hits;
   }
@@ -327,7 +331,7 @@ export class Current {
       const result = await this.resample(chosen);
       if (turn !== this.turn) return;
       const [low, high] = b ? result.delta : result.a;
-      subset.interval = { low, high, how: `${SAMPLES} paired bootstrap resamples` };
+      subset.interval = { low, high, how: `1,000 ${b ? "paired " : ""}bootstrap resamples` };
       if (chosen.length < FEW) subset.note = "few segments: rough";
     } catch (error) {
       if (turn !== this.turn) return;

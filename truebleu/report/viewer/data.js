@@ -97,30 +97,29 @@ export class Texts {
   search(needle, exact, hits) {
     const pattern = bytePattern(needle, exact);
     if (!pattern) return this.searchSlowly(needle, exact, hits);
-    const { low, high, loose } = pattern, { bytes, starts, length } = this, m = low.length, end = bytes.length;
+    const { low, high, loose } = pattern, { bytes, starts } = this, m = low.length, end = bytes.length;
     const wanted = needle.toLowerCase();
-    // Horspool: how far to move on by the byte under the pattern's end.
-    const skip = new Int32Array(256).fill(m);
-    for (let i = 0; i < m - 1; i++) skip[low[i]] = skip[high[i]] = m - 1 - i;
-    const lastLow = low[m - 1], lastHigh = high[m - 1];
-    let segment = 0;
-    for (let at = m - 1; at < end;) {
-      const byte = bytes[at];
-      if (byte === lastLow || byte === lastHigh) {
-        let i = m - 2, from = at - m + 1;
-        while (i >= 0 && (bytes[from + i] === low[i] || bytes[from + i] === high[i])) i--;
-        if (i < 0) {
-          if (starts[segment + 1] <= from) segment = find(starts, from, segment);
-          if (at < starts[segment + 1] && (!loose || this.text(segment)?.toLowerCase().includes(wanted))) {
-            hits[segment] = 1;
-            at = starts[segment + 1] + m - 1;
-            if (segment + 1 >= length) break;
-            segment++;
-            continue;
-          }
+    // Horspool: how far to move on by the byte under the pattern's end; not at all if it fits.
+    const skip = new Uint8Array(256).fill(Math.min(m, 255)), last = m - 1;
+    for (let i = Math.max(0, last - 254); i < last; i++) skip[low[i]] = skip[high[i]] = last - i;
+    const again = Math.min(skip[low[last]], skip[high[last]]);
+    skip[low[last]] = skip[high[last]] = 0;
+    let segment = 0, at = last;
+    while (at < end) {
+      const step = skip[bytes[at]];
+      if (step) { at += step; continue; }
+      const from = at - last;
+      let i = last - 1;
+      while (i >= 0 && (bytes[from + i] === low[i] || bytes[from + i] === high[i])) i--;
+      if (i < 0) {
+        while (starts[segment + 1] <= from) segment++;
+        if (at < starts[segment + 1] && (!loose || this.text(segment)?.toLowerCase().includes(wanted))) {
+          hits[segment] = 1;
+          at = starts[segment + 1] + last;
+          continue;
         }
       }
-      at += skip[byte];
+      at += again;
     }
   }
 
@@ -132,16 +131,6 @@ export class Texts {
       if (text !== null && (exact ? text : text.toLowerCase()).includes(wanted)) hits[i] = 1;
     }
   }
-}
-
-/** The segment that a byte lies in, which is not before `low`. @param {Uint32Array} starts @param {number} at @param {number} low */
-function find(starts, at, low) {
-  let high = starts.length - 2;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (starts[middle + 1] <= at) low = middle + 1; else high = middle;
-  }
-  return low;
 }
 
 /**

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BLEU",
     "CHRF",
-    "Comparison",
     "TER",
+    "Comparison",
     "Explanation",
     "File",
     "InputError",

@@ -309,8 +309,7 @@ def _difference(
     if test == "bs":
         count = sum(abs(difference - mean) >= abs(observed) for difference in differences)
     elif test == "koehn":
-        count = size - (size if better is None else won if better else lost)
-        count = size if better is None else count
+        count = size - (0 if better is None else won if better else lost)
     assert count is not None
     p = (count + 1) / (trials + 1)
     tables = dict(zip(measure.systems, measure.tables, strict=True))

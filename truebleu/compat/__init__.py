@@ -1,0 +1,1 @@
+"""Other packages' names over this package's engine."""

@@ -269,7 +269,7 @@ def _several(weights: Any) -> Any:
     return weights
 
 
-def _counts(pairs: list[tuple[Any, Any]], orders: int) -> tuple[int, float, Counts, Counts]:
+def _counts(pairs: list[tuple[Any, Any]], orders: int) -> tuple[int, int, Counts, Counts]:
     """Lengths of hypotheses and references, matches and n-grams of each order."""
     if not counting.is_order(orders) or not counting.in_kernel(pairs):
         return _plain_counts(pairs, orders)
@@ -281,13 +281,15 @@ def _counts(pairs: list[tuple[Any, Any]], orders: int) -> tuple[int, float, Coun
         return length, reference_length, counts[:orders], counts[orders:]
     ((references, hypothesis),) = pairs
     text, *others = counting.texts((hypothesis, *references))
-    score = counting.engine(orders).sentence(text, others)
+    matches = counting.engine(orders).sentence(text, others).matches
     length = len(hypothesis)
-    totals = [max(1, length - n) for n in range(orders)]
-    return length, score.reference_length, score.matches, totals
+    totals: Counts = range(length, length - orders, -1)
+    if length < orders:
+        totals = [max(1, total) for total in totals]
+    return length, closest_ref_length(references, length), matches, totals
 
 
-def _plain_counts(pairs: list[tuple[Any, Any]], orders: int) -> tuple[int, float, Counts, Counts]:
+def _plain_counts(pairs: list[tuple[Any, Any]], orders: int) -> tuple[int, int, Counts, Counts]:
     """The same of anything that has n-grams, in the order that NLTK looks at it."""
     lengths = [0, 0]
     matches, totals = [0] * orders, [0] * orders

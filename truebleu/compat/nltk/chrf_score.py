@@ -7,12 +7,15 @@ sacreBLEU's chrF2: a mean of F-scores with β = 3, with one reference a segment.
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
+from itertools import islice
 
+from truebleu.chrf import CHRF
 from truebleu.compat.nltk import counting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
 # The F-score where precision or recall have no n-gram to be a ratio of, or nothing matches.
@@ -62,10 +65,13 @@ def corpus_chrf(
             "hypotheses: no segments at all" if orders else f"no orders {min_len} to {max_len}"
         )
     if counting.is_order(min_len) and counting.is_order(max_len):
-        rows = _kernel_scores(pairs, min_len, max_len, beta)
+        rows = [
+            [_scores(*counts, beta, TINY)[2] for counts in islice(segment, min_len - 1, None)]
+            for segment in _counts(pairs, max_len)
+        ]
     else:
         rows = [
-            [chrf_precision_recall_fscore_support(*pair, n, beta=beta)[2] for n in orders]
+            [chrf_precision_recall_fscore_support(*pair, n, beta)[2] for n in orders]
             for pair in pairs
         ]
     # Order by order, as NLTK adds them up.
@@ -106,20 +112,21 @@ def _scores(
     return precision, recall, score
 
 
-def _kernel_scores(
-    pairs: list[tuple[str, str]], least: int, most: int, beta: float
-) -> list[list[float]]:
-    """For each segment the F-score of each order."""
-    texts = [counting.characters(pair) for pair in pairs]
-    hypotheses, references = [text for _, text in texts], [text for text, _ in texts]
-    matches = counting.matches(hypotheses, references, most, "char")
-    return [
-        [
-            _scores(row[n], max(0, len(hypothesis) - n), max(0, len(reference) - n), beta, TINY)[2]
-            for n in range(least - 1, most)
-        ]
-        for row, (reference, hypothesis) in zip(matches, pairs, strict=True)
-    ]
+@cache
+def _engine(orders: int) -> CHRF:
+    return CHRF(orders, whitespace=True)
+
+
+def _counts(pairs: list[tuple[str, str]], orders: int) -> Iterator[Iterable[tuple[int, int, int]]]:
+    """For each segment and order the matches, and the n-grams of hypothesis and reference."""
+    metric = _engine(orders)
+    if len(pairs) == 1:
+        score = metric.sentence(*reversed(pairs[0]))
+        yield zip(score.matches, score.hypothesis_totals, score.reference_totals, strict=True)
+        return
+    table = metric.statistics([found for _, found in pairs], [meant for meant, _ in pairs])
+    for row in table.tolist():
+        yield zip(row[2::3], row[0::3], row[1::3], strict=True)
 
 
 def _text(segment: Any, ignore_whitespace: bool) -> str:

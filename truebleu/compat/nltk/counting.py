@@ -21,21 +21,9 @@ PLAIN = frozenset({list, tuple, str})
 
 
 @cache
-def engine(orders: int, tokenize: str = "none", missing_order: str | None = None) -> BLEU:
-    """The metric that counts n-grams of up to so many tokens."""
-    return BLEU(tokenize, max_order=orders, missing_order=missing_order)
-
-
-def matches(
-    hypotheses: Sequence[str], references: Sequence[str], orders: int, tokenize: str = "none"
-) -> list[Sequence[int]]:
-    """The clipped matches of each order, of each hypothesis in its one reference."""
-    metric = engine(orders, tokenize)
-    if len(hypotheses) > 1:
-        table = metric.statistics(hypotheses, references)
-        return [row[2 : 2 + orders] for row in table.tolist()]
-    pairs = zip(hypotheses, references, strict=True)
-    return [metric.sentence(*pair).matches for pair in pairs]
+def engine(orders: int, missing_order: str | None = None) -> BLEU:
+    """The metric that counts n-grams of up to so many words."""
+    return BLEU("none", max_order=orders, missing_order=missing_order)
 
 
 def texts(sequences: Sequence[Sequence[Any]]) -> list[str]:
@@ -45,24 +33,12 @@ def texts(sequences: Sequence[Sequence[Any]]) -> list[str]:
     """
     flat = [*chain.from_iterable(sequences)]
     # A class of its own may have its own idea of being equal.
-    if all(flat) and {*map(type, flat)} <= {str} and is_solid("".join(flat)):
-        return [" ".join(tokens) for tokens in sequences]
+    if {*map(type, flat)} <= {str} and all(flat):
+        run = "".join(flat)
+        if run.isprintable() and " " not in run:  # no other white space is printable
+            return [" ".join(tokens) for tokens in sequences]
     words: defaultdict[Any, str] = defaultdict(map(str, count()).__next__)
     return [" ".join(map(words.__getitem__, tokens)) for tokens in sequences]
-
-
-def characters(pair: tuple[str, str]) -> tuple[str, str]:
-    """Texts without white space, which the kernel leaves out, but with the same n-grams."""
-    first, second = pair
-    if is_solid(first) and is_solid(second):
-        return pair
-    stand_ins: defaultdict[str, str] = defaultdict(map(chr, count(0x4E00)).__next__)
-    return "".join(map(stand_ins.__getitem__, first)), "".join(map(stand_ins.__getitem__, second))
-
-
-def is_solid(text: str) -> bool:
-    """Whether there is surely no white space: all but the space counts as not printable."""
-    return text.isprintable() and " " not in text
 
 
 def paired(references: Any, hypotheses: Any, name: str = "list_of_references") -> list[Any]:

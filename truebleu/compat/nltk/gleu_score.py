@@ -83,7 +83,13 @@ def _kernel_candidates(
         text, *texts = counting.texts(segment)
         hypotheses += [text] * len(texts)
         references += texts
-    matches = iter(counting.matches(hypotheses, references, most))
+    metric = counting.engine(most)
+    matches: Iterator[Sequence[int]]
+    if len(references) > 1:
+        table = metric.statistics(hypotheses, references)
+        matches = (row[2 : 2 + most] for row in table.tolist())
+    else:
+        matches = map(lambda *pair: metric.sentence(*pair).matches, hypotheses, references)
     for hypothesis, *others in segments:
         found = _ngrams(len(hypothesis), most)
         yield [

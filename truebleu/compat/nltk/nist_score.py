@@ -7,8 +7,8 @@ segment and order.
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import repeat
+from collections import Counter, defaultdict
+from itertools import chain, count, repeat
 from math import exp, log
 
 from truebleu.compat.nltk import counting
@@ -17,8 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
-
-    Ngram = tuple[Any, ...]
 
 LN_2 = log(2)
 
@@ -49,71 +47,91 @@ def corpus_nist(
 
     Raises ZeroDivisionError where no hypothesis has `n` tokens.
     """
-    orders = range(1, n + 1)
-    frequency: Counter[Ngram] = Counter()
-    segments = []
-    for references, hypothesis in counting.paired(list_of_references, hypotheses):
-        known = [(len(reference), _ngrams(tuple(reference), orders)) for reference in references]
-        for length, ngrams in known:
-            frequency[()] += length
-            frequency.update(ngrams)
-        segments.append((len(hypothesis), tuple(hypothesis), known))
+    pairs = counting.paired(list_of_references, hypotheses)
+    if not pairs or n < 1:
+        raise ZeroDivisionError(f"n={n} and {len(pairs)} segments: there is nothing to score")
+    # An n-gram is a number that has its tokens for digits, of which none is 0.
+    digits: defaultdict[Any, int] = defaultdict(count(1).__next__)
+    meant = [[_digits(tokens, digits) for tokens in references] for references, _ in pairs]
+    if not all(meant):
+        number = meant.index([]) + 1
+        raise ValueError(f"references: segment {number} has none, so none is the best of them")
+    found = [_digits(hypothesis, digits) for _, hypothesis in pairs]
+    base = len(digits) + 1
+    known = [[_ngrams(tokens, n, base) for tokens in references] for references in meant]
+    frequency = Counter(chain.from_iterable(chain.from_iterable(known)))
+    # What comes before a single token is every place in the text.
+    frequency[0] = sum(map(len, chain.from_iterable(meant)))
 
-    weights: list[float] = [0] * len(orders)
-    totals = [0] * len(orders)
+    weights: list[float] = [0] * n
+    totals = [0] * n
     reference_length = hypothesis_length = 0
-    for length, hypothesis, known in segments:
-        if orders and not known:
-            raise ValueError("references: a segment has none, so none is the best of them")
-        each = [
-            (words, _information(hypothesis, ngrams, frequency, orders)) for words, ngrams in known
-        ]
-        for i, order in enumerate(orders):
-            total = max(0, length - order + 1)
-            _, weight, words = max(
-                (bits[i] / total if total else 0, bits[i], words) for words, bits in each
-            )
+    for hypothesis, references, ngrams in zip(found, meant, known, strict=True):
+        lengths = list(map(len, references))
+        each = [_information(hypothesis, one, frequency, n, base) for one in ngrams]
+        for i in range(n):
+            total = max(0, len(hypothesis) - i)
+            of_order = [bits[i] for bits in each]
+            ratios = [weight / total if total else 0 for weight in of_order]
+            _, weight, words = max(zip(ratios, of_order, lengths, strict=True))
             weights[i] += weight
             totals[i] += total
             # Once for each order, as the length of the hypothesis.
             reference_length += words
-            hypothesis_length += length
+            hypothesis_length += len(hypothesis)
     precision: float = 0
     for weight, total in zip(weights, totals, strict=True):
         precision += weight / total
     return precision * nist_length_penalty(reference_length, hypothesis_length)
 
 
-def _ngrams(tokens: Ngram, orders: range) -> list[Ngram]:
-    """All n-grams of these orders, the shorter before the longer."""
-    return [tokens[i : i + order] for order in orders for i in range(len(tokens) - order + 1)]
+def _digits(tokens: Sequence[Any], digits: Mapping[Any, int]) -> list[int]:
+    found = [*map(digits.__getitem__, tokens)]
+    if len(tokens) != len(found):  # which also refuses what has no length
+        raise ValueError(f"{type(tokens).__name__}: {len(tokens)} tokens, but {len(found)} in it")
+    return found
+
+
+def _ngrams(tokens: list[int], most: int, base: int) -> list[int]:
+    """All n-grams of up to so many tokens, the shorter before the longer."""
+    every = ngrams = tokens
+    for behind in range(1, most):
+        ngrams = [
+            ngram * base + token for ngram, token in zip(ngrams, tokens[behind:], strict=False)
+        ]
+        every = every + ngrams
+    return every
 
 
 def _information(
-    hypothesis: Ngram, ngrams: list[Ngram], frequency: Mapping[Ngram, int], orders: range
+    hypothesis: list[int], ngrams: list[int], frequency: Mapping[int, int], most: int, base: int
 ) -> list[float]:
     """For each order, the information that a hypothesis has in common with a reference's n-grams.
 
     info(w₁…wₙ) = log₂(count(w₁…wₙ₋₁) / count(w₁…wₙ))
     """
     known = {*ngrams}
-    # Where an n-gram begins that both have; only there can a longer one begin.
-    common: Mapping[int, Ngram] = dict.fromkeys(range(len(hypothesis)), ())
+    # Where n-grams begin that both have; only there can a longer one begin.
+    common = dict.fromkeys(range(len(hypothesis)), 0)
     information: list[float] = []
-    for order in orders:
-        last = len(hypothesis) - order
+    for behind in range(most):
+        after = len(hypothesis) - behind
         common = {
-            i: ngram for i in common if i <= last and (ngram := hypothesis[i : i + order]) in known
+            i: ngram
+            for i, shorter in common.items()
+            if i < after and (ngram := shorter * base + hypothesis[i + behind]) in known
         }
+        if not common:
+            break
         bits = [
-            log(frequency[ngram[:-1]] / frequency[ngram]) / LN_2 * number
+            log(frequency[ngram // base] / frequency[ngram]) / LN_2 * number
             for ngram, number in _clipped(common.values(), ngrams)
         ]
         information.append(sum(bits))
-    return information
+    return information + [0] * (most - len(information))
 
 
-def _clipped(common: Collection[Ngram], ngrams: list[Ngram]) -> Iterable[tuple[Ngram, int]]:
+def _clipped(common: Collection[int], ngrams: list[int]) -> Iterable[tuple[int, int]]:
     """Each n-gram and how often both have it, in the order in which NLTK adds them up."""
     if len({*common}) == len(common):
         return zip(common, repeat(1))

@@ -116,8 +116,9 @@ def modified_precision(
 ) -> Fraction:
     """The clipped matches of order `n` over the n-grams of the hypothesis, at least one of them.
 
-    >>> modified_precision(["the cat is on the mat".split()], ["the"] * 4, n=1)
-    Fraction(2, 4)
+    >>> precision = modified_precision(["the cat is on the mat".split()], ["the"] * 4, n=1)
+    >>> precision.numerator, precision.denominator
+    (2, 4)
     """
     found = counting.counted(hypothesis, n)
     matched: Counter[tuple[Any, ...]] = Counter()

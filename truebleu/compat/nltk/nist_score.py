@@ -32,8 +32,8 @@ def sentence_nist(
 
     >>> reference = "It is a guide to action that ensures that the military will forever heed"
     >>> hypothesis = "It is a guide to action which ensures that the military always obeys"
-    >>> sentence_nist([reference.split()], hypothesis.split())
-    2.867961796036684
+    >>> round(sentence_nist([reference.split()], hypothesis.split()), 9)
+    2.867961796
     """
     return corpus_nist([references], [hypothesis], n)
 
@@ -47,16 +47,18 @@ def corpus_nist(
 
     Raises ZeroDivisionError where no hypothesis has `n` tokens.
     """
+    orders = range(1, n + 1)
     pairs = counting.paired(list_of_references, hypotheses)
-    if not pairs or n < 1:
+    if not pairs or not orders:
         raise ZeroDivisionError(f"n={n} and {len(pairs)} segments: there is nothing to score")
     # An n-gram is a number that has its tokens for digits, of which none is 0.
     digits: defaultdict[Any, int] = defaultdict(count(1).__next__)
     meant = [[_digits(tokens, digits) for tokens in references] for references, _ in pairs]
-    if not all(meant):
-        number = meant.index([]) + 1
-        raise ValueError(f"references: segment {number} has none, so none is the best of them")
-    found = [_digits(hypothesis, digits) for _, hypothesis in pairs]
+    found = []
+    for number, (references, (_, hypothesis)) in enumerate(zip(meant, pairs, strict=True), 1):
+        if not references:
+            raise ValueError(f"references: segment {number} has none, so none is the best of them")
+        found.append(_digits(hypothesis, digits))
     base = len(digits) + 1
     known = [[_ngrams(tokens, n, base) for tokens in references] for references in meant]
     frequency = Counter(chain.from_iterable(chain.from_iterable(known)))

@@ -11,6 +11,7 @@ from truebleu.bleu import BLEU, SMOOTHING
 from truebleu.chrf import CHRF
 from truebleu.cli.output import is_terminal, print_text
 from truebleu.files import File
+from truebleu.ter import TER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -367,6 +368,21 @@ def add_metric(parser: Parser) -> None:
         action="store_true",
         help="keep the orders that a text is too short for, as chrF++.py does",
     )
+    group = parser.add_argument_group("TER")
+    group.add_argument(
+        "--ter-normalized",
+        action="store_true",
+        help="split off punctuation and undo entities first, as tercom's -N",
+    )
+    group.add_argument("--ter-no-punct", action="store_true", help="leave out punctuation")
+    group.add_argument(
+        "--ter-asian-support",
+        action="store_true",
+        help="split Chinese and Japanese characters, with --ter-normalized",
+    )
+    group.add_argument(
+        "--ter-case-sensitive", action="store_true", help="tell upper case from lower case"
+    )
 
 
 def add_output(parser: Parser, formats: Iterable[str], *, numbers: bool = True) -> None:
@@ -441,12 +457,22 @@ def _chrf(options: argparse.Namespace, words: int | None = None) -> CHRF:
     )
 
 
+def _ter(options: argparse.Namespace) -> TER:
+    return TER(
+        normalized=options.ter_normalized,
+        no_punct=options.ter_no_punct,
+        asian_support=options.ter_asian_support,
+        case_sensitive=options.ter_case_sensitive,
+    )
+
+
 # How each metric is made of options.
 MAKERS: dict[str, Callable[[argparse.Namespace], Counted[Any]]] = {
     "bleu": _bleu,
     "chrf": _chrf,
     "chrf+": lambda options: _chrf(options, 1),
     "chrf++": lambda options: _chrf(options, 2),
+    "ter": _ter,
 }
 
 

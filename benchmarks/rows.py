@@ -401,6 +401,39 @@ def segments(runs: int) -> Iterator[Row]:
     )
 
 
+@benchmark
+def nltk(runs: int) -> Iterator[Row]:
+    """NLTK's functions under its names, one call a pair and a corpus of 2,000, beside NLTK."""
+    sample = corpus.million().head(2000)
+    works = [
+        (job_name, function)
+        for function in ("bleu", "gleu", "nist", "chrf")
+        for job_name in ("nltk_sentences", "nltk_corpus")
+    ]
+    for job_name, function in works:
+        costs = in_turn(
+            min(runs, 5),
+            {
+                package: partial(job, job_name, package, function, *sample.files)
+                for package in ("truebleu.compat.nltk", "nltk.translate")
+            },
+        )
+        own, peer = costs["truebleu.compat.nltk"], costs["nltk.translate"]
+        _agree("NLTK", own, peer)
+        each = job_name == "nltk_sentences"
+        factor, unit = (1e6 / sample.segments, "µs") if each else (1e3, "ms")
+        yield Row(
+            f"compat.nltk: sentence_{function}, one call"
+            if each
+            else f"compat.nltk: corpus_{function}, {sample.segments:,} pairs",
+            "",
+            f"{factor * own.processor:.1f} {unit}",
+            f"NLTK {factor * peer.processor:.1f} {unit}",
+            f"{peer.processor / own.processor:.1f} × faster",
+            figures=dict(costs),
+        )
+
+
 # ---- other tokenizers and instruction sets ----
 
 

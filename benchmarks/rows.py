@@ -401,6 +401,59 @@ def segments(runs: int) -> Iterator[Row]:
     )
 
 
+# ---- significance ----
+
+
+@benchmark
+def significance(runs: int) -> Iterator[Row]:
+    """Paired tests of 10 systems, from their statistics; and of 3, from text, beside sacreBLEU."""
+    text = corpus.test_set()
+
+    def tests(test: str, metrics: str) -> Callable[[], Cost]:
+        return lambda: job("paired_tests", test, metrics, 10, *text.files)
+
+    works = {
+        "1,000 resamples": ("bs", 60),
+        "10,000 randomizations and 1,000 resamples": ("ar", 200),
+    }
+    for work, (test, most) in works.items():
+        costs = in_turn(
+            runs, {metrics: tests(test, metrics) for metrics in ("bleu chrf", "bleu chrf ter")}
+        )
+        two, three = (1000 * cost.processor for cost in costs.values())
+        yield Row(
+            f"10 systems × {text.segments:,} segments, BLEU + chrF, {work}",
+            f"≤ {most} ms",
+            f"{two:.1f} ms",
+            f"with TER {three:.1f} ms",
+            met=two <= most,
+            figures=dict(costs),
+        )
+
+    def original(program: str, test: str) -> Callable[[], Cost]:
+        return lambda: job(f"{program}_tests", test, 3, *text.files)
+
+    for test, name in (("bs", "bootstrap"), ("ar", "randomization")):
+        costs = in_turn(
+            min(runs, 3),
+            {program: original(program, test) for program in ("as_sacrebleu", "sacrebleu")},
+        )
+        _agree(f"sacreBLEU's paired {name}", costs["as_sacrebleu"], costs["sacrebleu"])
+        own, peer = (costs[program].processor for program in ("as_sacrebleu", "sacrebleu"))
+        yield Row(
+            f"sacreBLEU's paired {name}, 3 systems × {text.segments:,} segments, BLEU, from text",
+            "≥ 20 × sacrebleu",
+            f"{1000 * own:.1f} ms",
+            f"sacrebleu {peer:.1f} s",
+            f"{peer / own:.0f} × faster",
+            peer >= 20 * own,
+            dict(costs),
+        )
+
+
+# ---- NLTK under its own names ----
+
+
 @benchmark
 def nltk(runs: int) -> Iterator[Row]:
     """NLTK's functions under its names, one call a pair and a corpus of 2,000, beside NLTK."""

@@ -62,6 +62,7 @@ class Metric:
     NAME: ClassVar[str]
     PARAMETERS: ClassVar[dict[str, Any]]
     SHORT_NAMES: ClassVar[dict[str, str]]
+    LOWER_IS_BETTER: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         if "NAME" in cls.__dict__:  # what several metrics share has none

@@ -336,6 +336,75 @@ def import_(runs: int) -> Iterator[Row]:
     )
 
 
+# ---- several systems ----
+
+
+@benchmark
+def compare(runs: int) -> Iterator[Row]:
+    """Ten systems by BLEU and chrF with paired tests, the whole process, beside sacreBLEU's."""
+    systems, reference = corpus.ten_systems()
+    names = ",".join(f"S{number}" for number in range(len(systems)))
+
+    def own(*options: object) -> Callable[[], Cost]:
+        files = (reference, "-i", *systems, "--names", names)
+        command = script("truebleu", "compare", *files, *options)
+        return lambda: process(command)
+
+    def theirs(*options: object) -> Cost:
+        return process(script("sacrebleu", reference, "-i", *systems, *options))
+
+    both, three = ("-m", "bleu", "chrf"), ("-m", "bleu", "chrf", "ter")
+    costs = in_turn(
+        runs,
+        {
+            "bootstrap": own(*both, "--paired-bs"),
+            "randomization": own(*both, "--paired-ar"),
+            "bootstrap, TER": own(*three, "--paired-bs"),
+            "randomization, TER": own(*three, "--paired-ar"),
+        },
+    )
+    # In JSON, sacreBLEU cannot print a bootstrap of chrF under NumPy 2.
+    peers = {
+        "bootstrap": theirs(*both, "--paired-bs", "-f", "text"),
+        "randomization": theirs(*both, "--paired-ar", "-f", "json"),
+    }
+    _agree_on_p(costs["randomization"], peers["randomization"])
+    for name, times, seconds in (
+        ("bootstrap", "1,000 resamples", 0.25),
+        ("randomization", "10,000 randomizations", 0.4),
+    ):
+        taken, peer = costs[name].processor, peers[name].processor
+        work = f"compare 10 systems × 2,037 segments, {times}"
+        yield Row(
+            f"{work}, BLEU + chrF, whole process",
+            f"≤ {seconds:.2f} s",
+            f"{taken:.3f} s (all 45 pairs)",
+            f"sacrebleu {peer:.1f} s (9 pairs)",
+            f"{peer / taken:.0f} × faster",
+            taken <= seconds,
+            {"truebleu": costs[name], "sacrebleu": peers[name]},
+        )
+        more = costs[f"{name}, TER"].processor - taken
+        yield Row(
+            f"{work}, with TER as well",
+            "≤ 0.30 s more",
+            f"{more:.3f} s more",
+            met=more <= 0.3,
+            figures={name: costs[f"{name}, TER"]},
+        )
+
+
+def _agree_on_p(own: Costs, peer: Cost) -> None:
+    """Stop if a difference to the baseline has another p-value, or a system another score."""
+    mine = {system["name"]: system["scores"] for system in json.loads(own.output)["systems"]}
+    for number, row in enumerate(json.loads(peer.output)):
+        for metric in ("BLEU", "chrF2"):
+            known, other = mine[f"S{number}"][metric], row[metric]
+            p = known["difference"] and known["difference"]["p"]
+            if (known["score"], p) != (other["score"], other["p_value"]):
+                raise SystemExit(f"benchmarks: sacreBLEU says {row!s:.200}, not {known!s:.200}")
+
+
 # ---- segments ----
 
 

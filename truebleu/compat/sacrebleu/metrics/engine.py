@@ -1,0 +1,217 @@
+"""The kernel in sacreBLEU's terms: reference streams in, lists of statistics out.
+
+truebleu's own metrics take the references of each segment together and refuse what is amiss; here
+are sacreBLEU's streams, cut to the shortest. What the kernel refuses is left to Python, which says
+of it what sacreBLEU says.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import truebleu
+from truebleu._kernel import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from .base import Metric
+
+    Segment = str | None | tuple[str | None, ...]
+
+# As many settings are remembered; a program has two or three.
+_SETTINGS = 64
+
+# In how many parts of a token truebleu.TER counts a mean reference length: all of 1 to 16
+# references divide them.
+_PARTS = 720720
+_MOST_REFERENCES = 16
+
+
+class References:
+    """Reference streams, turned: a line or a tuple of lines for each segment."""
+
+    __slots__ = ("number", "segments", "streams")
+
+    def __init__(self, streams: Sequence[Sequence[str | None]]) -> None:
+        self.streams = len(streams)
+        self.segments: tuple[Segment, ...]
+        if len(streams) == 1:
+            (self.segments,) = map(tuple, streams)
+            missing = [segment is None for segment in self.segments]
+        else:
+            lines = tuple(zip(*streams, strict=False))
+            self.segments = lines
+            missing = [segment.count(None) for segment in lines]
+        numbers = {self.streams - absent for absent in set(missing)}
+        # How many references each segment has; -1 if not all have the same number.
+        self.number = numbers.pop() if len(numbers) == 1 else -1
+
+    def are_text(self) -> bool:
+        """Whether there is nothing but lines and None."""
+        kinds = {type(line) for segment in self for line in segment}
+        return all(issubclass(kind, str) for kind in kinds - {type(None)})
+
+    def __iter__(self) -> Iterator[tuple[str | None, ...]]:
+        if self.streams == 1:
+            return ((segment,) for segment in self.segments)  # type: ignore[misc]
+        return iter(self.segments)  # type: ignore[arg-type]
+
+
+class KeptReferences:
+    """The references that a metric was made with, prepared when somebody looks at them.
+
+    The kernel prepares text faster than Python finds it prepared.
+    """
+
+    def __init__(self, metric: Metric, engine: Engine, references: References) -> None:
+        import copy
+
+        # As the metric was when it was given them.
+        self._metric = copy.copy(metric)
+        self.engine = engine
+        self.references = references
+
+    def _prepared(self, segment: tuple[str | None, ...]) -> dict[str, Any]:
+        metric = self._metric
+        lines = [metric._preprocess_segment(line) for line in segment if line is not None]
+        return metric._extract_reference_info(lines)
+
+    def __len__(self) -> int:
+        return len(self.references.segments)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return map(self._prepared, self.references)
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        segment = self.references.segments[index]
+        return self._prepared(segment if isinstance(segment, tuple) else (segment,))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, KeptReferences | list):
+            return NotImplemented
+        return list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+class Counts:
+    """What the kernel counted, a row a segment, as sacreBLEU's lists of numbers."""
+
+    __slots__ = ("table",)
+
+    def __init__(self, table: truebleu.Statistics) -> None:
+        self.table = table
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def rows(self) -> list[list[Any]]:
+        """A list for each segment."""
+        return self.table.tolist()
+
+    def total(self) -> list[Any]:
+        """The sum of all segments."""
+        return self.table.total().tolist()[0]
+
+
+class EditCounts(Counts):
+    """TER's: whole edits, and mean reference lengths that are floats."""
+
+    __slots__ = ()
+
+    def rows(self) -> list[list[Any]]:
+        """A list for each segment."""
+        return [[edits, parts / _PARTS] for edits, parts in self.table.tolist()]
+
+    def total(self) -> list[Any]:
+        """The sum of all segments; floats are added in the order of segments."""
+        rows = self.rows()
+        if len(rows) == 1:
+            return rows[0]
+        return [sum(edits for edits, _ in rows), _added(length for _, length in rows)]
+
+
+def _added(numbers: Iterator[float]) -> float:
+    """The sum, one by one: Python's own sum() compensates from version 3.12 on."""
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total
+
+
+class Engine:
+    """A metric of truebleu's, counting for one of sacreBLEU's."""
+
+    __slots__ = ("counts", "metric", "most_references")
+
+    def __init__(
+        self,
+        metric: Any,
+        counts: type[Counts] = Counts,
+        most_references: float = float("inf"),
+    ) -> None:
+        self.metric = metric
+        self.counts = counts
+        self.most_references = most_references
+
+    def count(self, hypotheses: Sequence[str], references: References) -> Counts | None:
+        """The statistics of as many segments as both have; None if Python must count."""
+        lines, segments = tuple(hypotheses), references.segments
+        shortest = min(len(lines), len(segments))
+        if not shortest or references.streams > self.most_references:
+            return None
+        try:
+            table = self.metric.statistics(lines[:shortest], segments[:shortest])
+        except (InputError, TypeError):
+            return None
+        return self.counts(table)
+
+    def count_one(self, hypothesis: str, references: Sequence[str | None]) -> list[Any] | None:
+        """The statistics of one segment; None if Python must count."""
+        if len(references) > self.most_references:
+            return None
+        try:
+            table = self.metric.statistics((hypothesis,), (tuple(references),))
+        except (InputError, TypeError):
+            return None
+        return self.counts(table).rows()[0]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Engine):
+            return NotImplemented
+        return bool(self.metric == other.metric)
+
+    def __hash__(self) -> int:
+        return hash(self.metric)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Engine, (self.metric, self.counts, self.most_references))
+
+
+# What every metric shares of counting.
+SHARED = ("_preprocess_segment", "_cache_references", "_extract_corpus_statistics")
+
+
+@lru_cache(_SETTINGS)
+def bleu(tokenize: str, lowercase: bool, max_order: int) -> Engine:
+    """BLEU's statistics."""
+    return Engine(truebleu.BLEU(tokenize, lowercase=lowercase, max_order=max_order))
+
+
+def defined(cls: type, *names: str) -> dict[str, object]:
+    """Functions of a class as they are now, to see later whether they were replaced."""
+    return {name: getattr(cls, name) for name in names}
+
+
+def leaves(metric: object, functions: Mapping[str, object]) -> bool:
+    """Whether a metric has these functions as they were defined."""
+    cls, own = type(metric), vars(metric)
+    return all(
+        getattr(cls, name) is function and name not in own for name, function in functions.items()
+    )

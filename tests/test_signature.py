@@ -177,7 +177,6 @@ def test_texts_that_people_paste(text, metric):
         ("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exq|version:2.6.0", "exq.*exp"),
         ("nrefs:1|case:mixed|eff:no|tok:13a|smooth:floor[x]|version:2.6.0", r"floor\[x\]"),
         ("nrefs:1|case:mixed|eff:no|tok:ja-mecab-0.996-IPA|smooth:exp|version:2.6.0", "ja-mecab"),
-        ("nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0", "chrF|nc"),
         ("nrefs:1|case:mixed|colour:red|tok:13a|smooth:exp|version:2.6.0", "colour"),
     ],
 )

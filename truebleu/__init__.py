@@ -2,6 +2,7 @@
 
 from truebleu._kernel import InputError, Scores, __version__
 from truebleu.bleu import BLEU, bleu
+from truebleu.chrf import CHRF, chrf
 from truebleu.files import File
 from truebleu.metric import Metric, Score, Signature, metric
 from truebleu.statistics import Statistics
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLEU",
+    "CHRF",
     "Explanation",
     "File",
     "InputError",
@@ -26,6 +28,7 @@ __all__ = [
     "Statistics",
     "__version__",
     "bleu",
+    "chrf",
     "explain",
     "family",
     "metric",

@@ -18,9 +18,9 @@ class Scan:
     def totals(self, progress: Callable[[int], None] | None = None) -> tuple[Table, Summary]: ...
 
 @final
-class Bleu:
-    def __new__(
-        cls,
+class Metric:
+    @staticmethod
+    def bleu(
         *,
         tokenizer: str,
         lowercase: str,
@@ -29,16 +29,34 @@ class Bleu:
         at_least_one: bool,
         smoothing: str,
         smoothing_value: float,
-        effective_order: bool,
+        effective_order: tuple[bool, bool],
         weights: Sequence[float] | None,
         compensated: bool,
-    ) -> Self: ...
-    def scan(self, hypotheses: Source, references: list[Source], workers: int) -> Scan: ...
+    ) -> Metric: ...
+    @staticmethod
+    def chrf(
+        *,
+        lowercase: str,
+        char_order: int,
+        word_order: int,
+        whitespace: bool,
+        factor: float,
+        factor_and_one: float,
+        eps_smoothing: bool,
+    ) -> Metric: ...
+    def scan(
+        self,
+        hypotheses: Source,
+        references: list[Source],
+        workers: int,
+        others: Sequence[Metric] = [],
+    ) -> Scan: ...
     def segments(self, run: Scan) -> tuple[Scores, Summary]: ...
-    def scores(self, table: Table) -> Scores: ...
+    def scores(self, table: Table, corpus: bool) -> Scores: ...
     def sentence(
         self, hypothesis: str, references: str | Sequence[str | None]
     ) -> tuple[float, tuple[int, ...], int]: ...
+    def matrix(self, hypotheses: Source, references: Source) -> Scores: ...
 
 class Table:
     def __new__(cls, table: Table, *arguments: object, **named: object) -> Self: ...

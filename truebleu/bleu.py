@@ -12,15 +12,15 @@ import sys
 from truebleu import _kernel, bleu_signature, inputs, tokenizers
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.bleu_score import BLEUScore
+from truebleu.counted import Counted, count_references
 from truebleu.formula import SMOOTHING, Formula
-from truebleu.metric import Metric
 from truebleu.statistics import Statistics
 
 __all__ = ["BLEU", "SMOOTHING", "BLEUScore", "bleu"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from truebleu.metric import Signature, Summary
@@ -55,7 +55,7 @@ PARTS = 720720
 COMPENSATED = sys.version_info >= (3, 12)
 
 
-class BLEU(Metric):
+class BLEU(Counted[BLEUScore]):
     """BLEU with its parameters. The defaults are sacreBLEU's.
 
     tokenize: a name ("13a", "intl", "zh", "char", "none") or a callable from str to a list of
@@ -103,7 +103,7 @@ class BLEU(Metric):
     BLEU = 48.89 85.7/66.7/40.0/25.0 (BP = 1.000 ratio = 1.000 hyp_len = 7 ref_len = 7)
     """
 
-    __slots__ = ("_in_kernel", "_kernel", "_plain")
+    __slots__ = ("_in_kernel", "_plain")
 
     NAME = "BLEU"
     PARAMETERS = {  # noqa: RUF012
@@ -211,7 +211,7 @@ class BLEU(Metric):
             and reference_length != "average"
         )
         value = self.smoothing_value
-        self._kernel = _kernel.Bleu(
+        self._kernel = _kernel.Metric.bleu(
             # What Python splits arrives as tokens, which no tokenizer touches.
             tokenizer=str(tokenize) if self._in_kernel else "none",
             lowercase=LOWERCASE[self._values["lowercase"]],
@@ -220,7 +220,10 @@ class BLEU(Metric):
             at_least_one=missing_order == "at-least-one",
             smoothing=smoothing if self._plain else "none",
             smoothing_value=0.0 if value is None else value,
-            effective_order=self.missing(segment=True) == "drop",
+            effective_order=(
+                self.missing(segment=True) == "drop",
+                self.missing(segment=False) == "drop",
+            ),
             weights=self.weights,
             compensated=COMPENSATED,
         )
@@ -331,22 +334,6 @@ class BLEU(Metric):
             f"|reflen:{self.length_rule}{least}"
         )
 
-    def score(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
-    ) -> BLEUScore:
-        """The score of a corpus.
-
-        hypotheses: n strings (any sequence, an Arrow column), or a path or `File` of n lines.
-        references: for each segment a string or a sequence of strings and None; or an Arrow
-            column of strings or lists of strings; or a path or `File`; or a list of such columns
-            or files, one a reference.
-        workers: threads.
-
-        Memory does not grow with the size of files. Raises InputError, which names the input and
-        the segment, for lengths that differ, missing text, bytes that are not UTF-8.
-        """
-        return self.observed(hypotheses, references, workers=workers)[0]
-
     def observed(
         self,
         hypotheses: inputs.Hypotheses,
@@ -363,10 +350,21 @@ class BLEU(Metric):
         if self.aggregate == "corpus":
             totals, seen = run.totals(progress)
             self.check(seen, hypotheses)
-            return BLEUScore(self, totals.tolist()[0], count_references(seen["references"])), seen
+            return self.score_of(totals.tolist()[0], count_references(seen["references"])), seen
         table, seen = run.table()
         self.check(seen, hypotheses)
         return self._mean_score(table, count_references(seen["references"])), seen
+
+    def score_of(
+        self,
+        row: Sequence[int],
+        references: int | str | None,
+        *,
+        segment: bool = False,
+        value: float | None = None,
+    ) -> BLEUScore:
+        """The score of a row of statistics; `value` if it is known."""
+        return BLEUScore(self, row, references, segment=segment, value=value)
 
     def _mean_score(self, table: Table, references: int | str | None) -> BLEUScore:
         """The mean of the segments' scores, and the counts of all of them."""
@@ -377,7 +375,7 @@ class BLEU(Metric):
     def segment_values(self, table: Table) -> Sequence[float]:
         """The score of each row, in the scale of the arithmetic."""
         if self._plain:
-            return self._kernel.scores(table).tolist()
+            return self._kernel.scores(table, corpus=False).tolist()
         value, orders = self.formula(segment=True).value, self.max_order
         part = PARTS if self.length_rule == "average" else 1
         return [
@@ -390,38 +388,22 @@ class BLEU(Metric):
         return row[1] / PARTS if self.length_rule == "average" else row[1]
 
     @property
+    def reads_text(self) -> bool:
+        """Whether the kernel reads the text itself, so that others can read along."""
+        return self._in_kernel
+
+    @property
     def natural_scale(self) -> float:
         """The scale that the arithmetic works in."""
         return 100.0 if self.arithmetic == "sacrebleu" else 1.0
 
     def check(self, seen: Summary, hypotheses: object) -> None:
         """Raises InputError if this metric is not defined for what was seen."""
-        _refuse_nothing(seen, hypotheses)
+        super().check(seen, hypotheses)
         if self._values["reference_length"] == "single" and seen["references"] != (1, 1):
             raise InputError(
                 "references: more than one for a segment, and this metric is defined for one only"
             )
-
-    def pieces(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        *,
-        workers: int = 1,
-        segments: int = 8192,
-    ) -> Iterator[tuple[Statistics, Scores, Summary]]:
-        """`statistics` and `segments` of about so many segments at a time, and what was noticed.
-
-        Memory does not grow with the size of files.
-        """
-        run = self._scan(hypotheses, references, workers)
-        table, seen = run.table(segments)
-        _refuse_nothing(seen, hypotheses)
-        while seen["segments"]:
-            self.check(seen, hypotheses)
-            statistics = self._statistics(table, count_references(seen["references"]))
-            yield statistics, self._scores(table), seen
-            table, seen = run.table(segments)
 
     def _scan(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, workers: int
@@ -435,11 +417,32 @@ class BLEU(Metric):
             workers=workers,
         )
 
-    def _scores(self, table: Table) -> Scores:
+    def _segment_scores(self, table: Table) -> Scores:
         if self._plain:
-            return self._kernel.scores(table)
+            return self._kernel.scores(table, corpus=False)
         factor = 100.0 / self.natural_scale
         return Scores([factor * value for value in self.segment_values(table)])
+
+    def scores(self, totals: Statistics | Table) -> Scores:
+        """The score of each row of a table, each taken for the totals of a corpus.
+
+        This is what resampling needs: many sums of one table, many scores. With
+        `aggregate="segments"` the rows are segments: a mean is of scores, not of counts.
+        """
+        self._check_table(totals)
+        if self.aggregate == "segments":
+            return self._segment_scores(totals)
+        if self._plain:
+            return self._kernel.scores(totals, corpus=True)
+        value, orders = self.formula().value, self.max_order
+        factor = 100.0 / self.natural_scale
+        return Scores(
+            [
+                factor * value(row[2 : 2 + orders], row[2 + orders :], row[0], length)
+                for row in totals.tolist()
+                for length in (self.reference_length_of(row),)
+            ]
+        )
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> BLEUScore:
         """The score of one segment.
@@ -454,22 +457,6 @@ class BLEU(Metric):
         if not self._in_kernel or (count > 1 and self._values["reference_length"] == "single"):
             return self._sentence_slowly(hypothesis, references)
         return BLEUScore(self, row, count, segment=True, value=value if self._plain else None)
-
-    def _sentence_slowly(self, hypothesis: Any, references: Any) -> BLEUScore:
-        """With a tokenizer of one's own, with tokens, or to say what is wrong."""
-        if isinstance(hypothesis, str) and self._in_kernel:
-            # The only mistake left is among the references; the general path names it.
-            references = references if isinstance(references, str) else (references,)
-            references = (references,) if isinstance(references, str) else references
-        elif isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
-            raise TypeError(f"hypothesis: a str is meant, not {type(hypothesis).__name__}")
-        else:
-            references = (references,)
-        table, seen = self._scan((hypothesis,), references, 1).table()
-        self.check(seen, hypothesis)
-        return BLEUScore(
-            self, table.tolist()[0], count_references(seen["references"]), segment=True
-        )
 
     def segments(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
@@ -486,20 +473,7 @@ class BLEU(Metric):
             return scores
         table, seen = run.table()
         self.check(seen, hypotheses)
-        return self._scores(table)
-
-    def statistics(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
-    ) -> Statistics:
-        """The table of what was counted, a row a segment. Arguments as for `score`."""
-        table, seen = self._scan(hypotheses, references, workers).table()
-        self.check(seen, hypotheses)
-        return self._statistics(table, count_references(seen["references"]))
-
-    def _statistics(self, table: Table, references: int | str | None) -> Statistics:
-        return Statistics(
-            table, columns=self.columns, fingerprint=self.fingerprint, references=references
-        )
+        return self._segment_scores(table)
 
     def from_statistics(
         self, totals: Statistics | Sequence[int], *, references: int | str | None = None
@@ -511,22 +485,12 @@ class BLEU(Metric):
         references: how many references there were, for the signature; a table knows it.
         """
         if not isinstance(totals, Statistics):
-            row = _integers(totals)
-            if len(row) != len(self.columns):
-                raise InputError(
-                    f"{len(row)} totals where {len(self.columns)} are meant: "
-                    f"{', '.join(self.columns)}"
-                )
-            return BLEUScore(self, row, references)
-        if totals.fingerprint != self.fingerprint:
-            raise InputError(
-                f"these statistics were made with {totals.fingerprint}, "
-                f"and this metric is {self.fingerprint}"
-            )
+            return self.score_of(self._checked_row(totals), references)
+        self._check_statistics(totals)
         references = totals.references if references is None else references
         if self.aggregate == "segments" and len(totals):
             return self._mean_score(totals, references)
-        return BLEUScore(self, totals.total().tolist()[0], references)
+        return self.score_of(totals.total().tolist()[0], references)
 
     def signature(self, references: int | str | None = None, *, segment: bool = False) -> Signature:
         """What is computed, in sacreBLEU's words; with `segment`, for the score of one segment.
@@ -542,28 +506,10 @@ class BLEU(Metric):
         """The metric that a signature's fields name."""
         return cls(**bleu_signature.read(fields))
 
-    def __setattr__(self, name: str, value: object) -> None:
-        if hasattr(self, "_kernel"):  # set last
-            raise AttributeError(f"metrics are frozen; make another with {name}={value!r}")
-        object.__setattr__(self, name, value)
-
 
 def _valued() -> str:
     """The smoothing methods that take a value."""
     return ", ".join(name for name, value in SMOOTHING.items() if value is not None)
-
-
-def _integers(totals: Sequence[int]) -> list[int]:
-    try:
-        integers = [value.__index__() for value in totals]
-    except (AttributeError, TypeError):
-        integers = [-1]
-    if any(value < 0 for value in integers):
-        raise InputError(
-            "totals: a table of statistics or a row of integers, none negative, is meant, "
-            f"not {totals!r:.80}"
-        )
-    return integers
 
 
 def _weights(weights: Sequence[float] | None, orders: int) -> tuple[float, ...] | None:
@@ -575,20 +521,6 @@ def _weights(weights: Sequence[float] | None, orders: int) -> tuple[float, ...] 
     if not sum(numbers):
         raise ValueError(f"weights={numbers}: at least one must not be 0")
     return numbers
-
-
-def _refuse_nothing(seen: Summary, hypotheses: inputs.Hypotheses) -> None:
-    if not seen["segments"]:
-        name = inputs.label("hypotheses", hypotheses)
-        raise InputError(f"{name}: no segments at all; there is nothing to score")
-
-
-def count_references(seen: tuple[int, int] | None) -> int | str | None:
-    """How many references the segments had, from the fewest and the most; "var" if it varied."""
-    if seen is None:
-        return None
-    fewest, most = seen
-    return most if fewest == most else "var"
 
 
 def bleu(

@@ -28,15 +28,20 @@ MOST_WORKERS = 1024
 
 
 def scan(
-    kernel: _kernel.Bleu,
+    kernel: _kernel.Metric,
     hypotheses: Hypotheses,
     references: References,
     *,
-    tokenize: tokenizers.Tokenize,
-    lowercase: bool | str,
+    tokenize: tokenizers.Tokenize | None = None,
+    lowercase: bool | str = False,
     workers: int,
+    others: Sequence[_kernel.Metric] = (),
 ) -> _kernel.Scan:
-    """A run of `kernel` over hypotheses and references of any of the kinds that there are."""
+    """A run of `kernel` over hypotheses and references of any of the kinds that there are.
+
+    `tokenize` and `lowercase` are for metrics that take tokens, or a tokenizer of one's own.
+    The rows of `others` stand beside those of `kernel`; they take text alone.
+    """
     if not isinstance(workers, int) or workers < 1:
         raise ValueError(f"workers={workers!r}: a number of threads is meant, 1 or more")
     workers = min(workers, MOST_WORKERS)
@@ -65,7 +70,7 @@ def scan(
     else:
         columns = _named_columns(references)
         sources = [_column_source(column, role, required=False) for role, column in columns]
-    return kernel.scan(source, sources, workers)
+    return kernel.scan(source, sources, workers, list(others))
 
 
 def tokenized(
@@ -89,6 +94,16 @@ def tokenized(
         _refuse_transposed(references, len(hypotheses) if known else len(references))
     splitter = _splitter(hypotheses, references, tokenize, lowercase)
     return (splitter or _Callable(tokenize, lowercase)).pairs(hypotheses, references)
+
+
+def strings(role: str, texts: object) -> tuple[str, ...]:
+    """Texts in memory, one each, all of them strings and at least one."""
+    items = _recognized(role, texts)
+    if not isinstance(items, tuple):
+        raise TypeError(f"{role}: a list of strings is meant, not {type(texts).__name__}")
+    if not items:
+        raise InputError(f"{role}: no texts at all; there is nothing to score")
+    return items
 
 
 def texts(hypotheses: Hypotheses, references: References) -> Iterator[tuple[str, list[str]]]:
@@ -156,9 +171,16 @@ def _named_columns(references: Any) -> list[tuple[str, Any]]:
 
 
 def _splitter(
-    hypotheses: Any, references: Any, tokenize: tokenizers.Tokenize, lowercase: bool | str
+    hypotheses: Any, references: Any, tokenize: tokenizers.Tokenize | None, lowercase: bool | str
 ) -> _Splitter | None:
     """Who makes tokens of the segments, if not the kernel."""
+    if tokenize is None:
+        if isinstance(hypotheses, tuple) and is_tokens(hypotheses):
+            raise InputError(
+                f"hypotheses: segment 1 is a {type(hypotheses[0]).__name__}, not a str; this "
+                "metric is for text, not for tokens"
+            )
+        return None
     if not isinstance(tokenize, str) or lowercase == "after":
         return _Callable(tokenize, lowercase)
     if not isinstance(hypotheses, tuple) or not is_tokens(hypotheses):

@@ -75,6 +75,11 @@ class Metric:
         """The metric that a signature's fields name, without those of `CIRCUMSTANCES`."""
         raise NotImplementedError
 
+    @classmethod
+    def implied(cls, name: str) -> dict[str, str] | None:
+        """The fields that a score's name implies; None if it is no name of this metric."""
+        return {} if name.lower() == cls.NAME.lower() else None
+
     def score(self, hypotheses: Any, references: Any, *, workers: int = 1) -> Score:
         """The score of a corpus."""
         raise NotImplementedError
@@ -92,6 +97,11 @@ class Metric:
     def signature(self, references: int | str | None = None, *, segment: bool = False) -> Signature:
         """What is computed, so that anyone can compute it again."""
         raise NotImplementedError
+
+    @property
+    def name(self) -> str:
+        """What a score is called: the metric's name, with its parameters if the field has it so."""
+        return self.NAME
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -205,7 +215,8 @@ class Signature:
                 raise ValueError(f"'{text}' says both {key}:{given[key]} and {key}:{value}")
         if "numrefs" in given:  # sacreBLEU 1.x
             given["nrefs"] = given.pop("numrefs")
-        metric = _named(name, given)
+        metric, implied = _named(name, given)
+        given = {**implied, **given}
         names = {**SHORT_NAMES, **metric.SHORT_NAMES}
         long = {short: long for long, short in names.items()} | {long: long for long in names}
         unknown = [key for key in given if key not in long]
@@ -227,17 +238,22 @@ class Signature:
         return METRICS[self._name.lower()].from_fields(fields)
 
 
-def _named(name: str, fields: Mapping[str, str]) -> type[Metric]:
-    """The metric a signature is of, by its name, or without one by the fields only it has."""
+def _named(name: str, fields: Mapping[str, str]) -> tuple[type[Metric], dict[str, str]]:
+    """The metric a signature is of, by its name, or without one by the fields only it has.
+
+    With it come the fields that the name implies.
+    """
     if name:
-        if name.lower() in METRICS:
-            return METRICS[name.lower()]
+        for metric in METRICS.values():
+            implied = metric.implied(name)
+            if implied is not None:
+                return metric, implied
         raise ValueError(f"unknown metric '{name}'; there are {', '.join(_names())}")
     for metric in METRICS.values():
         own = {*metric.SHORT_NAMES, *metric.SHORT_NAMES.values()}
         if all(key in own or key in CIRCUMSTANCES or key in SHORT_NAMES.values() for key in fields):
-            return metric
-    return METRICS["bleu"]
+            return metric, {}
+    return METRICS["bleu"], {}
 
 
 def _names() -> list[str]:

@@ -4,6 +4,7 @@
 //! matches of each order, the numbers of n-grams of each order. The formula is here for many scores at once; its readable
 //! definition, which the tests hold it equal to, is in `truebleu/bleu.py`.
 
+use crate::count::{self, Metric};
 use crate::ngrams::{MOST_ORDERS, Match, Scratch};
 use crate::tokens::View;
 use crate::vector::Vector;
@@ -80,39 +81,36 @@ pub struct Columns {
     pub at_least_one: bool,
 }
 
-impl Columns {
-    /// How many columns a row has.
-    pub fn width(&self) -> usize {
+impl Metric for Columns {
+    type Scratch = Scratch;
+
+    fn width(&self) -> usize {
         1 + self.lengths.len() + 2 * self.orders
     }
-}
 
-/// Writes the row of one segment. `references` must not be empty.
-///
-/// # Safety
-/// The processor must have the instructions of `V`.
-#[inline(always)]
-pub unsafe fn row<V: Vector>(
-    hypothesis: View<'_>,
-    references: &[View<'_>],
-    columns: &Columns,
-    scratch: &mut Scratch,
-    row: &mut [i64],
-) {
-    let orders = columns.orders;
-    let length = hypothesis.count();
-    row[0] = length as i64;
-    let (lengths, counts) = row[1..].split_at_mut(columns.lengths.len());
-    for (value, rule) in lengths.iter_mut().zip(&columns.lengths) {
-        *value = rule.of(length, references) as i64;
-    }
-    // SAFETY: as the caller promises.
-    let matches = unsafe { Match { hypothesis, references, orders, scratch }.count::<V>() };
-    let (matched, totals) = counts.split_at_mut(orders);
-    let least = usize::from(columns.at_least_one);
-    for (order, (matched, total)) in matched.iter_mut().zip(totals).enumerate() {
-        *matched = i64::from(matches[order]);
-        *total = length.saturating_sub(order).max(least) as i64;
+    #[inline(always)]
+    unsafe fn row<V: Vector>(
+        &self,
+        hypothesis: View<'_>,
+        references: &[View<'_>],
+        scratch: &mut Scratch,
+        row: &mut [i64],
+    ) {
+        let orders = self.orders;
+        let length = hypothesis.count();
+        row[0] = length as i64;
+        let (lengths, counts) = row[1..].split_at_mut(self.lengths.len());
+        for (value, rule) in lengths.iter_mut().zip(&self.lengths) {
+            *value = rule.of(length, references) as i64;
+        }
+        // SAFETY: as the caller promises.
+        let matches = unsafe { Match { hypothesis, references, orders, scratch }.count::<V>() };
+        let (matched, totals) = counts.split_at_mut(orders);
+        let least = usize::from(self.at_least_one);
+        for (order, (matched, total)) in matched.iter_mut().zip(totals).enumerate() {
+            *matched = i64::from(matches[order]);
+            *total = length.saturating_sub(order).max(least) as i64;
+        }
     }
 }
 
@@ -145,9 +143,9 @@ pub struct Formula {
 /// The logarithm that stands for that of 0 in sacreBLEU.
 const LOG_OF_ZERO: f64 = -9_999_999_999.0;
 
-impl Formula {
-    /// The score of a row, 0 to 100, operation by operation as sacreBLEU computes it.
-    pub fn score(&self, row: &[i64]) -> f64 {
+impl count::Formula for Formula {
+    /// 0 to 100, operation by operation as sacreBLEU computes it.
+    fn score(&self, row: &[i64]) -> f64 {
         let orders = (row.len() - 2) / 2;
         let (length, reference) = (row[0] as f64, row[1] as f64);
         let (matches, totals) = row[2..].split_at(orders);
@@ -209,7 +207,9 @@ impl Formula {
         };
         brevity * mean.exp()
     }
+}
 
+impl Formula {
     /// Python's `sum()`: plain before 3.12, compensated (Neumaier) since.
     fn sum(&self, values: impl Iterator<Item = f64>) -> f64 {
         let (mut sum, mut compensation) = (0.0f64, 0.0f64);

@@ -1,11 +1,13 @@
 //! The kernel of truebleu: bytes in, integers out.
 //!
 //! Text comes from a [`text::Source`], is lexed by a [`lex::Lexer`], matched in [`ngrams`], and
-//! leaves as rows of integers ([`bleu`]), one a segment. [`scan`] puts these together. What the
+//! leaves as rows of integers ([`bleu`], [`chrf`]), one a segment. [`count`] and [`scan`] put these together. What the
 //! rows mean is Python's business; only `python` knows that there is such a thing.
 
 pub mod arrow;
 pub mod bleu;
+pub mod chrf;
+pub mod count;
 pub mod error;
 pub mod lex;
 pub mod lowercase;

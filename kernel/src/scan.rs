@@ -3,15 +3,10 @@
 //! Every thread takes the next batch from all sources at once and works on it alone. Rows are
 //! integers and know their place, so the result is the same however many threads there are.
 
-use crate::bleu::{self, Columns, Formula};
+use crate::count::{self, Count, Formula, Names, Summary};
 use crate::error::Error;
-use crate::lex::{self, Lexed, Lexer};
-use crate::ngrams;
-use crate::observe::Observations;
 use crate::text::{Batch, Block, MOST_SEGMENTS, Source, Want};
-use crate::tokens::View;
-use crate::vector::{Job, Vector};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How many bytes of hypotheses a batch has, about. Its tokens stay in the second-level cache.
 const BATCH_BYTES: usize = 1 << 16;
@@ -22,42 +17,6 @@ pub struct Inputs {
     pub hypotheses: Box<dyn Source>,
     /// Each source gives one reference a segment, or several.
     pub references: Vec<Box<dyn Source>>,
-}
-
-/// What is counted, and how.
-#[derive(Clone)]
-pub struct Counter {
-    /// How text becomes tokens.
-    pub lexer: Lexer,
-    /// The columns of a row.
-    pub columns: Columns,
-}
-
-/// What is known after a run beside its rows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// How many segments there were.
-    pub segments: u64,
-    /// The fewest and the most references a segment had.
-    pub references: Option<(u32, u32)>,
-    /// What was noticed.
-    pub observations: Observations,
-}
-
-impl Summary {
-    fn merge(&mut self, other: Self) {
-        self.segments += other.segments;
-        self.references = match (self.references, other.references) {
-            (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
-            (one, other) => one.or(other),
-        };
-        self.observations.merge(other.observations);
-    }
-
-    fn saw_references(&mut self, count: u32) {
-        let (fewest, most) = self.references.unwrap_or((count, count));
-        self.references = Some((fewest.min(count), most.max(count)));
-    }
 }
 
 /// The sources, and how far they have been read.
@@ -72,13 +31,20 @@ struct Feed {
     limit: u64,
 }
 
-/// The same segments of all inputs.
+/// The same segments of all inputs, as they were read.
 struct Work {
     number: usize,
     first: u64,
     count: usize,
     hypotheses: Block,
     references: Vec<Block>,
+}
+
+impl Work {
+    fn texts<'a>(&'a self, names: &'a Names) -> count::Batch<'a> {
+        let Self { first, count, hypotheses, references, .. } = self;
+        count::Batch { first: *first, count: *count, hypotheses, references, names }
+    }
 }
 
 impl Feed {
@@ -142,117 +108,6 @@ fn count_rest(source: &mut dyn Source) -> Result<u64, Error> {
     Ok(count)
 }
 
-/// A thread's memory.
-#[derive(Default)]
-struct Scratch {
-    hypotheses: lex::Scratch,
-    references: Vec<lex::Scratch>,
-    matching: ngrams::Scratch,
-    rows: Vec<i64>,
-}
-
-/// Matches the segments of one batch.
-struct CountBatch<'a, 'b> {
-    hypotheses: Lexed<'a>,
-    references: &'b mut [Lexed<'a>],
-    count: usize,
-    columns: &'b Columns,
-    matching: &'b mut ngrams::Scratch,
-    rows: &'b mut [i64],
-    summary: &'b mut Summary,
-}
-
-impl Job for CountBatch<'_, '_> {
-    /// The first segment without a reference.
-    type Output = Result<(), usize>;
-
-    #[inline(always)]
-    unsafe fn run<V: Vector>(mut self) -> Self::Output {
-        let mut views: Vec<View<'_>> = Vec::with_capacity(self.references.len());
-        for (i, row) in
-            self.rows.chunks_exact_mut(self.columns.width()).take(self.count).enumerate()
-        {
-            views.clear();
-            for reference in self.references.iter_mut() {
-                views.extend(reference.next_segment());
-            }
-            let Some(hypothesis) = self.hypotheses.next_segment() else {
-                return Err(i);
-            };
-            if views.is_empty() {
-                return Err(i);
-            }
-            self.summary.saw_references(views.len() as u32);
-            // SAFETY: as the caller promises.
-            unsafe { bleu::row::<V>(hypothesis, &views, self.columns, self.matching, row) };
-        }
-        Ok(())
-    }
-}
-
-impl Counter {
-    /// Computes the rows of one batch into `scratch.rows`.
-    fn count(
-        &self,
-        work: &Work,
-        scratch: &mut Scratch,
-        summary: &mut Summary,
-        names: &Names,
-    ) -> Result<(), Error> {
-        let Work { first, count, hypotheses, references, .. } = work;
-        if *first == 0 {
-            let streams = std::iter::once(hypotheses).chain(references);
-            summary.observations.look_for_mark(streams);
-        }
-        scratch.rows.clear();
-        scratch.rows.resize(count * self.columns.width(), 0);
-        scratch
-            .references
-            .resize_with(references.len().max(scratch.references.len()), Default::default);
-        let bad_bytes = |stream: usize, block: &Block, bad: lex::BadBytes| Error::Utf8 {
-            input: names.of(stream),
-            segment: first + bad.segment as u64 + 1,
-            offset: match block {
-                Block::Lines { offset, .. } => offset.map(|offset| offset + bad.offset as u64),
-                _ => None,
-            },
-            byte: bad.byte,
-        };
-        let lexed = self
-            .lexer
-            .lex(hypotheses, &mut scratch.hypotheses)
-            .map_err(|bad| bad_bytes(0, hypotheses, bad))?;
-        let mut lexed_references = Vec::with_capacity(references.len());
-        for (i, (block, scratch)) in references.iter().zip(&mut scratch.references).enumerate() {
-            let lexed =
-                self.lexer.lex(block, scratch).map_err(|bad| bad_bytes(i + 1, block, bad))?;
-            lexed_references.push(lexed);
-        }
-        summary.observations.look(*first, *count, &lexed, &lexed_references);
-        summary.segments += *count as u64;
-        let outcome = self.lexer.instructions.run(CountBatch {
-            hypotheses: lexed,
-            references: &mut lexed_references,
-            count: *count,
-            columns: &self.columns,
-            matching: &mut scratch.matching,
-            rows: &mut scratch.rows,
-            summary,
-        });
-        outcome.map_err(|i| Error::NoReference { segment: first + i as u64 + 1 })
-    }
-}
-
-/// What the inputs are called in messages.
-struct Names(Vec<String>);
-
-impl Names {
-    fn of(&self, stream: usize) -> String {
-        let last = self.0.len() - 1;
-        self.0[stream.min(last)].clone()
-    }
-}
-
 /// Takes the rows of a batch: its number, and its rows.
 pub trait Sink: Send {
     /// Takes them.
@@ -284,7 +139,7 @@ impl Scan {
     /// interrupted, and the source is slower than the counting anyway.
     pub fn run<S: Sink>(
         &self,
-        counter: &Counter,
+        counter: &Arc<dyn Count>,
         segments: Option<u64>,
         sinks: &mut [S],
         check: &mut dyn FnMut(u64) -> Result<(), Error>,
@@ -308,7 +163,7 @@ impl Scan {
         };
         let work = |sink: &mut S, check: &mut dyn FnMut(u64) -> Result<(), Error>| {
             let mut taken = 0;
-            let mut scratch = Scratch::default();
+            let mut worker = Arc::clone(counter).worker();
             let mut summary = Summary::default();
             loop {
                 if let Err(error) = check(taken) {
@@ -327,10 +182,11 @@ impl Scan {
                         break;
                     }
                     Ok(Some(batch)) => {
-                        match counter.count(&batch, &mut scratch, &mut summary, &self.names) {
-                            Ok(()) => sink.take(batch.number, &scratch.rows),
+                        let number = batch.number;
+                        match worker.count(&batch.texts(&self.names), &mut summary) {
+                            Ok(rows) => sink.take(number, rows),
                             Err(error) => {
-                                fail(batch.number, error);
+                                fail(number, error);
                                 break;
                             }
                         }
@@ -387,14 +243,14 @@ impl Sink for Totals {
 
 /// Turns each row into a score at once, and keeps nothing else.
 pub struct Scored<'a> {
-    formula: &'a Formula,
+    formula: &'a dyn Formula,
     width: usize,
     scores: Vec<(usize, Vec<f64>)>,
 }
 
 impl<'a> Scored<'a> {
     /// Scores rows of this width.
-    pub fn new(formula: &'a Formula, width: usize) -> Self {
+    pub fn new(formula: &'a dyn Formula, width: usize) -> Self {
         Self { formula, width, scores: Vec::new() }
     }
 

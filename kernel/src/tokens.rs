@@ -162,6 +162,41 @@ impl<'a> View<'a> {
         unsafe { self.tokens.keys.get_unchecked(self.first..self.first + self.count) }
     }
 
+    /// The text from the first token's start to the last one's end.
+    #[inline(always)]
+    pub fn span(&self) -> &'a [u8] {
+        if self.count == 0 {
+            return &[];
+        }
+        &self.text.bytes()[self.range(0).start..self.range(self.count - 1).end]
+    }
+
+    /// The bytes of token `i`, and what stands behind it, up to a multiple of 16 bytes.
+    #[inline(always)]
+    pub fn token_and_more(&self, i: usize) -> &'a [u8] {
+        let range = self.range(i);
+        // SAFETY: tokens lie in the text, which has a margin of more than 16 bytes behind it.
+        unsafe {
+            let start = self.text.pointer().add(range.start);
+            std::slice::from_raw_parts(start, range.len().next_multiple_of(16))
+        }
+    }
+
+    /// Other tokens of the same text.
+    #[inline(always)]
+    pub fn of<'b>(&self, tokens: &'b Tokens, first: usize, last: usize) -> View<'b>
+    where
+        'a: 'b,
+    {
+        tokens.view(self.text, first, last)
+    }
+
+    /// Makes the keys of other tokens of the same text; `careful` if one of them may hold a NUL.
+    #[inline(always)]
+    pub fn make_keys(&self, tokens: &mut Tokens, careful: bool) {
+        tokens.make_keys(self.text, 0, careful);
+    }
+
     /// The bytes of token `i`.
     #[inline(always)]
     pub fn token(&self, i: usize) -> &'a [u8] {

@@ -138,7 +138,34 @@ pub unsafe trait Vector: Copy {
     unsafe fn load_keys(at: *const u64) -> Self::Keys;
     /// Which of the keys equal `key`, as bits.
     unsafe fn equal_keys(keys: Self::Keys, key: u64) -> u64;
+
+    /// A bitset for each of [`ORDERS`] orders.
+    type Orders: Copy;
+    /// A truth value for each order.
+    type Flags: Copy;
+
+    /// The same bits for each order.
+    unsafe fn orders(bits: u64) -> Self::Orders;
+    /// True for each order.
+    unsafe fn unfound() -> Self::Flags;
+    /// Where n-grams end at the next position: those of the order below moved by one, where the
+    /// token is `equal`. `carry` comes from the bits below these.
+    unsafe fn next_ends(ends: Self::Orders, carry: Self::Orders, equal: u64) -> Self::Orders;
+    /// The highest bit, to move into the bits above.
+    unsafe fn carry(ends: Self::Orders) -> Self::Orders;
+    /// Uses up the lowest of `ends` that is free, for the orders whose flag is set; the flags of
+    /// the orders that had none stay.
+    unsafe fn use_lowest(
+        used: Self::Orders,
+        ends: Self::Orders,
+        unfound: Self::Flags,
+    ) -> (Self::Orders, Self::Flags);
+    /// The bitset of each order.
+    unsafe fn each_order(orders: Self::Orders) -> [u64; ORDERS];
 }
+
+/// How many orders are matched at once.
+pub const ORDERS: usize = 8;
 
 /// Ordinary Rust, which compilers vectorize as far as the target allows.
 #[derive(Clone, Copy)]
@@ -211,11 +238,57 @@ unsafe impl Vector for Portable {
             | u64::from(keys[2] == key) << 2
             | u64::from(keys[3] == key) << 3
     }
+
+    type Orders = [u64; ORDERS];
+    type Flags = [u64; ORDERS];
+
+    #[inline(always)]
+    unsafe fn orders(bits: u64) -> [u64; ORDERS] {
+        [bits; ORDERS]
+    }
+
+    #[inline(always)]
+    unsafe fn unfound() -> [u64; ORDERS] {
+        [u64::MAX; ORDERS]
+    }
+
+    #[inline(always)]
+    unsafe fn next_ends(ends: [u64; ORDERS], carry: [u64; ORDERS], equal: u64) -> [u64; ORDERS] {
+        let mut next = [equal; ORDERS];
+        for order in 1..ORDERS {
+            next[order] &= ends[order - 1] << 1 | carry[order - 1];
+        }
+        next
+    }
+
+    #[inline(always)]
+    unsafe fn carry(ends: [u64; ORDERS]) -> [u64; ORDERS] {
+        ends.map(|bits| bits >> 63)
+    }
+
+    #[inline(always)]
+    unsafe fn use_lowest(
+        mut used: [u64; ORDERS],
+        ends: [u64; ORDERS],
+        mut unfound: [u64; ORDERS],
+    ) -> ([u64; ORDERS], [u64; ORDERS]) {
+        for order in 0..ORDERS {
+            let free = ends[order] & !used[order];
+            used[order] |= free & free.wrapping_neg() & unfound[order];
+            unfound[order] &= u64::from(free != 0).wrapping_sub(1);
+        }
+        (used, unfound)
+    }
+
+    #[inline(always)]
+    unsafe fn each_order(orders: [u64; ORDERS]) -> [u64; ORDERS] {
+        orders
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Job, Vector};
+    use super::{Job, ORDERS, Vector};
     use std::arch::x86_64::*;
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -304,6 +377,58 @@ mod x86 {
             let same = _mm256_cmpeq_epi64(keys, _mm256_set1_epi64x(key as i64));
             _mm256_movemask_pd(_mm256_castsi256_pd(same)) as u32 as u64
         }
+
+        type Orders = [__m256i; 2];
+        type Flags = [__m256i; 2];
+
+        #[inline(always)]
+        unsafe fn orders(bits: u64) -> Self::Orders {
+            [_mm256_set1_epi64x(bits as i64); 2]
+        }
+
+        #[inline(always)]
+        unsafe fn unfound() -> Self::Flags {
+            [_mm256_set1_epi64x(-1); 2]
+        }
+
+        #[inline(always)]
+        unsafe fn next_ends(ends: Self::Orders, carry: Self::Orders, equal: u64) -> Self::Orders {
+            let moved = |i: usize| _mm256_or_si256(_mm256_add_epi64(ends[i], ends[i]), carry[i]);
+            // Lanes 0 1 2 3 to 3 0 1 2: each order's bits go to the one above.
+            let turned = |lanes| _mm256_permute4x64_epi64::<0b10_01_00_11>(lanes);
+            let (low, high) = (turned(moved(0)), turned(moved(1)));
+            let equal = _mm256_set1_epi64x(equal as i64);
+            [
+                _mm256_and_si256(_mm256_blend_epi32::<3>(low, _mm256_set1_epi64x(-1)), equal),
+                _mm256_and_si256(_mm256_blend_epi32::<3>(high, low), equal),
+            ]
+        }
+
+        #[inline(always)]
+        unsafe fn carry(ends: Self::Orders) -> Self::Orders {
+            [_mm256_srli_epi64::<63>(ends[0]), _mm256_srli_epi64::<63>(ends[1])]
+        }
+
+        #[inline(always)]
+        unsafe fn use_lowest(
+            mut used: Self::Orders,
+            ends: Self::Orders,
+            mut unfound: Self::Flags,
+        ) -> (Self::Orders, Self::Flags) {
+            let zero = _mm256_setzero_si256();
+            for i in 0..2 {
+                let free = _mm256_andnot_si256(used[i], ends[i]);
+                let lowest = _mm256_and_si256(free, _mm256_sub_epi64(zero, free));
+                used[i] = _mm256_or_si256(used[i], _mm256_and_si256(lowest, unfound[i]));
+                unfound[i] = _mm256_and_si256(unfound[i], _mm256_cmpeq_epi64(free, zero));
+            }
+            (used, unfound)
+        }
+
+        #[inline(always)]
+        unsafe fn each_order(orders: Self::Orders) -> [u64; ORDERS] {
+            std::mem::transmute(orders)
+        }
     }
 
     #[derive(Clone, Copy)]
@@ -366,6 +491,49 @@ mod x86 {
         #[inline(always)]
         unsafe fn equal_keys(keys: Self::Keys, key: u64) -> u64 {
             u64::from(_mm512_cmpeq_epi64_mask(keys, _mm512_set1_epi64(key as i64)))
+        }
+
+        type Orders = __m512i;
+        type Flags = __mmask8;
+
+        #[inline(always)]
+        unsafe fn orders(bits: u64) -> Self::Orders {
+            _mm512_set1_epi64(bits as i64)
+        }
+
+        #[inline(always)]
+        unsafe fn unfound() -> Self::Flags {
+            0xFF
+        }
+
+        #[inline(always)]
+        unsafe fn next_ends(ends: Self::Orders, carry: Self::Orders, equal: u64) -> Self::Orders {
+            let moved = _mm512_or_si512(_mm512_add_epi64(ends, ends), carry);
+            let turned = _mm512_alignr_epi64::<7>(moved, _mm512_set1_epi64(-1));
+            _mm512_and_si512(turned, _mm512_set1_epi64(equal as i64))
+        }
+
+        #[inline(always)]
+        unsafe fn carry(ends: Self::Orders) -> Self::Orders {
+            _mm512_srli_epi64::<63>(ends)
+        }
+
+        #[inline(always)]
+        unsafe fn use_lowest(
+            used: Self::Orders,
+            ends: Self::Orders,
+            unfound: Self::Flags,
+        ) -> (Self::Orders, Self::Flags) {
+            let free = _mm512_andnot_si512(used, ends);
+            let negative = _mm512_sub_epi64(_mm512_setzero_si512(), free);
+            // used | free & -free
+            let used = _mm512_mask_ternarylogic_epi64::<0xF8>(used, unfound, free, negative);
+            (used, _mm512_mask_testn_epi64_mask(unfound, free, free))
+        }
+
+        #[inline(always)]
+        unsafe fn each_order(orders: Self::Orders) -> [u64; ORDERS] {
+            std::mem::transmute(orders)
         }
     }
 }

@@ -3,23 +3,21 @@
 mod common;
 
 use proptest::prelude::*;
+use std::sync::Arc;
 use truebleu_kernel::bleu::{Columns, ReferenceLength};
+use truebleu_kernel::count::{Count, Counter, Summary};
 use truebleu_kernel::error::Error;
 use truebleu_kernel::lex::{Lexer, Tokenizer};
-use truebleu_kernel::scan::{Counter, Inputs, Rows, Scan, Summary};
+use truebleu_kernel::scan::{Inputs, Rows, Scan};
 use truebleu_kernel::text::{MappedFile, Source, Stream};
 use truebleu_kernel::vector::Instructions;
 
-fn counter() -> Counter {
+fn counter() -> Arc<dyn Count> {
     let instructions = Instructions::best();
-    Counter {
-        lexer: Lexer { tokenizer: Tokenizer::ThirteenA, lowercase: None, instructions },
-        columns: Columns {
-            lengths: vec![ReferenceLength::Closest],
-            orders: 4,
-            at_least_one: false,
-        },
-    }
+    let lexer = Lexer { tokenizer: Tokenizer::ThirteenA, lowercase: None, instructions };
+    let metric =
+        Columns { lengths: vec![ReferenceLength::Closest], orders: 4, at_least_one: false };
+    Arc::new(Counter { hypotheses: lexer.clone(), references: lexer, metric })
 }
 
 /// A stream that gives `piece` bytes at a time.

@@ -50,8 +50,12 @@ def warn(lines: Iterable[str]) -> None:
         complain("warning", line)
 
 
-def of_text(seen: Mapping[str, Summary], references: Sequence[str], tokenize: str) -> list[str]:
+def of_text(
+    seen: Mapping[str, Summary], references: Sequence[str], tokenize: str | None
+) -> list[str]:
     """What looks wrong, given what was noticed of each system's text.
+
+    `tokenize` is None if no metric splits the text into words by it.
 
     >>> noticed = dict(segments=2, identical=2, tokenized=(0, []), marked=[], scripts={})
     >>> of_text({"out.txt": noticed}, ["ref.txt"], "13a")
@@ -79,11 +83,11 @@ def of_text(seen: Mapping[str, Summary], references: Sequence[str], tokenize: st
     return [f"{_list(names)}: {text}" for text, names in lines.items()]
 
 
-def _tokenized(noticed: Summary, tokenize: str) -> str:
+def _tokenized(noticed: Summary, tokenize: str | None) -> str:
     count, first = noticed["tokenized"]
     segments = noticed["segments"]
     many = count >= MANY_TOKENIZED or (count >= SOME_TOKENIZED and count >= segments / 100)
-    if not many or tokenize == "none":
+    if not many or tokenize in (None, "none"):
         return ""
     return (
         f'{count} of {segments} lines look tokenized, ending in " ." (the first are '
@@ -91,7 +95,9 @@ def _tokenized(noticed: Summary, tokenize: str) -> str:
     )
 
 
-def _unsplit(scripts: Mapping[str, int], tokenize: str) -> str:
+def _unsplit(scripts: Mapping[str, int], tokenize: str | None) -> str:
+    if tokenize is None:
+        return ""
     for script, (language, share, splitters, advice) in SPLITTERS.items():
         if scripts.get(script, 0) > share * scripts.get("characters", 0):
             if tokenize in splitters:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from truebleu.bleu import BLEU
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
 from truebleu.explanation import Explanation, explain
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from truebleu.bleu import BLEU
 
 EXAMPLES = """\
 examples:
@@ -69,6 +69,11 @@ def run(options: argparse.Namespace) -> None:
     metric, *more = shared.metrics(options)
     if more:
         raise shared.UsageError("-m/--metrics: one metric at a time")
+    if not isinstance(metric, BLEU):
+        raise shared.UsageError(
+            f"-m/--metrics: explain works BLEU through; truebleu segments shows what {metric.name} "
+            "counts in each segment"
+        )
     form = shared.form(options, FORMATS)
     work = _pair if options.reference is not None else _files
     explanation = work(options, metric)

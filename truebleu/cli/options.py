@@ -8,13 +8,16 @@ import sys
 
 from truebleu import tokenizers
 from truebleu.bleu import BLEU, SMOOTHING
+from truebleu.chrf import CHRF
 from truebleu.cli.output import is_terminal, print_text
 from truebleu.files import File
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import NoReturn
+    from typing import Any, NoReturn
+
+    from truebleu.counted import Counted
 
 COMMANDS = {
     "score": "Score the outputs of systems, a number each",
@@ -333,6 +336,37 @@ def add_metric(parser: Parser) -> None:
     group.add_argument(
         "--weights", metavar="X", nargs="+", type=_weights, help="a weight for each order (equal)"
     )
+    group = parser.add_argument_group("chrF")
+    group.add_argument(
+        *("-cc", "--chrf-char-order"),
+        metavar="N",
+        type=whole_number(0, 100),
+        default=6,
+        help="the longest character n-grams (6)",
+    )
+    group.add_argument(
+        *("-cw", "--chrf-word-order"),
+        metavar="N",
+        type=whole_number(0, 16),
+        default=0,
+        help="the longest word n-grams (0); -m chrf++ is -m chrf -cw 2",
+    )
+    group.add_argument(
+        "--chrf-beta",
+        metavar="X",
+        type=_beta,
+        default=2,
+        help="how many times as much recall counts as precision (2)",
+    )
+    group.add_argument(
+        "--chrf-whitespace", action="store_true", help="count white space as characters"
+    )
+    group.add_argument("--chrf-lowercase", action="store_true", help="lower-case all text first")
+    group.add_argument(
+        "--chrf-eps-smoothing",
+        action="store_true",
+        help="keep the orders that a text is too short for, as chrF++.py does",
+    )
 
 
 def add_output(parser: Parser, formats: Iterable[str], *, numbers: bool = True) -> None:
@@ -376,6 +410,11 @@ def add_output(parser: Parser, formats: Iterable[str], *, numbers: bool = True) 
     parser.add_help_option(group)
 
 
+def _beta(text: str) -> float:
+    """A number, an integer if it is written as one: the name of the score shows it as it is."""
+    return int(text) if text.isdecimal() else float(text)
+
+
 # What options mean.
 
 
@@ -391,16 +430,37 @@ def _bleu(options: argparse.Namespace) -> BLEU:
     )
 
 
-# How each metric of truebleu.metric.METRICS is made of options.
-MAKERS = {"bleu": _bleu}
+def _chrf(options: argparse.Namespace, words: int | None = None) -> CHRF:
+    return CHRF(
+        options.chrf_char_order,
+        options.chrf_word_order if words is None else words,
+        options.chrf_beta,
+        lowercase=options.chrf_lowercase,
+        whitespace=options.chrf_whitespace,
+        eps_smoothing=options.chrf_eps_smoothing,
+    )
 
 
-def metrics(options: argparse.Namespace) -> list[BLEU]:
+# How each metric is made of options.
+MAKERS: dict[str, Callable[[argparse.Namespace], Counted[Any]]] = {
+    "bleu": _bleu,
+    "chrf": _chrf,
+    "chrf+": lambda options: _chrf(options, 1),
+    "chrf++": lambda options: _chrf(options, 2),
+}
+
+
+def metrics(options: argparse.Namespace) -> list[Counted[Any]]:
     """The metrics that were asked for."""
     try:
         return [MAKERS[name](options) for name in dict.fromkeys(options.metrics)]
     except ValueError as error:
         raise UsageError(str(error)) from None
+
+
+def tokenizer(options: argparse.Namespace) -> str | None:
+    """The tokenizer, if a metric asked for splits text by it."""
+    return options.tokenize if "bleu" in options.metrics else None
 
 
 def threads(options: argparse.Namespace) -> int:

@@ -36,7 +36,7 @@ def parquet(output: Output, style: Style, columns: Sequence[str]) -> Rows:
 def _metadata(piece: Piece) -> dict[str, str]:
     """What the file says of its scores."""
     signature = piece.metric.signature(piece.statistics.references, segment=True)
-    return {"signature": f"{piece.metric.NAME}|{signature}"}
+    return {"signature": f"{piece.metric.name}|{signature}"}
 
 
 class _Pyarrow(Rows):
@@ -92,7 +92,7 @@ class _Polars(Rows):
         series = [numbers.alias("segment")]
         if piece.system is not None:
             series.append(pl.repeat(printable(piece.system), count, eager=True).alias("system"))
-        series.append(pl.Series(piece.scores).alias(piece.metric.NAME))
+        series.append(pl.Series(piece.scores).alias(piece.metric.name))
         if not self.style.score_only:
             series += pl.DataFrame(piece.statistics).get_columns()
         self._frames.append(pl.DataFrame(series))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from truebleu.bleu import BLEUScore
 from truebleu.cli.output import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from truebleu._kernel import Scores
-    from truebleu.bleu import BLEU
     from truebleu.cli.output import Output
     from truebleu.cli.tables import Style
+    from truebleu.counted import Counted
     from truebleu.statistics import Statistics
 
 
@@ -23,7 +23,7 @@ class Piece:
 
     def __init__(
         self,
-        metric: BLEU,
+        metric: Counted[Any],
         system: str | None,
         first: int,
         scores: Scores,
@@ -42,11 +42,11 @@ class Piece:
         return enumerate(self.scores.tolist(), self.first)
 
 
-def columns(metric: BLEU, style: Style, *, several: bool) -> list[str]:
+def columns(metric: Counted[Any], style: Style, *, several: bool) -> list[str]:
     """The names of the columns of a table of segments."""
     system = ["system"] if several else []
     statistics = [] if style.score_only else metric.columns
-    return ["segment", *system, metric.NAME, *statistics]
+    return ["segment", *system, metric.name, *statistics]
 
 
 class Rows:
@@ -80,12 +80,12 @@ class Text(Rows):
         else:
             metric, references = piece.metric, piece.statistics.references
             signature = metric.signature(references, segment=True)
-            before += f"{metric.NAME}|{signature.short() if self.style.short else signature} ="
+            before += f"{metric.name}|{signature.short() if self.style.short else signature} ="
             lines = []
             rows = piece.statistics.tolist()
             for (_, value), row in zip(piece.numbered(), rows, strict=True):
-                score = BLEUScore(metric, row, references, segment=True, value=value)
-                lines.append(f"{before} {rounded(value)} {score.verbose}\n")
+                score = metric.score_of(row, references, segment=True, value=value)
+                lines.append(f"{before} {rounded(value)} {score.verbose}".rstrip() + "\n")
         self.output.write("".join(lines))
 
 

@@ -6,13 +6,14 @@ from truebleu.cli import doubts, tables
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
 from truebleu.cli.progress import Progress
+from truebleu.counted import together
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
     from truebleu.cli.tables import Results
-    from truebleu.metric import Score, Summary
+    from truebleu.metric import Summary
 
 EXAMPLES = """\
 examples:
@@ -21,6 +22,9 @@ examples:
 
   truebleu score ref.a.zh ref.b.zh -i cedar.zh birch.zh -tok zh -f latex -o scores.tex
       two systems against two references, as a table for a paper
+
+  truebleu score reference.en -i system.en -m bleu chrf ter
+      three metrics from one reading of the text
 
   zcat system.txt.gz | truebleu score table.tsv#3 -lc -b
       standard input against the third column of a table, lower-cased; only the number
@@ -45,18 +49,22 @@ def run(options: argparse.Namespace) -> None:
     render = tables.FORMATS[shared.form(options, tables.FORMATS)]
     with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
         for system, hypotheses in inputs.systems.items():
-            scores: list[Score] = []
-            for metric in metrics:
-                references = inputs.references()
-                score, seen[system] = metric.observed(
-                    hypotheses, references, workers=threads, progress=progress
-                )
-                scores.append(score)
+            totals, seen[system] = together(
+                metrics,
+                hypotheses,
+                inputs.references(),
+                workers=threads,
+                progress=progress,
+                totals=True,
+            )
+            scores = [
+                metric.from_statistics(sums) for metric, sums in zip(metrics, totals, strict=True)
+            ]
             results.append((system, scores))
         output.write(render(results, style))
     if not options.quiet:
         doubts.warn(
-            doubts.of_text(seen, inputs.reference_names, options.tokenize)
+            doubts.of_text(seen, inputs.reference_names, shared.tokenizer(options))
             + doubts.of_systems(inputs.systems, dict(results))
         )
 

@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> None:
                 seen[system] = doubts.merged(seen.get(system), noticed)
         rows.finish()
     if not options.quiet:
-        doubts.warn(doubts.of_text(seen, inputs.reference_names, options.tokenize))
+        doubts.warn(doubts.of_text(seen, inputs.reference_names, shared.tokenizer(options)))
 
 
 COMMAND = shared.Command("truebleu segments REF... -i HYP... [options]", EXAMPLES, add_options, run)

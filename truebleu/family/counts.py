@@ -10,7 +10,8 @@ from functools import cached_property
 from truebleu import _kernel, inputs, tokenizers
 from truebleu import family_tokenizers as originals
 from truebleu._kernel import InputError, Table
-from truebleu.bleu import BLEU, COMPENSATED, LOWERCASE, BLEUScore, count_references
+from truebleu.bleu import BLEU, COMPENSATED, LOWERCASE, BLEUScore
+from truebleu.counted import count_references
 from truebleu.files import File
 
 TYPE_CHECKING = False
@@ -205,7 +206,7 @@ class Counts:
     def __init__(self, text: Text, tokenize: Tokenize, lowercase: bool | str, orders: int) -> None:
         self.orders = orders
         in_kernel = isinstance(tokenize, str) and lowercase != "after"
-        kernel = _kernel.Bleu(
+        kernel = _kernel.Metric.bleu(
             tokenizer=str(tokenize) if in_kernel else "none",
             lowercase=LOWERCASE[lowercase],
             max_order=orders,
@@ -213,7 +214,7 @@ class Counts:
             at_least_one=False,
             smoothing="none",
             smoothing_value=0.0,
-            effective_order=False,
+            effective_order=(False, False),
             weights=None,
             compensated=COMPENSATED,
         )

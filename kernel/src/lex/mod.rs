@@ -1,4 +1,4 @@
-//! Lexing: segments to tokens, by one of five tokenizers.
+//! Lexing: segments to tokens, by one of six tokenizers.
 //!
 //! Each tokenizer has a scalar definition, which takes one segment, and a block form, which takes
 //! many lines at once and must give the same tokens for each. The block form hands every line that
@@ -32,16 +32,19 @@ pub enum Tokenizer {
     Chinese,
     /// `char`.
     Character,
+    /// Not at all: the segment, white space and all, is one token.
+    Whole,
 }
 
 impl Tokenizer {
     /// The tokenizers and their names.
-    pub const NAMED: [(&str, Self); 5] = [
+    pub const NAMED: [(&str, Self); 6] = [
         ("none", Self::Whitespace),
         ("13a", Self::ThirteenA),
         ("intl", Self::International),
         ("zh", Self::Chinese),
         ("char", Self::Character),
+        ("whole", Self::Whole),
     ];
 
     /// The tokenizer with this name, if there is one.
@@ -53,9 +56,16 @@ impl Tokenizer {
     ///
     /// As in sacreBLEU, white space at the segment's end goes first.
     pub fn tokenize(self, segment: &[u8], text: &mut Vec<u8>, mut emit: impl FnMut(usize, usize)) {
-        let mut segment = whitespace::trim_end(segment);
         let base = text.len();
-        let emit = |start, end| emit(base + start, base + end);
+        let mut emit = |start, end| emit(base + start, base + end);
+        if self == Self::Whole {
+            text.extend_from_slice(segment);
+            if !segment.is_empty() {
+                emit(0, segment.len());
+            }
+            return;
+        }
+        let mut segment = whitespace::trim_end(segment);
         match self {
             Self::ThirteenA => {
                 text.extend_from_slice(&thirteen_a::rewrite(segment));
@@ -71,7 +81,7 @@ impl Tokenizer {
             Self::International => international::tokenize(segment, emit),
             Self::Chinese => chinese::tokenize(segment, emit),
             Self::Character => character::tokenize(segment, emit),
-            Self::ThirteenA => {}
+            Self::ThirteenA | Self::Whole => {}
         }
     }
 }
@@ -266,6 +276,7 @@ impl Lexer {
                 }
                 Tokenizer::Chinese => self.blocks::<chinese::Chinese>(text, tokens, lines),
                 Tokenizer::Character => self.blocks::<character::Character>(text, tokens, lines),
+                Tokenizer::Whole => lex_whole(text, tokens, lines),
             }
         }
         self.lex_exceptions(block, text, lines, folded, annex_text, annex, exceptions);
@@ -353,6 +364,20 @@ impl Lexer {
             exceptions.dedup_by_key(|exception| exception.segment);
         }
     }
+}
+
+/// Lines as tokens.
+fn lex_whole(text: Padded<'_>, tokens: &mut Tokens, lines: &mut LineTable) {
+    let mut start = 0;
+    for end in memchr::memchr_iter(b'\n', text.bytes()) {
+        if start < end {
+            tokens.push(start, end);
+        }
+        lines.starts.push(start as u32);
+        lines.token_ends.push(tokens.count() as u32);
+        start = end + 1;
+    }
+    tokens.make_keys(text, 0, true);
 }
 
 /// Joins segments to lines again, with an empty line in place of each that has a newline inside.

@@ -2,16 +2,10 @@
 
 use super::{stopped, with_utf8};
 use crate::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, Column};
-use crate::bleu::{self, Columns};
 use crate::error::Error;
-use crate::lex;
-use crate::ngrams;
-use crate::scan::Counter;
 use crate::text::{
     self, Batch, Block, Foreign, MOST_SEGMENTS, MappedFile, Stream, TokenBlock, Want, check_size,
 };
-use crate::tokens::View;
-use crate::vector::{Job, Vector};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -397,57 +391,27 @@ pub fn stream(read: Py<PyAny>, name: String, column: Option<usize>) -> Source {
     Source::new(Stream::new(name, column, Box::new(read)))
 }
 
-/// Memory for single segments.
-#[derive(Default)]
-pub struct SentenceScratch {
-    hypothesis: lex::Scratch,
-    references: Vec<lex::Scratch>,
-    matching: ngrams::Scratch,
-    row: Vec<i64>,
+/// The texts of a single segment.
+pub struct Sentence {
+    /// The hypothesis.
+    pub hypothesis: Block,
+    /// Its references.
+    pub references: Vec<Block>,
+    /// The owners of their bytes.
+    _keep: Keep,
 }
 
-/// Matches one segment.
-struct CountOne<'a, 'b> {
-    hypothesis: View<'a>,
-    references: &'b [View<'a>],
-    columns: &'b Columns,
-    matching: &'b mut ngrams::Scratch,
-    row: &'b mut [i64],
-}
-
-impl Job for CountOne<'_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
-        let Self { hypothesis, references, columns, matching, row } = self;
-        // SAFETY: as the caller promises.
-        unsafe { bleu::row::<V>(hypothesis, references, columns, matching, row) }
-    }
-}
-
-impl SentenceScratch {
-    /// The row of the last segment counted.
-    pub fn row(&self) -> &[i64] {
-        &self.row
-    }
-
-    /// Counts one segment against its references; gives the number of references.
-    pub fn count(
-        &mut self,
-        counter: &Counter,
-        hypothesis: &Bound<'_, PyString>,
-        references: &Bound<'_, PyAny>,
-    ) -> PyResult<usize> {
+impl Sentence {
+    /// `references` is a string, or a sequence of strings and None. The caller holds them.
+    pub fn new(hypothesis: &Bound<'_, PyString>, references: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut keep = Keep::default();
         let mut block = |text: &Bound<'_, PyString>| -> PyResult<Block> {
             let segments = vec![Some(keep.foreign(text)?)];
             Ok(Block::Segments { segments, trusted: true, keep: None })
         };
         let hypothesis = block(hypothesis)?;
-        // The strings are held by the caller's arguments, and by this tuple.
-        let mut held = None;
         let mut blocks = Vec::new();
+        let mut held = None;
         if let Ok(text) = references.cast::<PyString>() {
             blocks.push(block(text)?);
         } else if !references.is_none() {
@@ -460,30 +424,8 @@ impl SentenceScratch {
                 }
             }
         }
-        if blocks.is_empty() {
-            return Err(Error::NoReference { segment: 1 }.into());
-        }
-        if self.references.len() < blocks.len() {
-            self.references.resize_with(blocks.len(), Default::default);
-        }
-        let bad = |_| PyRuntimeError::new_err("a string that is not text");
-        let Self { hypothesis: scratch, references: scratches, matching, row } = self;
-        row.resize(counter.columns.width(), 0);
-        let mut lexed = counter.lexer.lex(&hypothesis, scratch).map_err(bad)?;
-        let mut views = Vec::with_capacity(blocks.len());
-        for (block, scratch) in blocks.iter().zip(scratches) {
-            views.extend(counter.lexer.lex(block, scratch).map_err(bad)?.next_segment());
-        }
-        let Some(hypothesis) = lexed.next_segment() else {
-            return Err(PyRuntimeError::new_err("a hypothesis without tokens"));
-        };
-        counter.lexer.instructions.run(CountOne {
-            hypothesis,
-            references: &views,
-            columns: &counter.columns,
-            matching,
-            row,
-        });
-        Ok(views.len())
+        // A sequence that is no tuple or list may give strings that only `several` holds.
+        keep.held = held.map(Bound::unbind);
+        Ok(Self { hypothesis, references: blocks, _keep: keep })
     }
 }

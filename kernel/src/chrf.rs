@@ -1,0 +1,461 @@
+//! chrF's row of integers for a segment, and its formula.
+//!
+//! A row has three numbers for each order of character n-grams, then for each order of word
+//! n-grams: how many the hypothesis has, how many the reference, how many clipped matches. Of
+//! several references the one with the best score counts; of equally good ones the first.
+//!
+//! Characters are matched as tokens are in [`crate::ngrams`], with bitsets of reference positions,
+//! but with one order a lane: a step takes all orders at once.
+
+use crate::count::{self, Metric};
+use crate::lex::{self, whitespace};
+use crate::ngrams::{self, Match};
+use crate::tokens::{Tokens, View};
+use crate::vector::{ORDERS, Vector};
+use rustc_hash::FxHashMap;
+
+/// What is counted of a segment.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    /// The highest order of character n-grams.
+    pub char_order: usize,
+    /// The highest order of word n-grams, at most [`ngrams::MOST_ORDERS`].
+    pub word_order: usize,
+    /// Count white space as characters. Segments then come as single tokens.
+    pub whitespace: bool,
+    /// What decides which of several references is the best.
+    pub formula: Formula,
+}
+
+/// A thread's memory.
+#[derive(Default)]
+pub struct Scratch {
+    interner: Interner,
+    hypothesis: Text,
+    reference: Text,
+    positions: Vec<u64>,
+    words: ngrams::Scratch,
+    candidate: Vec<i64>,
+}
+
+/// A segment as chrF sees it.
+#[derive(Default)]
+struct Text {
+    characters: Vec<u32>,
+    words: Tokens,
+}
+
+impl Metric for Columns {
+    type Scratch = Scratch;
+
+    fn width(&self) -> usize {
+        3 * (self.char_order + self.word_order)
+    }
+
+    #[inline(always)]
+    unsafe fn row<V: Vector>(
+        &self,
+        hypothesis: View<'_>,
+        references: &[View<'_>],
+        scratch: &mut Scratch,
+        row: &mut [i64],
+    ) {
+        scratch.interner.clear();
+        self.read(&hypothesis, &mut scratch.interner, &mut scratch.hypothesis);
+        if let [reference] = references {
+            // SAFETY: as the caller promises.
+            unsafe { self.against::<V>(&hypothesis, reference, scratch, row) };
+            return;
+        }
+        let mut best = f64::NEG_INFINITY;
+        let mut candidate = std::mem::take(&mut scratch.candidate);
+        for reference in references {
+            candidate.clear();
+            candidate.resize(row.len(), 0);
+            // SAFETY: as the caller promises.
+            unsafe { self.against::<V>(&hypothesis, reference, scratch, &mut candidate) };
+            let score = count::Formula::score(&self.formula, &candidate);
+            if score > best {
+                best = score;
+                row.copy_from_slice(&candidate);
+            }
+        }
+        scratch.candidate = candidate;
+    }
+}
+
+impl Columns {
+    /// The row of the hypothesis that was read last against one reference.
+    #[inline(always)]
+    unsafe fn against<V: Vector>(
+        &self,
+        hypothesis: &View<'_>,
+        reference: &View<'_>,
+        scratch: &mut Scratch,
+        row: &mut [i64],
+    ) {
+        self.read(reference, &mut scratch.interner, &mut scratch.reference);
+        let Scratch { interner, hypothesis: ours, reference: theirs, positions, words, .. } =
+            scratch;
+        let (a, b) = (&ours.characters[..], &theirs.characters[..]);
+        let (characters, word_counts) = row.split_at_mut(3 * self.char_order);
+        // Matches are the same either way round: the bitsets are for the side that makes less work.
+        let work = |n: usize, bits: usize| n * bits.div_ceil(64);
+        let (steps, bits) =
+            if work(a.len(), b.len()) <= work(b.len(), a.len()) { (a, b) } else { (b, a) };
+        if bits.len() <= MOST_BITS && self.char_order <= ORDERS {
+            positions.resize(positions.len().max(interner.ids() * words_for(bits.len())), 0);
+            // SAFETY: as the caller promises; positions have room for every id.
+            let matches = unsafe { match_with_bitsets::<V>(steps, bits, positions) };
+            write(characters, a.len(), b.len(), |order| i64::from(matches[order]));
+        } else {
+            let matches = match_generally(a, b, self.char_order);
+            write(characters, a.len(), b.len(), |order| matches[order]);
+        }
+        if self.word_order > 0 {
+            let (a, b) = (ours.words.count(), theirs.words.count());
+            let hypothesis = hypothesis.of(&ours.words, 0, a);
+            let references = &[reference.of(&theirs.words, 0, b)];
+            // Four orders at once cost less than two by the way that is for any number of them.
+            let orders = self.word_order.max(4);
+            // SAFETY: as the caller promises.
+            let matches =
+                unsafe { Match { hypothesis, references, orders, scratch: words }.count::<V>() };
+            write(word_counts, a, b, |order| i64::from(matches[order]));
+        }
+    }
+
+    /// The characters and words of a segment.
+    #[inline(always)]
+    fn read(&self, segment: &View<'_>, interner: &mut Interner, text: &mut Text) {
+        let Text { characters, words } = text;
+        characters.clear();
+        let bytes = segment.span();
+        if bytes.is_ascii() {
+            // Sixteen bytes at a time; what is written past a token's end, the next one overwrites.
+            characters.resize(bytes.len() + 16, 0);
+            let mut length = 0;
+            for i in 0..segment.count() {
+                let token = segment.token_and_more(i);
+                let end = length + segment.range(i).len();
+                for sixteen in token.as_chunks::<16>().0 {
+                    if length >= end {
+                        break;
+                    }
+                    let out = &mut characters[length..length + 16];
+                    for (out, byte) in out.iter_mut().zip(sixteen) {
+                        *out = u32::from(*byte);
+                    }
+                    length += 16;
+                }
+                length = end;
+            }
+            characters.truncate(length);
+        } else {
+            for i in 0..segment.count() {
+                let mut token = segment.token(i);
+                while let Some(&first) = token.first() {
+                    let (point, width) = match first.is_ascii() {
+                        true => (u32::from(first), 1),
+                        false => match lex::decode(token) {
+                            (Some(point), width) => (point, width),
+                            // No text has such a byte; beyond all characters it equals itself.
+                            (None, width) => (0x11_0000 + u32::from(first), width),
+                        },
+                    };
+                    characters.push(interner.id(point));
+                    token = &token[width..];
+                }
+            }
+        }
+        if self.word_order > 0 {
+            words.clear();
+            for i in 0..segment.count() {
+                let range = segment.range(i);
+                if self.whitespace {
+                    let start = range.start;
+                    let token = segment.token(i);
+                    whitespace::tokenize(token, |from, to| {
+                        separate(&token[from..to], start + from, words);
+                    });
+                } else {
+                    separate(segment.token(i), range.start, words);
+                }
+            }
+            segment.make_keys(words, memchr::memchr(0, bytes).is_some());
+        }
+    }
+}
+
+/// Splits an ASCII punctuation mark off a word that starts at `start`: the last character, or else
+/// the first, as the original chrF++ does.
+#[inline(always)]
+fn separate(word: &[u8], start: usize, words: &mut Tokens) {
+    let (first, last) = (word[0], word[word.len() - 1]);
+    let end = start + word.len();
+    let cut = if lex::character::width(first) >= word.len() {
+        None
+    } else if last.is_ascii_punctuation() {
+        Some(end - 1)
+    } else if first.is_ascii_punctuation() {
+        Some(start + 1)
+    } else {
+        None
+    };
+    match cut {
+        Some(cut) => {
+            words.push(start, cut);
+            words.push(cut, end);
+        }
+        None => words.push(start, end),
+    }
+}
+
+/// Writes three numbers an order from the lengths of both sides.
+#[inline(always)]
+fn write(row: &mut [i64], hypothesis: usize, reference: usize, matches: impl Fn(usize) -> i64) {
+    for (order, counts) in row.as_chunks_mut::<3>().0.iter_mut().enumerate() {
+        let ngrams = reference.saturating_sub(order);
+        // Where the reference has no n-gram, sacreBLEU does not count the hypothesis' either.
+        let ours = if ngrams > 0 { hypothesis.saturating_sub(order) } else { 0 };
+        *counts = [ours as i64, ngrams as i64, matches(order)];
+    }
+}
+
+/// Numbers for characters: small code points are their own, others are numbered as they come.
+#[derive(Default)]
+struct Interner {
+    /// Open addressing: code point, generation, id.
+    slots: Vec<(u32, u32, u32)>,
+    generation: u32,
+    known: u32,
+}
+
+/// Code points below this one are their own ids: Latin to Arabic.
+const SMALL: u32 = 0x800;
+
+impl Interner {
+    fn clear(&mut self) {
+        self.known = 0;
+        self.generation = self.generation.wrapping_add(1);
+        if self.slots.is_empty() || self.generation == 0 {
+            self.generation = 1;
+            self.slots.clear();
+            self.slots.resize(1 << 12, (0, 0, 0));
+        }
+    }
+
+    /// How many ids may have been given.
+    fn ids(&self) -> usize {
+        (SMALL + self.known) as usize
+    }
+
+    #[inline(always)]
+    fn id(&mut self, point: u32) -> u32 {
+        if point < SMALL {
+            return point;
+        }
+        loop {
+            let mask = self.slots.len() - 1;
+            let mut slot = (point.wrapping_mul(0x9E37_79B1) >> 12) as usize & mask;
+            while self.slots[slot].1 == self.generation {
+                if self.slots[slot].0 == point {
+                    return self.slots[slot].2;
+                }
+                slot = (slot + 1) & mask;
+            }
+            if (self.known as usize) < self.slots.len() / 2 {
+                let id = SMALL + self.known;
+                self.known += 1;
+                self.slots[slot] = (point, self.generation, id);
+                return id;
+            }
+            self.grow();
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let length = self.slots.len() * 4;
+        let old = std::mem::replace(&mut self.slots, vec![(0, 0, 0); length]);
+        for entry in old.into_iter().filter(|entry| entry.1 == self.generation) {
+            let mut slot = (entry.0.wrapping_mul(0x9E37_79B1) >> 12) as usize & (length - 1);
+            while self.slots[slot].1 == self.generation {
+                slot = (slot + 1) & (length - 1);
+            }
+            self.slots[slot] = entry;
+        }
+    }
+}
+
+/// The most characters on the shorter side that bitsets are used for.
+const MOST_BITS: usize = 2048;
+
+/// How many words a bitset of so many positions has.
+fn words_for(bits: usize) -> usize {
+    match bits.div_ceil(64) {
+        few @ 0..=8 => few,
+        9..=12 => 12,
+        13..=16 => 16,
+        _ => 32,
+    }
+}
+
+/// The clipped matches of orders 1 to 8. `positions` is all 0, before and after.
+///
+/// # Safety
+/// The processor must have the instructions of `V`; `positions` has [`words_for`] words for each id.
+#[inline(always)]
+unsafe fn match_with_bitsets<V: Vector>(
+    steps: &[u32],
+    bits: &[u32],
+    positions: &mut [u64],
+) -> [u32; ORDERS] {
+    // SAFETY: as the caller promises.
+    unsafe {
+        match words_for(bits.len()) {
+            0 => [0; ORDERS],
+            1 => match_words::<V, 1>(steps, bits, positions),
+            2 => match_words::<V, 2>(steps, bits, positions),
+            3 => match_words::<V, 3>(steps, bits, positions),
+            4 => match_words::<V, 4>(steps, bits, positions),
+            5 => match_words::<V, 5>(steps, bits, positions),
+            6 => match_words::<V, 6>(steps, bits, positions),
+            7 => match_words::<V, 7>(steps, bits, positions),
+            8 => match_words::<V, 8>(steps, bits, positions),
+            12 => match_words::<V, 12>(steps, bits, positions),
+            16 => match_words::<V, 16>(steps, bits, positions),
+            _ => match_words::<V, 32>(steps, bits, positions),
+        }
+    }
+}
+
+/// [`match_with_bitsets`] with `W` words a bitset.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn match_words<V: Vector, const W: usize>(
+    steps: &[u32],
+    bits: &[u32],
+    positions: &mut [u64],
+) -> [u32; ORDERS] {
+    debug_assert!(steps.iter().chain(bits).all(|&id| (id as usize + 1) * W <= positions.len()));
+    let positions = positions.as_mut_ptr();
+    for (j, &id) in bits.iter().enumerate() {
+        // SAFETY: there are W words for each id, and j is less than 64 W.
+        unsafe { *positions.add(id as usize * W + j / 64) |= 1 << (j % 64) };
+    }
+    // SAFETY: as the caller promises.
+    unsafe {
+        let mut ends = [V::orders(0); W];
+        let mut used = [V::orders(0); W];
+        for &id in steps {
+            let equal = positions.add(id as usize * W);
+            let mut carry = V::orders(0);
+            let mut free = V::unfound();
+            for w in 0..W {
+                let previous = ends[w];
+                ends[w] = V::next_ends(previous, carry, *equal.add(w));
+                if w + 1 < W {
+                    carry = V::carry(previous);
+                }
+                (used[w], free) = V::use_lowest(used[w], ends[w], free);
+            }
+        }
+        let mut matches = [0; ORDERS];
+        for used in used {
+            for (count, used) in matches.iter_mut().zip(V::each_order(used)) {
+                *count += used.count_ones();
+            }
+        }
+        for &id in bits {
+            positions.add(id as usize * W).cast::<[u64; W]>().write([0; W]);
+        }
+        matches
+    }
+}
+
+/// The clipped matches of each order for texts of any length: n-grams are numbered, those of an
+/// order as pairs of one of the order below and a character.
+pub fn match_generally(hypothesis: &[u32], reference: &[u32], orders: usize) -> Vec<i64> {
+    let mut numbers: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+    let mut ours = vec![0; hypothesis.len()];
+    let mut theirs = vec![0; reference.len()];
+    let mut all = Vec::with_capacity(orders);
+    for order in 0..orders {
+        numbers.clear();
+        let mut counts: Vec<i64> = Vec::new();
+        let mut matches = 0;
+        for (text, prefix, is_reference) in
+            [(reference, &mut theirs, true), (hypothesis, &mut ours, false)]
+        {
+            for i in 0..text.len().saturating_sub(order) {
+                let next = numbers.len() as u32;
+                let number = *numbers.entry((prefix[i], text[i + order])).or_insert(next);
+                prefix[i] = number;
+                let number = number as usize;
+                if is_reference {
+                    counts.resize(counts.len().max(number + 1), 0);
+                    counts[number] += 1;
+                } else if counts.get(number).is_some_and(|&left| left > 0) {
+                    counts[number] -= 1;
+                    matches += 1;
+                }
+            }
+        }
+        all.push(matches);
+    }
+    all
+}
+
+/// chrF's parameters after counting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Formula {
+    /// β², and one more: recall counts β times as much as precision.
+    pub factor: f64,
+    /// 1 + β².
+    pub factor_and_one: f64,
+    /// A tiny number for what is missing instead of leaving such orders out, as in chrF++.py.
+    pub eps_smoothing: bool,
+}
+
+/// What stands for nothing in [`Formula::eps_smoothing`].
+const EPSILON: f64 = 1e-16;
+
+impl count::Formula for Formula {
+    /// 0 to 100, operation by operation as sacreBLEU computes it.
+    fn score(&self, row: &[i64]) -> f64 {
+        let counts = row.as_chunks::<3>().0;
+        if self.eps_smoothing {
+            let mut sum = 0.0;
+            for &[hypothesis, reference, matches] in counts {
+                let part = |all: i64| if all > 0 { matches as f64 / all as f64 } else { EPSILON };
+                let (precision, recall) = (part(hypothesis), part(reference));
+                let below = self.factor * precision + recall;
+                sum += if below > 0.0 {
+                    self.factor_and_one * precision * recall / below
+                } else {
+                    EPSILON
+                };
+            }
+            return 100.0 * sum / counts.len() as f64;
+        }
+        let (mut precision, mut recall, mut orders) = (0.0, 0.0, 0.0);
+        for &[hypothesis, reference, matches] in counts {
+            if hypothesis > 0 && reference > 0 {
+                precision += matches as f64 / hypothesis as f64;
+                recall += matches as f64 / reference as f64;
+                orders += 1.0;
+            }
+        }
+        if orders > 0.0 {
+            precision /= orders;
+            recall /= orders;
+        }
+        if precision + recall == 0.0 {
+            return 0.0;
+        }
+        100.0 * (self.factor_and_one * precision * recall / (self.factor * precision + recall))
+    }
+}

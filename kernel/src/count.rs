@@ -1,0 +1,430 @@
+//! From a batch of text to rows of integers, for any metric: lex the hypotheses and the
+//! references, and let the metric count each segment.
+
+use crate::error::Error;
+use crate::lex::{self, Lexed, Lexer};
+use crate::observe::Observations;
+use crate::text::Block;
+use crate::tokens::View;
+use crate::vector::{Job, Vector};
+use std::sync::Arc;
+
+/// A metric, as far as it decides the integers of a row.
+pub trait Metric: Send + Sync + 'static {
+    /// A thread's memory.
+    type Scratch: Default + Send;
+
+    /// How many columns a row has.
+    fn width(&self) -> usize;
+
+    /// Writes the row of one segment. `references` is not empty, and all of `row` is 0.
+    ///
+    /// Implementations are `#[inline(always)]`, as those of [`Job::run`].
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `V`.
+    unsafe fn row<V: Vector>(
+        &self,
+        hypothesis: View<'_>,
+        references: &[View<'_>],
+        scratch: &mut Self::Scratch,
+        row: &mut [i64],
+    );
+}
+
+/// A metric's formula: the score of a row, or of a sum of rows.
+pub trait Formula: Send + Sync {
+    /// The score.
+    fn score(&self, row: &[i64]) -> f64;
+}
+
+/// How text becomes tokens, and tokens rows.
+pub struct Counter<M> {
+    /// How hypotheses become tokens.
+    pub hypotheses: Lexer,
+    /// How references do.
+    pub references: Lexer,
+    /// What is counted.
+    pub metric: M,
+}
+
+/// What a scan asks: one metric's rows, or those of several side by side.
+pub trait Count: Send + Sync {
+    /// How many columns a row has.
+    fn width(&self) -> usize;
+
+    /// One thread's part of the work.
+    fn worker(self: Arc<Self>) -> Box<dyn Worker>;
+}
+
+/// One thread's counting: its memory, and how to go on.
+pub trait Worker: Send {
+    /// The rows of a batch.
+    fn count(&mut self, batch: &Batch<'_>, summary: &mut Summary) -> Result<&[i64], Error>;
+}
+
+/// A [`Counter`] of whatever metric.
+pub trait CountOne: Count {
+    /// Who counts single segments.
+    fn reader(self: Arc<Self>) -> Box<dyn Reader>;
+}
+
+/// Counts what is no part of a run.
+pub trait Reader: Send {
+    /// The row of a single segment, the only one of each block, and how many references it had.
+    fn sentence(
+        &mut self,
+        hypothesis: &Block,
+        references: &[Block],
+    ) -> Result<(&[i64], usize), Error>;
+
+    /// Hands the score of each hypothesis against each reference, by row, to `take`. The blocks
+    /// have so many segments; none may be missing.
+    fn pairs(
+        &mut self,
+        hypotheses: (&Block, usize),
+        references: (&Block, usize),
+        formula: &dyn Formula,
+        take: &mut dyn FnMut(f64),
+    ) -> Result<(), Error>;
+}
+
+/// The same segments of all inputs.
+pub struct Batch<'a> {
+    /// The number of the first segment, from 0.
+    pub first: u64,
+    /// How many segments there are.
+    pub count: usize,
+    /// The hypotheses.
+    pub hypotheses: &'a Block,
+    /// Each gives a segment at most one reference.
+    pub references: &'a [Block],
+    /// What the inputs are called.
+    pub names: &'a Names,
+}
+
+/// What the inputs are called in messages: the hypotheses, then the references.
+pub struct Names(pub Vec<String>);
+
+impl Names {
+    fn of(&self, stream: usize) -> String {
+        let last = self.0.len() - 1;
+        self.0[stream.min(last)].clone()
+    }
+}
+
+/// What is known after a run beside its rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// How many segments there were.
+    pub segments: u64,
+    /// The fewest and the most references a segment had.
+    pub references: Option<(u32, u32)>,
+    /// What was noticed.
+    pub observations: Observations,
+}
+
+impl Summary {
+    /// Adds what another thread saw.
+    pub fn merge(&mut self, other: Self) {
+        self.segments += other.segments;
+        self.references = match (self.references, other.references) {
+            (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
+            (one, other) => one.or(other),
+        };
+        self.observations.merge(other.observations);
+    }
+
+    fn saw_references(&mut self, count: u32) {
+        let (fewest, most) = self.references.unwrap_or((count, count));
+        self.references = Some((fewest.min(count), most.max(count)));
+    }
+}
+
+impl From<lex::BadBytes> for Error {
+    /// For text whose place in the input is not known.
+    fn from(bad: lex::BadBytes) -> Self {
+        Self::Input(format!("a byte 0x{:02x} that is not UTF-8", bad.byte))
+    }
+}
+
+impl<M: Metric> Count for Counter<M> {
+    fn width(&self) -> usize {
+        self.metric.width()
+    }
+
+    fn worker(self: Arc<Self>) -> Box<dyn Worker> {
+        Box::new(Counting::new(self))
+    }
+}
+
+impl<M: Metric> CountOne for Counter<M> {
+    fn reader(self: Arc<Self>) -> Box<dyn Reader> {
+        Box::new(Counting::new(self))
+    }
+}
+
+/// Several metrics' rows side by side, from one reading of the text.
+pub struct Joint(pub Vec<Arc<dyn Count>>);
+
+impl Count for Joint {
+    fn width(&self) -> usize {
+        self.0.iter().map(|part| part.width()).sum()
+    }
+
+    fn worker(self: Arc<Self>) -> Box<dyn Worker> {
+        let width = self.width();
+        let parts = self.0.iter().map(|part| (part.width(), Arc::clone(part).worker()));
+        Box::new(JointWorker { width, parts: parts.collect(), rows: Vec::new() })
+    }
+}
+
+struct JointWorker {
+    width: usize,
+    parts: Vec<(usize, Box<dyn Worker>)>,
+    rows: Vec<i64>,
+}
+
+impl Worker for JointWorker {
+    fn count(&mut self, batch: &Batch<'_>, summary: &mut Summary) -> Result<&[i64], Error> {
+        self.rows.clear();
+        self.rows.resize(batch.count * self.width, 0);
+        let mut first = 0;
+        for (width, part) in &mut self.parts {
+            // What is noticed of the text is the same for each, and is noticed once.
+            let mut same = Summary::default();
+            let rows = part.count(batch, if first == 0 { summary } else { &mut same })?;
+            let places = self.rows.chunks_exact_mut(self.width);
+            for (place, row) in places.zip(rows.chunks_exact(*width)) {
+                place[first..first + *width].copy_from_slice(row);
+            }
+            first += *width;
+        }
+        Ok(&self.rows)
+    }
+}
+
+struct Counting<M: Metric> {
+    counter: Arc<Counter<M>>,
+    scratch: Scratch<M::Scratch>,
+    rows: Vec<i64>,
+}
+
+impl<M: Metric> Counting<M> {
+    fn new(counter: Arc<Counter<M>>) -> Self {
+        Self { counter, scratch: Scratch::default(), rows: Vec::new() }
+    }
+}
+
+#[derive(Default)]
+struct Scratch<S> {
+    hypotheses: lex::Scratch,
+    references: Vec<lex::Scratch>,
+    metric: S,
+}
+
+impl<S> Scratch<S> {
+    /// Lexes all blocks. An error comes with the number of its stream, the hypotheses' being 0.
+    fn lex<'a, M>(
+        &'a mut self,
+        counter: &Counter<M>,
+        hypotheses: &'a Block,
+        references: &'a [Block],
+    ) -> Result<(Lexed<'a>, Vec<Lexed<'a>>, &'a mut S), (usize, lex::BadBytes)> {
+        let Self { hypotheses: scratch, references: scratches, metric } = self;
+        if scratches.len() < references.len() {
+            scratches.resize_with(references.len(), Default::default);
+        }
+        let hypotheses = counter.hypotheses.lex(hypotheses, scratch).map_err(|bad| (0, bad))?;
+        let references = references.iter().zip(scratches).enumerate();
+        let references = references.map(|(i, (block, scratch))| {
+            counter.references.lex(block, scratch).map_err(|bad| (i + 1, bad))
+        });
+        Ok((hypotheses, references.collect::<Result<_, _>>()?, metric))
+    }
+}
+
+impl<M: Metric> Worker for Counting<M> {
+    fn count(&mut self, batch: &Batch<'_>, summary: &mut Summary) -> Result<&[i64], Error> {
+        let Batch { first, count, hypotheses, references, names } = *batch;
+        if first == 0 {
+            let streams = std::iter::once(hypotheses).chain(references);
+            summary.observations.look_for_mark(streams);
+        }
+        let Self { counter, scratch, rows } = self;
+        rows.clear();
+        rows.resize(count * counter.metric.width(), 0);
+        let lexed = scratch.lex(counter, hypotheses, references);
+        let (lexed, mut lexed_references, scratch) = lexed.map_err(|(stream, bad)| {
+            let block = if stream == 0 { hypotheses } else { &references[stream - 1] };
+            Error::Utf8 {
+                input: names.of(stream),
+                segment: first + bad.segment as u64 + 1,
+                offset: match block {
+                    Block::Lines { offset, .. } => offset.map(|offset| offset + bad.offset as u64),
+                    _ => None,
+                },
+                byte: bad.byte,
+            }
+        })?;
+        summary.observations.look(first, count, &lexed, &lexed_references);
+        summary.segments += count as u64;
+        let outcome = counter.hypotheses.instructions.run(CountBatch {
+            hypotheses: lexed,
+            references: &mut lexed_references,
+            metric: &counter.metric,
+            scratch,
+            rows,
+            summary,
+        });
+        outcome.map_err(|i| Error::NoReference { segment: first + i as u64 + 1 })?;
+        Ok(rows)
+    }
+}
+
+impl<M: Metric> Reader for Counting<M> {
+    fn sentence(
+        &mut self,
+        hypothesis: &Block,
+        references: &[Block],
+    ) -> Result<(&[i64], usize), Error> {
+        let Self { counter, scratch, rows } = self;
+        rows.clear();
+        rows.resize(counter.metric.width(), 0);
+        let lexed = scratch.lex(counter, hypothesis, references);
+        let (mut hypothesis, mut references, scratch) =
+            lexed.map_err(|(_, bad)| Error::from(bad))?;
+        let references: Vec<_> = references.iter_mut().flat_map(Lexed::next_segment).collect();
+        let missing = Error::NoReference { segment: 1 };
+        let (Some(hypothesis), false) = (hypothesis.next_segment(), references.is_empty()) else {
+            return Err(missing);
+        };
+        let instructions = counter.hypotheses.instructions;
+        let metric = &counter.metric;
+        instructions.run(CountSegment {
+            hypothesis,
+            references: &references,
+            metric,
+            scratch,
+            row: rows,
+        });
+        Ok((rows, references.len()))
+    }
+
+    fn pairs(
+        &mut self,
+        hypotheses: (&Block, usize),
+        references: (&Block, usize),
+        formula: &dyn Formula,
+        take: &mut dyn FnMut(f64),
+    ) -> Result<(), Error> {
+        let Self { counter, scratch, rows } = self;
+        rows.clear();
+        rows.resize(counter.metric.width(), 0);
+        let lexed = scratch.lex(counter, hypotheses.0, std::slice::from_ref(references.0));
+        let (mut lexed, mut lexed_references, scratch) =
+            lexed.map_err(|(_, bad)| Error::from(bad))?;
+        let rows_of = views(&mut lexed, hypotheses.1);
+        let columns_of = views(&mut lexed_references[0], references.1);
+        let instructions = counter.hypotheses.instructions;
+        let metric = &counter.metric;
+        instructions.run(CountPairs {
+            hypotheses: &rows_of,
+            references: &columns_of,
+            metric,
+            scratch,
+            row: rows,
+            formula,
+            take,
+        });
+        Ok(())
+    }
+}
+
+/// The next segments, up to one that is missing.
+fn views<'a>(lexed: &mut Lexed<'a>, count: usize) -> Vec<View<'a>> {
+    (0..count).map_while(|_| lexed.next_segment()).collect()
+}
+
+/// Counts the segments of one batch.
+struct CountBatch<'a, 'b, M: Metric> {
+    hypotheses: Lexed<'a>,
+    references: &'b mut [Lexed<'a>],
+    metric: &'b M,
+    scratch: &'b mut M::Scratch,
+    rows: &'b mut [i64],
+    summary: &'b mut Summary,
+}
+
+impl<M: Metric> Job for CountBatch<'_, '_, M> {
+    /// The first segment without a reference.
+    type Output = Result<(), usize>;
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(mut self) -> Self::Output {
+        let mut views: Vec<View<'_>> = Vec::with_capacity(self.references.len());
+        for (i, row) in self.rows.chunks_exact_mut(self.metric.width()).enumerate() {
+            views.clear();
+            for reference in self.references.iter_mut() {
+                views.extend(reference.next_segment());
+            }
+            let Some(hypothesis) = self.hypotheses.next_segment() else {
+                return Err(i);
+            };
+            if views.is_empty() {
+                return Err(i);
+            }
+            self.summary.saw_references(views.len() as u32);
+            // SAFETY: as the caller promises.
+            unsafe { self.metric.row::<V>(hypothesis, &views, self.scratch, row) };
+        }
+        Ok(())
+    }
+}
+
+/// Counts one segment.
+struct CountSegment<'a, 'b, M: Metric> {
+    hypothesis: View<'a>,
+    references: &'b [View<'a>],
+    metric: &'b M,
+    scratch: &'b mut M::Scratch,
+    row: &'b mut [i64],
+}
+
+impl<M: Metric> Job for CountSegment<'_, '_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        // SAFETY: as the caller promises.
+        unsafe { self.metric.row::<V>(self.hypothesis, self.references, self.scratch, self.row) }
+    }
+}
+
+/// Counts and scores every pair.
+struct CountPairs<'a, 'b, M: Metric> {
+    hypotheses: &'b [View<'a>],
+    references: &'b [View<'a>],
+    metric: &'b M,
+    scratch: &'b mut M::Scratch,
+    row: &'b mut [i64],
+    formula: &'b dyn Formula,
+    take: &'b mut dyn FnMut(f64),
+}
+
+impl<M: Metric> Job for CountPairs<'_, '_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        for hypothesis in self.hypotheses {
+            for reference in self.references {
+                self.row.fill(0);
+                let references = std::slice::from_ref(reference);
+                // SAFETY: as the caller promises.
+                unsafe { self.metric.row::<V>(*hypothesis, references, self.scratch, self.row) };
+                (self.take)(self.formula.score(self.row));
+            }
+        }
+    }
+}

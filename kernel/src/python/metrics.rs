@@ -1,0 +1,245 @@
+//! The metrics for Python: a counter and its formulas behind one class.
+
+use super::run::{MOST_WORKERS, Scan, signals, summary_dict};
+use super::sources::{Sentence, Source};
+use super::table::{Scores, Table};
+use super::{Lexing, current_instructions};
+use crate::bleu::{self, ReferenceLength, Smoothing};
+use crate::chrf;
+use crate::count::{self, Count, CountOne, Counter, Formula, Joint, Reader};
+use crate::ngrams::MOST_ORDERS;
+use crate::scan::{Inputs, Scored};
+use crate::text::{self, Block, MOST_SEGMENTS, Want};
+use crate::vector::Instructions;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+use std::sync::{Arc, Mutex, PoisonError};
+
+type Make = Box<dyn Fn(Instructions) -> Arc<dyn CountOne> + Send + Sync>;
+
+/// A metric with all of its parameters, ready to count and score.
+#[pyclass(frozen, module = "truebleu._kernel")]
+pub struct Metric {
+    make: Make,
+    /// For single segments, and for corpora.
+    segment: Arc<dyn Formula>,
+    corpus: Arc<dyn Formula>,
+    /// A score's row has this width; 0 if the rows cannot be scored here.
+    width: usize,
+    idle: Mutex<Vec<(Instructions, Box<dyn Reader>)>>,
+}
+
+impl Metric {
+    /// A metric that counts `columns` of what `hypotheses` and `references` lex.
+    fn new<M: count::Metric + Clone>(
+        lexing: (Lexing, Lexing),
+        columns: M,
+        segment: Arc<dyn Formula>,
+        corpus: Arc<dyn Formula>,
+    ) -> Self {
+        let width = columns.width();
+        let make = move |instructions| -> Arc<dyn CountOne> {
+            Arc::new(Counter {
+                hypotheses: lexing.0.with(instructions),
+                references: lexing.1.with(instructions),
+                metric: columns.clone(),
+            })
+        };
+        Self { make: Box::new(make), segment, corpus, width, idle: Mutex::default() }
+    }
+
+    /// Does something with a reader, one that has read before if there is one.
+    fn with_reader<R>(&self, work: impl FnOnce(&mut dyn Reader) -> R) -> PyResult<R> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let instructions = current_instructions()?;
+        let mut reader = match idle().pop() {
+            Some((theirs, reader)) if theirs == instructions => reader,
+            _ => (self.make)(instructions).reader(),
+        };
+        let result = work(reader.as_mut());
+        idle().push((instructions, reader));
+        Ok(result)
+    }
+}
+
+#[pymethods]
+impl Metric {
+    /// BLEU.
+    #[staticmethod]
+    #[pyo3(signature = (*, tokenizer, lowercase, max_order, reference_lengths, at_least_one, smoothing, smoothing_value, effective_order, weights, compensated))]
+    #[allow(clippy::too_many_arguments)]
+    fn bleu(
+        py: Python<'_>,
+        tokenizer: &str,
+        lowercase: &str,
+        max_order: usize,
+        reference_lengths: Vec<String>,
+        at_least_one: bool,
+        smoothing: &str,
+        smoothing_value: f64,
+        effective_order: (bool, bool),
+        weights: Option<Vec<f64>>,
+        compensated: bool,
+    ) -> PyResult<Self> {
+        let smoothing = match smoothing {
+            "none" => Smoothing::None,
+            "exp" => Smoothing::Exponential,
+            "floor" => Smoothing::Floor(smoothing_value),
+            "add-k" => Smoothing::Add(smoothing_value),
+            _ => {
+                return Err(PyValueError::new_err(format!("unknown smoothing '{smoothing}'")));
+            }
+        };
+        let fits = weights.as_ref().is_none_or(|weights| weights.len() == max_order);
+        if !(1..=MOST_ORDERS).contains(&max_order) || !fits {
+            return Err(PyValueError::new_err("max_order must be 1 to 16, with a weight for each"));
+        }
+        let lengths = reference_lengths.iter().map(|name| {
+            ReferenceLength::named(name).ok_or_else(|| {
+                PyValueError::new_err(format!("unknown rule for the reference length '{name}'"))
+            })
+        });
+        let lengths = lengths.collect::<PyResult<Vec<_>>>()?;
+        let scored = lengths.len() == 1;
+        let formula = |effective_order| {
+            Arc::new(bleu::Formula {
+                smoothing,
+                effective_order,
+                weights: weights.clone(),
+                compensated,
+            })
+        };
+        let lexing = || Lexing::new(py, tokenizer, lowercase);
+        let columns = bleu::Columns { lengths, orders: max_order, at_least_one };
+        let (segment, corpus) = (formula(effective_order.0), formula(effective_order.1));
+        let metric = Self::new((lexing()?, lexing()?), columns, segment, corpus);
+        Ok(Self { width: if scored { metric.width } else { 0 }, ..metric })
+    }
+
+    /// chrF.
+    #[staticmethod]
+    #[pyo3(signature = (*, lowercase, char_order, word_order, whitespace, factor, factor_and_one, eps_smoothing))]
+    #[allow(clippy::too_many_arguments)]
+    fn chrf(
+        py: Python<'_>,
+        lowercase: &str,
+        char_order: usize,
+        word_order: usize,
+        whitespace: bool,
+        factor: f64,
+        factor_and_one: f64,
+        eps_smoothing: bool,
+    ) -> PyResult<Self> {
+        if word_order > MOST_ORDERS || char_order + word_order == 0 {
+            return Err(PyValueError::new_err("no orders, or more than 16 of words"));
+        }
+        let tokenizer = if whitespace { "whole" } else { "none" };
+        let lexing = || Lexing::new(py, tokenizer, lowercase);
+        let formula = chrf::Formula { factor, factor_and_one, eps_smoothing };
+        let columns =
+            chrf::Columns { char_order, word_order, whitespace, formula: formula.clone() };
+        let formula = Arc::new(formula);
+        Ok(Self::new((lexing()?, lexing()?), columns, Arc::clone(&formula) as _, formula))
+    }
+
+    /// Starts a run over hypotheses and references, with the rows of `others` beside this one's.
+    #[pyo3(signature = (hypotheses, references, workers, others=Vec::new()))]
+    fn scan(
+        &self,
+        hypotheses: &Source,
+        references: Vec<PyRef<'_, Source>>,
+        workers: usize,
+        others: Vec<PyRef<'_, Self>>,
+    ) -> PyResult<Scan> {
+        let references = references.iter().map(|source| source.take());
+        let inputs = Inputs {
+            hypotheses: hypotheses.take()?,
+            references: references.collect::<PyResult<_>>()?,
+        };
+        let instructions = current_instructions()?;
+        let own: Arc<dyn Count> = (self.make)(instructions);
+        let counter: Arc<dyn Count> = if others.is_empty() {
+            own
+        } else {
+            let others =
+                others.iter().map(|other| -> Arc<dyn Count> { (other.make)(instructions) });
+            Arc::new(Joint(std::iter::once(own).chain(others).collect()))
+        };
+        let scan = crate::scan::Scan::new(inputs);
+        Ok(Scan { scan, counter, workers: workers.clamp(1, MOST_WORKERS) })
+    }
+
+    /// The scores of all segments that are left in a run.
+    fn segments<'py>(&self, py: Python<'py>, run: &Scan) -> PyResult<(Scores, Bound<'py, PyDict>)> {
+        let width = run.counter.width();
+        let mut sinks: Vec<_> =
+            (0..run.workers).map(|_| Scored::new(&*self.segment, width)).collect();
+        let summary =
+            py.detach(|| run.scan.run(&run.counter, None, &mut sinks, &mut signals(None)))?;
+        let scores = py.detach(|| Scored::joined(sinks));
+        Ok((Scores::new(scores), summary_dict(py, &summary)?))
+    }
+
+    /// The scores of a table's rows, each a segment or the totals of a corpus.
+    fn scores(&self, py: Python<'_>, table: &Table, corpus: bool) -> PyResult<Scores> {
+        if table.width() != self.width {
+            return Err(PyValueError::new_err("a table of another width"));
+        }
+        let formula = if corpus { &self.corpus } else { &self.segment };
+        Ok(py.detach(|| Scores::new(table.rows().map(|row| formula.score(row)).collect())))
+    }
+
+    /// The score of one segment, its row, and how many references it had.
+    fn sentence<'py>(
+        &self,
+        hypothesis: &Bound<'py, PyString>,
+        references: &Bound<'py, PyAny>,
+    ) -> PyResult<(f64, Bound<'py, PyTuple>, usize)> {
+        let py = hypothesis.py();
+        let texts = Sentence::new(hypothesis, references)?;
+        self.with_reader(|reader| {
+            let (row, count) = reader.sentence(&texts.hypothesis, &texts.references)?;
+            Ok((self.segment.score(row), PyTuple::new(py, row)?, count))
+        })?
+    }
+
+    /// The score of each hypothesis against each reference, hypothesis after hypothesis.
+    fn matrix(&self, py: Python<'_>, hypotheses: &Source, references: &Source) -> PyResult<Scores> {
+        let rows = blocks(hypotheses.take()?)?;
+        let columns = blocks(references.take()?)?;
+        let count = |blocks: &[(Block, usize)]| blocks.iter().map(|(_, count)| count).sum();
+        let (height, width): (usize, usize) = (count(&rows), count(&columns));
+        let mut scores = vec![0.0; height * width];
+        self.with_reader(|reader| -> PyResult<()> {
+            let mut top = 0;
+            for (hypotheses, height) in &rows {
+                let mut left = 0;
+                for (references, count) in &columns {
+                    let mut next = 0;
+                    let mut take = |score| {
+                        scores[(top + next / count) * width + left + next % count] = score;
+                        next += 1;
+                    };
+                    let (hypotheses, references) = ((hypotheses, *height), (references, *count));
+                    reader.pairs(hypotheses, references, &*self.segment, &mut take)?;
+                    left += count;
+                    py.check_signals()?;
+                }
+                top += height;
+            }
+            Ok(())
+        })??;
+        Ok(Scores::new(scores))
+    }
+}
+
+/// All of a source that has one text a segment.
+fn blocks(mut source: Box<dyn text::Source>) -> PyResult<Vec<(Block, usize)>> {
+    let mut blocks = Vec::new();
+    while let Some(batch) = source.next(Want::Segments(MOST_SEGMENTS))? {
+        let count = batch.count;
+        blocks.extend(batch.streams.into_iter().next().map(|block| (block, count)));
+    }
+    Ok(blocks)
+}

@@ -1,0 +1,98 @@
+//! A run over sources: what the interpreter must be told while it goes on, and what comes of it.
+
+use super::stopped;
+use super::table::Table;
+use crate::count::{Count, Summary};
+use crate::error::Error;
+use crate::scan::{self, Rows, Totals};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// More threads than this help nobody.
+pub const MOST_WORKERS: usize = 1024;
+
+/// Lets Python see an interrupt, and how far the run is, about twenty times a second.
+pub fn signals(progress: Option<Py<PyAny>>) -> impl FnMut(u64) -> Result<(), Error> {
+    let mut last = Instant::now();
+    move |segments| {
+        if last.elapsed() < Duration::from_millis(50) {
+            return Ok(());
+        }
+        last = Instant::now();
+        Python::attach(|py| {
+            py.check_signals()?;
+            progress.as_ref().map_or(Ok(()), |call| call.call1(py, (segments,)).map(drop))
+        })
+        .map_err(stopped)
+    }
+}
+
+/// What is known after a run: a dict, so that the meaning is Python's.
+pub fn summary_dict<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let seen = &summary.observations;
+    dict.set_item("segments", summary.segments)?;
+    dict.set_item("references", summary.references)?;
+    dict.set_item("tokenized", (seen.tokenized.count, seen.tokenized.first.clone()))?;
+    dict.set_item("identical", seen.identical)?;
+    dict.set_item("marked", seen.marked.clone())?;
+    let scripts = PyDict::new(py);
+    scripts.set_item("characters", seen.scripts.characters)?;
+    scripts.set_item("han", seen.scripts.han)?;
+    scripts.set_item("kana", seen.scripts.kana)?;
+    scripts.set_item("hangul", seen.scripts.hangul)?;
+    scripts.set_item("southeast_asian", seen.scripts.southeast_asian)?;
+    dict.set_item("scripts", scripts)?;
+    Ok(dict)
+}
+
+/// A run over sources, a piece at a time.
+#[pyclass(frozen, module = "truebleu._kernel")]
+pub struct Scan {
+    /// The sources.
+    pub scan: scan::Scan,
+    /// What is counted.
+    pub counter: Arc<dyn Count>,
+    /// How many threads there are.
+    pub workers: usize,
+}
+
+#[pymethods]
+impl Scan {
+    /// The rows of the next segments: about so many, or all that are left.
+    #[pyo3(signature = (segments=None))]
+    fn table<'py>(
+        &self,
+        py: Python<'py>,
+        segments: Option<u64>,
+    ) -> PyResult<(Table, Bound<'py, PyDict>)> {
+        let mut sinks = vec![Rows::default(); self.workers];
+        let summary =
+            py.detach(|| self.scan.run(&self.counter, segments, &mut sinks, &mut signals(None)))?;
+        let rows = py.detach(|| Rows::joined(sinks));
+        Ok((Table::new(rows, self.counter.width()), summary_dict(py, &summary)?))
+    }
+
+    /// The sum of all rows that are left. `progress` is called now and then with the number of
+    /// segments so far.
+    #[pyo3(signature = (progress=None))]
+    fn totals<'py>(
+        &self,
+        py: Python<'py>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Table, Bound<'py, PyDict>)> {
+        let width = self.counter.width();
+        let mut sinks = vec![Totals(vec![0; width]); self.workers];
+        let summary =
+            py.detach(|| self.scan.run(&self.counter, None, &mut sinks, &mut signals(progress)))?;
+        let mut totals = vec![0; width];
+        for sink in sinks {
+            for (total, value) in totals.iter_mut().zip(sink.0) {
+                *total += value;
+            }
+        }
+        Ok((Table::new(totals, width), summary_dict(py, &summary)?))
+    }
+}

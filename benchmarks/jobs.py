@@ -98,6 +98,13 @@ def sentences(hypotheses: str, reference: str) -> dict[str, Any]:
     return timed(lambda: [metric.sentence(hyp, ref).value for hyp, ref in pairs])
 
 
+def score_chrf(words: str, hypotheses: str, reference: str) -> dict[str, Any]:
+    import truebleu as tb
+
+    metric, hyps, refs = tb.CHRF(word_order=int(words)), lines(hypotheses), lines(reference)
+    return timed(lambda: metric.score(hyps, refs).value)
+
+
 # ---- peers ----
 
 
@@ -105,6 +112,14 @@ def sacrebleu_corpus(hypotheses: str, *references: str) -> dict[str, Any]:
     from sacrebleu.metrics.bleu import BLEU
 
     metric, hyps, refs = BLEU(), lines(hypotheses), [lines(path) for path in references]
+    return timed(lambda: metric.corpus_score(hyps, refs).score)
+
+
+def sacrebleu_chrf(words: str, hypotheses: str, *references: str) -> dict[str, Any]:
+    from sacrebleu.metrics.chrf import CHRF
+
+    metric, hyps = CHRF(word_order=int(words)), lines(hypotheses)
+    refs = [lines(path) for path in references]
     return timed(lambda: metric.corpus_score(hyps, refs).score)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import corpus
@@ -179,6 +180,52 @@ def memory(runs: int) -> Iterator[Row]:
             met=peak.private <= 64 * MEBIBYTE,
             figures={"peak": peak, "input_bytes": text.size},
         )
+
+
+@benchmark
+def chrf(runs: int) -> Iterator[Row]:
+    """ChrF and chrF++ of 1 M pairs from two files, the whole process, beside sacreBLEU."""
+    million = corpus.million()
+    sample = million.head(PEER_SAMPLE // 4)
+    for name, words, target in [("chrF", 0, 200), ("chrF++", 2, 150)]:
+        command = _score_command(million, "-m", name.lower())
+        own = in_turn(runs, {"truebleu": partial(process, command)})["truebleu"]
+        peers = in_turn(
+            min(runs, 3),
+            {
+                "sacrebleu": partial(job, "sacrebleu_chrf", words, *sample.files),
+                "truebleu": partial(job, "score_chrf", words, *sample.files),
+            },
+        )
+        _agree("sacreBLEU", peers["truebleu"], peers["sacrebleu"])
+        peer = peers["sacrebleu"].processor * million.segments / sample.segments
+        work = f"{name}, 1 M pairs, two files, whole process"
+        yield Row(
+            work,
+            f"≥ {target} × sacreBLEU",
+            f"{own.processor:.3f} s",
+            f"sacrebleu {peer:.0f} s ({sample.segments:,} pairs in process, linear)",
+            f"{peer / own.processor:.0f} × faster",
+            peer >= target * own.processor,
+            {"truebleu": own, "sacrebleu, sample": peers["sacrebleu"]},
+        )
+        if not words:
+            yield Row(
+                work,
+                "≤ 2.5 s at 2.5 GHz",
+                f"{own.processor:.3f} s",
+                met=own.processor <= 2.5,
+            )
+            if sys.platform == "linux":
+                peak = private_memory(command, million.files)
+                yield Row(
+                    f"{name}, 1 M pairs, two files, private memory",
+                    "≤ 64 MiB",
+                    f"{peak.private / MEBIBYTE:.1f} MiB"
+                    f" ({peak.without_input / MEBIBYTE:.1f} MiB without mapped input pages)",
+                    met=peak.private <= 64 * MEBIBYTE,
+                    figures={"peak": peak},
+                )
 
 
 # ---- one test set ----
@@ -403,10 +450,8 @@ def _processor_flags() -> set[str]:
 # ---- shared ----
 
 
-def _score_command(text: Corpus, workers: int = 1) -> tuple[str, ...]:
-    return script(
-        "truebleu", "score", *text.references, "-i", text.hypotheses, "--threads", workers
-    )
+def _score_command(text: Corpus, *options: str) -> tuple[str, ...]:
+    return script("truebleu", "score", *text.references, "-i", text.hypotheses, *options)
 
 
 def _agree(peer: str, own: Costs, other: Costs, digits: int | None = None) -> None:

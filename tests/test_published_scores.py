@@ -10,12 +10,20 @@ import pytest
 
 import truebleu
 
+# What WMT22 calls them, and the options of the command line.
+METRICS = {"BLEU": ["-m", "bleu"], "chrF2": ["-m", "chrf"]}
+
+
+@pytest.fixture(scope="module", params=METRICS)
+def name(request):
+    return request.param
+
 
 @pytest.fixture(scope="module")
-def published(wmt22):
-    """Reproducible BLEU rows: (tokenizer, reference files, system output) → published score."""
+def published(wmt22, name):
+    """Reproducible rows: (tokenizer, reference files, system output) → published score."""
     with (wmt22 / "published_scores.tsv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file, delimiter="\t") if row["metric"] == "BLEU"]
+        rows = [row for row in csv.DictReader(file, delimiter="\t") if row["metric"] == name]
     rows = [row for row in rows if row["reproducible"] == "yes"]
     assert len(rows) == 453
     scores = defaultdict(set)
@@ -41,9 +49,12 @@ def differences(scores: dict, published: dict) -> dict:
     }
 
 
-def test_in_python(wmt22, published):
+def test_in_python(wmt22, published, name):
+    def metric(tokenizer):
+        return truebleu.BLEU(tokenize=tokenizer) if name == "BLEU" else truebleu.CHRF()
+
     scores = {
-        (tokenizer, references, system): truebleu.BLEU(tokenize=tokenizer)
+        (tokenizer, references, system): metric(tokenizer)
         .score(wmt22 / system, [wmt22 / reference for reference in references])
         .value
         for tokenizer, references, system in published
@@ -51,14 +62,16 @@ def test_in_python(wmt22, published):
     assert not differences(scores, published)
 
 
-def test_on_the_command_line(wmt22, published, truebleu_command):
+def test_on_the_command_line(wmt22, published, name, truebleu_command):
     groups = defaultdict(list)
     for tokenizer, references, system in published:
         groups[tokenizer, references].append(system)
     scores = {}
     for (tokenizer, references), systems in groups.items():
         result = truebleu_command(
-            *["score", *references, "-i", *systems, "-tok", tokenizer, "-f", "json"], cwd=wmt22
+            *["score", *references, "-i", *systems, *METRICS[name], "-f", "json"],
+            *(["-tok", tokenizer] if name == "BLEU" else []),
+            cwd=wmt22,
         )
         assert result.status == 0, result
         answers = json.loads(result.output)

@@ -18,7 +18,7 @@ FLOORS = [
     {"counted"},
     {"bleu", "bleu_score", "bleu_signature", "formula", "chrf", "ter", "nist"},
     {"nltk_bleu", "gleu", "codebleu", "cdec", "wrappers"},
-    {"family", "significance", "comparison", "explanation"},
+    {"family", "significance", "significance_sacrebleu", "comparison", "explanation"},
     {"report", "cli", "engines", "integrations", "compat"},
     {"__init__", "__main__"},
 ]

@@ -44,3 +44,20 @@ def test_sentence_scores(tricky):
             score = truebleu.BLEU(tokenize=tokenizer).sentence(entry["hyp"], entry["refs"])
             expected = float.fromhex(recorded)
             assert math.isclose(score.value, expected, rel_tol=room), f"{name} {tokenizer}"
+
+
+CHRF = {
+    "chrf": truebleu.CHRF(),
+    "chrfpp": truebleu.CHRF(word_order=2),
+    "chrf_ws_lc": truebleu.CHRF(whitespace=True, lowercase=True),
+}
+
+
+@pytest.mark.parametrize("recorded", CHRF)
+def test_chrf(tricky, recorded):
+    metric = CHRF[recorded]
+    for name, entry in tricky.items():
+        table = metric.statistics([entry["hyp"]], [tuple(entry["refs"])])
+        assert table.tolist() == [entry[recorded]], name
+        score = metric.sentence(entry["hyp"], entry["refs"])
+        assert score.value == float.fromhex(entry[f"{recorded}_score"]), name

@@ -281,11 +281,11 @@ class CHRF(Counted[CHRFScore]):
         """The fields that a name implies: "chrF3++" that β is 3."""
         lower = name.lower()
         beta = lower.removeprefix("chrf").rstrip("+")
-        if not lower.startswith("chrf") or not beta.replace(".", "", 1).isdecimal():
-            return super().implied(name)
+        if not lower.startswith("chrf") or not (beta or "2").replace(".", "", 1).isdecimal():
+            return None
         plus = len(lower) - len(lower.rstrip("+"))
         words = {"nw": str(plus)} if plus else {}
-        return words if beta == "2" else {**words, "beta": beta}
+        return words if beta in ("", "2") else {**words, "beta": beta}
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> CHRF:

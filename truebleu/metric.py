@@ -62,6 +62,7 @@ class Metric:
     NAME: ClassVar[str]
     PARAMETERS: ClassVar[dict[str, Any]]
     SHORT_NAMES: ClassVar[dict[str, str]]
+    LOWER_IS_BETTER: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         if "NAME" in cls.__dict__:  # what several metrics share has none
@@ -198,7 +199,7 @@ class Signature:
         if not isinstance(text, str):
             raise TypeError(f"a signature is a str, not {type(text).__name__}")
         body = text.strip().partition(" = ")[0].strip()
-        old = ":" not in body and "+" in body
+        old = ":" not in body and "." in body.partition("+")[2]
         separator, colon = ("+", ".") if old else ("|", ":")
         parts = body.split(separator)
         name = parts.pop(0) if colon not in parts[0] else ""

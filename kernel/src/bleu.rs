@@ -127,6 +127,19 @@ pub enum Smoothing {
     Add(f64),
 }
 
+impl Smoothing {
+    /// The method with this name, if there is one.
+    pub fn named(name: &str, value: f64) -> Option<Self> {
+        Some(match name {
+            "none" => Self::None,
+            "exp" => Self::Exponential,
+            "floor" => Self::Floor(value),
+            "add-k" => Self::Add(value),
+            _ => return None,
+        })
+    }
+}
+
 /// BLEU's parameters after counting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formula {
@@ -141,7 +154,7 @@ pub struct Formula {
 }
 
 /// The logarithm that stands for that of 0 in sacreBLEU.
-const LOG_OF_ZERO: f64 = -9_999_999_999.0;
+pub(crate) const LOG_OF_ZERO: f64 = -9_999_999_999.0;
 
 impl count::Formula for Formula {
     /// 0 to 100, operation by operation as sacreBLEU computes it.
@@ -189,12 +202,12 @@ impl count::Formula for Formula {
             logs[order] = if precision == 0.0 { LOG_OF_ZERO } else { precision.ln() };
         }
         let mean = match &self.weights {
-            None => self.sum(logs[..counted].iter().copied()) / counted as f64,
+            None => sum(logs[..counted].iter().copied(), self.compensated) / counted as f64,
             Some(weights) => {
                 let products =
                     logs[..counted].iter().zip(weights).map(|(log, weight)| log * weight);
-                let whole = self.sum(weights[..counted].iter().copied());
-                let sum = self.sum(products);
+                let whole = sum(weights[..counted].iter().copied(), self.compensated);
+                let sum = sum(products, self.compensated);
                 if counted == orders {
                     sum
                 } else if whole > 0.0 {
@@ -209,21 +222,16 @@ impl count::Formula for Formula {
     }
 }
 
-impl Formula {
-    /// Python's `sum()`: plain before 3.12, compensated (Neumaier) since.
-    fn sum(&self, values: impl Iterator<Item = f64>) -> f64 {
-        let (mut sum, mut compensation) = (0.0f64, 0.0f64);
-        for value in values {
-            let next = sum + value;
-            if self.compensated {
-                compensation += if sum.abs() >= value.abs() {
-                    (sum - next) + value
-                } else {
-                    (value - next) + sum
-                };
-            }
-            sum = next;
+/// Python's `sum()`: plain before 3.12, compensated (Neumaier) since.
+pub(crate) fn sum(values: impl Iterator<Item = f64>, compensated: bool) -> f64 {
+    let (mut sum, mut compensation) = (0.0f64, 0.0f64);
+    for value in values {
+        let next = sum + value;
+        if compensated {
+            compensation +=
+                if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
         }
-        if compensation != 0.0 && compensation.is_finite() { sum + compensation } else { sum }
+        sum = next;
     }
+    if compensation != 0.0 && compensation.is_finite() { sum + compensation } else { sum }
 }

@@ -15,7 +15,10 @@ pub mod ngrams;
 pub mod observe;
 #[cfg(feature = "python")]
 mod python;
+pub mod random;
+pub mod resample;
 pub mod scan;
+pub mod single;
 pub mod text;
 pub mod tokens;
 pub mod vector;

@@ -1,6 +1,7 @@
 //! The Python module `truebleu._kernel`: this file and its rooms are all that knows Python.
 
 mod metrics;
+mod resample;
 mod run;
 mod sources;
 mod table;
@@ -195,6 +196,10 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Source>()?;
     module.add_class::<Table>()?;
     module.add_class::<Scores>()?;
+    module.add_class::<resample::Stream>()?;
+    module.add_class::<resample::Stack>()?;
+    module.add_class::<resample::SingleStack>()?;
+    module.add_class::<resample::SingleFormula>()?;
     for function in [
         wrap_pyfunction!(use_instructions, module)?,
         wrap_pyfunction!(instructions, module)?,
@@ -206,6 +211,8 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(sources::arrow, module)?,
         wrap_pyfunction!(sources::mapped, module)?,
         wrap_pyfunction!(sources::stream, module)?,
+        wrap_pyfunction!(resample::exchanged, module)?,
+        wrap_pyfunction!(resample::count_apart, module)?,
     ] {
         module.add_function(function)?;
     }

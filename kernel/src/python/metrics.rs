@@ -82,15 +82,8 @@ impl Metric {
         weights: Option<Vec<f64>>,
         compensated: bool,
     ) -> PyResult<Self> {
-        let smoothing = match smoothing {
-            "none" => Smoothing::None,
-            "exp" => Smoothing::Exponential,
-            "floor" => Smoothing::Floor(smoothing_value),
-            "add-k" => Smoothing::Add(smoothing_value),
-            _ => {
-                return Err(PyValueError::new_err(format!("unknown smoothing '{smoothing}'")));
-            }
-        };
+        let smoothing = Smoothing::named(smoothing, smoothing_value)
+            .ok_or_else(|| PyValueError::new_err(format!("unknown smoothing '{smoothing}'")))?;
         let fits = weights.as_ref().is_none_or(|weights| weights.len() == max_order);
         if !(1..=MOST_ORDERS).contains(&max_order) || !fits {
             return Err(PyValueError::new_err("max_order must be 1 to 16, with a weight for each"));

@@ -45,7 +45,8 @@ impl Table {
         self.width
     }
 
-    fn values(&self) -> &[i64] {
+    /// The values, row after row.
+    pub(super) fn values(&self) -> &[i64] {
         &self.values[self.start..self.start + self.length]
     }
 
@@ -306,6 +307,11 @@ impl Scores {
     pub fn new(values: Vec<f64>) -> Self {
         let shape = [values.len() as isize];
         Self { values, shape, strides: [8] }
+    }
+
+    /// The scores.
+    pub(super) fn values(&self) -> &[f64] {
+        &self.values
     }
 
     fn arrow(&self) -> ArrowArray {

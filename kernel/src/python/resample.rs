@@ -1,0 +1,305 @@
+//! Resampling for Python: a stream of random numbers, stacks of tables, and what is done with
+//! thousands of scores at a time.
+
+use super::current_instructions;
+use super::run::MOST_WORKERS;
+use super::table::{Scores, Table};
+use crate::bleu::{PARTS, Smoothing};
+use crate::error::Error;
+use crate::random::{Bits, Generator};
+use crate::resample;
+use crate::single::{self, Number};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyInt};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Replicates whose single-precision sums are in memory at a time.
+const REPLICATES: usize = 4096;
+
+/// The random numbers of `numpy.random.default_rng(seed)`.
+#[pyclass(frozen, module = "truebleu._kernel")]
+pub struct Stream(Mutex<(Generator, Bits)>);
+
+impl Stream {
+    fn lock(&self) -> MutexGuard<'_, (Generator, Bits)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The generator, for anything but truth values: what is left of those is lost.
+    fn generator<R>(&self, draw: impl FnOnce(&mut Generator) -> R) -> R {
+        let (generator, bits) = &mut *self.lock();
+        *bits = Bits::default();
+        draw(generator)
+    }
+}
+
+#[pymethods]
+impl Stream {
+    /// The stream of a non-negative integer, or one that nobody can foretell.
+    #[new]
+    fn new(py: Python<'_>, seed: Option<&Bound<'_, PyInt>>) -> PyResult<Self> {
+        let bytes = if let Some(seed) = seed {
+            if seed.lt(0)? {
+                return Err(PyValueError::new_err(format!("seed={seed}: it must not be negative")));
+            }
+            let bits: usize = seed.call_method0("bit_length")?.extract()?;
+            seed.call_method1("to_bytes", (bits.div_ceil(32).max(1) * 4, "little"))?
+        } else {
+            py.import("os")?.call_method1("urandom", (16,))?
+        };
+        let words = bytes.cast::<PyBytes>()?.as_bytes().as_chunks::<4>().0;
+        let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        Ok(Self(Mutex::new((Generator::new(&words), Bits::default()))))
+    }
+
+    /// `count` integers below `bound`, as `Generator.choice(bound, count)`.
+    fn indices(&self, bound: u32, count: usize) -> PyResult<Vec<u32>> {
+        if bound == 0 {
+            return Err(PyValueError::new_err("there is no integer below 0 to draw"));
+        }
+        let mut indices = vec![0; count];
+        self.generator(|generator| generator.fill_below(bound, &mut indices));
+        Ok(indices)
+    }
+
+    /// `count` truth values, as `Generator.integers(2, size=count, dtype=bool)`. Calls one after the
+    /// other continue one call of NumPy's.
+    fn bools(&self, count: usize) -> Vec<bool> {
+        let (generator, bits) = &mut *self.lock();
+        (0..count).map(|_| bits.take(generator, 1) == 1).collect()
+    }
+}
+
+/// Tables side by side, to be resampled together.
+#[pyclass(frozen, module = "truebleu._kernel")]
+pub struct Stack {
+    stack: resample::Stack,
+    widths: Vec<usize>,
+}
+
+impl Stack {
+    /// The columns of each table, from rows that have those of all.
+    fn split(&self, sums: &[i64]) -> Vec<Table> {
+        let mut start = 0;
+        let split = self.widths.iter().map(|&width| {
+            let rows = sums.chunks_exact(self.stack.width());
+            let values = rows.flat_map(|row| &row[start..start + width]).copied().collect();
+            start += width;
+            Table::new(values, width)
+        });
+        split.collect()
+    }
+}
+
+#[pymethods]
+impl Stack {
+    #[new]
+    fn new(py: Python<'_>, tables: Vec<PyRef<'_, Table>>) -> PyResult<Self> {
+        let Some(rows) = tables.first().map(|table| table.rows().count()) else {
+            return Err(PyValueError::new_err("no tables"));
+        };
+        let widths: Vec<usize> = tables.iter().map(|table| table.width()).collect();
+        let values: Vec<_> = tables.iter().map(|table| (table.values(), table.width())).collect();
+        let stack = py.detach(|| resample::Stack::new(&values, rows))?;
+        Ok(Self { stack, widths })
+    }
+
+    /// Bootstrap samples: for each table a row of sums for each of so many replicates.
+    fn bootstrap(
+        &self,
+        py: Python<'_>,
+        stream: &Stream,
+        replicates: usize,
+        workers: usize,
+    ) -> PyResult<Vec<Table>> {
+        let (set, workers) = (current_instructions()?, workers.clamp(1, MOST_WORKERS));
+        Ok(py.detach(|| {
+            let sums = stream
+                .generator(|generator| self.stack.bootstrap(generator, replicates, set, workers));
+            self.split(&sums)
+        }))
+    }
+
+    /// Random halves: for each table, of each trial, the sum of the rows that the trial takes.
+    /// Calls one after the other continue one call of NumPy's.
+    fn choose(
+        &self,
+        py: Python<'_>,
+        stream: &Stream,
+        trials: usize,
+        workers: usize,
+    ) -> PyResult<Vec<Table>> {
+        let (set, workers) = (current_instructions()?, workers.clamp(1, MOST_WORKERS));
+        Ok(py.detach(|| {
+            let (generator, bits) = &mut *stream.lock();
+            self.split(&self.stack.choose(generator, bits, trials, set, workers))
+        }))
+    }
+}
+
+/// The sums of both systems of a pair after the segments that were not chosen have changed sides.
+#[pyfunction]
+pub fn exchanged(
+    py: Python<'_>,
+    chosen: (PyRef<'_, Table>, PyRef<'_, Table>),
+    totals: (PyRef<'_, Table>, PyRef<'_, Table>),
+) -> PyResult<(Table, Table)> {
+    let width = chosen.0.width();
+    let of_one = [&*chosen.1, &*totals.0, &*totals.1].iter().all(|table| table.width() == width);
+    let rows = chosen.0.values().len() == chosen.1.values().len();
+    if !of_one || !rows || totals.0.rows().count() != 1 || totals.1.rows().count() != 1 {
+        return Err(PyValueError::new_err("tables that are not of one pair"));
+    }
+    let (chosen, totals) =
+        ((chosen.0.values(), chosen.1.values()), (totals.0.values(), totals.1.values()));
+    Ok(py.detach(|| {
+        let sum: Vec<i64> = totals.0.iter().zip(totals.1).map(|(a, b)| a + b).collect();
+        let totals = totals.1.iter().cycle();
+        let one: Vec<i64> = chosen
+            .0
+            .iter()
+            .zip(chosen.1)
+            .zip(totals)
+            .map(|((a, b), total)| a + (total - b))
+            .collect();
+        let other = one.iter().zip(sum.iter().cycle()).map(|(one, sum)| sum - one).collect();
+        (Table::new(one, width), Table::new(other, width))
+    }))
+}
+
+/// How many pairs of scores are as far apart as `distance`, or further.
+#[pyfunction]
+pub fn count_apart(one: &Scores, other: &Scores, distance: f64, strictly: bool) -> usize {
+    let apart = one.values().iter().zip(other.values()).map(|(a, b)| (a - b).abs());
+    apart.filter(|&apart| if strictly { apart > distance } else { apart >= distance }).count()
+}
+
+/// A formula of sacreBLEU, in single precision as NumPy 2 computes it.
+#[pyclass(frozen, module = "truebleu._kernel")]
+pub struct SingleFormula(single::Formula);
+
+#[pymethods]
+impl SingleFormula {
+    /// BLEU.
+    #[staticmethod]
+    fn bleu(
+        smoothing: &str,
+        smoothing_value: f64,
+        effective_order: bool,
+        compensated: bool,
+    ) -> PyResult<Self> {
+        let smoothing = Smoothing::named(smoothing, smoothing_value)
+            .ok_or_else(|| PyValueError::new_err(format!("unknown smoothing '{smoothing}'")))?;
+        Ok(Self(single::Formula::Bleu { smoothing, effective_order, compensated }))
+    }
+
+    /// chrF; `factor` is the square of beta.
+    #[staticmethod]
+    fn chrf(factor: f64, eps_smoothing: bool) -> Self {
+        Self(single::Formula::Chrf { factor, eps_smoothing })
+    }
+
+    /// TER, of edits and reference lengths in parts of 720,720.
+    #[staticmethod]
+    fn ter() -> Self {
+        Self(single::Formula::Ter)
+    }
+}
+
+/// Tables side by side, to be resampled together in single precision.
+#[pyclass(frozen, module = "truebleu._kernel")]
+pub struct SingleStack {
+    stack: resample::SingleStack,
+    width: usize,
+    parts: Vec<(usize, single::Formula)>,
+}
+
+#[pymethods]
+impl SingleStack {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        tables: Vec<(PyRef<'_, Table>, PyRef<'_, SingleFormula>)>,
+    ) -> PyResult<Self> {
+        let rows = tables.first().map_or(0, |(table, _)| table.rows().count());
+        if tables.iter().any(|(table, _)| table.rows().count() != rows) {
+            return Err(PyValueError::new_err("tables of different lengths"));
+        }
+        let parts: Vec<_> =
+            tables.iter().map(|(table, formula)| (table.width(), formula.0.clone())).collect();
+        let columns: Vec<(&[i64], usize, f64)> = tables
+            .iter()
+            .flat_map(|(table, formula)| {
+                let lengths = matches!(formula.0, single::Formula::Ter).then_some(1);
+                (0..table.width()).map(move |column| {
+                    let parts = if lengths == Some(column) { PARTS as f64 } else { 1.0 };
+                    (&table.values()[column..], table.width(), parts)
+                })
+            })
+            .collect();
+        let stack = py.detach(|| {
+            resample::SingleStack::new(rows, columns.len(), |row, column| {
+                let (values, width, parts) = columns[column];
+                (values[row * width] as f64 / parts) as f32
+            })
+        })?;
+        Ok(Self { stack, width: columns.len(), parts })
+    }
+
+    /// The scores of so many bootstrap samples of each table, and whether all of them are single.
+    fn bootstrap(
+        &self,
+        py: Python<'_>,
+        stream: &Stream,
+        replicates: usize,
+        workers: usize,
+    ) -> PyResult<Vec<(Scores, bool)>> {
+        let (set, workers) = (current_instructions()?, workers.clamp(1, MOST_WORKERS));
+        Ok(py.detach(|| {
+            let mut scores = vec![(Vec::new(), true); self.parts.len()];
+            let mut left = replicates;
+            while left > 0 {
+                let block = left.min(REPLICATES);
+                let sums = stream
+                    .generator(|generator| self.stack.bootstrap(generator, block, set, workers));
+                for row in sums.chunks_exact(self.width) {
+                    let mut rest = row;
+                    for ((width, formula), (values, single)) in self.parts.iter().zip(&mut scores) {
+                        let (own, others) = rest.split_at(*width);
+                        rest = others;
+                        let score = formula.score(own);
+                        *single &= matches!(score, Number::Single(_));
+                        values.push(score.value());
+                    }
+                }
+                left -= block;
+            }
+            scores.into_iter().map(|(values, single)| (Scores::new(values), single)).collect()
+        }))
+    }
+
+    /// The sums themselves of so many bootstrap samples of rows of numbers.
+    #[staticmethod]
+    fn sums(
+        py: Python<'_>,
+        rows: Vec<Vec<f64>>,
+        stream: &Stream,
+        replicates: usize,
+    ) -> PyResult<Vec<Vec<f64>>> {
+        let set = current_instructions()?;
+        let width = rows.first().map_or(0, Vec::len);
+        if width == 0 || rows.iter().any(|row| row.len() != width) {
+            return Err(PyValueError::new_err("every row must have as many numbers"));
+        }
+        let sums = py.detach(|| -> Result<_, Error> {
+            let value = |row: usize, column: usize| rows[row][column] as f32;
+            let stack = resample::SingleStack::new(rows.len(), width, value)?;
+            Ok(stream.generator(|generator| stack.bootstrap(generator, replicates, set, 1)))
+        })?;
+        Ok(sums
+            .chunks_exact(width)
+            .map(|row| row.iter().map(|&sum| sum.into()).collect())
+            .collect())
+    }
+}

@@ -1,0 +1,521 @@
+//! Resampled sums of the rows of tables: with replacement (the bootstrap) and by halves (randomized
+//! pairs).
+//!
+//! The columns of all systems and metrics stand side by side in a [`Stack`], so they share the
+//! draws, and each is kept in the narrowest integers that hold it. A bootstrap replicate adds the
+//! drawn rows one after the other: thirty-two columns are one or two machine words, so a draw costs
+//! a load and an addition. A randomized sum needs each row or not: the sums of all 256 subsets of
+//! eight rows are made once and looked up (the method of four Russians). Integer sums are exact in
+//! any order, so neither the layout nor the number of threads can be seen in the result.
+
+use crate::error::Error;
+use crate::random::{Bits, Generator};
+use crate::vector::{Instructions, Job, Vector};
+use std::thread;
+
+/// Columns of one tile: a cache line of 16-bit integers.
+const NARROW: usize = 32;
+const MIDDLE: usize = 16;
+const WIDE: usize = 8;
+const SINGLE: usize = 64;
+
+/// So many rows at least must fit into a lane before it has to be widened.
+const SPAN: u64 = 16;
+
+/// Trials whose sums are kept in the cache while all rows pass by. Not a power of two: their bytes
+/// lie so far apart, and would all compete for the same lines of the cache.
+const TRIALS: usize = 2000;
+
+/// How many tables of subset sums, 16 KiB each, are in use at a time.
+const SUBSETS: usize = 8;
+
+/// Indices drawn at a time, about: replicates are made in blocks so that memory stays bounded.
+const DRAWS: usize = 1 << 21;
+
+/// A kind of number that is summed.
+pub trait Lane: Copy + Default + Send + Sync + 'static {
+    /// What sums of such numbers are widened to.
+    type Wide: Copy + Default + Send + Sync;
+    /// The sum. It must fit.
+    fn plus(self, other: Self) -> Self;
+    /// A wide sum and this one.
+    fn onto(self, wide: Self::Wide) -> Self::Wide;
+}
+
+macro_rules! integer_lane {
+    ($lane:ty, $wide:ty) => {
+        impl Lane for $lane {
+            type Wide = $wide;
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn onto(self, wide: $wide) -> $wide {
+                wide.wrapping_add(<$wide>::from(self))
+            }
+        }
+    };
+}
+integer_lane!(i16, i32);
+integer_lane!(i32, i64);
+integer_lane!(i64, i64);
+
+impl Lane for f32 {
+    type Wide = Self;
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+    #[inline(always)]
+    fn onto(self, wide: Self) -> Self {
+        wide + self
+    }
+}
+
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Lanes<L, const N: usize>([L; N]);
+
+impl<L: Lane, const N: usize> Lanes<L, N> {
+    fn zero() -> Self {
+        Self([L::default(); N])
+    }
+
+    #[inline(always)]
+    fn add(&mut self, other: &Self) {
+        for (sum, value) in self.0.iter_mut().zip(&other.0) {
+            *sum = sum.plus(*value);
+        }
+    }
+
+    #[inline(always)]
+    fn add_onto(&self, wide: &mut [L::Wide; N]) {
+        for (wide, sum) in wide.iter_mut().zip(&self.0) {
+            *wide = sum.onto(*wide);
+        }
+    }
+}
+
+/// At most `N` columns side by side.
+struct Tile<L, const N: usize> {
+    rows: Vec<Lanes<L, N>>,
+    /// Which column of the stack each lane is.
+    columns: Vec<usize>,
+    /// How many rows can be added in a lane.
+    span: usize,
+}
+
+impl<L: Lane, const N: usize> Tile<L, N> {
+    /// Tiles of these columns; `value` gives the value of a column in a row.
+    fn cover(
+        columns: &[usize],
+        rows: usize,
+        span: impl Fn(&[usize]) -> usize,
+        value: impl Fn(usize, usize) -> L,
+    ) -> Vec<Self> {
+        let tile = |columns: &[usize]| {
+            let row = |row| {
+                let mut lanes = Lanes::zero();
+                for (lane, &column) in lanes.0.iter_mut().zip(columns) {
+                    *lane = value(row, column);
+                }
+                lanes
+            };
+            Self {
+                rows: (0..rows).map(row).collect(),
+                columns: columns.to_vec(),
+                span: span(columns),
+            }
+        };
+        columns.chunks(N).map(tile).collect()
+    }
+
+    fn gather<O>(&self, draws: &[u32], out: &mut [O], width: usize, instructions: Instructions)
+    where
+        L::Wide: Into<O>,
+    {
+        instructions.run(Gather { tile: self, draws, out, width });
+    }
+
+    fn choose(&self, halves: &Halves, out: &mut [i64], width: usize, instructions: Instructions)
+    where
+        L::Wide: Into<i64>,
+    {
+        instructions.run(Choose { tile: self, halves, out, width });
+    }
+}
+
+/// The sums of drawn rows: a replicate has as many draws as there are rows.
+struct Gather<'a, L, O, const N: usize> {
+    tile: &'a Tile<L, N>,
+    draws: &'a [u32],
+    out: &'a mut [O],
+    width: usize,
+}
+
+impl<L: Lane, O, const N: usize> Job for Gather<'_, L, O, N>
+where
+    L::Wide: Into<O>,
+{
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let rows = self.tile.rows.as_slice();
+        let replicates = self.draws.chunks_exact(rows.len());
+        for (draws, out) in replicates.zip(self.out.chunks_exact_mut(self.width)) {
+            let mut total = [L::Wide::default(); N];
+            for draws in draws.chunks(self.tile.span) {
+                let mut sum = Lanes::<L, N>::zero();
+                for &draw in draws {
+                    sum.add(&rows[draw as usize]);
+                }
+                sum.add_onto(&mut total);
+            }
+            for (&column, sum) in self.tile.columns.iter().zip(total) {
+                out[column] = sum.into();
+            }
+        }
+    }
+}
+
+/// Which rows each of some trials takes: one bit a row.
+struct Halves {
+    trials: usize,
+    /// Eight rows a byte, the bytes of all trials for the first eight rows first.
+    bytes: Vec<u8>,
+}
+
+impl Halves {
+    fn draw(generator: &mut Generator, bits: &mut Bits, rows: usize, trials: usize) -> Self {
+        let mut bytes = vec![0; rows.div_ceil(8) * trials];
+        for trial in 0..trials {
+            let mut slots = bytes[trial..].iter_mut().step_by(trials);
+            for start in (0..rows).step_by(32) {
+                let word = bits.take(generator, (rows - start).min(32) as u32);
+                for (byte, slot) in word.to_le_bytes().into_iter().zip(slots.by_ref().take(4)) {
+                    *slot = byte;
+                }
+            }
+        }
+        Self { trials, bytes }
+    }
+}
+
+/// The sums of the rows that each trial takes.
+struct Choose<'a, L, const N: usize> {
+    tile: &'a Tile<L, N>,
+    halves: &'a Halves,
+    out: &'a mut [i64],
+    width: usize,
+}
+
+impl<L: Lane, const N: usize> Job for Choose<'_, L, N>
+where
+    L::Wide: Into<i64>,
+{
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let Self { tile, halves, out, width } = self;
+        // A lane holds the sum of so many eights.
+        let subsets = (tile.span / 8).clamp(1, SUBSETS);
+        let mut sums = vec![Lanes::<L, N>::zero(); subsets << 8];
+        let mut totals = vec![[L::Wide::default(); N]; halves.trials];
+        let eights = tile.rows.chunks(8).zip(halves.bytes.chunks_exact(halves.trials));
+        let mut eights = eights.peekable();
+        while eights.peek().is_some() {
+            let mut bytes: [&[u8]; SUBSETS] = [&[]; SUBSETS];
+            let mut used = 0;
+            for (table, (rows, column)) in
+                sums.chunks_exact_mut(256).zip(eights.by_ref().take(subsets))
+            {
+                for subset in 1..1 << rows.len() {
+                    let first = (subset as u32).trailing_zeros() as usize;
+                    let mut sum = table[subset & (subset - 1)];
+                    sum.add(&rows[first]);
+                    table[subset] = sum;
+                }
+                bytes[used] = column;
+                used += 1;
+            }
+            for (trial, total) in totals.iter_mut().enumerate() {
+                let mut sum = Lanes::<L, N>::zero();
+                for (table, bytes) in sums.chunks_exact(256).zip(&bytes[..used]) {
+                    sum.add(&table[usize::from(bytes[trial])]);
+                }
+                sum.add_onto(total);
+            }
+        }
+        for (total, out) in totals.into_iter().zip(out.chunks_exact_mut(width)) {
+            for (&column, sum) in tile.columns.iter().zip(total) {
+                out[column] = sum.into();
+            }
+        }
+    }
+}
+
+/// The columns of several tables with the same number of rows.
+pub struct Stack {
+    rows: usize,
+    width: usize,
+    narrow: Vec<Tile<i16, NARROW>>,
+    middle: Vec<Tile<i32, MIDDLE>>,
+    wide: Vec<Tile<i64, WIDE>>,
+    /// What the values of a column were divided by, if not 1: (column, divisor).
+    divisors: Vec<(usize, i64)>,
+}
+
+impl Stack {
+    /// The columns of tables of `rows` rows, each given as its values, row after row, and its width.
+    ///
+    /// An error if a sum of so many rows may not fit into 64 bits.
+    pub fn new(tables: &[(&[i64], usize)], rows: usize) -> Result<Self, Error> {
+        let columns = columns(tables, rows)?;
+        let value = |row: usize, column: usize| -> i64 {
+            let (values, width) = columns[column];
+            values[row * width]
+        };
+        let (mut narrow, mut middle, mut wide) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut most, mut divisors) = (Vec::new(), Vec::new());
+        for column in 0..columns.len() {
+            let values = || (0..rows).map(|row| value(row, column).unsigned_abs());
+            let mut largest = values().max().unwrap_or(0);
+            if (largest as u128) * (rows as u128) > i64::MAX as u128 {
+                return Err(Error::Input(format!(
+                    "statistics as large as {largest}: the sum of {rows} such rows may exceed 64 bits"
+                )));
+            }
+            if largest > i16::MAX as u64 / SPAN {
+                // Parts of a whole: they are resampled as multiples of what they all are multiples of.
+                let divisor = values().fold(0, gcd).max(1);
+                if divisor > 1 {
+                    divisors.push((column, divisor as i64));
+                    largest /= divisor;
+                }
+            }
+            most.push(largest);
+            let sum = largest.saturating_mul(rows as u64);
+            if largest <= i16::MAX as u64 / SPAN && sum <= i32::MAX as u64 {
+                narrow.push(column);
+            } else if largest <= i32::MAX as u64 / SPAN {
+                middle.push(column);
+            } else {
+                wide.push(column);
+            }
+        }
+        let divisor = |column: usize| {
+            divisors
+                .binary_search_by_key(&column, |(column, _)| *column)
+                .map_or(1, |i| divisors[i].1)
+        };
+        let span = |limit: u64| {
+            let most = &most;
+            move |columns: &[usize]| {
+                let largest = columns.iter().map(|&column| most[column]).max().unwrap_or(0);
+                (limit / largest.max(1)) as usize
+            }
+        };
+        let quotient = |row, column| value(row, column) / divisor(column);
+        Ok(Self {
+            rows,
+            width: columns.len(),
+            narrow: Tile::cover(&narrow, rows, span(i16::MAX as u64), |row, column| {
+                quotient(row, column) as i16
+            }),
+            middle: Tile::cover(&middle, rows, span(i32::MAX as u64), |row, column| {
+                quotient(row, column) as i32
+            }),
+            wide: Tile::cover(&wide, rows, |_| usize::MAX, quotient),
+            divisors,
+        })
+    }
+
+    /// How many columns all tables have together.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The sums of `replicates` bootstrap samples, one after the other, all columns of each.
+    pub fn bootstrap(
+        &self,
+        generator: &mut Generator,
+        replicates: usize,
+        instructions: Instructions,
+        workers: usize,
+    ) -> Vec<i64> {
+        let mut sums = vec![0; replicates * self.width];
+        in_blocks(generator, self.rows, &mut sums, self.width, workers, |draws, sums| {
+            for tile in &self.narrow {
+                tile.gather(draws, sums, self.width, instructions);
+            }
+            for tile in &self.middle {
+                tile.gather(draws, sums, self.width, instructions);
+            }
+            for tile in &self.wide {
+                tile.gather(draws, sums, self.width, instructions);
+            }
+        });
+        self.multiply(&mut sums);
+        sums
+    }
+
+    /// The sums of the rows that each of `trials` trials takes with probability 1/2.
+    pub fn choose(
+        &self,
+        generator: &mut Generator,
+        bits: &mut Bits,
+        trials: usize,
+        instructions: Instructions,
+        workers: usize,
+    ) -> Vec<i64> {
+        let mut sums = vec![0; trials * self.width];
+        if sums.is_empty() {
+            return sums;
+        }
+        let mut work = Vec::new();
+        for out in sums.chunks_mut(TRIALS * self.width) {
+            let trials = out.len() / self.width;
+            work.push((out, trials));
+        }
+        for work in work.chunks_mut(workers.max(1)) {
+            thread::scope(|scope| {
+                let mut running = Vec::new();
+                for (out, trials) in work {
+                    let halves = Halves::draw(generator, bits, self.rows, *trials);
+                    let mut run = move || {
+                        for tile in &self.narrow {
+                            tile.choose(&halves, out, self.width, instructions);
+                        }
+                        for tile in &self.middle {
+                            tile.choose(&halves, out, self.width, instructions);
+                        }
+                        for tile in &self.wide {
+                            tile.choose(&halves, out, self.width, instructions);
+                        }
+                    };
+                    if workers > 1 {
+                        running.push(scope.spawn(run));
+                    } else {
+                        run();
+                    }
+                }
+            });
+        }
+        self.multiply(&mut sums);
+        sums
+    }
+
+    fn multiply(&self, sums: &mut [i64]) {
+        for &(column, divisor) in &self.divisors {
+            for row in sums.chunks_exact_mut(self.width) {
+                row[column] *= divisor;
+            }
+        }
+    }
+}
+
+/// Columns of several tables as 32-bit floating-point numbers, which are added in the order of the
+/// draws. Sums beyond 2^24 depend on that order.
+pub struct SingleStack {
+    rows: usize,
+    width: usize,
+    tiles: Vec<Tile<f32, SINGLE>>,
+}
+
+impl SingleStack {
+    /// `width` columns of `rows` rows; `value` gives the number in a row and a column.
+    pub fn new(
+        rows: usize,
+        width: usize,
+        value: impl Fn(usize, usize) -> f32,
+    ) -> Result<Self, Error> {
+        check_rows(rows)?;
+        let columns: Vec<usize> = (0..width).collect();
+        Ok(Self { rows, width, tiles: Tile::cover(&columns, rows, |_| usize::MAX, value) })
+    }
+
+    /// The sums of `replicates` bootstrap samples, one after the other, all columns of each.
+    pub fn bootstrap(
+        &self,
+        generator: &mut Generator,
+        replicates: usize,
+        instructions: Instructions,
+        workers: usize,
+    ) -> Vec<f32> {
+        let mut sums = vec![0.0; replicates * self.width];
+        in_blocks(generator, self.rows, &mut sums, self.width, workers, |draws, sums| {
+            for tile in &self.tiles {
+                tile.gather(draws, sums, self.width, instructions);
+            }
+        });
+        sums
+    }
+}
+
+fn check_rows(rows: usize) -> Result<(), Error> {
+    match u32::try_from(rows) {
+        Ok(1..) => Ok(()),
+        _ => Err(Error::Input(format!("{rows} segments cannot be resampled"))),
+    }
+}
+
+/// Each column of all tables: its values from the first on, and how far apart they are.
+fn columns<'a>(
+    tables: &[(&'a [i64], usize)],
+    rows: usize,
+) -> Result<Vec<(&'a [i64], usize)>, Error> {
+    check_rows(rows)?;
+    if let Some((values, width)) =
+        tables.iter().find(|(values, width)| values.len() != rows * width)
+    {
+        return Err(Error::Input(format!(
+            "tables of different lengths: {} rows and {rows} rows",
+            values.len() / width
+        )));
+    }
+    Ok(tables
+        .iter()
+        .flat_map(|&(values, width)| (0..width).map(move |column| (&values[column..], width)))
+        .collect())
+}
+
+/// Draws indices for all replicates, in blocks, and lets `workers` threads sum each block.
+fn in_blocks<O: Send>(
+    generator: &mut Generator,
+    rows: usize,
+    sums: &mut [O],
+    width: usize,
+    workers: usize,
+    work: impl Fn(&[u32], &mut [O]) + Sync,
+) {
+    if sums.is_empty() {
+        return;
+    }
+    let replicates = (DRAWS / rows).max(workers);
+    let mut draws = vec![0; rows * replicates.min(sums.len() / width)];
+    for sums in sums.chunks_mut(replicates * width) {
+        let draws = &mut draws[..sums.len() / width * rows];
+        generator.fill_below(rows as u32, draws);
+        let share = (draws.len() / rows).div_ceil(workers.max(1));
+        if workers <= 1 {
+            work(draws, sums);
+            continue;
+        }
+        thread::scope(|scope| {
+            for (draws, sums) in draws.chunks(share * rows).zip(sums.chunks_mut(share * width)) {
+                let work = &work;
+                scope.spawn(move || work(draws, sums));
+            }
+        });
+    }
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

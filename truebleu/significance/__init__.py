@@ -1,0 +1,59 @@
+"""Is the difference real? Confidence intervals and paired tests of systems on the same segments.
+
+What is resampled is the table of statistics (or a column of scores), never the text. All systems
+and metrics share the same draws, which are NumPy's, so a seed gives the same numbers everywhere.
+
+The tests, by name:
+
+"ar": paired approximate randomization, the default. If it made no difference which system wrote
+    a translation, exchanging the two systems' translations of random segments would give
+    differences like the one observed. Eric W. Noreen (1989): Computer-intensive methods for
+    testing hypotheses; Stefan Riezler and John T. Maxwell (2005): On some pitfalls in automatic
+    evaluation and significance testing for MT. ACL workshop on intrinsic and extrinsic measures.
+"bs": paired bootstrap. The differences of resampled test sets, shifted so that their mean is 0,
+    are what chance alone would give (Riezler and Maxwell 2005; Bradley Efron and Robert J.
+    Tibshirani 1993: An introduction to the bootstrap).
+"bs-sacrebleu": what sacreBLEU 2.6.0 calls paired bootstrap, to its last bit. It takes the absolute
+    value before the shift, and so calls twice as many differences significant as it should.
+"koehn": the share of resampled test sets that the better system does not win. Philipp Koehn
+    (2004): Statistical significance tests for machine translation evaluation. EMNLP. It is
+    one-sided: the direction is the observed one.
+
+docs/significance.md has how often each is wrong, measured.
+"""
+
+from truebleu.significance.correction import CORRECTIONS, benjamini_hochberg, holm
+from truebleu.significance.measure import Measure
+from truebleu.significance.power import ALPHA, POWER, segments_needed
+from truebleu.significance.resampling import (
+    DEFAULT_SEED,
+    LEVEL,
+    PAIRS,
+    RANDOMIZATIONS,
+    RESAMPLES,
+    TESTS,
+    intervals,
+    paired,
+)
+from truebleu.significance.results import Difference, Interval, Paired
+
+__all__ = [
+    "ALPHA",
+    "CORRECTIONS",
+    "DEFAULT_SEED",
+    "LEVEL",
+    "PAIRS",
+    "POWER",
+    "RANDOMIZATIONS",
+    "RESAMPLES",
+    "TESTS",
+    "Difference",
+    "Interval",
+    "Measure",
+    "Paired",
+    "benjamini_hochberg",
+    "holm",
+    "intervals",
+    "paired",
+    "segments_needed",
+]

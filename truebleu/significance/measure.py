@@ -1,0 +1,217 @@
+"""What is resampled: one metric, or one column of scores, of several systems."""
+
+from __future__ import annotations
+
+from math import ceil, inf, isfinite
+
+from truebleu._kernel import InputError, Scores, Table
+from truebleu.statistics import Statistics
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from truebleu.metric import Metric
+
+# Decimal places up to which scores are taken for decimal numbers, and added as such.
+PLACES = 9
+
+
+class Measure:
+    """One metric of several systems on the same segments.
+
+    metric: any metric that has `statistics`.
+    tables: its statistics of each system, a row a segment, segments in the same order.
+
+    Raises InputError for tables of another metric or of different numbers of segments.
+
+    >>> from truebleu import BLEU
+    >>> metric, references = BLEU(max_order=2), ["a b c d", "a b"]
+    >>> systems = {"one": ["a b c", "a b"], "two": ["a b", "a c"]}
+    >>> measure = Measure(metric, {k: metric.statistics(v, references) for k, v in systems.items()})
+    >>> measure
+    <BLEU of 2 systems on 2 segments>
+    """
+
+    __slots__ = ("_lower_is_better", "_mean", "_metric", "_name", "_tables", "_values")
+
+    _metric: Any
+    _mean: Mean | None
+    _values: dict[str, float]
+
+    def __init__(self, metric: Metric, tables: Mapping[str, Statistics]) -> None:
+        for name, table in tables.items():
+            if not isinstance(table, Statistics):
+                raise TypeError(
+                    f"{name}: {type(table).__name__} given where {metric.name}'s statistics are "
+                    "meant; Measure.of_scores takes scores of segments"
+                )
+        _check_systems(metric.name, {name: len(table) for name, table in tables.items()})
+        self._metric = metric
+        self._name = metric.name
+        self._lower_is_better = metric.LOWER_IS_BETTER
+        self._values = {
+            name: self._metric.from_statistics(table).value for name, table in tables.items()
+        }
+        self._mean, self._tables = None, dict[str, Table](tables)
+        if getattr(metric, "aggregate", "corpus") == "segments":
+            scores = {name: self._metric.scores(table).tolist() for name, table in tables.items()}
+            self._mean, self._tables = means(scores)
+
+    @classmethod
+    def of_scores(
+        cls, name: str, scores: Mapping[str, Sequence[float]], *, lower_is_better: bool = False
+    ) -> Measure:
+        """Scores of segments by a metric that truebleu does not compute.
+
+        scores: a number for each segment of each system. The score of a system is their mean.
+
+        Decimal numbers are added as decimal numbers, so ties are ties. Raises InputError for
+        numbers that are missing or not finite, and for different numbers of segments.
+        """
+        return _Column(name, scores, lower_is_better=lower_is_better)
+
+    @property
+    def name(self) -> str:
+        """What is measured: "BLEU", "chrF2", or the name given."""
+        return self._name
+
+    @property
+    def metric(self) -> Metric | None:
+        """The metric; None for a column of scores."""
+        return self._metric  # type: ignore[no-any-return]
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The names of the systems."""
+        return tuple(self._tables)
+
+    @property
+    def segments(self) -> int:
+        """How many segments each system has."""
+        return len(next(iter(self._tables.values())))
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether a better system has a lower score, as with error rates."""
+        return self._lower_is_better
+
+    @property
+    def is_summed(self) -> bool:
+        """Whether a score is a formula of sums, and not a mean of segments' scores."""
+        return self._mean is None
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """What is summed of each system: statistics, or scores as integers."""
+        return tuple(self._tables.values())
+
+    def scores(self, sums: Table) -> Scores:
+        """The score of each row of sums."""
+        formula: Any = self._mean or self._metric
+        return formula.scores(sums)  # type: ignore[no-any-return]
+
+    def observed(self) -> list[float]:
+        """The score of each system's own sums, computed as those of resampled ones."""
+        return [self.scores(table.total())[0] for table in self.tables]
+
+    def value(self, system: str) -> float:
+        """The score of all segments of a system."""
+        return self._values[system]
+
+    def __repr__(self) -> str:
+        return f"<{self.name} of {len(self._tables)} systems on {self.segments} segments>"
+
+
+class _Column(Measure):
+    """Scores of segments by a metric that truebleu does not compute."""
+
+    __slots__ = ()
+
+    def __init__(
+        self, name: str, scores: Mapping[str, Sequence[float]], *, lower_is_better: bool
+    ) -> None:
+        columns: dict[str, list[float]] = {}
+        for system, numbers in scores.items():
+            if isinstance(numbers, Table):
+                raise TypeError(f"{system}: statistics; Measure(metric, ...) takes them")
+            columns[system] = [_number(name, system, i, x) for i, x in enumerate(numbers, 1)]
+        _check_systems(name, {system: len(column) for system, column in columns.items()})
+        self._metric = None
+        self._name = name
+        self._lower_is_better = lower_is_better
+        self._mean, self._tables = means(columns)
+        self._values = dict(zip(columns, self.observed(), strict=True))
+
+
+class Mean:
+    """The mean of numbers that are kept as integers, from their sums."""
+
+    __slots__ = ("divisor",)
+
+    def __init__(self, divisor: int) -> None:
+        self.divisor = divisor
+
+    def scores(self, sums: Table) -> Scores:
+        """The mean that each row is the sum for."""
+        return Scores([total / self.divisor for total in sums.values_of(0)])
+
+
+def means(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table]]:
+    """Numbers as integers, whose sums are exact in any order, and the formula of their mean.
+
+    Decimal numbers become multiples of a power of ten, so that 0.1 + 0.2 is 0.3; others become
+    multiples of the smallest power of two with which all sums stay below 2^61.
+    """
+    numbers = [number for column in columns.values() for number in column]
+    segments = len(next(iter(columns.values())))
+    largest = max(map(abs, numbers))
+    spare = 61 - (ceil(largest) * segments).bit_length()
+    if spare < 0:
+        raise InputError(f"scores as large as {largest:g} cannot be added exactly")
+    places = _places(numbers)
+    scale = 2**spare if places is None else min(10**places, 2**spare)
+    tables = {
+        name: Table.from_rows([[round(number * scale)] for number in column], 1)
+        for name, column in columns.items()
+    }
+    return Mean(scale * segments), tables
+
+
+def _places(numbers: Sequence[float]) -> int | None:
+    """How many decimal places the numbers have; None if they are no decimal numbers."""
+    most = 0
+    for number in numbers:
+        text = repr(number)
+        fraction = text.partition(".")[2]
+        if "e" in text or len(fraction) > PLACES:
+            return None
+        most = max(most, 0 if fraction == "0" else len(fraction))
+    return most
+
+
+def _number(measure: str, system: str, segment: int, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = inf
+    if not isfinite(number):
+        raise InputError(
+            f"{measure} of {system}: segment {segment} is {value!r:.40}; a finite number is meant "
+            "(leave the segment out of all systems, or score it)"
+        )
+    return number
+
+
+def _check_systems(measure: str, lengths: Mapping[str, int]) -> None:
+    if not lengths:
+        raise InputError(f"{measure}: no systems")
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise InputError(
+            f"{measure}: the systems have different numbers of segments: {told}; tests are of "
+            "the same segments in the same order"
+        )
+    if not min(lengths.values()):
+        raise InputError(f"{measure}: no segments at all; there is nothing to resample")

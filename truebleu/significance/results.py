@@ -1,0 +1,295 @@
+"""What resampling finds: intervals, differences, and how systems rank."""
+
+from __future__ import annotations
+
+from truebleu.significance.power import ALPHA, effort, segments_needed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, ClassVar, Self
+
+    from truebleu.significance.measure import Measure
+
+CAUTIONS = {
+    "ar": "p is how often a difference this large would appear if it made no difference which "
+    "of the two systems wrote each segment",
+    "bs": "p is how often a difference this large would appear in test sets like this one if "
+    "there were none",
+    "bs-sacrebleu": "p is sacreBLEU's, which is too small: it calls about 11 % of equal systems "
+    "different at 5 %",
+    "koehn": "p is the share of resampled test sets that the better system does not win; it is "
+    "one-sided, for the direction that was observed",
+}
+LIMIT = (
+    "It says nothing of other domains, of other references, or of whether a reader would notice."
+)
+
+
+class Record:
+    """Named values that stay as they are."""
+
+    __slots__: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, **values: Any) -> None:
+        for name in self.__slots__:
+            object.__setattr__(self, name, values[name])
+
+    def _values(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def replaced(self, **values: Any) -> Self:
+        """The same with other values of those names."""
+        return type(self)(**{**self._values(), **values})
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"results do not change: {name} is what it is")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values().values()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restored, (type(self), self._values()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in full precision."""
+        return {
+            name: value.to_dict() if isinstance(value, Record) else value
+            for name, value in self._values().items()
+        }
+
+
+def _restored(kind: type[Record], values: dict[str, Any]) -> Record:
+    return kind(**values)
+
+
+class Interval(Record):
+    """A score, or a difference of scores, and between what values resampling puts it.
+
+    The percentile interval: of B sorted resampled values, the ones that leave out
+    B (1 - level) / 2 at each end (Efron and Tibshirani 1993, chapter 13).
+    """
+
+    __slots__ = ("value", "mean", "low", "high", "level", "resamples", "seed", "note")  # noqa: RUF023
+
+    value: float
+    """Of all segments."""
+    mean: float
+    """The mean of the resampled values."""
+    low: float
+    high: float
+    level: float
+    resamples: int
+    seed: int | None
+    note: str
+    """What to know about it, if anything."""
+
+    @property
+    def half_width(self) -> float:
+        """Half the width: what sacreBLEU prints behind ±."""
+        return (self.high - self.low) / 2
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in full precision."""
+        return {**super().to_dict(), "half_width": self.half_width}
+
+    def __repr__(self) -> str:
+        return f"<{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]>"
+
+
+class Difference(Record):
+    """How one system differs from another: the size of the difference, and the test of it."""
+
+    __slots__ = (  # noqa: RUF023
+        "measure",
+        "system",
+        "baseline",
+        "value",
+        "interval",
+        "p",
+        "adjusted_p",
+        "test",
+        "trials",
+        "won",
+        "tied",
+        "lost",
+        "better",
+        "identical",
+        "segments",
+        "deviation",
+        "note",
+    )
+
+    measure: str
+    system: str
+    baseline: str
+    value: float
+    """The system's score minus the baseline's."""
+    interval: Interval
+    """The difference's own paired bootstrap interval."""
+    p: float
+    adjusted_p: float
+    """p after the correction for several comparisons, if one was asked for; else p."""
+    test: str
+    trials: int
+    """Randomizations or resamples behind p."""
+    won: float
+    """The share of resampled test sets on which the system is better."""
+    tied: float
+    lost: float
+    better: bool | None
+    """Whether the system is the better of the two; None if they are equal."""
+    identical: bool
+    """Whether no segment differs."""
+    segments: int
+    deviation: float
+    """The standard deviation of the resampled differences: the standard error of the difference."""
+    note: str
+    """What to know about it, if anything."""
+
+    @property
+    def detectable(self) -> float:
+        """The smallest difference that as many segments would detect: at 5 %, with power 0.8."""
+        return effort() * self.deviation
+
+    @property
+    def segments_needed(self) -> int | None:
+        """How many segments like these would detect a difference of this size (`segments_needed`).
+
+        None if there is no difference, or nothing to estimate its error from.
+        """
+        return segments_needed(self.value, self.deviation, self.segments)
+
+    def reversed(self) -> Self:
+        """The same, seen from the other system."""
+        interval = self.interval
+        return self.replaced(
+            system=self.baseline,
+            baseline=self.system,
+            value=-self.value,
+            interval=interval.replaced(
+                value=-interval.value,
+                mean=-interval.mean,
+                low=-interval.high,
+                high=-interval.low,
+            ),
+            won=self.lost,
+            lost=self.won,
+            better=None if self.better is None else not self.better,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in full precision."""
+        derived = {"detectable": self.detectable, "segments_needed": self.segments_needed}
+        return {**super().to_dict(), **derived}
+
+    def __repr__(self) -> str:
+        return (
+            f"<{self.measure}: {self.system} - {self.baseline} = {self.value:+.2f} "
+            f"[{self.interval.low:+.2f}, {self.interval.high:+.2f}], "
+            f"p = {self.p:.4f} ({self.test})>"
+        )
+
+
+class Paired(Record):
+    """One measure of all systems: intervals, and the tests of the differences."""
+
+    __slots__ = (  # noqa: RUF023
+        "measure",
+        "test",
+        "baseline",
+        "correction",
+        "seed",
+        "resamples",
+        "randomizations",
+        "level",
+        "intervals",
+        "differences",
+        "pairs",
+    )
+
+    measure: Measure
+    test: str
+    baseline: str
+    correction: str | None
+    seed: int | None
+    resamples: int
+    randomizations: int | None
+    """None for tests that randomize nothing."""
+    level: float
+    intervals: dict[str, Interval]
+    """The score of each system."""
+    differences: dict[str, Difference]
+    """Each system but the baseline, against the baseline."""
+    pairs: dict[tuple[str, str], Difference]
+    """Every pair that was tested: (system, other), corrected as one family."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def caution(self) -> str:
+        """What the test says and what it does not, in a line."""
+        return f"{CAUTIONS[self.test]}. {LIMIT}"
+
+    def between(self, system: str, other: str) -> Difference:
+        """The test of two systems, seen from the first."""
+        if (system, other) in self.pairs:
+            return self.pairs[system, other]
+        if (other, system) in self.pairs:
+            return self.pairs[other, system].reversed()
+        raise KeyError(f"{system} and {other} were not compared; pairs='all' compares all")
+
+    def better_than(self, alpha: float = ALPHA) -> dict[str, list[str]]:
+        """Which systems each system is significantly better than, of the pairs that were tested."""
+        beaten: dict[str, list[str]] = {name: [] for name in self.measure.systems}
+        for (system, other), difference in self.pairs.items():
+            if difference.adjusted_p < alpha and difference.better is not None:
+                winner, loser = (system, other) if difference.better else (other, system)
+                beaten[winner].append(loser)
+        return beaten
+
+    def clusters(self, alpha: float = ALPHA) -> list[list[str]]:
+        """The systems in clusters, best first, as WMT's findings rank them.
+
+        Sorted by score, there is a border wherever each system above is significantly better than
+        each system below; within a cluster the order is not settled. Needs `pairs="all"`.
+        """
+        measure = self.measure
+        sign = 1 if measure.lower_is_better else -1
+        ranked = sorted(measure.systems, key=lambda name: sign * self.intervals[name].value)
+        if len(self.pairs) < len(ranked) * (len(ranked) - 1) // 2:
+            raise ValueError("clusters need the test of all pairs: pairs='all'")
+        beaten = {name: set(losers) for name, losers in self.better_than(alpha).items()}
+        clusters: list[list[str]] = [[]]
+        for place, name in enumerate(ranked):
+            below = set(ranked[place:])
+            if place and all(below <= beaten[above] for above in ranked[:place]):
+                clusters.append([])
+            clusters[-1].append(name)
+        return clusters
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in full precision."""
+        return {
+            "measure": self.measure.name,
+            "lower_is_better": self.measure.lower_is_better,
+            "segments": self.measure.segments,
+            "test": self.test,
+            "baseline": self.baseline,
+            "correction": self.correction,
+            "seed": self.seed,
+            "resamples": self.resamples,
+            "randomizations": self.randomizations,
+            "level": self.level,
+            "intervals": {name: interval.to_dict() for name, interval in self.intervals.items()},
+            "differences": {name: found.to_dict() for name, found in self.differences.items()},
+            "pairs": [found.to_dict() for found in self.pairs.values()],
+            "caution": self.caution,
+        }
+
+    def __repr__(self) -> str:
+        return f"<{self.measure.name}: {len(self.intervals)} systems, {len(self.pairs)} tests>"

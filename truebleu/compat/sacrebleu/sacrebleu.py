@@ -7,6 +7,7 @@ import sys
 
 from . import _options
 from ._messages import Command, TestSetError, logger
+from ._report import Color, print_results_table, print_single_results, print_subset_results
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ ELSEWHERE = {
     "DATASETS": "dataset",
     "METRICS": "metrics",
     "VERSION": "version",
-    "Color": "utils",
     "args_to_dict": "utils",
     "download_test_set": "utils",
     "filter_subset": "utils",
@@ -34,9 +34,6 @@ ELSEWHERE = {
     "get_available_testsets_for_langpair": "utils",
     "get_langpairs_for_testset": "utils",
     "get_reference_files": "utils",
-    "print_results_table": "utils",
-    "print_single_results": "utils",
-    "print_subset_results": "utils",
     "print_test_set": "utils",
     "sacrelogger": "utils",
     "sanity_check_lengths": "utils",
@@ -61,44 +58,40 @@ def parse_args() -> _options.Options:
 
 def main() -> None:
     """Runs this process's command line. Ends the process where something is wrong."""
-    options = parse_args()
-    _end_with_the_reader()
     streams = sys.stdout, sys.stderr
-    _prepare(options)
     try:
-        _run(options)
-        sys.stdout.flush()
+        try:
+            options = parse_args()
+            _prepare(options)
+            _run(options)
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output has seen enough. The original has this for all of Python.
+        _end_by("SIGPIPE")
     except (TestSetError, OSError, ValueError, LookupError, RuntimeError, ImportError) as error:
         _fail(str(error))
     except KeyboardInterrupt:
-        _interrupt()
+        _end_by("SIGINT")
     finally:
         sys.stdout, sys.stderr = streams
         Command.speaks = False
 
 
-def _end_with_the_reader() -> None:
-    """Lets the process end when nobody reads its output any longer, as other programs do."""
+def _end_by(name: str) -> NoReturn:
+    """Ends the process by a signal, as other programs end, so that a shell sees why."""
     import signal
 
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-
-
-def _interrupt() -> NoReturn:
-    """Ends as Ctrl-C ends any program, so that a shell's loop around it ends too."""
-    import signal
-
-    if os.name == "posix":
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGINT)
-    sys.exit(130)
+    number = getattr(signal, name, None)
+    if number is not None:
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    sys.exit(1)
 
 
 def _prepare(options: _options.Options) -> None:
     """Sets up the output: its encoding, its colours, and how messages look."""
-    from ._report import Color
-
     Command.speaks = not options.quiet
     if hasattr(sys.stdout, "reconfigure"):
         # Names of files may have bytes that are no characters.
@@ -197,8 +190,8 @@ def _list(options: _options.Options) -> None:
             print(f"{pair}: {', '.join(DATASETS[options.test_set].fieldnames(pair))}")
         return
     if options.langpair:
-        names = get_available_testsets_for_langpair(options.langpair)
         print(f"The available test sets for {options.langpair} are:")
+        names = get_available_testsets_for_langpair(options.langpair)
     else:
         names = get_available_testsets()
         print("The available test sets are:")
@@ -277,9 +270,20 @@ def _echo(options: _options.Options) -> None:
 
 def _score(options: _options.Options) -> None:
     """Reads the text, and scores it in one of the ways that there are."""
+    from . import _direct
+
+    given = None
+    if _direct.is_for(options):
+        if options.input is None:
+            given = _systems_of_standard_input(options.encoding)
+        if given is None or len(given) == 1:
+            lines = _direct.results(options, None if given is None else given[0])
+            if lines is not None:
+                print_single_results(lines, options)
+                return
     full_references = _references(options)
     options.num_refs = len(full_references)
-    full_systems, names = _systems(options)
+    full_systems, names = _systems(options, given)
     _check_systems(options, len(names))
     systems, references = _filtered(options, full_systems, full_references)
     metrics = _metrics(options, references)
@@ -291,8 +295,6 @@ def _score(options: _options.Options) -> None:
     if len(names) == 1:
         _print_one_system(options, metrics, systems[0])
         if options.detail:
-            from .utils import print_subset_results
-
             print_subset_results(metrics, full_systems[0], full_references, options)
         return
     _print_systems(options, metrics, list(zip(names, systems, strict=True)))
@@ -365,11 +367,14 @@ def _undecodable(name: str, error: UnicodeDecodeError) -> str:
     return f"{name}: byte 0x{byte:02x} is not {error.encoding}; name the text's encoding with -e"
 
 
-def _systems(options: _options.Options) -> tuple[Streams, list[str]]:
-    """The outputs of systems, and the systems' names."""
+def _systems(options: _options.Options, given: Streams | None) -> tuple[Streams, list[str]]:
+    """The outputs of systems, and the systems' names.
+
+    given: what standard input said, if it was read.
+    """
     is_paired = options.paired_ar or options.paired_bs
     if options.input is None:
-        systems = _systems_of_standard_input(options.encoding)
+        systems = _systems_of_standard_input(options.encoding) if given is None else given
         names = [f"System {number + 1}" for number in range(len(systems))]
         if is_paired:
             names = ["Baseline", *names[:-1]]
@@ -498,8 +503,6 @@ def _print_segments(
 def _print_one_system(
     options: _options.Options, metrics: dict[str, Metric], system: list[str]
 ) -> None:
-    from .utils import print_single_results
-
     is_json = options.format == "json"
     lines = []
     for name in sorted(metrics):
@@ -515,8 +518,6 @@ def _print_systems(
     options: _options.Options, metrics: dict[str, Metric], systems: list[tuple[str, list[str]]]
 ) -> None:
     """Prints a table of several systems, tested against the first if that is wanted."""
-    from .utils import print_results_table
-
     logger().info(f"Found {len(systems)} systems.")
     if options.paired_ar or options.paired_bs:
         from .significance import PairedTest

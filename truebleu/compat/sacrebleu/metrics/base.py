@@ -228,6 +228,10 @@ class Metric(metaclass=ABCMeta):
         """The kernel's metric that counts what this one does; None where only Python can."""
         return None
 
+    def _scorer(self) -> Engine | None:
+        """The kernel's metric that also scores what this one does; None where only Python can."""
+        return None
+
     def _aggregates_itself(self) -> bool:
         """Whether more is done to aggregate statistics than to add them."""
         return True
@@ -342,11 +346,15 @@ class Metric(metaclass=ABCMeta):
         else:
             score = self._compute_score_from_stats(statistics.total())
         if n_bootstrap > 1:
-            from ..significance import _bootstrap_resample
+            from .. import significance
 
             self.n_bootstrap = n_bootstrap
-            self.seed, resampled = _bootstrap_resample(statistics, self, n_bootstrap)
-            score.estimate_ci(resampled)
+            found = significance.confidence(statistics, self, n_bootstrap)
+            if found is None:
+                self.seed, scores = significance._bootstrap_resample(statistics, self, n_bootstrap)
+                score.estimate_ci(scores)
+            else:
+                self.seed, score._mean, score._ci = found
         return score
 
     def get_signature(self) -> Signature:

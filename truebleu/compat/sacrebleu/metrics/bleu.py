@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 MAX_NGRAM_ORDER = 4
 
-# The longest n-grams that the kernel counts.
-_MOST_ORDERS = 16
-
 # A name → a class in a module of `tokenizers`, imported when it is asked for.
 _TOKENIZERS = {
     "none": "tokenizer_none.NoneTokenizer",
@@ -141,7 +138,8 @@ class BLEU(Metric):
     _TOKENIZER_MAP: ClassVar[dict[str, str]] = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
     _SIGNATURE_TYPE = BLEUSignature
     _COUNTING: ClassVar[dict[str, object]]
-    _SUMMING: ClassVar[dict[str, object]]
+    _SCORING: ClassVar[dict[str, object]]
+    _AGGREGATING: ClassVar[dict[str, object]]
 
     def __init__(
         self,
@@ -221,21 +219,34 @@ class BLEU(Metric):
         return BLEUScore(score, correct, total, precisions, bp, sys_len, ref_len)
 
     def _engine(self) -> engine.Engine | None:
+        name = self._tokenizer_in_kernel()
+        if name is None:
+            return None
+        return engine.bleu(name, bool(self.lowercase), self.max_ngram_order)
+
+    def _scorer(self) -> engine.Engine | None:
+        name = self._tokenizer_in_kernel()
+        if name is None or not engine.leaves(self, self._SCORING):
+            return None
+        valued = self.SMOOTH_DEFAULTS[self.smooth_method] is not None
+        return engine.bleu(
+            name,
+            bool(self.lowercase),
+            self.max_ngram_order,
+            self.smooth_method,
+            self.smooth_value if valued else None,
+            bool(self.effective_order),
+        )
+
+    def _tokenizer_in_kernel(self) -> str | None:
+        """What the kernel calls the tokenizer; None if the kernel does not count the same."""
         tokenizer = type(self.tokenizer)
         name = _IN_KERNEL.get((tokenizer, tokenizer.__call__))
-        order = self.max_ngram_order
-        if (
-            name is None
-            or type(order) is not int
-            or not 1 <= order <= _MOST_ORDERS
-            or extract_all_word_ngrams is not _EXTRACT
-            or not engine.leaves(self, self._COUNTING)
-        ):
-            return None
-        return engine.bleu(name, bool(self.lowercase), order)
+        same = extract_all_word_ngrams is _EXTRACT and engine.leaves(self, self._COUNTING)
+        return name if same else None
 
     def _aggregates_itself(self) -> bool:
-        return not engine.leaves(self, self._SUMMING)
+        return not engine.leaves(self, self._AGGREGATING)
 
     def _preprocess_segment(self, sent: str) -> str:
         """A line lower-cased, if so wanted, and tokenized."""
@@ -302,6 +313,7 @@ BLEU._COUNTING = engine.defined(
     "_extract_reference_info",
     "_compute_segment_statistics",
     "_get_closest_ref_len",
-    *engine.SHARED,
+    *engine.COUNTING,
 )
-BLEU._SUMMING = engine.defined(BLEU, "_aggregate_and_compute")
+BLEU._SCORING = engine.defined(BLEU, "compute_bleu", *engine.SCORING)
+BLEU._AGGREGATING = engine.defined(BLEU, "_aggregate_and_compute")

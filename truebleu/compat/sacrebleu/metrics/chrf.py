@@ -63,7 +63,8 @@ class CHRF(Metric):
     _PUNCTS: ClassVar[set[str]] = set("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
     _SIGNATURE_TYPE = CHRFSignature
     _COUNTING: ClassVar[dict[str, object]]
-    _SUMMING: ClassVar[dict[str, object]]
+    _SCORING: ClassVar[dict[str, object]]
+    _AGGREGATING: ClassVar[dict[str, object]]
 
     def __init__(
         self,
@@ -85,6 +86,30 @@ class CHRF(Metric):
         self.eps_smoothing = eps_smoothing
         if references is not None:
             self._ref_cache = self._cache_references(references)
+
+    def _engine(self) -> engine.Engine | None:
+        helpers = (extract_all_char_ngrams, extract_word_ngrams)
+        if (
+            helpers != _HELPERS
+            or self._PUNCTS is not CHRF._PUNCTS
+            or self.order != self.char_order + self.word_order
+            or not engine.leaves(self, self._COUNTING)
+        ):
+            return None
+        return engine.chrf(
+            self.char_order,
+            self.word_order,
+            self.beta,
+            bool(self.lowercase),
+            bool(self.whitespace),
+            bool(self.eps_smoothing),
+        )
+
+    def _scorer(self) -> engine.Engine | None:
+        return self._engine() if engine.leaves(self, self._SCORING) else None
+
+    def _aggregates_itself(self) -> bool:
+        return not engine.leaves(self, self._AGGREGATING)
 
     @staticmethod
     def _get_match_statistics(hyp_ngrams: Counter[str], ref_ngrams: Counter[str]) -> list[int]:
@@ -182,3 +207,19 @@ class CHRF(Metric):
         if not ref_kwargs["ref_ngrams"]:
             raise ValueError("chrF: a segment has no reference, all are None")
         return best
+
+
+_HELPERS = (extract_all_char_ngrams, extract_word_ngrams)
+# The score of a segment chooses among its references.
+CHRF._COUNTING = engine.defined(
+    CHRF,
+    "_get_match_statistics",
+    "_remove_punctuation",
+    "_compute_f_score",
+    "_ngrams",
+    "_extract_reference_info",
+    "_compute_segment_statistics",
+    *engine.COUNTING,
+)
+CHRF._SCORING = engine.defined(CHRF, *engine.SCORING)
+CHRF._AGGREGATING = engine.defined(CHRF, "_aggregate_and_compute")

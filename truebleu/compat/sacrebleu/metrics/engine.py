@@ -8,13 +8,16 @@ of it what sacreBLEU says.
 from __future__ import annotations
 
 from functools import lru_cache
+from math import inf
+from operator import index
 
 import truebleu
-from truebleu._kernel import InputError
+from truebleu._kernel import InputError, Table
+from truebleu.statistics import Statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from .base import Metric
@@ -105,7 +108,7 @@ class Counts:
 
     __slots__ = ("table",)
 
-    def __init__(self, table: truebleu.Statistics) -> None:
+    def __init__(self, table: Statistics) -> None:
         self.table = table
 
     def __len__(self) -> int:
@@ -118,6 +121,16 @@ class Counts:
     def total(self) -> list[Any]:
         """The sum of all segments."""
         return self.table.total().tolist()[0]
+
+    @staticmethod
+    def listed(row: Sequence[int]) -> list[Any]:
+        """A row as a list of sacreBLEU's."""
+        return list(row)
+
+    @staticmethod
+    def counted(row: Sequence[Any]) -> list[int]:
+        """A list of sacreBLEU's as a row; ValueError or TypeError if the kernel makes no such."""
+        return [index(value) for value in row]
 
 
 class EditCounts(Counts):
@@ -134,15 +147,25 @@ class EditCounts(Counts):
         rows = self.rows()
         if len(rows) == 1:
             return rows[0]
-        return [sum(edits for edits, _ in rows), _added(length for _, length in rows)]
+        total = 0.0
+        for _, length in rows:
+            # Not sum(), which compensates from Python 3.12 on.
+            total += length
+        return [sum(edits for edits, _ in rows), total]
 
+    @staticmethod
+    def listed(row: Sequence[int]) -> list[Any]:
+        """A row as a list of sacreBLEU's."""
+        return [row[0], row[1] / _PARTS]
 
-def _added(numbers: Iterator[float]) -> float:
-    """The sum, one by one: Python's own sum() compensates from version 3.12 on."""
-    total = 0.0
-    for number in numbers:
-        total += number
-    return total
+    @staticmethod
+    def counted(row: Sequence[Any]) -> list[int]:
+        """A list of sacreBLEU's as a row; ValueError or TypeError if the kernel makes no such."""
+        edits, length = row
+        parts = round(length * _PARTS)
+        if parts / _PARTS != length:
+            raise ValueError(f"{length!r} is no mean of up to {_MOST_REFERENCES} lengths")
+        return [index(edits), parts]
 
 
 class Engine:
@@ -151,10 +174,7 @@ class Engine:
     __slots__ = ("counts", "metric", "most_references")
 
     def __init__(
-        self,
-        metric: Any,
-        counts: type[Counts] = Counts,
-        most_references: float = float("inf"),
+        self, metric: Any, counts: type[Counts] = Counts, most_references: float = inf
     ) -> None:
         self.metric = metric
         self.counts = counts
@@ -177,10 +197,24 @@ class Engine:
         if len(references) > self.most_references:
             return None
         try:
-            table = self.metric.statistics((hypothesis,), (tuple(references),))
+            _, row, _ = self.metric._kernel.sentence(hypothesis, tuple(references))
         except (InputError, TypeError):
             return None
-        return self.counts(table).rows()[0]
+        return self.counts.listed(row)
+
+    def table(self, rows: Counts | Sequence[Sequence[Any]]) -> Statistics | None:
+        """Rows as the kernel's own; None if they are none."""
+        if isinstance(rows, Counts):
+            counted = rows.table
+        else:
+            columns = self.metric.columns
+            try:
+                counted = Table.from_rows([self.counts.counted(row) for row in rows], len(columns))
+            except (TypeError, ValueError, OverflowError):
+                return None
+        return Statistics(
+            counted, columns=self.metric.columns, fingerprint=self.metric.fingerprint
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Engine):
@@ -194,14 +228,73 @@ class Engine:
         return (Engine, (self.metric, self.counts, self.most_references))
 
 
-# What every metric shares of counting.
-SHARED = ("_preprocess_segment", "_cache_references", "_extract_corpus_statistics")
+# What every metric shares of counting, and of scoring.
+COUNTING = ("_preprocess_segment", "_cache_references", "_extract_corpus_statistics")
+SCORING = ("_aggregate_and_compute", "_compute_score_from_stats")
 
 
 @lru_cache(_SETTINGS)
-def bleu(tokenize: str, lowercase: bool, max_order: int) -> Engine:
-    """BLEU's statistics."""
-    return Engine(truebleu.BLEU(tokenize, lowercase=lowercase, max_order=max_order))
+def bleu(
+    tokenize: str,
+    lowercase: bool,
+    max_order: int,
+    smoothing: str = "exp",
+    smoothing_value: float | None = None,
+    effective_order: bool = False,
+) -> Engine | None:
+    """BLEU's; None with parameters that the kernel does not take."""
+    try:
+        metric = truebleu.BLEU(
+            tokenize,
+            lowercase=lowercase,
+            max_order=max_order,
+            smoothing=smoothing,
+            smoothing_value=smoothing_value,
+            effective_order=effective_order,
+        )
+    except (TypeError, ValueError):
+        return None
+    return Engine(metric)
+
+
+@lru_cache(_SETTINGS)
+def chrf(
+    char_order: int,
+    word_order: int,
+    beta: float,
+    lowercase: bool,
+    whitespace: bool,
+    eps_smoothing: bool,
+) -> Engine | None:
+    """chrF's; None with parameters that the kernel does not take."""
+    from truebleu.chrf import CHRF
+
+    try:
+        metric = CHRF(
+            char_order,
+            word_order,
+            beta,
+            lowercase=lowercase,
+            whitespace=whitespace,
+            eps_smoothing=eps_smoothing,
+        )
+    except (TypeError, ValueError):
+        return None
+    return Engine(metric)
+
+
+@lru_cache(_SETTINGS)
+def ter(normalized: bool, no_punct: bool, asian_support: bool, case_sensitive: bool) -> Engine:
+    """TER's."""
+    from truebleu.ter import TER
+
+    metric = TER(
+        normalized=normalized,
+        no_punct=no_punct,
+        asian_support=asian_support,
+        case_sensitive=case_sensitive,
+    )
+    return Engine(metric, EditCounts, _MOST_REFERENCES)
 
 
 def defined(cls: type, *names: str) -> dict[str, object]:

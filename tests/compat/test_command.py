@@ -1,16 +1,33 @@
 """The drop-in's command prints what sacreBLEU's prints, byte for byte, wherever that works."""
 
+import contextlib
 import gzip
+import importlib
+import json
 import os
 import pty
 import random
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from original import Done, Original
+from tabulate import tabulate
+
+from truebleu.compat.sacrebleu._options import (
+    METRICS,
+    SMOOTHING,
+    TOKENIZERS,
+    every_row,
+    parser,
+    read_plain,
+)
+from truebleu.compat.sacrebleu._table import fancy_grid, latex_booktabs
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -70,6 +87,7 @@ def folder(tmp_path_factory) -> Path:
     write("bom", texts["a"], "utf-8-sig")
     (folder / "a.gz").write_bytes(gzip.compress((folder / "a").read_bytes()))
     (folder / "no newline").write_bytes((folder / "a").read_bytes().rstrip(b"\n"))
+    (folder / "broken.gz").write_bytes(gzip.compress((folder / "a").read_bytes())[:-20])
     (folder / "empty").write_bytes(b"")
     (folder / "oneblank").write_bytes(b"\n")
     write("short", texts["a"][:-1])
@@ -343,12 +361,309 @@ LISTS = """
 """
 
 
+INTERVALS = """
+r1 -i a -m bleu chrf ter --confidence -f text
+r1 -i a -ci
+r1 r2 -i a -m chrf -cw 2 --confidence -cin 100
+r1 -i a -m ter --confidence -b
+r1 -i a -ci -cin 1
+r1 -i a -ci -cin 2 -w 6
+r1 -i zero -ci -f text
+r1 -i same -m ter bleu -ci -f text
+SACREBLEU_SEED=42 r1 -i a -ci -f text
+SACREBLEU_SEED=0 r1 -i a -ci -f text
+r1 -ci -cin 50 < a
+"""
+
+TESTS = """
+r1 -i a b --paired-bs -pbsn 100 -f text
+r1 -i a b --paired-bs -pbsn 100
+r1 -i a b c --paired-bs -pbsn 100 -m bleu chrf -f text
+r1 -i a b c --paired-bs -pbsn 100 -m ter bleu chrf -f latex
+r1 -i a b c --paired-bs -pbsn 100 -m chrf -f text -w 4 -sh
+r1 -i a b c --paired-ar -parn 200 -f text
+r1 -i a b c --paired-ar -parn 200
+r1 -i a b c --paired-ar -parn 200 -m bleu chrf ter
+r1 -i a b c --paired-ar -parn 200 -m chrf ter bleu -f text -nc
+r1 r2 -i a b c --paired-ar -parn 200 -m bleu ter -f latex
+r1 -i a 1 2 -par -parn 300 -f text
+r1 -i a 1 2 -pbs -pbsn 300 -f text
+r1 -i a b a -pbs -pbsn 50 -f text -b -q
+r1 -i a b a -pbs -pbsn 50
+r1 -i a b b -pbs -pbsn 50 -q
+r1 -i a b -pbs -pbsn 0 -f text
+r1 -i a b -pbs -pbsn 50 -q -f text -j 2
+r1 -i a b -pbs -pbsn 50 -f text -j 0
+r1 -pbs -pbsn 50 < ab
+r1 -pbs -pbsn 50 -f text < ab
+r1 -par -parn 50 -f latex < ab
+SACREBLEU_SEED=42 r1 -i a b -pbs -pbsn 50
+SACREBLEU_SEED=7 r1 -i a b -par -parn 50 -f text
+NO_COLOR=1 r1 -i a 1 -par -parn 50 -f text
+"""
+
+SETTINGS_OF_THE_ENVIRONMENT = """
+SACREBLEU_FORMAT=text r1 -i a
+SACREBLEU_FORMAT=TEXT r1 -i a -f json
+SACREBLEU_FORMAT=latex r1 -i a b
+SACREBLEU_FORMAT=yaml r1 -i a
+SACREBLEU_FORMAT= r1 -i a
+NO_COLOR=1 r1 -i a b -f text
+NO_COLOR= r1 -i a b -f text
+COLUMNS=40 --nonsense
+COLUMNS=200 r1 -m
+"""
+
+
 def commands(*texts: str) -> list[str]:
     return [line for text in texts for line in text[1:-1].split("\n")]
 
 
 @pytest.mark.parametrize(
-    "line", commands(SCORES, PARAMETERS, SEVERAL_SYSTEMS, SEGMENTS, WRONG, UNUSUAL, LISTS)
+    "line",
+    commands(
+        SCORES,
+        PARAMETERS,
+        SEVERAL_SYSTEMS,
+        SEGMENTS,
+        INTERVALS,
+        TESTS,
+        SETTINGS_OF_THE_ENVIRONMENT,
+        WRONG,
+        UNUSUAL,
+        LISTS,
+    ),
 )
 def test_output_errors_and_status_are_sacrebleu_s(check_equal, line):
     check_equal(line)
+
+
+# What the original ends in a traceback for, and what is said instead.
+CRASHES = {
+    "r1 -i nofile": "[Errno 2] No such file or directory: 'nofile'",
+    "nofile -i a": "[Errno 2] No such file or directory: 'nofile'",
+    "r1 -i .": "[Errno 21] Is a directory: '.'",
+    "r1 -i l1": "l1: byte 0xe9 is not utf-8; name the text's encoding with -e",
+    "rl1 -i a": "rl1: byte 0xe9 is not utf-8; name the text's encoding with -e",
+    "r1 < l1": "standard input: byte 0xe9 is not utf-8; name the text's encoding with -e",
+    "r1 -i a -e klingon": "unknown encoding: klingon",
+    "r1 -i a -w -1": "--width -1: a number of digits is meant, 0 or more",
+    "r1 -i broken.gz": "broken.gz cannot be read: ",
+    "r1 -pbs -i": "--input (-i) names no system",
+    "r1 -sl -i": "--input (-i) names no system",
+    "r1 -f text -i": "--input (-i) names no system",
+    "SACREBLEU_SEED=abc r1 -i a -ci": "SACREBLEU_SEED is 'abc'; an integer, 0 or more, or 'none'",
+    "SACREBLEU_SEED=-1 r1 -i a b -pbs": "SACREBLEU_SEED is '-1'; an integer, 0 or more, or 'none'",
+}
+
+
+@pytest.mark.parametrize("line", CRASHES)
+def test_where_the_original_crashes_one_line_says_why(original, folder, line):
+    words = shlex.split(line)
+    environment = dict([words.pop(0).split("=")]) if "=" in words[0] else {}
+    given = b""
+    if "<" in words:
+        given = (folder / words[-1]).read_bytes()
+        words = words[:-2]
+    wanted = original(*words, cwd=folder, given=given, **environment)
+    got = drop_in(*words, cwd=folder, given=given, **environment)
+    assert wanted.status == got.status == 1
+    assert b"Traceback" in wanted.error
+    assert got.output == b""
+    message = got.error.decode().splitlines()[-1]
+    assert message.startswith(f"sacreBLEU: {CRASHES[line]}")
+
+
+def test_no_system_is_an_error_in_every_format(original, folder):
+    """The original prints an empty list in JSON, and crashes otherwise."""
+    assert original("r1", "-i", cwd=folder).output == b"[]\n"
+    assert drop_in("r1", "-i", cwd=folder).status == 1
+
+
+def test_scores_of_single_precision_are_printed(original, folder):
+    """The original cannot write them as JSON where NumPy 2 computes them."""
+    words = shlex.split("r1 -i a b -pbs -pbsn 100 -m chrf ter")
+    wanted, got = original(*words, cwd=folder), drop_in(*words, cwd=folder)
+    assert b"float32 is not JSON serializable" in wanted.error
+    assert wanted.error.startswith(got.error)
+    assert got.status == 0
+    as_text = original(*words, "-f", "text", "-w", "6", cwd=folder).output.decode()
+    for system in json.loads(got.output):
+        for metric in ("chrF2", "TER"):
+            of_metric = system[metric]
+            assert all(isinstance(of_metric[key], float) for key in ("score", "mean", "ci"))
+            interval = f"({of_metric['mean']:.6f} ± {of_metric['ci']:.6f})"
+            assert f"{of_metric['score']:.6f} {interval}" in as_text
+
+
+def test_seed_0_is_a_seed(folder):
+    """The original takes entropy of the system for it in paired tests."""
+    words = shlex.split("r1 -i a b c -par -parn 200 -f text")
+    first, second = (drop_in(*words, cwd=folder, SACREBLEU_SEED="0") for _ in range(2))
+    assert first == second
+    assert "|seed:0|" in first.output.decode()
+
+
+def test_seed_none_takes_another_each_time(folder):
+    words = shlex.split("r1 -i a -ci -f text -w 9")
+    outputs = {drop_in(*words, cwd=folder, SACREBLEU_SEED="None").output for _ in range(3)}
+    assert len(outputs) == 3
+    assert all(b"|seed:none|" in output for output in outputs)
+
+
+def on_terminal(command: list[str], folder: Path, **environment: str) -> bytes:
+    """What a command writes to a terminal, on which its errors are too."""
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=child,
+        stderr=child,
+        env=os.environ | environment,
+    )
+    os.close(child)
+    output = b""
+    with contextlib.suppress(OSError):  # the end, where there is no terminal any more
+        while piece := os.read(parent, 1 << 16):
+            output += piece
+    os.close(parent)
+    process.wait()
+    return output
+
+
+ORIGINAL = [
+    sys.executable,
+    "-c",
+    "import sys; sys.argv[0] = 'sacrebleu'\nfrom sacrebleu.sacrebleu import main\nmain()",
+]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "r1 -i a b -f text",
+        "r1 -i a b c -f latex -m bleu chrf",
+        "r1 -i a 1 b -f text -par -parn 100",
+        "r1 -i a 1 b -f latex -pbs -pbsn 100 -m bleu ter",
+        "r1 -i 1 1.50 1,000.5 -f text",
+        "r1 -i a -ci -f text -m bleu chrf",
+        "r1 -i a -ci -f text",
+        "r1 -i a -ci -f text -nc",
+        "NO_COLOR=1 r1 -i a b -f text -pbs -pbsn 100",
+        "r1 -i a",
+        "r1 -i short",
+    ],
+)
+def test_on_a_terminal_it_looks_the_same(folder, line):
+    words = shlex.split(line)
+    environment = dict([words.pop(0).split("=")]) if "=" in words[0] else {}
+    wanted = on_terminal([*ORIGINAL, *words], folder, **environment)
+    got = on_terminal(
+        [sys.executable, "-m", "truebleu.compat.sacrebleu", *words], folder, **environment
+    )
+    assert got.decode() == wanted.decode()
+
+
+def test_it_ends_when_nobody_reads_on(folder):
+    (folder / "big").write_text("a b c d e\n" * 20000)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "truebleu.compat.sacrebleu", "big", "-i", "big", "-sl"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.wait() == -signal.SIGPIPE
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_inside_another_program_nothing_is_left_changed(folder):
+    script = (
+        "import signal, sys\n"
+        "from truebleu.compat.sacrebleu.sacrebleu import main\n"
+        "before = sys.stdout, sys.stderr, signal.getsignal(signal.SIGPIPE)\n"
+        "sys.argv = ['sacrebleu', 'r1', '-i', 'a', '-b']\n"
+        "assert main() is None\n"
+        "assert before == (sys.stdout, sys.stderr, signal.getsignal(signal.SIGPIPE))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("line", ["r1 -i a", "r1 -i a -m bleu chrf -f text", "r1 -i a -lc -b -q"])
+def test_the_plain_run_imports_next_to_nothing(folder, line):
+    script = (
+        "import sys\n"
+        "from truebleu.compat.sacrebleu.sacrebleu import main\n"
+        f"sys.argv = ['sacrebleu', *{line.split()}]\n"
+        "main()\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=True
+    )
+    heavy = {"argparse", "enum", "gzip", "json", "logging", "re", "signal", "typing", "numpy"}
+    assert not heavy & set(done.stderr.split())
+
+
+VALUES = ["r1", "a", "", "3", "-1", "0.5", "bleu", "chrf", "text", "13a", "exp", "x y", "-"]
+NAMES = sorted(name for names, _ in every_row() for name in names if name.startswith("-"))
+
+
+@given(words=st.lists(st.sampled_from(VALUES + NAMES), max_size=8))
+def test_a_plain_command_line_is_read_as_argparse_reads_it(words):
+    quick = read_plain(words)
+    if quick is not None:
+        assert vars(quick) == vars(parser().parse_args(words))
+
+
+@pytest.mark.parametrize("line", ["r1 -i a -m bleu chrf", "-t wmt17 -l en-de", "r1 r2 -w 3 -b -q"])
+def test_ordinary_command_lines_are_plain(line):
+    assert read_plain(line.split()) is not None
+
+
+def test_the_options_name_what_the_metrics_have():
+    metrics = importlib.import_module("truebleu.compat.sacrebleu.metrics").METRICS
+    assert [name.lower() for name in metrics] == list(METRICS)
+    assert list(metrics["BLEU"].TOKENIZERS) == list(TOKENIZERS)
+    assert list(metrics["BLEU"].SMOOTH_DEFAULTS) == list(SMOOTHING)
+    defaults = vars(parser().parse_args([]))
+    assert defaults["chrf_char_order"] == metrics["CHRF"].CHAR_ORDER
+    assert defaults["chrf_word_order"] == metrics["CHRF"].WORD_ORDER
+    assert defaults["chrf_beta"] == metrics["CHRF"].BETA
+
+
+# What cells of tables may have in them, and what tabulate treats in a way of its own.
+HARD_CELLS = [
+    "35.3", "0.9", "100", "-1", "1e5", "inf", "nan", "1,234", "1,234.50", "", "True", "a b", " x ",
+    "35.3 (1.0 ± 0.2)\n(p = 0.1)*", "\x1b[33m35.31\x1b[0m", "é猫", "1_0", "$x_1$ & {y}", "1e999",
+    ".5", "1.", "12\n\n3", "\x1b[33mBaseline: a\x1b[0m",
+]  # fmt: skip
+CELLS = st.one_of(
+    st.sampled_from(HARD_CELLS),
+    st.text(alphabet="ab1.,- é", max_size=6),
+    st.floats(-1e4, 1e4).map(lambda value: f"{value:.2f}"),
+)
+
+
+@given(data=st.data(), height=st.integers(1, 4), digits=st.integers(0, 6))
+def test_tables_are_tabulate_s(data, height, digits):
+    names = data.draw(st.lists(CELLS, min_size=1, max_size=4, unique=True))
+    column = st.lists(CELLS, min_size=height, max_size=height)
+    columns = {name.replace("\n", ""): data.draw(column) for name in names}
+    for style, draw in (("fancy_grid", fancy_grid), ("latex_booktabs", latex_booktabs)):
+        wanted = tabulate(
+            columns,
+            headers="keys",
+            tablefmt=style,
+            colalign=("right",),
+            stralign="center",
+            numalign="center",
+            floatfmt=f".{digits}f",
+        )
+        assert draw(columns, digits) == wanted

@@ -199,7 +199,7 @@ GROUPS = (
 
 def read(words: Sequence[str]) -> Options:
     """What a command line says. Ends the process if it is wrong, or asks for help."""
-    options = _read_plain(words)
+    options = read_plain(words)
     if options is None:
         options = Options(**vars(parser().parse_args(list(words))))
     wanted = os.environ.get("SACREBLEU_FORMAT", "").lower()
@@ -208,13 +208,18 @@ def read(words: Sequence[str]) -> Options:
     return options
 
 
-def _read_plain(words: Sequence[str]) -> Options | None:
+def every_row() -> list[Row]:
+    """All options with what they take."""
+    return [row for rows in (GENERAL, *(rows for _, rows in GROUPS)) for row in rows]
+
+
+def read_plain(words: Sequence[str]) -> Options | None:
     """What a plain command line says; None if argparse must look at it.
 
     Plain are references first, then options by their whole names, each once, with their values
     behind them.
     """
-    rows = [row for group in (GENERAL, *(rows for _, rows in GROUPS)) for row in group]
+    rows = every_row()
     by_name = {name: row for row in rows for name in row[0]}
     values = {_attribute(row): row[1].get("default", False) for row in rows}
     (_, *refs), *groups = _grouped(words)

@@ -59,10 +59,11 @@ def parse_args() -> _options.Options:
 def main() -> None:
     """Runs this process's command line. Ends the process where something is wrong."""
     streams = sys.stdout, sys.stderr
+    ending = ""
     try:
         try:
             options = parse_args()
-            _prepare(options)
+            ending = _prepare(options)
             _run(options)
         finally:
             if sys.stdout is not None:
@@ -76,6 +77,8 @@ def main() -> None:
         _end_by("SIGINT")
     finally:
         sys.stdout, sys.stderr = streams
+        if ending:
+            sys.stdout.write(ending)
         Command.speaks = False
 
 
@@ -90,15 +93,20 @@ def _end_by(name: str) -> NoReturn:
     sys.exit(1)
 
 
-def _prepare(options: _options.Options) -> None:
-    """Sets up the output: its encoding, its colours, and how messages look."""
+def _prepare(options: _options.Options) -> str:
+    """Sets up the output: its encoding, its colours, and how messages look.
+
+    Gives what a terminal is sent last, so that it is left without colours.
+    """
     Command.speaks = not options.quiet
     if hasattr(sys.stdout, "reconfigure"):
         # Names of files may have bytes that are no characters.
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     Color.ENABLE_COLORS = not (os.environ.get("NO_COLOR") or options.no_color)
-    if Color.ENABLE_COLORS:
-        sys.stdout, sys.stderr = _for_reader(sys.stdout), _for_reader(sys.stderr)
+    if not Color.ENABLE_COLORS:
+        return ""
+    sys.stdout, sys.stderr = _for_reader(sys.stdout), _for_reader(sys.stderr)
+    return "\x1b[0m" if sys.stdout is not None and sys.stdout.isatty() else ""
 
 
 def _for_reader(stream: TextIO) -> Any:

@@ -45,7 +45,11 @@ def seen(value):
         return (type(value).__name__, repr(value))
     if hasattr(value, "prepared") or type(value).__name__ == "KeptReferences":
         return seen(list(value))
-    return (type(value).__name__, repr(value), seen(vars(value)) if hasattr(value, "__dict__") else 0)
+    return (
+        type(value).__name__,
+        repr(value),
+        seen(vars(value)) if hasattr(value, "__dict__") else 0,
+    )
 
 
 def outcome(call, side):

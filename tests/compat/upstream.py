@@ -54,7 +54,7 @@ def pytest_report_header(config):
 '''
 
 
-class Unavailable(Exception):
+class UnavailableError(Exception):
     """The distribution cannot be had; the message says why."""
 
 
@@ -77,7 +77,7 @@ def distribution() -> Path:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
         if done.returncode or not (Path(folder) / ARCHIVE).exists():
             lines = (done.stderr or done.stdout).strip().splitlines() or ["nothing was downloaded"]
-            raise Unavailable(f"pip could not download sacrebleu {VERSION}: {lines[-1]}")
+            raise UnavailableError(f"pip could not download sacrebleu {VERSION}: {lines[-1]}")
         (Path(folder) / ARCHIVE).replace(archive)
     return archive
 
@@ -137,7 +137,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         counts, output = run(original=options.original)
-    except Unavailable as reason:
+    except UnavailableError as reason:
         print(f"sacreBLEU's own tests: not run ({reason})")
         return 0
     failed = failures(output)

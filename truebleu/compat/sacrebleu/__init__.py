@@ -7,7 +7,12 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import compat, dataset, metrics, tokenizers, utils, version
+    from . import compat as compat
+    from . import dataset as dataset
+    from . import metrics as metrics
+    from . import tokenizers as tokenizers
+    from . import utils as utils
+    from . import version as version
     from .compat import (
         corpus_bleu,
         corpus_chrf,

@@ -132,7 +132,7 @@ class PairedTest:
 
     def __init__(
         self,
-        named_systems: list[tuple[str, Sequence[str]]],
+        named_systems: Sequence[tuple[str, Sequence[str]]],
         metrics: Mapping[str, Metric],
         references: References,
         test_type: str = "ar",

@@ -77,15 +77,13 @@ class Score:
         import statistics
 
         values = sorted(score.score for score in scores)
+        if len(set(map(type, values))) > 1:
+            # Metrics return 0.0 where nothing can be divided, a Python number among NumPy's.
+            values = list(map(float, values))
         # One in forty is cut at each end.
         cut = len(values) // 40
         self._ci = 0.5 * (values[-1 - cut] - values[cut])
-        try:
-            self._mean = statistics.mean(values)
-        except TypeError:
-            # Python's floats among NumPy's: metrics return 0.0 where nothing can be divided.
-            kind = next(type(value) for value in values if type(value) is not float)
-            self._mean = kind(statistics.mean(map(float, values)))
+        self._mean = statistics.mean(values)
 
     def __repr__(self) -> str:
         return self.format()
@@ -99,9 +97,7 @@ class Signature:
 
     def __init__(self, args: Mapping[str, Any]) -> None:
         if "num_refs" not in args:
-            raise ValueError(
-                "Number of references unknown, please evaluate the metric first."
-            )
+            raise ValueError("Number of references unknown, please evaluate the metric first.")
         self._abbr = {
             "version": "v",
             "nrefs": "#",

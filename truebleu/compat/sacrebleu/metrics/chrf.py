@@ -169,9 +169,7 @@ class CHRF(Metric):
 
     def _compute_score_from_stats(self, stats: Any) -> CHRFScore:
         """The score from the three numbers of each order."""
-        return CHRFScore(
-            self._compute_f_score(stats), self.char_order, self.word_order, self.beta
-        )
+        return CHRFScore(self._compute_f_score(stats), self.char_order, self.word_order, self.beta)
 
     def _aggregate_and_compute(self, stats: list[list[int]]) -> CHRFScore:
         """The score of a corpus from the statistics of its segments."""

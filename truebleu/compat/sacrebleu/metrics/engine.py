@@ -7,6 +7,7 @@ of it what sacreBLEU says.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import inf
 from operator import index
@@ -17,7 +18,7 @@ from truebleu.statistics import Statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from .base import Metric
@@ -43,7 +44,7 @@ class References:
         self.segments: tuple[Segment, ...]
         if len(streams) == 1:
             (self.segments,) = map(tuple, streams)
-            missing = [segment is None for segment in self.segments]
+            missing = [int(segment is None) for segment in self.segments]
         else:
             lines = tuple(zip(*streams, strict=False))
             self.segments = lines
@@ -63,7 +64,7 @@ class References:
         return iter(self.segments)  # type: ignore[arg-type]
 
 
-class KeptReferences:
+class KeptReferences(Sequence):  # type: ignore[type-arg]
     """The references that a metric was made with, prepared when somebody looks at them.
 
     The kernel prepares text faster than Python finds it prepared.
@@ -88,7 +89,9 @@ class KeptReferences:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return map(self._prepared, self.references)
 
-    def __getitem__(self, index: int) -> dict[str, Any]:
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[number] for number in range(len(self))[index]]
         segment = self.references.segments[index]
         return self._prepared(segment if isinstance(segment, tuple) else (segment,))
 
@@ -204,6 +207,7 @@ class Engine:
 
     def table(self, rows: Counts | Sequence[Sequence[Any]]) -> Statistics | None:
         """Rows as the kernel's own; None if they are none."""
+        counted: Table
         if isinstance(rows, Counts):
             counted = rows.table
         else:
@@ -212,9 +216,7 @@ class Engine:
                 counted = Table.from_rows([self.counts.counted(row) for row in rows], len(columns))
             except (TypeError, ValueError, OverflowError):
                 return None
-        return Statistics(
-            counted, columns=self.metric.columns, fingerprint=self.metric.fingerprint
-        )
+        return Statistics(counted, columns=self.metric.columns, fingerprint=self.metric.fingerprint)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Engine):

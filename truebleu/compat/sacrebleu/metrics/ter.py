@@ -82,10 +82,8 @@ class TER(Metric):
     def _compute_score_from_stats(self, stats: Any) -> TERScore:
         """The score from a number of edits and a reference length."""
         edits, length = stats[0], stats[1]
-        if length > 0:
-            score = edits / length
-        else:
-            score = 1.0 if edits > 0 else 0.0
+        # Against nothing, anything is all wrong, and nothing is all right.
+        score = edits / length if length > 0 else float(edits > 0)
         return TERScore(100 * score, edits, length)
 
     def _aggregate_and_compute(self, stats: list[list[float]]) -> TERScore:

@@ -94,6 +94,16 @@ def test_set() -> Corpus:
     return Corpus(hypotheses, (reference,), 2037)
 
 
+def test_sets() -> list[Corpus]:
+    """Every system's output on the test set of its language pair, with one reference."""
+    systems = []
+    for hypotheses in sorted((WMT22 / "system-outputs").glob("*.hyp.*")):
+        pair, target = hypotheses.name.split(".")[1], hypotheses.suffix
+        reference = min((WMT22 / "references").glob(f"*.{pair}.ref.*{target}"))
+        systems.append(Corpus(hypotheses, (reference,), sum(1 for _ in read_lines(reference))))
+    return systems
+
+
 def chinese() -> Corpus:
     """English to Chinese, one reference."""
     return _made("chinese", SIDE_CORPUS, 1, _chinese)

@@ -105,6 +105,21 @@ def score_chrf(words: str, hypotheses: str, reference: str) -> dict[str, Any]:
     return timed(lambda: metric.score(hyps, refs).value)
 
 
+def score_ter(hypotheses: str, reference: str) -> dict[str, Any]:
+    import truebleu as tb
+
+    metric, hyps, refs = tb.TER(), lines(hypotheses), lines(reference)
+    return timed(lambda: metric.score(hyps, refs).value)
+
+
+def score_ter_files(workers: str, *paths: str) -> dict[str, Any]:
+    """Files of hypotheses, each followed by the file of its references."""
+    import truebleu as tb
+
+    pairs = list(zip(map(Path, paths[::2]), map(Path, paths[1::2]), strict=True))
+    return timed(lambda: [tb.ter(hyp, ref, workers=int(workers)).value for hyp, ref in pairs])
+
+
 # ---- peers ----
 
 
@@ -121,6 +136,13 @@ def sacrebleu_chrf(words: str, hypotheses: str, *references: str) -> dict[str, A
     metric, hyps = CHRF(word_order=int(words)), lines(hypotheses)
     refs = [lines(path) for path in references]
     return timed(lambda: metric.corpus_score(hyps, refs).score)
+
+
+def sacrebleu_ter(hypotheses: str, reference: str) -> dict[str, Any]:
+    from sacrebleu.metrics.ter import TER
+
+    metric, hyps, refs = TER(), lines(hypotheses), lines(reference)
+    return timed(lambda: metric.corpus_score(hyps, [refs]).score)
 
 
 def sacrebleu_segments(hypotheses: str, reference: str) -> dict[str, Any]:

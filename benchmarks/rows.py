@@ -232,6 +232,42 @@ def chrf(runs: int) -> Iterator[Row]:
 
 
 @benchmark
+def ter(runs: int) -> Iterator[Row]:
+    """TER of one test set in process, beside sacreBLEU; and of every system of WMT22."""
+    text = corpus.test_set()
+    costs = in_turn(
+        min(runs, 3),
+        {
+            "truebleu": lambda: job("score_ter", *text.files),
+            "sacrebleu": lambda: job("sacrebleu_ter", *text.files),
+        },
+    )
+    _agree("sacreBLEU", costs["truebleu"], costs["sacrebleu"])
+    own, peer = costs["truebleu"].processor, costs["sacrebleu"].processor
+    yield Row(
+        f"TER, {text.segments:,} segments, in process",
+        "≥ 100 × sacreBLEU",
+        f"{1000 * own:.2f} ms",
+        f"sacrebleu {peer:.2f} s",
+        f"{peer / own:.0f} × faster",
+        peer >= 100 * own,
+        dict(costs),
+    )
+    systems = corpus.test_sets()
+    if systems:
+        files = [path for system in systems for path in system.files]
+        every = in_turn(runs, {"truebleu": lambda: job("score_ter_files", 2, *files)})["truebleu"]
+        segments = sum(system.segments for system in systems)
+        yield Row(
+            f"TER, WMT22: {len(systems)} systems, {segments:,} segments, 2 threads, elapsed",
+            "≤ 30 s",
+            f"{every.elapsed:.2f} s ({every.processor:.2f} s of processor time)",
+            met=every.elapsed <= 30,
+            figures={"truebleu": every},
+        )
+
+
+@benchmark
 def test_set(runs: int) -> Iterator[Row]:
     """One test set, the whole process, beside bare Python and sacreBLEU's command."""
     text = corpus.test_set()

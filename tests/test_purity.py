@@ -16,7 +16,7 @@ FLOORS = [
     {"_kernel", "errors"},
     {"statistics", "metric", "tokenizers", "files", "inputs", "family_tokenizers", "hook"},
     {"counted"},
-    {"bleu", "bleu_score", "bleu_signature", "formula", "chrf", "ter", "nist"},
+    {"bleu", "bleu_score", "bleu_signature", "formula", "chrf", "ter", "ter_alignment", "nist"},
     {"nltk_bleu", "gleu", "codebleu", "cdec", "wrappers"},
     {"family", "significance", "significance_sacrebleu", "comparison", "explanation"},
     {"report", "cli", "engines", "integrations", "compat"},
@@ -104,6 +104,7 @@ def test_public_names():
     names = {
         "BLEU",
         "CHRF",
+        "TER",
         "File",
         "InputError",
         "Metric",
@@ -112,7 +113,7 @@ def test_public_names():
         "Signature",
         "Statistics",
     }
-    names |= {"bleu", "chrf", "metric", "__version__"}
+    names |= {"bleu", "chrf", "metric", "ter", "__version__"}
     assert names <= set(dir(truebleu))
     # Imported when they are asked for.
     names |= {"Explanation", "explain", "family", "which"}

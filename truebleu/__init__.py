@@ -6,6 +6,7 @@ from truebleu.chrf import CHRF, chrf
 from truebleu.files import File
 from truebleu.metric import Metric, Score, Signature, metric
 from truebleu.statistics import Statistics
+from truebleu.ter import TER, ter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BLEU",
     "CHRF",
+    "TER",
     "Explanation",
     "File",
     "InputError",
@@ -32,6 +34,7 @@ __all__ = [
     "explain",
     "family",
     "metric",
+    "ter",
     "which",
 ]
 

@@ -1,8 +1,9 @@
 //! The kernel of truebleu: bytes in, integers out.
 //!
 //! Text comes from a [`text::Source`], is lexed by a [`lex::Lexer`], matched in [`ngrams`], and
-//! leaves as rows of integers ([`bleu`], [`chrf`]), one a segment. [`count`] and [`scan`] put these together. What the
-//! rows mean is Python's business; only `python` knows that there is such a thing.
+//! leaves as rows of integers ([`bleu`], [`chrf`], [`ter`]), one a segment. [`count`] and [`scan`]
+//! put these together. What the rows mean is Python's business; only `python` knows that there is
+//! such a thing.
 
 pub mod arrow;
 pub mod bleu;
@@ -19,6 +20,7 @@ pub mod random;
 pub mod resample;
 pub mod scan;
 pub mod single;
+pub mod ter;
 pub mod text;
 pub mod tokens;
 pub mod vector;

@@ -1,5 +1,6 @@
 //! The Python module `truebleu._kernel`: this file and its rooms are all that knows Python.
 
+mod alignment;
 mod metrics;
 mod resample;
 mod run;
@@ -205,6 +206,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(instructions, module)?,
         wrap_pyfunction!(available_instructions, module)?,
         wrap_pyfunction!(tokenize, module)?,
+        wrap_pyfunction!(alignment::ter_alignment, module)?,
         wrap_pyfunction!(sources::strings, module)?,
         wrap_pyfunction!(sources::references, module)?,
         wrap_pyfunction!(sources::tokens, module)?,

@@ -1,13 +1,14 @@
-//! Lexing: segments to tokens, by one of six tokenizers.
+//! Lexing: segments to tokens, by one of seven tokenizers.
 //!
 //! Each tokenizer has a scalar definition, which takes one segment, and a block form, which takes
 //! many lines at once and must give the same tokens for each. The block form hands every line that
-//! it cannot decide to the scalar one.
+//! it cannot decide to the scalar one. Only tercom's has no block form.
 
 pub mod block;
 pub mod character;
 pub mod chinese;
 pub mod international;
+pub mod tercom;
 pub mod thirteen_a;
 mod unicode;
 pub mod whitespace;
@@ -32,12 +33,14 @@ pub enum Tokenizer {
     Chinese,
     /// `char`.
     Character,
+    /// `tercom`, with its options.
+    Tercom(tercom::Options),
     /// Not at all: the segment, white space and all, is one token.
     Whole,
 }
 
 impl Tokenizer {
-    /// The tokenizers and their names.
+    /// The tokenizers without options, and their names.
     pub const NAMED: [(&str, Self); 6] = [
         ("none", Self::Whitespace),
         ("13a", Self::ThirteenA),
@@ -72,6 +75,11 @@ impl Tokenizer {
                 thirteen_a::split(&text[base..], true, |_| 0, emit);
                 return;
             }
+            Self::Tercom(options) => {
+                text.extend_from_slice(&options.rewrite(segment));
+                whitespace::tokenize(&text[base..], emit);
+                return;
+            }
             Self::Chinese => segment = whitespace::trim_start(segment),
             _ => {}
         }
@@ -81,7 +89,7 @@ impl Tokenizer {
             Self::International => international::tokenize(segment, emit),
             Self::Chinese => chinese::tokenize(segment, emit),
             Self::Character => character::tokenize(segment, emit),
-            Self::ThirteenA | Self::Whole => {}
+            Self::ThirteenA | Self::Tercom(_) | Self::Whole => {}
         }
     }
 }
@@ -257,7 +265,8 @@ impl Lexer {
             lowered.finish();
             text = lowered.padded();
         }
-        if self.instructions == Instructions::Scalar {
+        let line_by_line = matches!(self.tokenizer, Tokenizer::Tercom(_));
+        if line_by_line || self.instructions == Instructions::Scalar {
             let mut start = 0;
             for end in memchr::memchr_iter(b'\n', text.bytes()) {
                 lines.starts.push(start);
@@ -276,6 +285,7 @@ impl Lexer {
                 }
                 Tokenizer::Chinese => self.blocks::<chinese::Chinese>(text, tokens, lines),
                 Tokenizer::Character => self.blocks::<character::Character>(text, tokens, lines),
+                Tokenizer::Tercom(_) => {}
                 Tokenizer::Whole => lex_whole(text, tokens, lines),
             }
         }

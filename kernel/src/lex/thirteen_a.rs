@@ -14,7 +14,8 @@ use std::borrow::Cow;
 const ENTITIES: [(&[u8], &[u8]); 4] =
     [(b"&quot;", b"\""), (b"&amp;", b"&"), (b"&lt;", b"<"), (b"&gt;", b">")];
 
-fn replace<'a>(text: Cow<'a, [u8]>, from: &[u8], to: &[u8]) -> Cow<'a, [u8]> {
+/// `text` with every `from` replaced.
+pub(super) fn replace<'a>(text: Cow<'a, [u8]>, from: &[u8], to: &[u8]) -> Cow<'a, [u8]> {
     let finder = memmem::Finder::new(from);
     let mut places = finder.find_iter(&text).peekable();
     if places.peek().is_none() {
@@ -37,6 +38,11 @@ pub fn rewrite(text: &[u8]) -> Cow<'_, [u8]> {
     let mut text = replace(Cow::Borrowed(text), b"<skipped>", b"");
     text = replace(text, b"-\n", b"");
     text = replace(text, b"\n", b" ");
+    resolve_entities(text)
+}
+
+/// `text` with the four entities resolved, one after the other: `&amp;lt;` becomes `<`.
+pub(super) fn resolve_entities(mut text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     if memchr::memchr(b'&', &text).is_some() {
         for (entity, character) in ENTITIES {
             text = replace(text, entity, character);
@@ -46,7 +52,7 @@ pub fn rewrite(text: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// ASCII punctuation but `'`, `,`, `-` and `.`; it always stands alone.
-fn is_symbol(byte: u8) -> bool {
+pub(super) fn is_symbol(byte: u8) -> bool {
     byte.is_ascii_punctuation() && !matches!(byte, b'\'' | b',' | b'-' | b'.')
 }
 

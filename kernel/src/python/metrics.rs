@@ -1,5 +1,6 @@
 //! The metrics for Python: a counter and its formulas behind one class.
 
+use super::alignment;
 use super::run::{MOST_WORKERS, Scan, signals, summary_dict};
 use super::sources::{Sentence, Source};
 use super::table::{Scores, Table};
@@ -7,8 +8,10 @@ use super::{Lexing, current_instructions};
 use crate::bleu::{self, ReferenceLength, Smoothing};
 use crate::chrf;
 use crate::count::{self, Count, CountOne, Counter, Formula, Joint, Reader};
+use crate::lex::tercom;
 use crate::ngrams::MOST_ORDERS;
 use crate::scan::{Inputs, Scored};
+use crate::ter;
 use crate::text::{self, Block, MOST_SEGMENTS, Want};
 use crate::vector::Instructions;
 use pyo3::exceptions::PyValueError;
@@ -134,6 +137,21 @@ impl Metric {
             chrf::Columns { char_order, word_order, whitespace, formula: formula.clone() };
         let formula = Arc::new(formula);
         Ok(Self::new((lexing()?, lexing()?), columns, Arc::clone(&formula) as _, formula))
+    }
+
+    /// TER.
+    #[staticmethod]
+    #[pyo3(signature = (*, normalized, no_punct, asian_support, case_sensitive))]
+    fn ter(
+        py: Python<'_>,
+        normalized: bool,
+        no_punct: bool,
+        asian_support: bool,
+        case_sensitive: bool,
+    ) -> PyResult<Self> {
+        let options = tercom::Options { normalized, no_punct, asian_support, twice: false };
+        let lexing = alignment::lexing(py, options, case_sensitive)?;
+        Ok(Self::new(lexing, ter::Columns, Arc::new(ter::Formula), Arc::new(ter::Formula)))
     }
 
     /// Starts a run over hypotheses and references, with the rows of `others` beside this one's.

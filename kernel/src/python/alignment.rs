@@ -1,0 +1,93 @@
+//! TER's way from one hypothesis to a reference, word by word, for Python.
+
+use super::sources::Sentence;
+use super::{Lexing, current_instructions};
+use crate::lex::{self, Tokenizer, tercom};
+use crate::ter::{Outcome, Scratch, Step};
+use crate::text::Block;
+use crate::tokens::View;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+/// How TER's hypotheses become tokens, and how its references do.
+pub fn lexing(
+    py: Python<'_>,
+    options: tercom::Options,
+    case_sensitive: bool,
+) -> PyResult<(Lexing, Lexing)> {
+    let lexing = |twice| -> PyResult<Lexing> {
+        // Without options it is the tokenizer that splits at white space.
+        let plain = Lexing::new(py, "none", if case_sensitive { "no" } else { "python" })?;
+        let tokenizer = match options.is_plain() {
+            true => plain.tokenizer,
+            false => Tokenizer::Tercom(tercom::Options { twice, ..options }),
+        };
+        Ok(Lexing { tokenizer, ..plain })
+    };
+    Ok((lexing(false)?, lexing(true)?))
+}
+
+/// The tokens of a hypothesis, those of each reference, the number of the reference that needs the
+/// fewest edits (from 0), the shifts (start, length, target), and a letter for each step then:
+/// "m"atch, "s"ubstitution, "d"eletion, "i"nsertion.
+#[pyfunction]
+#[pyo3(signature = (hypothesis, references, *, normalized, no_punct, asian_support, case_sensitive))]
+#[allow(clippy::type_complexity)]
+pub fn ter_alignment<'py>(
+    hypothesis: &Bound<'py, PyString>,
+    references: &Bound<'py, PyAny>,
+    normalized: bool,
+    no_punct: bool,
+    asian_support: bool,
+    case_sensitive: bool,
+) -> PyResult<(
+    Vec<Bound<'py, PyAny>>,
+    Vec<Vec<Bound<'py, PyAny>>>,
+    usize,
+    Vec<(usize, usize, usize)>,
+    String,
+)> {
+    let py = hypothesis.py();
+    let options = tercom::Options { normalized, no_punct, asian_support, twice: false };
+    let (ours, theirs) = lexing(py, options, case_sensitive)?;
+    let instructions = current_instructions()?;
+    let texts = Sentence::new(hypothesis, references)?;
+    let mut scratch = lex::Scratch::default();
+    let words = tokens(py, &ours.with(instructions), &texts.hypothesis, &mut scratch)?;
+    let mut scratches = Vec::new();
+    scratches.resize_with(texts.references.len(), lex::Scratch::default);
+    let mut others = Vec::new();
+    for (block, scratch) in texts.references.iter().zip(&mut scratches) {
+        others.push(tokens(py, &theirs.with(instructions), block, scratch)?);
+    }
+    let mut search = Scratch::default();
+    let outcomes = others.iter().map(|(view, _)| search.outcome(&words.0, view));
+    let best = outcomes.enumerate().min_by_key(|(_, outcome)| outcome.edits());
+    let missing = crate::error::Error::NoReference { segment: 1 };
+    let (chosen, Outcome { shifts, steps, .. }) = best.ok_or(missing)?;
+    let shifts = shifts.iter().map(|shift| (shift.start, shift.length, shift.target));
+    let letter = |step: &Step| match step {
+        Step::Match => 'm',
+        Step::Substitution => 's',
+        Step::Deletion => 'd',
+        Step::Insertion => 'i',
+    };
+    let others = others.into_iter().map(|(_, tokens)| tokens);
+    Ok((words.1, others.collect(), chosen, shifts.collect(), steps.iter().map(letter).collect()))
+}
+
+/// The tokens of the only segment of a block, for the kernel and for Python.
+fn tokens<'a, 'py>(
+    py: Python<'py>,
+    lexer: &lex::Lexer,
+    block: &'a Block,
+    scratch: &'a mut lex::Scratch,
+) -> PyResult<(View<'a>, Vec<Bound<'py, PyAny>>)> {
+    let mut lexed = lexer.lex(block, scratch).map_err(crate::error::Error::from)?;
+    let missing = crate::error::Error::NoReference { segment: 1 };
+    let view = lexed.next_segment().ok_or(missing)?;
+    let decoded = (0..view.count()).map(|i| {
+        PyBytes::new(py, view.token(i)).call_method1("decode", ("utf-8", "surrogatepass"))
+    });
+    Ok((view, decoded.collect::<PyResult<_>>()?))
+}

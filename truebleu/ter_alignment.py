@@ -1,0 +1,154 @@
+"""How TER makes a hypothesis a reference: shifts first, then edits word by word."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from truebleu import _kernel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+KINDS = {"m": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
+
+# What stands under a word that is edited, as tercom writes it.
+MARKS = {"match": "", "substitution": "S", "deletion": "D", "insertion": "I"}
+
+
+class Shift(NamedTuple):
+    """Words of the hypothesis that move together, which is one edit.
+
+    All numbers count from 0 and are of the hypothesis as it stands before this shift, but for
+    `target`: there the first of the words stands after it.
+    """
+
+    start: int
+    length: int
+    target: int
+
+
+class Operation(NamedTuple):
+    """What becomes of a word.
+
+    kind: "match", "substitution" (by a word of the reference), "deletion" (of a word that the
+        reference does not have here), "insertion" (of one that only the reference has).
+    hypothesis: the number of the word in the hypothesis before all shifts; None for an insertion.
+    reference: the number of the word in the reference; None for a deletion.
+    """
+
+    kind: str
+    hypothesis: int | None
+    reference: int | None
+
+
+class Alignment(NamedTuple):
+    """The edits of one segment. Immutable; `print` draws it.
+
+    hypothesis: its tokens, before the shifts.
+    reference: the tokens of the reference that takes the fewest edits, of several the first.
+    chosen: which of the references that is, counted from 0 in what was given.
+    shifts: the shifts, in their order.
+    operations: what becomes of each word, in the order of the reference and of the hypothesis
+        after the shifts.
+    reference_length: the mean length of all references.
+    """
+
+    hypothesis: tuple[str, ...]
+    reference: tuple[str, ...]
+    chosen: int
+    shifts: tuple[Shift, ...]
+    operations: tuple[Operation, ...]
+    reference_length: float
+
+    @property
+    def edits(self) -> int:
+        """Shifts and operations that are no match."""
+        return len(self.shifts) + sum(kind != "match" for kind, _, _ in self.operations)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The words' numbers in the hypothesis, in their order after the shifts."""
+        return tuple(place for _, place, _ in self.operations if place is not None)
+
+    @property
+    def shifted(self) -> tuple[str, ...]:
+        """The hypothesis after the shifts."""
+        return tuple(self.hypothesis[place] for place in self.order)
+
+    @property
+    def value(self) -> float:
+        """The segment's score."""
+        if not self.reference_length:
+            return 100.0 if self.edits else 0.0
+        return 100 * (self.edits / self.reference_length)
+
+    def moves(self) -> list[tuple[Shift, tuple[str, ...]]]:
+        """Each shift with the words that it moves."""
+        words, moves = list(self.hypothesis), []
+        for shift in self.shifts:
+            start, length, target = shift
+            block = words[start : start + length]
+            del words[start : start + length]
+            words[target:target] = block
+            moves.append((shift, tuple(block)))
+        return moves
+
+    def __str__(self) -> str:
+        """The shifts, then the hypothesis after them over the reference, and what is edited."""
+        edits = f"{self.edits} edit{'' if self.edits == 1 else 's'}"
+        words = f"{self.reference_length:g} word{'' if self.reference_length == 1 else 's'}"
+        lines = [f"TER {self.value:.2f}: {edits} for {words}"]
+        for (start, _, target), block in self.moves():
+            way = "left" if target < start else "right"
+            places = abs(target - start)
+            lines.append(f'shift      "{" ".join(block)}" by {places} to the {way}')
+        rows = ["hypothesis", "reference ", "          "]
+        for kind, ours, theirs in self.operations:
+            upper = "" if ours is None else self.hypothesis[ours]
+            lower = "" if theirs is None else self.reference[theirs]
+            width = max(_width(upper), _width(lower))
+            for i, word in enumerate((upper, lower, MARKS[kind])):
+                rows[i] += " " + word + " " * (width - _width(word))
+        lines += [row.rstrip() for row in rows if row.strip()]
+        return "\n".join(lines)
+
+
+def _width(text: str) -> int:
+    """How many columns a terminal gives a text."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(1 + (east_asian_width(c) in "WF") for c in text if not combining(c))
+
+
+def align(
+    hypothesis: str, references: str | Sequence[str | None], parameters: Mapping[str, bool]
+) -> Alignment:
+    """The alignment of one segment; `parameters` are those of `TER`."""
+    if not isinstance(hypothesis, str):
+        raise TypeError(f"hypothesis: a str is meant, not {type(hypothesis).__name__}")
+    tokens, others, chosen, shifts, letters = _kernel.ter_alignment(
+        hypothesis, references, **parameters
+    )
+    order = list(range(len(tokens)))
+    for start, length, target in shifts:
+        block = order[start : start + length]
+        del order[start : start + length]
+        order[target:target] = block
+    operations, ours, theirs = [], iter(order), iter(range(len(others[chosen])))
+    for letter in letters:
+        place = None if letter == "i" else next(ours)
+        operations.append(Operation(KINDS[letter], place, None if letter == "d" else next(theirs)))
+    # Missing references were left out; the number is of those given.
+    given = [references] if isinstance(references, str) else references
+    there = [number for number, text in enumerate(given) if text is not None]
+    return Alignment(
+        hypothesis=tuple(tokens),
+        reference=tuple(others[chosen]),
+        chosen=there[chosen],
+        shifts=tuple(Shift(*shift) for shift in shifts),
+        operations=tuple(operations),
+        reference_length=sum(map(len, others)) / len(others),
+    )

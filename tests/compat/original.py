@@ -22,7 +22,8 @@ class Done(NamedTuple):
     error: bytes
 
     def __str__(self):
-        return f"status {self.status}\n--- output\n{self.output.decode()}\n--- error\n{self.error.decode()}"
+        output, error = self.output.decode(), self.error.decode()
+        return f"status {self.status}\n--- output\n{output}\n--- error\n{error}"
 
 
 class Original:
@@ -71,7 +72,8 @@ def serve() -> None:
         if not process:
             run(request, sacrebleu.sacrebleu.main)
         _, status = os.waitpid(process, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        sys.stdout.flush()
 
 
 def run(request, main) -> None:
@@ -88,7 +90,7 @@ def run(request, main) -> None:
         main()
     except SystemExit as end:
         status = end.code or 0
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - as the interpreter would
         traceback.print_exc()
         status = 1
     sys.stdout.flush()

@@ -62,7 +62,9 @@ def folder(tmp_path_factory) -> Path:
         return (EXAMPLES / "de-en" / name).read_text().splitlines()[:60]
 
     def write(name: str, rows: list[str], encoding: str = "utf-8", end: str = "\n") -> None:
-        (folder / name).write_bytes("".join(f"{row}{end}" for row in rows).encode(encoding, "replace"))
+        (folder / name).write_bytes(
+            "".join(f"{row}{end}" for row in rows).encode(encoding, "replace")
+        )
 
     texts = {"r1": "reference.a.en", "r2": "reference.b.en", "a": "cedar.en", "b": "birch.en"}
     texts = {short: lines(name) for short, name in texts.items()}

@@ -21,7 +21,7 @@ from test_command import drop_in, plain_environment  # noqa: F401
 
 from truebleu.compat.sacrebleu import dataset, utils
 
-WORDS = "the a of cat Katze sat on Matte. &amp; é 猫 «x» 3.5 (and) I.II".split()
+WORDS = ["the", "a", "cat", "Katze", "Matte.", "&amp;", "é", "猫", "«x»", "3.5", "(and)", "I.II"]
 
 
 def sentences(dice: random.Random, count: int) -> list[str]:
@@ -138,11 +138,15 @@ def cache(tmp_path_factory) -> Path:
     for test_set in ("wmt21", "wmt21/AB", "wmt21/B"):
         content = xml(random.Random(21), 5, ["A", "B"])
         put(folder, test_set, {of(test_set, "en-ru")[0]: content})
-    put(folder, "wmt22", {
-        of("wmt22", "de-en")[0]: xml(dice, 5, ["A", "B"], ("X", "Online-A")),
-        of("wmt22", "cs-en")["path"]: xml(dice, 4, ["B", "C"]),
-        of("wmt22", "liv-en")["path"]: xml(dice, 4, [None]),
-    })
+    put(
+        folder,
+        "wmt22",
+        {
+            of("wmt22", "de-en")[0]: xml(dice, 5, ["A", "B"], ("X", "Online-A")),
+            of("wmt22", "cs-en")["path"]: xml(dice, 4, ["B", "C"]),
+            of("wmt22", "liv-en")["path"]: xml(dice, 4, [None]),
+        },
+    )
     domains = ("news", "skipped", "social", "speech news")
     put(folder, "wmt23", {of("wmt23", "de-en")[0]: xml(dice, 5, ["refA"], ("Y",), domains)})
     return folder
@@ -404,7 +408,7 @@ class Archives:
             def __init__(self, *arguments):
                 super().__init__(*arguments, directory=str(folder))
 
-            def do_GET(self):  # noqa: N802
+            def do_GET(self):
                 archives.requests += 1
                 super().do_GET()
 
@@ -459,13 +463,22 @@ def homes(tmp_path, monkeypatch):
 def test_every_kind_of_test_set_is_made_of_its_archives(archives, homes):
     dice = random.Random(5)
     kinds = {
-        "FakeSGMLDataset": (["set.tgz"], {"a/s.sgm": sgml(dice, sentences(dice, 9)),
-                                          "a/r.sgm": sgml(dice, sentences(dice, 9)),
-                                          "b.sgm": sgml(dice, sentences(dice, 9))}),
-        "IWSLTXMLDataset": (["set.tar.gz"], {"s.xml": sgml(dice, sentences(dice, 9)),
-                                             "r.xml": sgml(dice, sentences(dice, 9))}),
-        "WMTAdditionDataset": (["set.zip"], {"s.sgm": sgml(dice, sentences(dice, 9)),
-                                             "r.txt": plain(dice, 9)}),
+        "FakeSGMLDataset": (
+            ["set.tgz"],
+            {
+                "a/s.sgm": sgml(dice, sentences(dice, 9)),
+                "a/r.sgm": sgml(dice, sentences(dice, 9)),
+                "b.sgm": sgml(dice, sentences(dice, 9)),
+            },
+        ),
+        "IWSLTXMLDataset": (
+            ["set.tar.gz"],
+            {"s.xml": sgml(dice, sentences(dice, 9)), "r.xml": sgml(dice, sentences(dice, 9))},
+        ),
+        "WMTAdditionDataset": (
+            ["set.zip"],
+            {"s.sgm": sgml(dice, sentences(dice, 9)), "r.txt": plain(dice, 9)},
+        ),
         "PlainTextDataset": (["set.zip"], {"s": plain(dice, 9), "r": plain(dice, 9)}),
         "TSVDataset": (["set.tgz"], {"t.tsv": "a\tb\tc\n\tx\t\n"}),
         "WMTXMLDataset": (["set.tgz"], {"deep/all.xml": xml(dice, 4, ["A"], ("X",))}),
@@ -530,7 +543,7 @@ def test_an_archive_that_cannot_be_unpacked_leaves_nothing_behind(archives, home
 def test_what_is_not_there_is_said_with_its_address(archives, homes):
     mine = download(archives, "x.tgz", {"s": "a\n", "r": "b\n"})
     mine.data = [f"{mine.data[0]}.gone"]
-    with pytest.raises(Exception, match="x.tgz.gone cannot be downloaded: HTTP Error 404"):
+    with pytest.raises(Exception, match=r"x\.tgz\.gone cannot be downloaded: HTTP Error 404"):
         mine.get_files("en-de")
     assert not tree(homes[1])
 
@@ -567,7 +580,11 @@ def test_processes_that_download_the_same_do_not_disturb_one_another(archives, h
     assert len({process.communicate()[0] for process in processes}) == 1
     assert not any(process.returncode for process in processes)
     assert {Path(name).name for name in tree(homes[1])} == {
-        "mine.en-de.src", "mine.en-de.ref", "s", "r", "mine.x.tgz"
+        "mine.en-de.src",
+        "mine.en-de.ref",
+        "s",
+        "r",
+        "mine.x.tgz",
     }
 
 

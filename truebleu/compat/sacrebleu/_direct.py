@@ -16,6 +16,8 @@ from truebleu.metric import SHORT_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from truebleu.counted import Counted
     from truebleu.metric import Score
 
@@ -111,7 +113,7 @@ def _may_look_tokenized(path: str) -> bool:
     return count >= TOKENIZED_LINES
 
 
-def _metric(name: str, options: Options) -> Counted[Score]:
+def _metric(name: str, options: Options) -> Counted[Any]:
     """A metric with the parameters that the options say."""
     if name == "bleu":
         from truebleu.bleu import BLEU
@@ -150,7 +152,7 @@ def _signature(score: Score) -> dict[str, str]:
     return {name: value for name, value in fields.items() if name not in OWN_FIELDS}
 
 
-def _as_text(metric: Counted[Score], score: Score, options: Options) -> str:
+def _as_text(metric: Counted[Any], score: Score, options: Options) -> str:
     """A line as sacreBLEU writes it."""
     number = f"{score.value:.{options.width}f}"
     if options.score_only:
@@ -161,7 +163,7 @@ def _as_text(metric: Counted[Score], score: Score, options: Options) -> str:
     return f"{score.name}|{signature} = {number} {score.verbose}".rstrip()
 
 
-def _as_json(_: Counted[Score], score: Score, options: Options) -> str:
+def _as_json(_: Counted[Any], score: Score, options: Options) -> str:
     """An object as sacreBLEU writes it. No text in it needs escapes."""
     number = f"{score.value:.{options.width}f}"
     if options.score_only:

@@ -7,7 +7,7 @@ left to argparse, with the same options.
 from __future__ import annotations
 
 import os
-from types import SimpleNamespace as Options
+from types import SimpleNamespace
 
 from .version import __version__
 
@@ -35,6 +35,10 @@ TOKENIZERS = (
     "flores200",
     "spBLEU-1K",
 )
+
+
+class Options(SimpleNamespace):
+    """What a command line says, by the names that argparse gives."""
 
 
 def _flag(*names: str, help: str, **more: Any) -> Row:  # noqa: A002

@@ -59,7 +59,9 @@ def print_single_results(results: list[str], args: Any) -> None:
 
 
 def _format_score_lines(
-    scores: dict[str, Any], width: int = 2, multiline: bool = True  # noqa: FBT001, FBT002
+    scores: dict[str, Any],
+    width: int = 2,
+    multiline: bool = True,
 ) -> dict[str, list[str]]:
     """Results as cells of a table: the score, its interval, the p-value.
 
@@ -183,11 +185,9 @@ def print_subset_results(
     full_refs: Sequence[Sequence[str]],
     args: Any,
 ) -> None:
-    """Prints the scores of one system on the parts of test sets, by original language and domain."""
+    """Prints one system's scores on parts of test sets, by original language and by domain."""
     languages = (
-        [args.origlang]
-        if args.origlang
-        else get_available_origlangs(args.test_set, args.langpair)
+        [args.origlang] if args.origlang else get_available_origlangs(args.test_set, args.langpair)
     )
     if not languages:
         print("No subset information found. Consider using --origlang argument.")

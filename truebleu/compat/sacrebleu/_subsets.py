@@ -38,13 +38,10 @@ def filter_subset(
         )
     is_wanted = _of_language(origlang), _about(subset)
     kept = [
-        keep
-        for test_set in test_sets.split(",")
-        for keep in _kept(test_set, langpair, *is_wanted)
+        keep for test_set in test_sets.split(",") for keep in _kept(test_set, langpair, *is_wanted)
     ]
     return [
-        [segment for segment, keep in zip(system, kept, strict=False) if keep]
-        for system in systems
+        [segment for segment, keep in zip(system, kept, strict=False) if keep] for system in systems
     ]
 
 

@@ -55,7 +55,8 @@ def latex_booktabs(columns: Mapping[str, Sequence[str]], width: int) -> str:
     """A table for LaTeX's package booktabs."""
     header, rows, _ = _laid_out(columns, width, _one_line)
     written = [
-        " " + " & ".join(cell[0].translate(LATEX) for cell in row) + r" \\" for row in (header, *rows)
+        " " + " & ".join(cell[0].translate(LATEX) for cell in row) + r" \\"
+        for row in (header, *rows)
     ]
     alignment = "r" + "c" * (len(columns) - 1)
     return "\n".join(
@@ -164,8 +165,8 @@ def _number(cell: str, form: str, *, coloured: bool) -> str:
 
 
 def _rule(characters: str, widths: Sequence[int]) -> str:
-    """A line between rows."""
-    start, fill, cross, end = characters
+    """A line between rows: its start, what fills it, what crosses it, its end."""
+    start, fill, cross, end = tuple(characters)
     return start + cross.join(fill * (width + 2) for width in widths) + end
 
 

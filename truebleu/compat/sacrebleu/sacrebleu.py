@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from . import _options
 from ._messages import Command, TestSetError, logger
+from ._options import Options, read
 from ._report import Color, print_results_table, print_single_results, print_subset_results
 
 TYPE_CHECKING = False
@@ -51,9 +51,9 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
-def parse_args() -> _options.Options:
+def parse_args() -> Options:
     """What this process's command line says."""
-    return _options.read(sys.argv[1:])
+    return read(sys.argv[1:])
 
 
 def main() -> None:
@@ -93,7 +93,7 @@ def _end_by(name: str) -> NoReturn:
     sys.exit(1)
 
 
-def _prepare(options: _options.Options) -> str:
+def _prepare(options: Options) -> str:
     """Sets up the output: its encoding, its colours, and how messages look.
 
     Gives what a terminal is sent last, so that it is left without colours.
@@ -139,7 +139,7 @@ def _fail(*messages: str, status: int = 1) -> NoReturn:
     sys.exit(status)
 
 
-def _run(options: _options.Options) -> None:
+def _run(options: Options) -> None:
     if options.download:
         from .utils import download_test_set
 
@@ -166,11 +166,11 @@ def _run(options: _options.Options) -> None:
     _score(options)
 
 
-def _test_sets(options: _options.Options) -> list[str]:
+def _test_sets(options: Options) -> list[str]:
     return [] if options.test_set is None else options.test_set.split(",")
 
 
-def _check_test_sets(options: _options.Options) -> None:
+def _check_test_sets(options: Options) -> None:
     from .dataset import DATASETS
 
     for test_set in _test_sets(options):
@@ -181,7 +181,7 @@ def _check_test_sets(options: _options.Options) -> None:
             )
 
 
-def _list(options: _options.Options) -> None:
+def _list(options: Options) -> None:
     """Prints the test sets, or the fields of one for each of its language pairs."""
     from .dataset import DATASETS
     from .utils import (
@@ -193,7 +193,9 @@ def _list(options: _options.Options) -> None:
     if options.test_set:
         if options.langpair and options.test_set not in DATASETS:
             _check_test_sets(options)
-        pairs = [options.langpair] if options.langpair else get_langpairs_for_testset(options.test_set)
+        pairs = (
+            [options.langpair] if options.langpair else get_langpairs_for_testset(options.test_set)
+        )
         for pair in pairs:
             print(f"{pair}: {', '.join(DATASETS[options.test_set].fieldnames(pair))}")
         return
@@ -207,7 +209,7 @@ def _list(options: _options.Options) -> None:
         print(f"{name:<30}: {(DATASETS[name].description or '').strip()}")
 
 
-def _cite(options: _options.Options) -> None:
+def _cite(options: Options) -> None:
     """Prints what to cite of test sets."""
     from .dataset import DATASETS
 
@@ -222,7 +224,7 @@ def _cite(options: _options.Options) -> None:
             print(citation)
 
 
-def _check_references(options: _options.Options) -> None:
+def _check_references(options: Options) -> None:
     """Ends the process unless there are references, of a test set or in files, but not both."""
     if options.num_refs != 1 and (options.test_set is not None or len(options.refs) > 1):
         _fail(
@@ -245,9 +247,7 @@ def _check_references(options: _options.Options) -> None:
         return
     _check_test_sets(options)
     if options.refs:
-        _fail(
-            "I need exactly one of (a) a predefined test set (-t) or (b) a list of references"
-        )
+        _fail("I need exactly one of (a) a predefined test set (-t) or (b) a list of references")
     if options.langpair is None:
         _fail(
             "I need a language pair (-l). "
@@ -265,7 +265,7 @@ def _check_references(options: _options.Options) -> None:
             )
 
 
-def _echo(options: _options.Options) -> None:
+def _echo(options: Options) -> None:
     """Prints fields of test sets."""
     from .utils import print_test_set
 
@@ -276,7 +276,7 @@ def _echo(options: _options.Options) -> None:
         print_test_set(test_set, options.langpair, options.echo, options.origlang, options.subset)
 
 
-def _score(options: _options.Options) -> None:
+def _score(options: Options) -> None:
     """Reads the text, and scores it in one of the ways that there are."""
     from . import _direct
 
@@ -305,10 +305,10 @@ def _score(options: _options.Options) -> None:
         if options.detail:
             print_subset_results(metrics, full_systems[0], full_references, options)
         return
-    _print_systems(options, metrics, list(zip(names, systems, strict=True)))
+    _print_systems(options, metrics, [*zip(names, systems, strict=True)])
 
 
-def _references(options: _options.Options) -> Streams:
+def _references(options: Options) -> Streams:
     """The references; those of several test sets one after the other."""
     if options.test_set is not None and options.bleu_tokenize == "none":
         logger().warning(
@@ -333,7 +333,7 @@ def _references(options: _options.Options) -> Streams:
     return streams
 
 
-def _files_of_test_sets(options: _options.Options) -> Iterator[Sequence[str]]:
+def _files_of_test_sets(options: Options) -> Iterator[Sequence[str]]:
     from .utils import get_reference_files
 
     for test_set in _test_sets(options):
@@ -375,7 +375,7 @@ def _undecodable(name: str, error: UnicodeDecodeError) -> str:
     return f"{name}: byte 0x{byte:02x} is not {error.encoding}; name the text's encoding with -e"
 
 
-def _systems(options: _options.Options, given: Streams | None) -> tuple[Streams, list[str]]:
+def _systems(options: Options, given: Streams | None) -> tuple[Streams, list[str]]:
     """The outputs of systems, and the systems' names.
 
     given: what standard input said, if it was read.
@@ -430,7 +430,7 @@ def _systems_of_standard_input(encoding: str) -> Streams:
     return systems
 
 
-def _check_systems(options: _options.Options, count: int) -> None:
+def _check_systems(options: Options, count: int) -> None:
     """Ends the process if what is wanted cannot be done with so many systems."""
     is_paired = options.paired_ar or options.paired_bs
     if options.sentence_level:
@@ -457,9 +457,7 @@ def _is_seed(text: str) -> bool:
         return False
 
 
-def _filtered(
-    options: _options.Options, systems: Streams, references: Streams
-) -> tuple[Streams, Streams]:
+def _filtered(options: Options, systems: Streams, references: Streams) -> tuple[Streams, Streams]:
     """The segments that are wanted. Ends the process if there are none, or too few of some."""
     from .utils import filter_subset, sanity_check_lengths
 
@@ -486,7 +484,7 @@ def _filtered(
     return systems, references
 
 
-def _metrics(options: _options.Options, references: Streams) -> dict[str, Metric]:
+def _metrics(options: Options, references: Streams) -> dict[str, Metric]:
     """The metrics by their names, in the order of the options."""
     from .metrics import METRICS
     from .utils import args_to_dict
@@ -499,7 +497,7 @@ def _metrics(options: _options.Options, references: Streams) -> dict[str, Metric
 
 
 def _print_segments(
-    options: _options.Options, metrics: dict[str, Metric], system: list[str], references: Streams
+    options: Options, metrics: dict[str, Metric], system: list[str], references: Streams
 ) -> None:
     (metric,) = metrics.values()
     for hypothesis, *of_segment in zip(system, *references, strict=True):
@@ -508,9 +506,7 @@ def _print_segments(
         print(score.format(options.width, options.score_only, signature))
 
 
-def _print_one_system(
-    options: _options.Options, metrics: dict[str, Metric], system: list[str]
-) -> None:
+def _print_one_system(options: Options, metrics: dict[str, Metric], system: list[str]) -> None:
     is_json = options.format == "json"
     lines = []
     for name in sorted(metrics):
@@ -523,7 +519,7 @@ def _print_one_system(
 
 
 def _print_systems(
-    options: _options.Options, metrics: dict[str, Metric], systems: list[tuple[str, list[str]]]
+    options: Options, metrics: dict[str, Metric], systems: list[tuple[str, Sequence[str]]]
 ) -> None:
     """Prints a table of several systems, tested against the first if that is wanted."""
     logger().info(f"Found {len(systems)} systems.")

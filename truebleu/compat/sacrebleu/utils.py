@@ -79,7 +79,7 @@ def smart_open(file: str, mode: str = "rt", encoding: str = "utf-8") -> IO[Any]:
     if file.endswith(".gz"):
         import gzip
 
-        return gzip.open(file, mode=mode, encoding=encoding, newline="\n")  # type: ignore[call-overload,no-any-return]
+        return gzip.open(file, mode, encoding=encoding, newline="\n")  # type: ignore[return-value]
     return open(file, mode=mode, encoding=encoding, newline="\n")
 
 
@@ -101,7 +101,7 @@ def sum_of_lists(lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
     return total
 
 
-def args_to_dict(args: Any, prefix: str, strip_prefix: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002
+def args_to_dict(args: Any, prefix: str, strip_prefix: bool = False) -> dict[str, Any]:
     """The options whose names begin with `prefix` and an underscore."""
     prefix += "_"
     return {
@@ -178,7 +178,9 @@ def get_available_testsets_for_langpair(langpair: str) -> list[str]:
 
     source, target = languages(langpair)
     either = (f"{source}-{target}", f"{target}-{source}")
-    return [each.name for each in DATASETS.values() if any(pair in each.langpairs for pair in either)]
+    return [
+        each.name for each in DATASETS.values() if any(pair in each.langpairs for pair in either)
+    ]
 
 
 def languages(langpair: str) -> tuple[str, str]:

@@ -54,9 +54,9 @@ class Dataset(metaclass=ABCMeta):
     def maybe_download(self) -> None:
         """Downloads and unpacks those archives that are not there."""
         os.makedirs(self._rawdir, exist_ok=True)
-        addresses = self.data or []
-        for address, md5 in zip(addresses, self.md5 or [None] * len(addresses), strict=False):
+        for number, address in enumerate(self.data or ()):
             archive = os.path.join(self._rawdir, self._get_tarball_filename(address))
+            md5 = self.md5[number] if self.md5 else None
             utils.download_file(address, archive, extract_to=self._rawdir, expected_md5=md5)
 
     @staticmethod
@@ -104,7 +104,7 @@ class Dataset(metaclass=ABCMeta):
         """What there is of each segment: src, ref and perhaps more."""
         return ["src", "ref"]
 
-    def __iter__(self, langpair: str) -> Iterator[tuple[str, ...]]:  # type: ignore[misc]
+    def __iter__(self, langpair: str) -> Iterator[tuple[str, ...]]:  # noqa: PLE0302
         """All fields of each segment: `dataset.__iter__("en-de")`."""
         return self._rows(self.get_files(langpair))
 

@@ -124,12 +124,12 @@ class WMTXMLDataset(Dataset):
 
 def _root(file: str | IO[Any]) -> Element:
     """The outermost element of a file, with comments as elements: text ends before one."""
-    from xml.etree import ElementTree
+    import xml.etree.ElementTree as ET
 
-    builder = ElementTree.TreeBuilder(insert_comments=True, insert_pis=True)
+    builder = ET.TreeBuilder(insert_comments=True, insert_pis=True)
     try:
-        return ElementTree.parse(file, ElementTree.XMLParser(target=builder)).getroot()
-    except ElementTree.ParseError as error:
+        return ET.parse(file, ET.XMLParser(target=builder)).getroot()
+    except ET.ParseError as error:
         raise TestSetError(f"{getattr(file, 'name', file)} is no XML: {error}") from error
 
 

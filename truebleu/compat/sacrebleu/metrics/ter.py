@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from ..tokenizers.tokenizer_ter import TercomTokenizer
 from ..utils import sum_of_lists
+from . import engine
 from .base import Metric, Score, Signature
 from .lib_ter import translation_edit_rate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
+    from typing import Any, ClassVar
 
 
 class TERSignature(Signature):
@@ -51,6 +52,9 @@ class TER(Metric):
     """
 
     _SIGNATURE_TYPE = TERSignature
+    _COUNTING: ClassVar[dict[str, object]]
+    _SCORING: ClassVar[dict[str, object]]
+    _AGGREGATING: ClassVar[dict[str, object]]
 
     def __init__(
         self,
@@ -74,6 +78,28 @@ class TER(Metric):
         self.tokenizer_signature = self.tokenizer.signature()
         if references is not None:
             self._ref_cache = self._cache_references(references)
+
+    def _engine(self) -> engine.Engine | None:
+        tokenizer = self.tokenizer
+        if (
+            type(tokenizer) is not TercomTokenizer
+            or TercomTokenizer.__call__ is not _TOKENIZE
+            or translation_edit_rate is not _EDIT
+            or not engine.leaves(self, self._COUNTING)
+        ):
+            return None
+        return engine.ter(
+            bool(tokenizer._normalized),
+            bool(tokenizer._no_punct),
+            bool(tokenizer._asian_support),
+            bool(tokenizer._case_sensitive),
+        )
+
+    def _scorer(self) -> engine.Engine | None:
+        return self._engine() if engine.leaves(self, self._SCORING) else None
+
+    def _aggregates_itself(self) -> bool:
+        return not engine.leaves(self, self._AGGREGATING)
 
     def _preprocess_segment(self, sent: str) -> str:
         """A line tokenized, and lower-cased unless case counts."""
@@ -104,3 +130,11 @@ class TER(Metric):
         found = [translation_edit_rate(words, reference) for reference in references]
         edits = min(edits for edits, _ in found)
         return [edits, sum(length for _, length in found) / len(references)]
+
+
+_TOKENIZE, _EDIT = TercomTokenizer.__call__, translation_edit_rate
+TER._COUNTING = engine.defined(
+    TER, "_extract_reference_info", "_compute_segment_statistics", *engine.COUNTING
+)
+TER._SCORING = engine.defined(TER, *engine.SCORING)
+TER._AGGREGATING = engine.defined(TER, "_aggregate_and_compute")

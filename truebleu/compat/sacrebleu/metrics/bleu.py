@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 
+from truebleu.formula import LOG_OF_ZERO
+
 from .._messages import logger
 from ..tokenizers.tokenizer_13a import Tokenizer13a
 from ..tokenizers.tokenizer_char import TokenizerChar
 from ..tokenizers.tokenizer_intl import TokenizerV14International
 from ..tokenizers.tokenizer_none import NoneTokenizer
 from ..tokenizers.tokenizer_zh import TokenizerZh
-from ..utils import my_log, sum_of_lists
+from ..utils import sum_of_lists
 from . import engine
 from .base import Metric, Score, Signature
 from .helpers import extract_all_word_ngrams
@@ -214,8 +216,8 @@ class BLEU(Metric):
                 precisions[at] = 100.0 / (divisor * total[at])
             elif smooth_method == "floor":
                 precisions[at] = 100.0 * smooth_value / total[at]
-        mean = sum([my_log(precision) for precision in precisions[:orders]]) / orders
-        score = bp * math.exp(mean)
+        logs = [math.log(p) if p != 0.0 else LOG_OF_ZERO for p in precisions[:orders]]
+        score = bp * math.exp(sum(logs) / orders)
         return BLEUScore(score, correct, total, precisions, bp, sys_len, ref_len)
 
     def _engine(self) -> engine.Engine | None:

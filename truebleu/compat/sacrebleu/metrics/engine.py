@@ -306,7 +306,9 @@ def defined(cls: type, *names: str) -> dict[str, object]:
 
 def leaves(metric: object, functions: Mapping[str, object]) -> bool:
     """Whether a metric has these functions as they were defined."""
+    # A loop and no all(): single segments pay for it.
     cls, own = type(metric), vars(metric)
-    return all(
-        getattr(cls, name) is function and name not in own for name, function in functions.items()
-    )
+    for name, function in functions.items():
+        if getattr(cls, name) is not function or name in own:
+            return False
+    return True

@@ -533,8 +533,8 @@ def test_tricky_texts(shared, name, parameters):
 
 
 IN_PYTHON = {
-    "BLEU": [{"max_ngram_order": 17}, {"max_ngram_order": 0}],
-    "CHRF": [{"char_order": 0}, {"word_order": 17}, {"beta": -1}, {"beta": float("inf")}],
+    "BLEU": [{"max_ngram_order": 17}, {"max_ngram_order": 0}, {"max_ngram_order": np.int64(2)}],
+    "CHRF": [{"char_order": 0}, {"word_order": 17}, {"beta": -1}, {"beta": np.array(2)}],
     "TER": [],
 }
 

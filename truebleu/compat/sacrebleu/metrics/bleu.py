@@ -230,13 +230,15 @@ class BLEU(Metric):
         name = self._tokenizer_in_kernel()
         if name is None or not engine.leaves(self, self._SCORING):
             return None
-        valued = self.SMOOTH_DEFAULTS[self.smooth_method] is not None
+        default = BLEU.SMOOTH_DEFAULTS[self.smooth_method]
+        value = default if self.smooth_value is None else self.smooth_value
         return engine.bleu(
             name,
             bool(self.lowercase),
             self.max_ngram_order,
             self.smooth_method,
-            self.smooth_value if valued else None,
+            # The other methods ignore a value.
+            None if default is None else value,
             bool(self.effective_order),
         )
 

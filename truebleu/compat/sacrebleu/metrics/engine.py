@@ -18,7 +18,7 @@ from truebleu.statistics import Statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from .base import Metric
@@ -235,7 +235,20 @@ COUNTING = ("_preprocess_segment", "_cache_references", "_extract_corpus_statist
 SCORING = ("_aggregate_and_compute", "_compute_score_from_stats")
 
 
-@lru_cache(_SETTINGS)
+def _remembered(make: Callable[..., Engine]) -> Callable[..., Engine | None]:
+    """Makes an engine of parameters once; None of those that the kernel does not take."""
+    kept = lru_cache(_SETTINGS)(make)
+
+    def made(*parameters: Any) -> Engine | None:
+        try:
+            return kept(*parameters)
+        except (TypeError, ValueError):
+            return None
+
+    return made
+
+
+@_remembered
 def bleu(
     tokenize: str,
     lowercase: bool,
@@ -243,23 +256,20 @@ def bleu(
     smoothing: str = "exp",
     smoothing_value: float | None = None,
     effective_order: bool = False,
-) -> Engine | None:
-    """BLEU's; None with parameters that the kernel does not take."""
-    try:
-        metric = truebleu.BLEU(
-            tokenize,
-            lowercase=lowercase,
-            max_order=max_order,
-            smoothing=smoothing,
-            smoothing_value=smoothing_value,
-            effective_order=effective_order,
-        )
-    except (TypeError, ValueError):
-        return None
+) -> Engine:
+    """BLEU's."""
+    metric = truebleu.BLEU(
+        tokenize,
+        lowercase=lowercase,
+        max_order=max_order,
+        smoothing=smoothing,
+        smoothing_value=smoothing_value,
+        effective_order=effective_order,
+    )
     return Engine(metric)
 
 
-@lru_cache(_SETTINGS)
+@_remembered
 def chrf(
     char_order: int,
     word_order: int,
@@ -267,25 +277,22 @@ def chrf(
     lowercase: bool,
     whitespace: bool,
     eps_smoothing: bool,
-) -> Engine | None:
-    """chrF's; None with parameters that the kernel does not take."""
+) -> Engine:
+    """The engine of chrF."""
     from truebleu.chrf import CHRF
 
-    try:
-        metric = CHRF(
-            char_order,
-            word_order,
-            beta,
-            lowercase=lowercase,
-            whitespace=whitespace,
-            eps_smoothing=eps_smoothing,
-        )
-    except (TypeError, ValueError):
-        return None
+    metric = CHRF(
+        char_order,
+        word_order,
+        beta,
+        lowercase=lowercase,
+        whitespace=whitespace,
+        eps_smoothing=eps_smoothing,
+    )
     return Engine(metric)
 
 
-@lru_cache(_SETTINGS)
+@_remembered
 def ter(normalized: bool, no_punct: bool, asian_support: bool, case_sensitive: bool) -> Engine:
     """TER's."""
     from truebleu.ter import TER

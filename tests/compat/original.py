@@ -30,6 +30,7 @@ class Original:
     """sacreBLEU's command, in processes that have imported it already."""
 
     def __init__(self, **environment: str):
+        self.environment = environment
         self._server = subprocess.Popen(
             [sys.executable, __file__],
             stdin=subprocess.PIPE,

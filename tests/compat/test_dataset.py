@@ -20,6 +20,7 @@ from original import Done, Original
 from test_command import drop_in, plain_environment  # noqa: F401
 
 from truebleu.compat.sacrebleu import dataset, utils
+from truebleu.compat.sacrebleu._messages import TestSetError
 
 WORDS = ["the", "a", "cat", "Katze", "Matte.", "&amp;", "é", "猫", "«x»", "3.5", "(and)", "I.II"]
 
@@ -546,6 +547,59 @@ def test_what_is_not_there_is_said_with_its_address(archives, homes):
     with pytest.raises(Exception, match=r"x\.tgz\.gone cannot be downloaded: HTTP Error 404"):
         mine.get_files("en-de")
     assert not tree(homes[1])
+
+
+def test_a_download_that_breaks_off_leaves_nothing_behind(archives, homes):
+    mine = download(archives, "x.tgz", {"s": "a\n", "r": "b\n"})
+
+    def half(handler):
+        handler.send_response(200)
+        handler.send_header("Content-Length", "1000")
+        handler.end_headers()
+        handler.wfile.write(b"half")
+
+    archives.server.RequestHandlerClass.do_GET = half
+    with pytest.raises(TestSetError, match=r"x\.tgz cannot be downloaded: 996 bytes"):
+        mine.get_files("en-de")
+    assert not tree(homes[1])
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ("<dataset><doc/>", "is no XML"),
+        ("<d><src lang='en'/><src lang='de'/><ref lang='cs'/></d>", "Multiple source languages"),
+        ("<d><src lang='en'/></d>", "Found 0 reference languages"),
+        (
+            "<d><doc id='1'><src><seg id='1'/></src><ref><seg id='1'>x</seg></ref></doc></d>",
+            "an element has no attribute 'origlang'",
+        ),
+    ],
+)
+def test_what_is_wrong_with_xml_is_said(tmp_path, broken, message):
+    path = tmp_path / "x.xml"
+    path.write_text(broken)
+    with pytest.raises(TestSetError, match=message):
+        dataset.WMTXMLDataset("mine").fields(str(path))
+
+
+def test_segments_without_text_and_systems_without_segments_are_empty(tmp_path):
+    """The original crashes."""
+    path = tmp_path / "x.xml"
+    path.write_text(
+        "<d><doc id='1' origlang='en'><src lang='en'><seg id='1'/><seg id='2'>s</seg></src>"
+        "<ref lang='de'><seg id='1'>r1</seg><seg id='2'>r2</seg></ref>"
+        "<hyp system='X'><seg id='2'>x</seg></hyp></doc></d>"
+    )
+    fields = dataset.WMTXMLDataset("mine").fields(str(path))
+    assert (fields["src"], fields["ref"], fields["X"]) == (["", "s"], ["r1", "r2"], ["", "x"])
+
+
+def test_a_table_without_a_column_is_an_error(archives, homes):
+    address, md5 = archives.make("x.tgz", {"t.tsv": "a\tb\na\n"})
+    mine = dataset.TSVDataset("mine", data=[address], md5=[md5], langpairs={"en-de": ["t.tsv"] * 2})
+    with pytest.raises(TestSetError, match=r"t\.tsv, line 2: there is no column 2"):
+        mine.get_files("en-de")
 
 
 def test_archives_cannot_write_outside_of_their_folder(archives, homes):

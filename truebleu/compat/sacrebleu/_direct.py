@@ -91,10 +91,7 @@ def results(options: Options, system: list[str] | None) -> list[str] | None:
     except (InputError, OSError, ValueError):
         return None
     if "bleu" in names and not options.bleu_force:
-        # The kernel has counted lines with white space at their ends as they are.
-        path = None if system else options.input[0]
-        if seen["tokenized"][0] >= TOKENIZED_LINES or (path and _may_look_tokenized(path)):
-            return None
+        _warn_of_tokenized(seen["tokenized"][0], None if system else options.input[0])
     written = _as_json if options.format == "json" else _as_text
     return [
         written(metric, metric.from_statistics(sums), options)
@@ -102,7 +99,22 @@ def results(options: Options, system: list[str] | None) -> list[str] | None:
     ]
 
 
-def _may_look_tokenized(path: str) -> bool:
+def _warn_of_tokenized(count: int, path: str | None) -> None:
+    """Warns if many hypotheses end in a full stop with a space before it.
+
+    count: how many the kernel saw, which takes white space behind it for a part of the line.
+    path: the file with the hypotheses, if they are in one and may have such lines.
+    """
+    if count < TOKENIZED_LINES and path is not None and _has_full_stops(path):
+        with open(path, encoding="utf-8", newline="\n") as lines:
+            count = sum(line.rstrip().endswith(" .") for line in lines)
+    if count >= TOKENIZED_LINES:
+        from .metrics.base import _warn_of_tokenized
+
+        _warn_of_tokenized(count)
+
+
+def _has_full_stops(path: str) -> bool:
     """Whether a file has as many separate full stops as a suspicious text, wherever they are."""
     count = 0
     end = b""

@@ -54,19 +54,23 @@ def download_file(
 
 def _fetch(address: str, file: BinaryIO) -> str:
     """Writes what lies at an address to a file, and gives its MD5 sum."""
+    import http.client
     import ssl
-    import urllib.error
     import urllib.request
     from hashlib import md5
 
     digest = md5(usedforsecurity=False)
     try:
         with urllib.request.urlopen(address, timeout=PATIENCE) as response:
+            missing = int(response.headers.get("Content-Length", 0))
             while piece := response.read(1 << 20):
                 digest.update(piece)
+                missing -= len(piece)
                 file.write(piece)
-    except (ssl.SSLError, urllib.error.URLError) as error:
-        if isinstance(error, ssl.SSLError) or isinstance(error.reason, ssl.SSLError):
+            if missing > 0:
+                raise TestSetError(f"{address} cannot be downloaded: {missing} bytes are missing")
+    except (OSError, http.client.HTTPException) as error:
+        if isinstance(getattr(error, "reason", error), ssl.SSLError):
             logger().error(
                 "An SSL error was encountered in downloading the files. If you're on a Mac, "
                 'you may need to run the "Install Certificates.command" file located in the '

@@ -95,9 +95,9 @@ def _laid_out(
     header, body, widths = [], [], []
     for number, (name, cells) in enumerate(columns.items()):
         texts = [text.strip() for text in _formatted(cells, f".{digits}f", coloured=coloured)]
-        column = [split(text) or [""] for text in texts]
+        column = [split(text) for text in texts]
         lengths = (len(seen(line)) for cell in column for line in cell)
-        widths.append(max(len(seen(name)) + ROOM, *lengths))
+        widths.append(max([len(seen(name)) + ROOM, *lengths]))
         sign = "^" if number else ">"
         header.append(_padded([name], sign, widths[-1], seen))
         body.append([_padded(cell, sign, widths[-1], seen) for cell in column])

@@ -73,6 +73,8 @@ def main() -> None:
         _end_by("SIGPIPE")
     except (TestSetError, OSError, ValueError, LookupError, RuntimeError, ImportError) as error:
         _fail(str(error))
+    except MemoryError:
+        _fail("not enough memory")
     except KeyboardInterrupt:
         _end_by("SIGINT")
     finally:
@@ -360,13 +362,18 @@ def _lines(path: str, encoding: str) -> Iterator[str]:
     """The lines of a file, without white space at their ends."""
     from .utils import smart_open
 
+    broken: tuple[type[Exception], ...] = ()
+    if path.endswith(".gz"):
+        import zlib
+
+        broken = (EOFError, zlib.error)
     try:
         with smart_open(path, encoding=encoding) as file:
             for line in file:
                 yield line.rstrip()
     except UnicodeDecodeError as error:
         raise ValueError(_undecodable(path, error)) from None
-    except EOFError as error:
+    except broken as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
 
 

@@ -6,6 +6,7 @@ asks for them.
 
 from __future__ import annotations
 
+import os
 from functools import cache
 
 TYPE_CHECKING = False
@@ -52,10 +53,9 @@ CLASSES = {
 @cache
 def _catalogue() -> dict[str, Any]:
     import json
-    from importlib.resources import files
 
-    text = files(__name__).joinpath("catalogue.json").read_text(encoding="utf-8")
-    return json.loads(text)  # type: ignore[no-any-return]
+    with open(os.path.join(os.path.dirname(__file__), "catalogue.json"), encoding="utf-8") as file:
+        return json.load(file)  # type: ignore[no-any-return]
 
 
 def _class(name: str) -> type[Dataset]:

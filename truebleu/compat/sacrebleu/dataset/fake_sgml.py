@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from .._messages import TestSetError
 from ..utils import smart_open
 from .base import Dataset
 
@@ -52,7 +53,7 @@ class FakeSGMLDataset(Dataset):
         """src, ref or ref:0, ref:1 ..., and (not in WMT08) docid, genre, origlang."""
         count = len(self._get_langpair_metadata(langpair)[langpair]) - 1
         if count < 1:
-            raise AssertionError(f"Each language pair in {self.name} must have at least 2 fields.")
+            raise TestSetError(f"Each language pair in {self.name} must have at least 2 fields.")
         references = ["ref"] if count == 1 else [f"ref:{number}" for number in range(count)]
         documents = [] if self.name.startswith("wmt08") else ["docid", "genre", "origlang"]
         return ["src", *references, *documents]

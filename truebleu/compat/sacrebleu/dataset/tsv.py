@@ -8,6 +8,10 @@ from .._messages import TestSetError
 from ..utils import smart_open
 from .base import Dataset
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 class TSVDataset(Dataset):
     """A test set in tables; a file is named with the column that is meant: "2:en-fr.tsv"."""
@@ -34,7 +38,14 @@ class TSVDataset(Dataset):
         for pair, files in self._get_langpair_metadata(langpair).items():
             for field, meta in zip(self.fieldnames(pair), files, strict=False):
                 column, name = self._split_index_and_filename(meta, field)
-                # Cells may be empty, the last ones too: nothing but the newline is taken away.
-                with smart_open(os.path.join(self._rawdir, name)) as lines:
-                    rows = (line.rstrip("\n").split("\t") for line in lines)
-                    self._write(pair, field, (row[column] for row in rows))
+                self._write(pair, field, self._cells(os.path.join(self._rawdir, name), column))
+
+    @staticmethod
+    def _cells(path: str, column: int) -> Iterator[str]:
+        """One column. Cells may be empty, the last ones too."""
+        with smart_open(path) as lines:
+            for number, line in enumerate(lines, 1):
+                cells = line.rstrip("\n").split("\t")
+                if column >= len(cells):
+                    raise TestSetError(f"{path}, line {number}: there is no column {column + 1}")
+                yield cells[column]

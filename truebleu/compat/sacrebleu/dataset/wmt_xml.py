@@ -38,7 +38,10 @@ class WMTXMLDataset(Dataset):
         key = (path, found.st_mtime_ns, found.st_size)
         if self._read is None or self._read[0] != key:
             with smart_open(path) as file:
-                self._read = (key, self._unwrap_wmt21_or_later(file))
+                try:
+                    self._read = (key, self._unwrap_wmt21_or_later(file))
+                except KeyError as error:
+                    raise TestSetError(f"{path}: an element has no attribute {error}") from error
         return self._read[1]
 
     @staticmethod
@@ -49,10 +52,10 @@ class WMTXMLDataset(Dataset):
         references = list(root.iterfind(".//ref"))
         languages = {each.get("lang") for each in references}
         if len(sources) != 1:
-            raise AssertionError(f"Multiple source languages found in the file: {raw_file}")
+            raise TestSetError(f"Multiple source languages found in the file: {_name(raw_file)}")
         if len(languages) != 1:
-            raise AssertionError(
-                f"Found {len(languages)} reference languages found in the file: {raw_file}"
+            raise TestSetError(
+                f"Found {len(languages)} reference languages found in the file: {_name(raw_file)}"
             )
         translators = list(dict.fromkeys(each.get("translator") for each in references))
         names = [_get_field_by_translator(translator) for translator in translators]
@@ -130,7 +133,11 @@ def _root(file: str | IO[Any]) -> Element:
     try:
         return ET.parse(file, ET.XMLParser(target=builder)).getroot()
     except ET.ParseError as error:
-        raise TestSetError(f"{getattr(file, 'name', file)} is no XML: {error}") from error
+        raise TestSetError(f"{_name(file)} is no XML: {error}") from error
+
+
+def _name(file: str | IO[Any]) -> str:
+    return str(getattr(file, "name", file))
 
 
 def _segments(elements: Iterable[Element]) -> dict[int, str]:

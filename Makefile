@@ -22,6 +22,8 @@ EN_ZH := examples/en-zh
 demo: $(VENV)/.installed ## score the example systems, and see what to try next
 	@printf '\nThree German-to-English systems, two references a segment:\n'
 	$(call show,score $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/cedar.en $(DE_EN)/birch.en $(DE_EN)/aspen.en -f text)
+	@printf '\nAre they different, and how sure is that?\n'
+	$(call show,compare $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/birch.en $(DE_EN)/cedar.en $(DE_EN)/aspen.en -f text)
 	@printf '\nTwo English-to-Chinese systems, with the tokenizer for Chinese:\n'
 	$(call show,score $(EN_ZH)/reference.zh -i $(EN_ZH)/cedar.zh $(EN_ZH)/birch.zh -tok zh -f text)
 	@printf '\nNext, in the same environment (source $(BIN)/activate):\n\n'

@@ -108,6 +108,27 @@ def rivals(count: int) -> list[Path]:
     return paths
 
 
+def ten_systems() -> tuple[tuple[Path, ...], Path]:
+    """Ten outputs of one test set of 2,037 segments, and its reference.
+
+    From WMT22 they are the nine systems of English to German, and the other reference.
+    """
+    if FROM_WMT22:
+        outputs = sorted((WMT22 / "system-outputs").glob("generaltest2022.en-de.hyp.*.de"))
+        references = [WMT22 / "references" / f"generaltest2022.en-de.ref.{x}.de" for x in "AB"]
+        return (*outputs, references[1]), references[0]
+    text = million().head(2037)
+    paths = tuple(text.hypotheses.with_name(f"system{number}.txt") for number in range(10))
+    for number, path in enumerate(paths):
+        generator = random.Random(number)
+        kept = [
+            " ".join(word for word in line.split() if generator.random() >= number / 500)
+            for line in read_lines(text.hypotheses)
+        ]
+        path.write_text("".join(f"{line}\n" for line in kept), "utf-8", newline="\n")
+    return paths, text.references[0]
+
+
 def test_sets() -> list[Corpus]:
     """Every system's output on the test set of its language pair, with one reference."""
     systems = []

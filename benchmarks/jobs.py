@@ -120,6 +120,53 @@ def score_ter_files(workers: str, *paths: str) -> dict[str, Any]:
     return timed(lambda: [tb.ter(hyp, ref, workers=int(workers)).value for hyp, ref in pairs])
 
 
+def made_up_systems(count: str, hypotheses: str, reference: str) -> dict[str, list[str]]:
+    """Systems that take some of their segments from the reference, each one more of them."""
+    hyps, refs = lines(hypotheses), lines(reference)
+    return {
+        f"system {number}": [
+            ref if i % 100 < number else hyp
+            for i, (hyp, ref) in enumerate(zip(hyps, refs, strict=True))
+        ]
+        for number in range(int(count))
+    }
+
+
+def paired_tests(test: str, metrics: str, count: str, hypotheses: str, reference: str) -> Any:
+    """The tests of systems whose statistics are known."""
+    import truebleu as tb
+    from truebleu.significance import Measure, paired
+
+    systems, refs = made_up_systems(count, hypotheses, reference), lines(reference)
+    found: dict[str, Any] = {"bleu": tb.BLEU(), "chrf": tb.CHRF(), "ter": tb.TER()}
+    measures = [
+        Measure(metric, {name: metric.statistics(hyps, refs) for name, hyps in systems.items()})
+        for metric in (found[name] for name in metrics.split())
+    ]
+
+    def work() -> list[float]:
+        results = paired(measures, test=test)
+        return [found.p for result in results for found in result.differences.values()]
+
+    return timed(work)
+
+
+def as_sacrebleu_tests(test: str, count: str, hypotheses: str, reference: str) -> Any:
+    """SacreBLEU's tests, from text to p-values."""
+    import truebleu as tb
+    from truebleu import significance_sacrebleu
+
+    systems, refs = made_up_systems(count, hypotheses, reference), lines(reference)
+    metric = tb.BLEU(effective_order=False)
+    run = getattr(significance_sacrebleu, f"paired_{test}")
+
+    def work() -> list[float]:
+        tables = [metric.statistics(hyps, refs) for hyps in systems.values()]
+        return [result.p_value for result in run(metric, tables)[1:]]
+
+    return timed(work)
+
+
 # ---- peers ----
 
 
@@ -160,11 +207,59 @@ def sacrebleu_sentences(hypotheses: str, reference: str) -> dict[str, Any]:
     return timed(lambda: [sacrebleu.sentence_bleu(hyp, [ref]).score for hyp, ref in pairs])
 
 
+def sacrebleu_tests(test: str, count: str, hypotheses: str, reference: str) -> Any:
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.significance import PairedTest
+
+    systems, refs = made_up_systems(count, hypotheses, reference), [lines(reference)]
+
+    def work() -> list[Any]:
+        run = PairedTest(list(systems.items()), {"BLEU": BLEU()}, refs, test_type=test)
+        results: list[Any] = run()[1]["BLEU"][1:]
+        return [result.p_value for result in results]
+
+    return timed(work)
+
+
 def bleuscore_corpus(hypotheses: str, reference: str) -> dict[str, Any]:
     import bleuscore
 
     hyps, refs = lines(hypotheses), [[ref] for ref in lines(reference)]
     return timed(lambda: 100 * bleuscore.compute(refs, hyps, ref_len_method="closest")["bleu"])
+
+
+# ---- NLTK, and what stands for it ----
+
+
+def nltk_sentences(package: str, function: str, hypotheses: str, reference: str) -> dict[str, Any]:
+    """One call a pair of `sentence_bleu` and the like, of tokens; chrF takes text."""
+    call, hyps, refs = _nltk(package, f"sentence_{function}", hypotheses, reference)
+    if function != "chrf":
+        refs = [[ref] for ref in refs]
+    pairs = list(zip(refs, hyps, strict=True))
+    return timed(lambda: [call(*pair) for pair in pairs])
+
+
+def nltk_corpus(package: str, function: str, hypotheses: str, reference: str) -> dict[str, Any]:
+    call, hyps, refs = _nltk(package, f"corpus_{function}", hypotheses, reference)
+    if function != "chrf":
+        refs = [[ref] for ref in refs]
+    return timed(lambda: call(refs, hyps))
+
+
+def _nltk(package: str, function: str, hypotheses: str, reference: str) -> tuple[Any, ...]:
+    """The function, and pairs of which the hypothesis is as long as NLTK's NIST needs it."""
+    import warnings
+
+    warnings.simplefilter("ignore")
+    name = function.partition("_")[2]
+    call = getattr(importlib.import_module(f"{package}.{name}_score"), function)
+    pairs = zip(lines(hypotheses), lines(reference), strict=True)
+    kept = [pair for pair in pairs if len(pair[0].split()) >= 5]
+    sides: list[list[Any]] = [list(side) for side in zip(*kept, strict=True)]
+    if name != "chrf":
+        sides = [[text.split() for text in side] for side in sides]
+    return call, *sides
 
 
 # ---- what an import brings ----

@@ -373,6 +373,75 @@ def import_(runs: int) -> Iterator[Row]:
     )
 
 
+# ---- several systems ----
+
+
+@benchmark
+def compare(runs: int) -> Iterator[Row]:
+    """Ten systems by BLEU and chrF with paired tests, the whole process, beside sacreBLEU's."""
+    systems, reference = corpus.ten_systems()
+    names = ",".join(f"S{number}" for number in range(len(systems)))
+
+    def own(*options: object) -> Callable[[], Cost]:
+        files = (reference, "-i", *systems, "--names", names)
+        command = script("truebleu", "compare", *files, *options)
+        return lambda: process(command)
+
+    def theirs(*options: object) -> Cost:
+        return process(script("sacrebleu", reference, "-i", *systems, *options))
+
+    both, three = ("-m", "bleu", "chrf"), ("-m", "bleu", "chrf", "ter")
+    costs = in_turn(
+        runs,
+        {
+            "bootstrap": own(*both, "--paired-bs"),
+            "randomization": own(*both, "--paired-ar"),
+            "bootstrap, TER": own(*three, "--paired-bs"),
+            "randomization, TER": own(*three, "--paired-ar"),
+        },
+    )
+    # In JSON, sacreBLEU cannot print a bootstrap of chrF under NumPy 2.
+    peers = {
+        "bootstrap": theirs(*both, "--paired-bs", "-f", "text"),
+        "randomization": theirs(*both, "--paired-ar", "-f", "json"),
+    }
+    _agree_on_p(costs["randomization"], peers["randomization"])
+    for name, times, seconds in (
+        ("bootstrap", "1,000 resamples", 0.25),
+        ("randomization", "10,000 randomizations", 0.4),
+    ):
+        taken, peer = costs[name].processor, peers[name].processor
+        work = f"compare 10 systems × 2,037 segments, {times}"
+        yield Row(
+            f"{work}, BLEU + chrF, whole process",
+            f"≤ {seconds:.2f} s",
+            f"{taken:.3f} s (all 45 pairs)",
+            f"sacrebleu {peer:.1f} s (9 pairs)",
+            f"{peer / taken:.0f} × faster",
+            taken <= seconds,
+            {"truebleu": costs[name], "sacrebleu": peers[name]},
+        )
+        more = costs[f"{name}, TER"].processor - taken
+        yield Row(
+            f"{work}, with TER as well",
+            "≤ 0.30 s more",
+            f"{more:.3f} s more",
+            met=more <= 0.3,
+            figures={name: costs[f"{name}, TER"]},
+        )
+
+
+def _agree_on_p(own: Costs, peer: Cost) -> None:
+    """Stop if a difference to the baseline has another p-value, or a system another score."""
+    mine = {system["name"]: system["scores"] for system in json.loads(own.output)["systems"]}
+    for number, row in enumerate(json.loads(peer.output)):
+        for metric in ("BLEU", "chrF2"):
+            known, other = mine[f"S{number}"][metric], row[metric]
+            p = known["difference"] and known["difference"]["p"]
+            if (known["score"], p) != (other["score"], other["p_value"]):
+                raise SystemExit(f"benchmarks: sacreBLEU says {row!s:.200}, not {known!s:.200}")
+
+
 # ---- segments ----
 
 
@@ -436,6 +505,92 @@ def segments(runs: int) -> Iterator[Row]:
         f"{1000 * (own - second):.0f} ms here; the second call on the same strings is "
         f"{extrapolated / second:.0f} × faster than sacreBLEU.",
     )
+
+
+# ---- significance ----
+
+
+@benchmark
+def significance(runs: int) -> Iterator[Row]:
+    """Paired tests of 10 systems, from their statistics; and of 3, from text, beside sacreBLEU."""
+    text = corpus.test_set()
+
+    def tests(test: str, metrics: str) -> Callable[[], Cost]:
+        return lambda: job("paired_tests", test, metrics, 10, *text.files)
+
+    works = {
+        "1,000 resamples": ("bs", 60),
+        "10,000 randomizations and 1,000 resamples": ("ar", 200),
+    }
+    for work, (test, most) in works.items():
+        costs = in_turn(
+            runs, {metrics: tests(test, metrics) for metrics in ("bleu chrf", "bleu chrf ter")}
+        )
+        two, three = (1000 * cost.processor for cost in costs.values())
+        yield Row(
+            f"10 systems × {text.segments:,} segments, BLEU + chrF, {work}",
+            f"≤ {most} ms",
+            f"{two:.1f} ms",
+            f"with TER {three:.1f} ms",
+            met=two <= most,
+            figures=dict(costs),
+        )
+
+    def original(program: str, test: str) -> Callable[[], Cost]:
+        return lambda: job(f"{program}_tests", test, 3, *text.files)
+
+    for test, name in (("bs", "bootstrap"), ("ar", "randomization")):
+        costs = in_turn(
+            min(runs, 3),
+            {program: original(program, test) for program in ("as_sacrebleu", "sacrebleu")},
+        )
+        _agree(f"sacreBLEU's paired {name}", costs["as_sacrebleu"], costs["sacrebleu"])
+        own, peer = (costs[program].processor for program in ("as_sacrebleu", "sacrebleu"))
+        yield Row(
+            f"sacreBLEU's paired {name}, 3 systems × {text.segments:,} segments, BLEU, from text",
+            "≥ 20 × sacrebleu",
+            f"{1000 * own:.1f} ms",
+            f"sacrebleu {peer:.1f} s",
+            f"{peer / own:.0f} × faster",
+            peer >= 20 * own,
+            dict(costs),
+        )
+
+
+# ---- NLTK under its own names ----
+
+
+@benchmark
+def nltk(runs: int) -> Iterator[Row]:
+    """NLTK's functions under its names, one call a pair and a corpus of 2,000, beside NLTK."""
+    sample = corpus.million().head(2000)
+    works = [
+        (job_name, function)
+        for function in ("bleu", "gleu", "nist", "chrf")
+        for job_name in ("nltk_sentences", "nltk_corpus")
+    ]
+    for job_name, function in works:
+        costs = in_turn(
+            min(runs, 5),
+            {
+                package: partial(job, job_name, package, function, *sample.files)
+                for package in ("truebleu.compat.nltk", "nltk.translate")
+            },
+        )
+        own, peer = costs["truebleu.compat.nltk"], costs["nltk.translate"]
+        _agree("NLTK", own, peer)
+        each = job_name == "nltk_sentences"
+        factor, unit = (1e6 / sample.segments, "µs") if each else (1e3, "ms")
+        yield Row(
+            f"compat.nltk: sentence_{function}, one call"
+            if each
+            else f"compat.nltk: corpus_{function}, {sample.segments:,} pairs",
+            "",
+            f"{factor * own.processor:.1f} {unit}",
+            f"NLTK {factor * peer.processor:.1f} {unit}",
+            f"{peer.processor / own.processor:.1f} × faster",
+            figures=dict(costs),
+        )
 
 
 # ---- other tokenizers and instruction sets ----

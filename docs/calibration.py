@@ -18,28 +18,19 @@ import random
 import sys
 from pathlib import Path
 
-from truebleu import BLEU, CHRF, Statistics
+from truebleu import BLEU, CHRF, TER, Statistics
 from truebleu.files import write_whole
 from truebleu.significance import RANDOMIZATIONS, RESAMPLES, TESTS, Measure, paired
 
 RESULT = Path(__file__).with_name("calibration.json")
 
+METRICS = {"BLEU": BLEU(), "chrF2": CHRF(), "TER": TER()}
 SYSTEMS = ("Online-A", "Online-B")
 PAIRS = ("cs-en", "de-en", "ja-en", "ru-en", "uk-en", "zh-en")
 SEGMENTS = (200, 1000, 2000)
 LEVELS = (0.05, 0.10)
 TRIALS = 10_000
 SEED = 20021109
-
-
-def metrics() -> dict[str, object]:
-    """The metrics that there are."""
-    found: dict[str, object] = {"BLEU": BLEU(), "chrF2": CHRF()}
-    try:
-        from truebleu import TER
-    except ImportError:
-        return found
-    return {**found, "TER": TER()}
 
 
 def pool(metric, wmt22: Path) -> list[Statistics]:
@@ -87,15 +78,14 @@ def rejections(metric, tables: list[Statistics], segments: int) -> dict[str, lis
 def main() -> None:
     """Measures the metrics named, or all, and adds them to the result."""
     wmt22 = Path(sys.argv[1])
-    found = metrics()
     result = {"metrics": {}}
     if RESULT.exists():
         result |= json.loads(RESULT.read_text(encoding="utf-8"))
-    for name in sys.argv[2:] or found:
-        tables = pool(found[name], wmt22)
+    for name in sys.argv[2:] or METRICS:
+        tables = pool(METRICS[name], wmt22)
         of_metric = {}
         for segments in SEGMENTS:
-            of_metric[str(segments)] = rejections(found[name], tables, segments)
+            of_metric[str(segments)] = rejections(METRICS[name], tables, segments)
             print(name, segments, of_metric[str(segments)], flush=True)
         result |= {
             "systems": SYSTEMS,

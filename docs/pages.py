@@ -1,6 +1,6 @@
 """Builds the pages of docs/: every table and every number in them is computed here and now.
 
-python docs/pages.py [FOLDER]     writes by-hand.md, which-bleu.md, what-bleu-cannot-see.md
+python docs/pages.py [FOLDER]     writes by-hand.md, which-bleu.md and the rest
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from textwrap import fill
 
 import by_hand
 import cannot_see
+import significance
 import which_bleu
 
 from truebleu.files import write_whole
@@ -19,6 +20,7 @@ PAGES = {
     "by-hand.md": by_hand.page,
     "which-bleu.md": which_bleu.page,
     "what-bleu-cannot-see.md": cannot_see.page,
+    "significance.md": significance.page,
 }
 
 

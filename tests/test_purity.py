@@ -116,6 +116,6 @@ def test_public_names():
     names |= {"bleu", "chrf", "metric", "ter", "__version__"}
     assert names <= set(dir(truebleu))
     # Imported when they are asked for.
-    names |= {"Explanation", "explain", "family", "which"}
+    names |= {"Comparison", "Explanation", "compare", "explain", "family", "which"}
     assert all(hasattr(truebleu, name) for name in names)
     assert set(truebleu.__all__) | {"__version__"} == names

@@ -10,6 +10,7 @@ from truebleu.ter import TER, ter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from truebleu.comparison import Comparison, compare
     from truebleu.explanation import Explanation, explain
     from truebleu.family import Family
     from truebleu.family.identify import which
@@ -20,6 +21,7 @@ __all__ = [
     "BLEU",
     "CHRF",
     "TER",
+    "Comparison",
     "Explanation",
     "File",
     "InputError",
@@ -31,6 +33,7 @@ __all__ = [
     "__version__",
     "bleu",
     "chrf",
+    "compare",
     "explain",
     "family",
     "metric",
@@ -45,6 +48,10 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         return import_module("truebleu.family")
+    if name in ("compare", "Comparison"):
+        from truebleu import comparison
+
+        return getattr(comparison, name)
     if name in ("explain", "Explanation"):
         from truebleu import explanation
 

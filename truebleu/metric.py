@@ -184,6 +184,20 @@ class Signature:
     def __hash__(self) -> int:
         return hash((self._name, str(self)))
 
+    def resampled(self, *, bs: int | None = None, ar: int | None = None, seed: object) -> Signature:
+        """The same, with how often and from which seed was resampled, where sacreBLEU has it.
+
+        >>> from truebleu import BLEU
+        >>> print(BLEU().signature(references=1).resampled(bs=1000, seed=12345).short())
+        ... # doctest: +ELLIPSIS
+        #:1|bs:1000|rs:12345|c:mixed|e:no|tok:13a|s:exp|v:2.6.0|by:truebleu-...
+        """
+        rest = dict(self._fields)
+        first = {name: rest.pop(name) for name in ("nrefs",) if name in rest}
+        fields = {"bs": bs, "ar": ar, "seed": "none" if seed is None else seed}
+        known = {name: str(value) for name, value in fields.items() if value is not None}
+        return Signature(self._name, {**first, **known, **rest}, self._short)
+
     def short(self) -> str:
         """The short form: "#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0|by:truebleu-0.1.0"."""
         return "|".join(f"{self._short[name]}:{value}" for name, value in self._fields.items())

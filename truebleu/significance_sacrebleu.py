@@ -34,6 +34,17 @@ if TYPE_CHECKING:
 
 SEED = 12345
 
+# What sacreBLEU's BLEU can be told; the other parameters are other programs'.
+BLEU_PARAMETERS = {
+    "tokenize",
+    "lowercase",
+    "smoothing",
+    "smoothing_value",
+    "effective_order",
+    "max_order",
+}
+SMOOTHING = ("exp", "floor", "add-k", "none")
+
 # Trials of randomization whose sums are in memory at a time.
 TRIALS = 2000
 
@@ -326,7 +337,12 @@ def randomized(
 def _formula(metric: Metric) -> SingleFormula:
     """The metric's formula in single precision."""
     parameters: Any = metric
-    if metric.NAME == "BLEU" and getattr(metric, "_plain", False):
+    own = {
+        name
+        for name, default in metric.PARAMETERS.items()
+        if name not in BLEU_PARAMETERS and metric.parameters[name] != default
+    }
+    if metric.NAME == "BLEU" and not own and parameters.smoothing in SMOOTHING:
         value = parameters.smoothing_value
         return SingleFormula.bleu(
             parameters.smoothing,

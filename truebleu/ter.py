@@ -120,6 +120,7 @@ class TER(Counted[TERScore]):
         "punct": "pn",
         "asian": "as",
     }
+    LOWER_IS_BETTER = True
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ EPILOG = """\
 examples:
   truebleu score reference.en -i system.en
   truebleu segments reference.en -i system.en -f tsv
+  truebleu compare reference.en -i baseline.en system.en
   truebleu explain "the cat on mat" --reference "the cat is on the mat"
   truebleu score --help
 """
@@ -118,6 +119,8 @@ def _command(name: str) -> Command:
             from truebleu.cli.score import COMMAND
         case "segments":
             from truebleu.cli.segments import COMMAND
+        case "compare":
+            from truebleu.cli.compare import COMMAND
         case "explain":
             from truebleu.cli.explain import COMMAND
         case "family":

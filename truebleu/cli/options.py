@@ -11,6 +11,7 @@ from truebleu.bleu import BLEU, SMOOTHING
 from truebleu.chrf import CHRF
 from truebleu.cli.output import is_terminal, print_text
 from truebleu.files import File
+from truebleu.ter import TER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "score": "Score the outputs of systems, a number each",
     "segments": "Score each segment, a row each",
+    "compare": "Compare systems: intervals, paired tests, which differences are real",
     "explain": "Work a score through: what matched, what was clipped, how the number comes about",
     "family": "List the published BLEUs, score with all, find the one that gives a number",
     "completion": "Print a script that lets a shell complete commands and options",
@@ -36,6 +38,8 @@ ELSEWHERE = {
     "-l": "no test sets are downloaded; name the tokenizer with -tok",
     "--language-pair": "no test sets are downloaded; name the tokenizer with -tok",
     "--force": "-q leaves out warnings",
+    "-j": "it is --threads",
+    "--paired-jobs": "it is --threads",
     "--citation": "it is truebleu --citation",
     "--version": "it is truebleu --version",
 }
@@ -130,6 +134,7 @@ class Parser(argparse.ArgumentParser):
             self._check_name(argument)
         # argparse takes -#3 for an option, and what has a space in it for none.
         words = [f" {word}" if word.startswith("-#") else word for word in arguments]
+        words = list(self._with_values(words))
         options, rest = self.parse_known_args(words)
         if rest and not hasattr(options, "references"):
             self.error(f"unexpected argument '{rest[0]}'")
@@ -137,6 +142,26 @@ class Parser(argparse.ArgumentParser):
             # argparse takes the positional arguments of one place only.
             options.references += rest
         return options
+
+    def _with_values(self, words: Sequence[str]) -> Iterator[str]:
+        """The same words; an option that may go without a value keeps its hands off the next word.
+
+        argparse would take `-ci REF` for a wrong number.
+        """
+        for i, word in enumerate(words):
+            following = words[i + 1] if i + 1 < len(words) else "-"
+            action = self._option_string_actions.get(word)
+            # A number may be a wrong one, but is meant for the option.
+            if (
+                action is not None
+                and action.nargs == "?"
+                and not following.startswith("-")
+                and not _is_number(following)
+                and not _taken(action, following)
+            ):
+                yield f"{word}={'yes' if action.const is True else action.const}"
+            else:
+                yield word
 
     def _check_name(self, argument: str) -> None:
         """Refuses an option that is not one.
@@ -189,6 +214,16 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
     close = difflib.get_close_matches(name.lower(), list(known), n=1)
     return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def _taken(action: argparse.Action, word: str) -> bool:
+    """Whether an option takes a word as its value."""
+    try:
+        assert callable(action.type)
+        action.type(word)
+    except argparse.ArgumentTypeError:
+        return False
+    return True
 
 
 def _is_number(text: str) -> bool:
@@ -367,12 +402,30 @@ def add_metric(parser: Parser) -> None:
         action="store_true",
         help="keep the orders that a text is too short for, as chrF++.py does",
     )
+    group = parser.add_argument_group("TER")
+    group.add_argument(
+        "--ter-normalized",
+        action="store_true",
+        help="split off punctuation and undo entities first, as tercom's -N",
+    )
+    group.add_argument("--ter-no-punct", action="store_true", help="leave out punctuation")
+    group.add_argument(
+        "--ter-asian-support",
+        action="store_true",
+        help="split Chinese and Japanese characters, with --ter-normalized",
+    )
+    group.add_argument(
+        "--ter-case-sensitive", action="store_true", help="tell upper case from lower case"
+    )
 
 
-def add_output(parser: Parser, formats: Iterable[str], *, numbers: bool = True) -> None:
+def add_output(
+    parser: Parser, formats: Iterable[str], *, numbers: bool = True, only: bool = True
+) -> None:
     """Adds the form and the place of results, and threads.
 
-    With `numbers`, results are scores alone: how they are printed, and how much is said beside.
+    With `numbers`, results are scores: how they are printed, and how much is said beside. With
+    `only`, that may be nothing.
     """
     group = parser.add_argument_group("output")
     group.add_argument(
@@ -395,7 +448,8 @@ def add_output(parser: Parser, formats: Iterable[str], *, numbers: bool = True) 
             type=whole_number(0, 100),
             help="digits after the point (1 for a person; all of them for a program: json, tsv)",
         )
-        group.add_argument(*("-b", "--score-only"), action="store_true", help="only the scores")
+        if only:
+            group.add_argument(*("-b", "--score-only"), action="store_true", help="only the scores")
         group.add_argument(*("-sh", "--short"), action="store_true", help="short signatures")
     group = parser.add_argument_group("running")
     group.add_argument(
@@ -441,12 +495,22 @@ def _chrf(options: argparse.Namespace, words: int | None = None) -> CHRF:
     )
 
 
+def _ter(options: argparse.Namespace) -> TER:
+    return TER(
+        normalized=options.ter_normalized,
+        no_punct=options.ter_no_punct,
+        asian_support=options.ter_asian_support,
+        case_sensitive=options.ter_case_sensitive,
+    )
+
+
 # How each metric is made of options.
 MAKERS: dict[str, Callable[[argparse.Namespace], Counted[Any]]] = {
     "bleu": _bleu,
     "chrf": _chrf,
     "chrf+": lambda options: _chrf(options, 1),
     "chrf++": lambda options: _chrf(options, 2),
+    "ter": _ter,
 }
 
 
@@ -506,8 +570,8 @@ class Inputs:
             raise UsageError(
                 "-nr/--num-refs: the references are side by side in one file; name only that"
             )
-        self._references = [_file(name, options.encoding) for name in options.references]
-        files = [_file(name, options.encoding) for name in hypotheses]
+        self._references = [file_of(name, options.encoding) for name in options.references]
+        files = [file_of(name, options.encoding) for name in hypotheses]
         self.systems = dict(zip(_distinct(files), files, strict=True))
         self._check_standard_input()
         if options.output is not None:
@@ -549,7 +613,7 @@ class Inputs:
                 raise UsageError(f"-o/--output: {output} is an input as well")
 
 
-def _file(name: str, encoding: str) -> File:
+def file_of(name: str, encoding: str) -> File:
     """The file that a word of the command line means."""
     if name.startswith(" -#"):
         name = name[1:]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from truebleu.cli import doubts, tables
+from truebleu.cli import doubts, resampling, tables
 from truebleu.cli import options as shared
-from truebleu.cli.output import Output
+from truebleu.cli.output import Output, complain
 from truebleu.cli.progress import Progress
 from truebleu.counted import together
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
+    from typing import Any
 
     from truebleu.cli.tables import Results
-    from truebleu.metric import Summary
+    from truebleu.counted import Counted
+    from truebleu.metric import Score, Summary
+    from truebleu.statistics import Statistics
 
 EXAMPLES = """\
 examples:
@@ -35,6 +39,9 @@ def add_options(parser: shared.Parser) -> None:
     """Adds what `truebleu score` knows."""
     shared.add_inputs(parser)
     shared.add_metric(parser)
+    group = parser.add_argument_group("intervals")
+    resampling.add_confidence(group, "print an interval of N bootstrap resamples (1000)")
+    resampling.add_level_and_seed(group, "the interval")
     shared.add_output(parser, tables.FORMATS)
 
 
@@ -43,30 +50,63 @@ def run(options: argparse.Namespace) -> None:
     metrics = shared.metrics(options)
     inputs = shared.Inputs(options)
     threads = shared.threads(options)
+    resamples = resampling.resamples(options)
     results: Results = []
     seen: dict[str, Summary] = {}
     style = tables.Style(options.width, score_only=options.score_only, short=options.short)
     render = tables.FORMATS[shared.form(options, tables.FORMATS)]
     with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
         for system, hypotheses in inputs.systems.items():
-            totals, seen[system] = together(
+            statistics, seen[system] = together(
                 metrics,
                 hypotheses,
                 inputs.references(),
                 workers=threads,
                 progress=progress,
-                totals=True,
+                totals=resamples is None,
             )
-            scores = [
-                metric.from_statistics(sums) for metric, sums in zip(metrics, totals, strict=True)
+            scores: list[Score] = [
+                metric.from_statistics(table)
+                for metric, table in zip(metrics, statistics, strict=True)
             ]
+            if resamples is not None:
+                scores = _estimated(metrics, statistics, scores, options, resamples)
             results.append((system, scores))
         output.write(render(results, style))
+    if resamples is not None and len(results) > 1 and not options.quiet:
+        complain(
+            "note",
+            "intervals that overlap say little about a difference; truebleu compare tests it",
+        )
     if not options.quiet:
         doubts.warn(
             doubts.of_text(seen, inputs.reference_names, shared.tokenizer(options))
             + doubts.of_systems(inputs.systems, dict(results))
         )
+
+
+def _estimated(
+    metrics: Sequence[Counted[Any]],
+    tables: Sequence[Statistics],
+    scores: Sequence[Score],
+    options: argparse.Namespace,
+    resamples: int,
+) -> list[Score]:
+    """Scores with their intervals."""
+    from truebleu.significance import Measure, intervals
+
+    measures = [Measure(metric, {"": table}) for metric, table in zip(metrics, tables, strict=True)]
+    ranges = intervals(
+        measures,
+        resamples=resamples,
+        seed=options.seed,
+        level=options.level,
+        workers=shared.threads(options),
+    )
+    return [
+        resampling.Estimated(score, of_metric[""])
+        for score, of_metric in zip(scores, ranges, strict=True)
+    ]
 
 
 COMMAND = shared.Command("truebleu score REF... -i HYP... [options]", EXAMPLES, add_options, run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from truebleu.cli.output import printable
+from truebleu.cli.resampling import Estimated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +36,14 @@ class Style:
         """A number for a person."""
         return f"{value:.{1 if self.width is None else self.width}f}"
 
+    def estimate(self, score: Score) -> str:
+        """A score for a person, with its interval if it has one."""
+        if not isinstance(score, Estimated) or not score.known:
+            return self.rounded(score.value)
+        interval = score.interval
+        low, high = self.rounded(interval.low), self.rounded(interval.high)
+        return f"{self.rounded(score.value)} [{low}, {high}]"
+
     def exact(self, value: float) -> str:
         """A number for a program: all of its digits unless told otherwise."""
         return repr(value) if self.width is None else self.rounded(value)
@@ -52,7 +61,7 @@ def as_text(results: Results, style: Style) -> str:
         parts = [(_head(score, style), score) for score in results[0][1]]
         width = max(len(head) for head, _ in parts)
         return _lines(
-            f"{head:>{width}} = {style.rounded(score.value)} {score.verbose}".rstrip()
+            f"{head:>{width}} = {style.estimate(score)} {score.verbose}".rstrip()
             for head, score in parts
         )
     first = results[0][1]
@@ -60,7 +69,7 @@ def as_text(results: Results, style: Style) -> str:
     details = DETAILS.get(first[0].name, {}) if len(first) == 1 else {}
     table = [["system", *(score.name for score in first), *details]]
     for system, scores in results:
-        numbers = [style.rounded(score.value) for score in scores]
+        numbers = [style.estimate(score) for score in scores]
         table.append([printable(system), *numbers, *(show(scores[0]) for show in details.values())])
     return _lines([*_aligned(table), "", *_heads(results, style)])
 
@@ -105,12 +114,15 @@ def as_tsv(results: Results, style: Style) -> str:
     if len(first) == 1:
         header += [*_flat(first[0]), "signature"]
     else:
+        header += [f"{score.name}_{end}" for score in first for end in _ends(score)]
         header += [f"{score.name}_signature" for score in first]
     table = [header]
     for system, scores in results:
         row = [printable(system), *(style.exact(score.value) for score in scores)]
         if len(first) == 1:
-            row += [str(value) for value in _flat(scores[0]).values()]
+            row += ["" if value is None else str(value) for value in _flat(scores[0]).values()]
+        else:
+            row += [end for score in scores for end in _ends(score).values()]
         table.append(row + [style.signature(score) for score in scores])
     return _lines("\t".join(row) for row in table)
 
@@ -119,7 +131,7 @@ def as_latex(results: Results, style: Style) -> str:
     """A table for a paper that uses the package booktabs, with the signatures in a comment."""
     first = results[0][1]
     rows = [
-        [_for_latex(printable(system)), *(style.rounded(score.value) for score in scores)]
+        [_for_latex(printable(system)), *(style.estimate(score) for score in scores)]
         for system, scores in results
     ]
     header, *body = _columns([["System", *(_for_latex(score.name) for score in first)], *rows])
@@ -141,7 +153,7 @@ def as_markdown(results: Results, style: Style) -> str:
     """A table in Markdown, with the signatures below."""
     first = results[0][1]
     rows = [
-        [printable(system).replace("|", r"\|"), *(style.rounded(score.value) for score in scores)]
+        [printable(system).replace("|", r"\|"), *(style.estimate(score) for score in scores)]
         for system, scores in results
     ]
     header, *body = _columns([["system", *(score.name for score in first)], *rows])
@@ -175,6 +187,13 @@ def _heads(results: Results, style: Style) -> list[str]:
     if style.score_only:
         return []
     return list(dict.fromkeys(_head(score, style) for _, row in results for score in row))
+
+
+def _ends(score: Score) -> dict[str, str]:
+    """The ends of a score's interval, if it has one."""
+    details = score.details()
+    ends = {end: details[end] for end in ("low", "high") if end in details}
+    return {end: "" if value is None else str(value) for end, value in ends.items()}
 
 
 def _flat(score: Score) -> dict[str, object]:

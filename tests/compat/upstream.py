@@ -18,40 +18,22 @@ from pathlib import Path
 
 VERSION = "2.6.0"
 ARCHIVE = f"sacrebleu-{VERSION}.tar.gz"
-TARGET = "truebleu.compat.sacrebleu"
 ROOT = Path(__file__).resolve().parents[2]
 
 # They fetch test sets.
 NEED_A_NETWORK = ("test_dataset.py", "test_api_get_source", "test_api_get_reference")
 WITHOUT_A_NETWORK = 133
 
-# The distribution's tests say `import sacrebleu`; this makes that the stand-in, name by name.
-CONFTEST = f'''
-import importlib, importlib.abc, importlib.util, sys
+# The distribution's tests say `import sacrebleu`.
+CONFTEST = """
+import truebleu.compat
 
-TARGET = "{TARGET}"
+truebleu.compat.install("sacrebleu")
 
-class Aliases(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Gives the modules of TARGET under the names of sacrebleu."""
+import sacrebleu
 
-    def find_spec(self, name, path=None, target=None):
-        if name == "sacrebleu" or name.startswith("sacrebleu."):
-            return importlib.util.spec_from_loader(name, self)
-
-    def create_module(self, spec):
-        module = importlib.import_module(TARGET + spec.name.removeprefix("sacrebleu"))
-        self.kept = module.__spec__, module.__loader__
-        return module
-
-    def exec_module(self, module):
-        module.__spec__, module.__loader__ = self.kept
-
-sys.meta_path.insert(0, Aliases())
-
-def pytest_report_header(config):
-    import sacrebleu
-    return f"sacrebleu is {{sacrebleu.__name__}} {{sacrebleu.__version__}}"
-'''
+assert sacrebleu.__name__ == "truebleu.compat.sacrebleu"
+"""
 
 
 class UnavailableError(Exception):

@@ -13,7 +13,7 @@ NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel -name target -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test bench lint format docs clean help
+.PHONY: demo test upstream bench lint format docs clean help
 .DELETE_ON_ERROR:
 
 DE_EN := examples/de-en
@@ -39,6 +39,9 @@ test: $(VENV)/.installed $(VENV)/.group-test ## prove it: the kernel's tests, th
 	cargo test --quiet
 	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet tests
 	$(BIN)/python -m pytest
+
+upstream: $(VENV)/.installed $(VENV)/.group-test ## sacreBLEU's own tests against truebleu.compat.sacrebleu
+	@$(BIN)/python tests/compat/upstream.py
 
 bench: $(VENV)/.installed $(VENV)/.group-bench ## measure it beside its peers, into benchmarks/results.md
 	$(BIN)/python benchmarks/run.py $(ROWS)

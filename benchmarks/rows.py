@@ -308,6 +308,43 @@ def test_set(runs: int) -> Iterator[Row]:
     )
 
 
+# What people run sacreBLEU's command for, and how many times as fast the drop-in has to be.
+DROP_IN_WORK = [
+    (10, "BLEU", 1, ()),
+    (50, "BLEU, chrF, TER", 1, ("-m", "bleu", "chrf", "ter")),
+    (5, "BLEU, 95% interval", 1, ("-ci",)),
+    (25, "BLEU and chrF of 3 systems, paired test", 3, ("-m", "bleu", "chrf", "--paired-ar")),
+]
+
+
+@benchmark
+def drop_in(runs: int) -> Iterator[Row]:
+    """truebleu.compat.sacrebleu's command on one test set, beside sacreBLEU's."""
+    text = corpus.test_set()
+    module = python("-m", "truebleu.compat.sacrebleu")
+    for target, name, count, options in DROP_IN_WORK:
+        words = (*map(str, (text.references[0], "-i", *corpus.rivals(count))), *options)
+        costs = in_turn(
+            min(runs, 3) if count > 1 else runs,
+            {
+                "truebleu": partial(process, (*module, *words)),
+                "sacrebleu": partial(process, (*script("sacrebleu"), *words)),
+            },
+        )
+        if costs["truebleu"].output != costs["sacrebleu"].output:
+            raise SystemExit(f"benchmarks: the drop-in prints something else for {words}")
+        own, peer = costs["truebleu"].processor, costs["sacrebleu"].processor
+        yield Row(
+            f"sacreBLEU's command, {text.segments:,} segments, {name}",
+            f"≥ {target} × the original",
+            f"{1000 * own:.1f} ms",
+            f"sacrebleu {1000 * peer:.0f} ms",
+            f"{peer / own:.1f} × faster",
+            peer >= target * own,
+            dict(costs),
+        )
+
+
 @benchmark
 def import_(runs: int) -> Iterator[Row]:
     """`import truebleu` over bare Python, and what it loads."""

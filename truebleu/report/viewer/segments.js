@@ -1,6 +1,6 @@
 // Show me where: every segment in a list that sorts and filters, and what is left of the scores.
 import {announce, badge, button, checkbox, count, el, exact, fixed, interval, menu, plural, replace, select, signed, svg, toggle, VirtualList, visible} from "./dom.js";
-import {COLUMNS, FILTERS, SAMPLE} from "./current.js";
+import {COLUMNS, countName, FILTERS, SAMPLE} from "./current.js";
 import {renderDetail} from "./detail.js";
 
 /** @typedef {import("./current.js").Context} Context */
@@ -249,7 +249,7 @@ export const segmentsView = {
     /** @param {string} name */
     function title(name) {
       const { a, b, metric } = current;
-      return { scoreA: `${metric.name} of ${a.letter}`, scoreB: `${metric.name} of ${b?.letter}`, delta: "Δ", influence: "Influence", ratio: "Length ratio", length: "Reference length" }[name] ?? name;
+      return { scoreA: `${metric.name} of ${a.letter}`, scoreB: `${metric.name} of ${b?.letter}`, delta: "Δ", influence: "Influence", ratio: "Length ratio", length: "Reference length" }[name] ?? countName(current, name);
     }
 
     /** A histogram to draw a range on, and two numbers that say the same. @param {string} name */

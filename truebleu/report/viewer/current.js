@@ -20,7 +20,10 @@ export const NUMBERS = ["doc", "sample", "seg", "smoothing_value", "max_order", 
 export const CHANGES = ["smoothing", "smoothing_value", "max_order", "weights", "effective_order", "beta", "char_order", "word_order"];
 /** How many segments a random sample has. */
 export const SAMPLE = 50;
-const LIVE = 10000, SAMPLES = 1000, FEW = 30;
+const SAMPLES = 1000;
+/** Above so many segments no resamples are drawn in the page; below so many an interval is rough. */
+export const LIVE = 10000;
+export const FEW = 30;
 
 /** Columns of numbers that segments are sorted and filtered by. @type {Record<string, string>} */
 export const COLUMNS = { scoreA: "score of A", scoreB: "score of B", delta: "Δ", influence: "influence", ratio: "length ratio", length: "reference length" };
@@ -277,7 +280,7 @@ export class Current {
     const outcome = store.get("outcome"), { b } = this;
     if (outcome && b) {
       const delta = this.column("delta"), sign = this.metric.higher ? 1 : -1;
-      if (outcome === "same") keep(i => data.text(`system${this.a.index}`, i) === data.text(`system${b.index}`, i));
+      if (outcome === "same") keep(i => data.embedded(i) && data.text(`system${this.a.index}`, i) === data.text(`system${b.index}`, i));
       else keep(i => outcome === "b" ? sign * delta[i] > 0 : outcome === "a" ? sign * delta[i] < 0 : delta[i] === 0);
     }
     for (const [name, low, high] of this.ranges) { const values = this.column(name); keep(i => values[i] >= low && values[i] <= high); }

@@ -222,7 +222,7 @@ export const segmentsView = {
     function bar() {
       const { subset: of, a, b } = current, { n } = data;
       const chosen = current.chosen.length;
-      replace(subset, current.busy ? `Searching … ${Math.round(100 * current.busy)}%` : [el("span", {}, el("strong", {}, count(chosen)), chosen === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${plural(n, "segment")}`),
+      replace(subset, current.busy ? `Searching … ${Math.round(100 * current.busy)}%` : [el("span", {}, el("strong", {}, count(chosen)), chosen === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${plural(n, "segment")}`, store.get("find") && data.manifest.embedded < n && !data.manifest.serve ? ` (the text of ${count(data.manifest.embedded)} is in this file)` : ""),
         of && of.count === chosen ? [el("span", {}, badge(a), " ", exact(of.a)), b && of.b !== null && of.delta !== null ? [el("span", {}, badge(b), " ", exact(of.b)), el("span", {}, "Δ ", el("strong", {}, exact(of.delta, signed(of.delta)))) ] : null,
           el("span.soft", {}, of.waiting ? "interval …" : of.interval ? [b ? interval(of.interval.low, of.interval.high) : interval(of.interval.low, of.interval.high, 2, false), ` ${Math.round(100 * current.level)}%, ${of.interval.how}`, of.note ? `; ${of.note}` : ""] : of.note || "no interval")] : null]);
     }

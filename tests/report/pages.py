@@ -35,6 +35,14 @@ addEventListener("securitypolicyviolation", event =>
 """
 
 
+# Until the page has heard of it; its own listener comes first.
+GO = """where => new Promise(done => {
+  addEventListener("hashchange", () => setTimeout(done), {once: true});
+  setTimeout(done, 300);
+  location.hash = where;
+})"""
+
+
 class Opened:
     """A report in a tab of its own, which has no network and notes everything that goes wrong."""
 
@@ -74,7 +82,7 @@ class Opened:
 
     def go(self, where: str):
         """Opens an address within the page, as someone would by a link."""
-        self.page.evaluate("where => { location.hash = where; }", where)
+        self.page.evaluate(GO, where)
         name = where.lstrip("#").partition("?")[0]
         self.page.locator(f"main.view.{name}").wait_for()
         return self.page

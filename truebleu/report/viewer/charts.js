@@ -18,14 +18,14 @@ export function link({ store }, text, values, title) {
 
 /**
  * A picture, which is drawn anew when there is more or less room, its sentence and its table.
- * @param {{title: string, summary: import("./dom.js").Children, draw: (width: number) => any, columns: import("./dom.js").Column[], rows: any[], most?: number}} what
+ * @param {{title: string, summary: import("./dom.js").Children, draw: (width: number) => any, columns: import("./dom.js").Column[], rows: any[], after?: any}} what
  */
-export function figure({ title, summary, draw, columns, rows, most = 860 }) {
+export function figure({ title, summary, draw, columns, rows, after }) {
   const place = el("div.picture");
   let width = 0;
   /** @param {number} room */
   const paint = room => {
-    const next = Math.round(Math.max(230, Math.min(most, room)));
+    const next = Math.round(Math.max(230, Math.min(860, room)));
     if (Math.abs(next - width) < 2) return;
     const all = () => /** @type {SVGElement[]} */ ([...place.querySelectorAll("[tabindex]")]), at = all().indexOf(/** @type {any} */ (document.activeElement));
     replace(place, draw(width = next));
@@ -33,7 +33,7 @@ export function figure({ title, summary, draw, columns, rows, most = 860 }) {
   };
   paint(lastRoom);
   new ResizeObserver(([entry]) => { if (entry.contentRect.width) paint(lastRoom = entry.contentRect.width); }).observe(place);
-  return el("figure.chart", {}, el("figcaption", {}, el("strong", {}, title), " ", summary), place,
+  return el("figure.chart", {}, el("figcaption", {}, el("strong", {}, title), " ", summary), place, after,
     el("details", {}, el("summary", {}, "As a table"), table(title, columns, rows, { quiet: true })),
     button("Save as SVG", () => save(place.firstElementChild, title), { class: "quiet small" }));
 }
@@ -214,11 +214,12 @@ export function histogram(values, { label, unit, range, changed }, width) {
   picture.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
     const k = place(e), near = Math.min(Math.abs(k - from), Math.abs(k - to)) * W / n < 12;
     // Near a handle it is that which is moved: the other end stays.
+    picture.classList.add("drawn");
     start = near ? (Math.abs(k - from) < Math.abs(k - to) ? to : from) : k;
     picture.setPointerCapture(e.pointerId);
   });
   picture.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => { if (start >= 0) { const k = place(e); [from, to] = [Math.floor(Math.min(start, k)), Math.ceil(Math.max(start, k))]; paint(); } });
-  picture.addEventListener("pointerup", (/** @type {PointerEvent} */ e) => { if (start < 0) return; if (Math.abs(place(e) - start) * W / n < 3) [from, to] = [0, n]; start = -1; paint(); tell(); });
+  picture.addEventListener("pointerup", (/** @type {PointerEvent} */ e) => { if (start < 0) return; picture.classList.remove("drawn"); if (Math.abs(place(e) - start) * W / n < 3) [from, to] = [0, n]; start = -1; paint(); tell(); });
   return picture;
 
   /** @param {KeyboardEvent} e @param {number} which */

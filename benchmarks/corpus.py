@@ -94,6 +94,20 @@ def test_set() -> Corpus:
     return Corpus(hypotheses, (reference,), 2037)
 
 
+def rivals(count: int) -> list[Path]:
+    """Systems on the test set: that of `test_set`, and worse ones, which lack words of it."""
+    first = test_set().hypotheses
+    paths = [first]
+    for number in range(1, count):
+        path = CACHE / "rivals" / f"{number}.txt"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            words = (line.split(" ") for line in read_lines(first))
+            path.write_text("".join(f"{' '.join(each[number::2])}\n" for each in words), "utf-8")
+        paths.append(path)
+    return paths
+
+
 def ten_systems() -> tuple[tuple[Path, ...], Path]:
     """Ten outputs of one test set of 2,037 segments, and its reference.
 

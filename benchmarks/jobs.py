@@ -228,6 +228,40 @@ def bleuscore_corpus(hypotheses: str, reference: str) -> dict[str, Any]:
     return timed(lambda: 100 * bleuscore.compute(refs, hyps, ref_len_method="closest")["bleu"])
 
 
+# ---- NLTK, and what stands for it ----
+
+
+def nltk_sentences(package: str, function: str, hypotheses: str, reference: str) -> dict[str, Any]:
+    """One call a pair of `sentence_bleu` and the like, of tokens; chrF takes text."""
+    call, hyps, refs = _nltk(package, f"sentence_{function}", hypotheses, reference)
+    if function != "chrf":
+        refs = [[ref] for ref in refs]
+    pairs = list(zip(refs, hyps, strict=True))
+    return timed(lambda: [call(*pair) for pair in pairs])
+
+
+def nltk_corpus(package: str, function: str, hypotheses: str, reference: str) -> dict[str, Any]:
+    call, hyps, refs = _nltk(package, f"corpus_{function}", hypotheses, reference)
+    if function != "chrf":
+        refs = [[ref] for ref in refs]
+    return timed(lambda: call(refs, hyps))
+
+
+def _nltk(package: str, function: str, hypotheses: str, reference: str) -> tuple[Any, ...]:
+    """The function, and pairs of which the hypothesis is as long as NLTK's NIST needs it."""
+    import warnings
+
+    warnings.simplefilter("ignore")
+    name = function.partition("_")[2]
+    call = getattr(importlib.import_module(f"{package}.{name}_score"), function)
+    pairs = zip(lines(hypotheses), lines(reference), strict=True)
+    kept = [pair for pair in pairs if len(pair[0].split()) >= 5]
+    sides: list[list[Any]] = [list(side) for side in zip(*kept, strict=True)]
+    if name != "chrf":
+        sides = [[text.split() for text in side] for side in sides]
+    return call, *sides
+
+
 # ---- what an import brings ----
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rows import Row
 
 HEADINGS = ("work", "target", "measured", "peer, same run", "ratio", "met")
-PACKAGES = ("truebleu", "sacrebleu", "bleuscore", "pyarrow")
+PACKAGES = ("truebleu", "sacrebleu", "bleuscore", "nltk", "pyarrow")
 
 METHOD = """\
 Every run is a fresh process; figures are medians of processor time (user + system, as `wait4`

@@ -308,6 +308,43 @@ def test_set(runs: int) -> Iterator[Row]:
     )
 
 
+# What people run sacreBLEU's command for, and how many times as fast the drop-in has to be.
+DROP_IN_WORK = [
+    (10, "BLEU", 1, ()),
+    (50, "BLEU, chrF, TER", 1, ("-m", "bleu", "chrf", "ter")),
+    (5, "BLEU, 95% interval", 1, ("-ci",)),
+    (25, "BLEU and chrF of 3 systems, paired test", 3, ("-m", "bleu", "chrf", "--paired-ar")),
+]
+
+
+@benchmark
+def drop_in(runs: int) -> Iterator[Row]:
+    """truebleu.compat.sacrebleu's command on one test set, beside sacreBLEU's."""
+    text = corpus.test_set()
+    module = python("-m", "truebleu.compat.sacrebleu")
+    for target, name, count, options in DROP_IN_WORK:
+        words = (*map(str, (text.references[0], "-i", *corpus.rivals(count))), *options)
+        costs = in_turn(
+            min(runs, 3) if count > 1 else runs,
+            {
+                "truebleu": partial(process, (*module, *words)),
+                "sacrebleu": partial(process, (*script("sacrebleu"), *words)),
+            },
+        )
+        if costs["truebleu"].output != costs["sacrebleu"].output:
+            raise SystemExit(f"benchmarks: the drop-in prints something else for {words}")
+        own, peer = costs["truebleu"].processor, costs["sacrebleu"].processor
+        yield Row(
+            f"sacreBLEU's command, {text.segments:,} segments, {name}",
+            f"≥ {target} × the original",
+            f"{1000 * own:.1f} ms",
+            f"sacrebleu {1000 * peer:.0f} ms",
+            f"{peer / own:.1f} × faster",
+            peer >= target * own,
+            dict(costs),
+        )
+
+
 @benchmark
 def import_(runs: int) -> Iterator[Row]:
     """`import truebleu` over bare Python, and what it loads."""
@@ -470,6 +507,26 @@ def segments(runs: int) -> Iterator[Row]:
     )
 
 
+# ---- the report ----
+
+
+@benchmark
+def report(runs: int) -> Iterator[Row]:
+    """The page about two systems on 100,000 segments, the whole process, to a file."""
+    text = corpus.four_references().head(100_000)
+    # Other systems' outputs stand for the second system and for the source.
+    reference, other, source, _ = text.references
+    page = corpus.CACHE / "report.html"
+    words = (reference, "-i", text.hypotheses, other, "-s", source, "-q", "-o", page)
+    costs = in_turn(runs, {"truebleu": lambda: process(script("truebleu", "report", *words))})
+    taken, size = costs["truebleu"].processor, page.stat().st_size
+    carried = sum(path.stat().st_size for path in (reference, text.hypotheses, other, source))
+    page.unlink()
+    work = f"report on 2 systems × {text.segments:,} segments, {carried / 1e6:.0f} MB of text"
+    yield Row(f"{work}, whole process", "≤ 3 s", f"{taken:.2f} s", met=taken <= 3, figures=costs)
+    yield Row(f"{work}, the file", "≤ 32 MB", f"{size / 1e6:.1f} MB", met=size <= 32e6)
+
+
 # ---- significance ----
 
 
@@ -517,6 +574,42 @@ def significance(runs: int) -> Iterator[Row]:
             f"{peer / own:.0f} × faster",
             peer >= 20 * own,
             dict(costs),
+        )
+
+
+# ---- NLTK under its own names ----
+
+
+@benchmark
+def nltk(runs: int) -> Iterator[Row]:
+    """NLTK's functions under its names, one call a pair and a corpus of 2,000, beside NLTK."""
+    sample = corpus.million().head(2000)
+    works = [
+        (job_name, function)
+        for function in ("bleu", "gleu", "nist", "chrf")
+        for job_name in ("nltk_sentences", "nltk_corpus")
+    ]
+    for job_name, function in works:
+        costs = in_turn(
+            min(runs, 5),
+            {
+                package: partial(job, job_name, package, function, *sample.files)
+                for package in ("truebleu.compat.nltk", "nltk.translate")
+            },
+        )
+        own, peer = costs["truebleu.compat.nltk"], costs["nltk.translate"]
+        _agree("NLTK", own, peer)
+        each = job_name == "nltk_sentences"
+        factor, unit = (1e6 / sample.segments, "µs") if each else (1e3, "ms")
+        yield Row(
+            f"compat.nltk: sentence_{function}, one call"
+            if each
+            else f"compat.nltk: corpus_{function}, {sample.segments:,} pairs",
+            "",
+            f"{factor * own.processor:.1f} {unit}",
+            f"NLTK {factor * peer.processor:.1f} {unit}",
+            f"{peer.processor / own.processor:.1f} × faster",
+            figures=dict(costs),
         )
 
 

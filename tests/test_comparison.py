@@ -106,17 +106,18 @@ def test_sacrebleus_bootstrap_is_sacrebleus(systems):
 
 
 def test_ter_is_better_where_it_is_lower():
-    ter = pytest.importorskip("truebleu.ter")
     # sacreBLEU takes minutes for long segments.
     texts = {name: path.read_text("utf-8").splitlines()[:40] for name, path in SYSTEMS.items()}
     references = REFERENCES[0].read_text("utf-8").splitlines()[:40]
     _, theirs = PairedTest(
         list(texts.items()), {"TER": sacrebleu.TER()}, [references], test_type="ar", n_samples=200
     )()
-    own = compare(texts, references, metrics=[ter.TER()], samples=200)
+    own = compare(texts, references, metrics=["ter"], samples=200)
     for system, result in list(zip(theirs["System"], theirs["TER"], strict=True))[1:]:
         score = own[system]["scores"]["TER"]
-        assert (score["score"], score["difference"]["p"]) == (result.score, result.p_value)
+        assert score["score"] == result.score
+        # A randomization that makes exactly the observed difference counts here, and not there.
+        assert result.p_value <= score["difference"]["p"] <= result.p_value + 0.05
     assert list(own) == ["cedar", "birch", "aspen"]
     assert not own.to_dict()["metrics"][0]["higher_is_better"]
     difference = own["cedar"]["scores"]["TER"]["difference"]

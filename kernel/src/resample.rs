@@ -26,6 +26,9 @@ const SPAN: u64 = 16;
 /// lie so far apart, and would all compete for the same lines of the cache.
 const TRIALS: usize = 2000;
 
+/// Bytes of which rows all trials take, about: with very many rows, fewer trials are made at a time.
+const HALVES: usize = 1 << 26;
+
 /// How many tables of subset sums, 16 KiB each, are in use at a time.
 const SUBSETS: usize = 8;
 
@@ -376,7 +379,8 @@ impl Stack {
             return sums;
         }
         let mut work = Vec::new();
-        for out in sums.chunks_mut(TRIALS * self.width) {
+        let most = TRIALS.min(HALVES / self.rows.div_ceil(8)).max(100);
+        for out in sums.chunks_mut(most * self.width) {
             let trials = out.len() / self.width;
             work.push((out, trials));
         }

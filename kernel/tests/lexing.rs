@@ -3,7 +3,16 @@
 mod common;
 
 use proptest::prelude::*;
-use truebleu_kernel::lex::{Lexer, Scratch, Tokenizer};
+use truebleu_kernel::lex::{Lexer, Scratch, Tokenizer, tercom};
+
+/// Every tokenizer, tercom's with all of its options, and without the one that decides most.
+fn tokenizers() -> impl Iterator<Item = Tokenizer> {
+    let tercom = [true, false].map(|normalized| {
+        let (no_punct, asian_support, twice) = (true, true, true);
+        Tokenizer::Tercom(tercom::Options { normalized, no_punct, asian_support, twice })
+    });
+    Tokenizer::NAMED.into_iter().map(|(_, tokenizer)| tokenizer).chain(tercom)
+}
 
 /// The tokens of one segment by the definition.
 fn defined(tokenizer: Tokenizer, segment: &[u8]) -> Vec<Vec<u8>> {
@@ -16,7 +25,7 @@ fn defined(tokenizer: Tokenizer, segment: &[u8]) -> Vec<Vec<u8>> {
 fn check(segments: &[Option<Vec<u8>>]) -> Result<(), TestCaseError> {
     let block = common::block(segments);
     let mut scratch = Scratch::default();
-    for (name, tokenizer) in Tokenizer::NAMED {
+    for tokenizer in tokenizers() {
         for instructions in common::available() {
             let lexer = Lexer { tokenizer, lowercase: None, instructions };
             let Ok(mut lexed) = lexer.lex(&block, &mut scratch) else {
@@ -27,7 +36,7 @@ fn check(segments: &[Option<Vec<u8>>]) -> Result<(), TestCaseError> {
                     (0..view.count()).map(|i| view.token(i).to_vec()).collect::<Vec<_>>()
                 });
                 let expected = segment.as_ref().map(|segment| defined(tokenizer, segment));
-                prop_assert_eq!(tokens, expected, "{} with {:?}", name, instructions);
+                prop_assert_eq!(tokens, expected, "{:?} with {:?}", tokenizer, instructions);
             }
         }
     }
@@ -68,7 +77,7 @@ proptest! {
     ) {
         let block = common::block(&segments);
         let mut scratch = Scratch::default();
-        for (_, tokenizer) in Tokenizer::NAMED {
+        for tokenizer in tokenizers() {
             for instructions in common::available() {
                 let lexer = Lexer { tokenizer, lowercase: None, instructions };
                 let Ok(mut lexed) = lexer.lex(&block, &mut scratch) else { continue };

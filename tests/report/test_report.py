@@ -96,10 +96,7 @@ def test_edits_are_those_of_the_alignment():
     told = made.texts(setting["edits"]["poor"])
     for text, hypothesis, reference in zip(told, POOR, REFERENCES, strict=True):
         alignment = tb.TER().alignment(hypothesis, reference)
-        found = json.loads(text)
-        assert found["hypothesis"] == list(alignment.hypothesis)
-        assert found["operations"] == "".join(kind[0] for kind, _, _ in alignment.operations)
-        assert found["shifts"] == [list(shift) for shift in alignment.shifts]
+        assert json.loads(text) == json.loads(json.dumps(alignment._asdict()))
 
 
 # ---- settings ----
@@ -254,14 +251,20 @@ def test_any_strings_are_text(texts):
     [
         ({"source": SOURCE[1:]}, "source has 11 segments, and the systems have 12"),
         ({"documents": ["d"] * 13}, "documents has 13 segments, and the systems have 12"),
+        ({"documents": "d"}, "documents: a list of strings, or pathlib.Path"),
         ({"documents": ["d"] * 11 + [None]}, "documents: segment 12 has none"),
         ({"labels": {"x": [1]}}, "labels: x has 1 segments, and the systems have 12"),
         ({"source": [["a", "b"]] * 12}, "source: segment 1 is a list, not a str"),
     ],
 )
 def test_what_does_not_fit_is_refused(options, message):
-    with pytest.raises(InputError, match=re.escape(message)):
+    with pytest.raises((InputError, TypeError), match=re.escape(message)):
         tb.report(SYSTEMS, REFERENCES, **options)
+
+
+def test_documents_may_be_numbered():
+    told = page(documents=[7] * 5 + [8] * 7).manifest
+    assert told["documents"]["names"] == ["7", "8"]
 
 
 def test_systems_of_different_lengths_are_refused():
@@ -439,6 +442,52 @@ def test_a_comparison_from_elsewhere_has_no_text():
         assert other == compared
         with pytest.raises(ValueError, match="has no text"):
             other.report()
+
+
+def test_a_comparison_of_scores_alone_or_of_standard_input_has_no_text():
+    alone = tb.compare(None, None, metrics=(), scores={"S": {"a": [1, 2, 3], "b": [2, 2, 4]}})
+    with pytest.raises(ValueError, match="given scores alone has no text"):
+        alone.report()
+    content = tb.compare({"a": GOOD}, REFERENCES).to_dict()
+    piped = tb.Comparison(content, {"systems": {"a": tb.File("-")}, "references": REFERENCES})
+    with pytest.raises(ValueError, match="and cannot be read again"):
+        piped.report()
+
+
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "</script><script>alert(1)</script>",
+    "<!--<script>",
+    "</title></style></textarea>",
+    '" onload="alert(1)',
+    "\u2028alert(1)\x00\ud800",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_whatever_stands_in_a_field_the_elements_are_the_same(text):
+    def made(text):
+        texts = [text, "b", "c"]
+        return page(
+            {text: texts, "other": ["b", text, text]},
+            [(text, None), ("b", text), ("c", "d")],
+            source=texts,
+            documents=texts,
+            labels={text: texts},
+            title=text,
+            metrics=["bleu", "ter"],
+            scores={text: {text: [1, 2, 3], "other": [3, 2, 2]}},
+            languages=(text, text),
+        )
+
+    harmless, hostile = made("a word that is long enough"), made(text)
+    assert hostile.tags <= harmless.tags
+    assert hostile.attributes <= harmless.attributes
+    assert hostile.policy == harmless.policy
+    assert [a for a, _ in hostile.scripts] == [a for a, _ in harmless.scripts]
+    assert hostile.texts("system0")[0] == text
+    assert hostile.manifest["documents"]["names"][0] == text
+    assert hostile.manifest["systems"][0]["name"] == hostile.manifest["title"] == text
 
 
 def test_report_is_a_function_and_a_module():

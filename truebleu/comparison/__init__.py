@@ -11,6 +11,7 @@ text.py, markdown.py, latex.py, html.py, separated.py, terminal.py    one render
 from __future__ import annotations
 
 from truebleu._kernel import InputError
+from truebleu.files import File
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,14 +129,12 @@ class Comparison:
         """The same systems as a page to browse, a `truebleu.Report`.
 
         Arguments are those of `truebleu.report`; hypotheses and references are read again. Raises
-        ValueError for a comparison that was read from JSON, or made of standard input: their text
-        is gone.
+        ValueError where there is no text: for a comparison that was read from JSON, of given scores
+        alone, or of standard input.
         """
-        if self._made_of is None:
-            raise ValueError(
-                "a comparison that was read from JSON has no text; truebleu.report(systems, "
-                "references) makes a page of it"
-            )
+        missing = _missing(self._made_of)
+        if missing or self._made_of is None:
+            raise ValueError(f"{missing}; truebleu.report(systems, references) makes a page")
         # The page is made of comparisons, so this module knows of it only when it is asked for.
         from importlib import import_module
 
@@ -189,6 +188,19 @@ class Comparison:
         return self._content == other._content
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _missing(made_of: Mapping[str, Any] | None) -> str:
+    """Why there is no text to make a page of; nothing if there is."""
+    if made_of is None:
+        return "a comparison that was read from JSON has no text"
+    if made_of["systems"] is None:
+        return "a comparison of given scores alone has no text"
+    for value in (*made_of["systems"].values(), made_of["references"]):
+        items = value if isinstance(value, list | tuple) else [value]
+        if any(isinstance(item, File) and item.path == "-" for item in items):
+            return "standard input was read for this comparison, and cannot be read again"
+    return ""
 
 
 def compare(

@@ -14,8 +14,7 @@ settings            a metric with its parameters each, those of the comparison f
                     id, metric, name, label (that no other has), column (its name in the
                     comparison), signature, short, higher_is_better, parameters, columns; by
                     system scores, blocks, and for TER the blocks of edits: a text each segment, the
-                    JSON of truebleu.ter_alignment.Alignment, with the first letters of the kinds
-                    of operations
+                    JSON of truebleu.ter_alignment.Alignment
 comparison          what `Comparison.to_dict` gives, with the letters of `systems`; null if there is
                     only one system, whose intervals are in `intervals` in the same form
 documents, labels   the names, and the block that has the number of each segment's
@@ -270,11 +269,7 @@ class Contents:
             hypothesis, *references = (
                 None if text is None else text.decode("utf-8", "surrogatepass") for text in texts
             )
-            alignment = metric.alignment(hypothesis, references)
-            edits = {
-                **alignment._asdict(),
-                "operations": "".join(kind[0] for kind, _, _ in alignment.operations),
-            }
+            edits = metric.alignment(hypothesis, references)._asdict()
             return json.dumps(edits, separators=(",", ":")).encode()
 
         return payload.of_texts([told(i) for i in range(self.segments)])

@@ -169,12 +169,7 @@ class Names:
 
 def documents(value: Any, segments: int) -> Names:
     """The document of each segment."""
-    names = []
-    for number, name in enumerate(side("documents", value, segments), 1):
-        if name is None:
-            raise InputError(f"{_label('documents', value)}: segment {number} has none")
-        names.append(name.decode("utf-8", "surrogatepass").removesuffix("\r"))
-    return Names(names)
+    return Names(_names("documents", value, segments, required=True))
 
 
 def labels(value: Any, segments: int) -> dict[str, Names]:
@@ -188,17 +183,24 @@ def labels(value: Any, segments: int) -> dict[str, Names]:
             f"labels: a mapping of names to a label for each segment, or a file, is meant, "
             f"not {type(value).__name__}"
         )
-    found = {}
-    for name, column in columns.items():
-        role = f"labels: {name}"
-        if isinstance(column, File | os.PathLike):
-            kept = side(role, column, segments)
-            given = [(text or b"").decode("utf-8", "surrogatepass") for text in kept]
-        else:
-            given = ["" if label is None else str(label) for label in _items(role, column)]
-            _check_length(role, len(given), segments)
-        found[str(name)] = Names(label.removesuffix("\r") for label in given)
-    return found
+    return {
+        str(name): Names(_names(f"labels: {name}", column, segments, required=False))
+        for name, column in columns.items()
+    }
+
+
+def _names(role: str, value: Any, segments: int, *, required: bool) -> Iterator[str]:
+    """A name for each segment, from a file or from anything that can be written."""
+    if isinstance(value, File | os.PathLike):
+        value = side(role, value, segments)
+        names = [None if name is None else name.decode("utf-8", "surrogatepass") for name in value]
+    else:
+        names = [None if name is None else str(name) for name in _items(role, value)]
+        _check_length(role, len(names), segments)
+    for number, name in enumerate(names, 1):
+        if name is None and required:
+            raise InputError(f"{role}: segment {number} has none")
+        yield (name or "").removesuffix("\r")
 
 
 def _table(value: Any) -> dict[str, list[str]]:

@@ -24,9 +24,11 @@ RESAMPLES = 1000
 RANDOMIZATIONS = 10_000
 LEVEL = 0.95
 
-# Sums of 64-bit integers that are in memory at a time, about, and trials.
+# Sums of 64-bit integers that are in memory at a time, about, and trials; and additions before an
+# interrupt is heard, about a second's.
 SUMS = 1 << 22
 TRIALS = 2000
+ADDITIONS = 1 << 34
 
 
 def intervals(
@@ -235,9 +237,9 @@ def _stack(measures: Sequence[Measure]) -> Stack:
 
 
 def _block(measures: Sequence[Measure]) -> int:
-    """How many rows of sums are made at a time, so that memory stays bounded."""
-    tables = [table for measure in measures for table in measure.tables]
-    return max(1, SUMS // sum(table.width for table in tables))
+    """How many rows of sums are made at a time, so that memory and time stay bounded."""
+    width = sum(table.width for measure in measures for table in measure.tables)
+    return max(1, min(SUMS // width, ADDITIONS // (width * measures[0].segments)))
 
 
 def _blocks(count: int, size: int) -> Iterator[int]:
@@ -307,8 +309,7 @@ def _difference(
     if test == "bs":
         count = sum(abs(difference - mean) >= abs(observed) for difference in differences)
     elif test == "koehn":
-        count = size - (size if better is None else won if better else lost)
-        count = size if better is None else count
+        count = size - (0 if better is None else won if better else lost)
     assert count is not None
     p = (count + 1) / (trials + 1)
     tables = dict(zip(measure.systems, measure.tables, strict=True))

@@ -21,8 +21,8 @@
 /** @typedef {"source" | `reference${number}` | `system${number}`} Role */
 /** @typedef {{index: number, source: string | null | undefined, references: (string | null)[], hypotheses: (string | undefined)[], embedded: boolean}} Segment */
 
-// In the place of a length: there is no such text; it is not in this file.
-const MISSING = 0xFFFFFFFF, ELSEWHERE = 0xFFFFFFFE;
+// In the place of a length: there is no such text, or the segment's texts are not in this file.
+const MISSING = 0xFFFFFFFF;
 const PAGE = 200; // Segments that are asked for at once of a server.
 
 /** n rows of one metric's statistics, column by column, and their sums. */
@@ -81,7 +81,6 @@ export class Texts {
     this.absent = new Uint8Array(n);
     for (let i = 0, at = 0; i < n; i++) {
       if (lengths[i] === MISSING) this.absent[i] = 1;
-      else if (lengths[i] === ELSEWHERE) this.absent[i] = 2;
       else at += lengths[i];
       this.starts[i + 1] = at;
     }
@@ -97,30 +96,29 @@ export class Texts {
   search(needle, exact, hits) {
     const pattern = bytePattern(needle, exact);
     if (!pattern) return this.searchSlowly(needle, exact, hits);
-    const { low, high, loose } = pattern, { bytes, starts, length } = this, m = low.length, end = bytes.length;
+    const { low, high, loose } = pattern, { bytes, starts } = this, m = low.length, end = bytes.length;
     const wanted = needle.toLowerCase();
-    // Horspool: how far to move on by the byte under the pattern's end.
-    const skip = new Int32Array(256).fill(m);
-    for (let i = 0; i < m - 1; i++) skip[low[i]] = skip[high[i]] = m - 1 - i;
-    const lastLow = low[m - 1], lastHigh = high[m - 1];
-    let segment = 0;
-    for (let at = m - 1; at < end;) {
-      const byte = bytes[at];
-      if (byte === lastLow || byte === lastHigh) {
-        let i = m - 2, from = at - m + 1;
-        while (i >= 0 && (bytes[from + i] === low[i] || bytes[from + i] === high[i])) i--;
-        if (i < 0) {
-          if (starts[segment + 1] <= from) segment = find(starts, from, segment);
-          if (at < starts[segment + 1] && (!loose || this.text(segment)?.toLowerCase().includes(wanted))) {
-            hits[segment] = 1;
-            at = starts[segment + 1] + m - 1;
-            if (segment + 1 >= length) break;
-            segment++;
-            continue;
-          }
+    // Horspool: how far to move on by the byte under the pattern's end; not at all if it fits.
+    const skip = new Uint8Array(256).fill(Math.min(m, 255)), last = m - 1;
+    for (let i = Math.max(0, last - 254); i < last; i++) skip[low[i]] = skip[high[i]] = last - i;
+    const again = Math.min(skip[low[last]], skip[high[last]]);
+    skip[low[last]] = skip[high[last]] = 0;
+    let segment = 0, at = last;
+    while (at < end) {
+      const step = skip[bytes[at]];
+      if (step) { at += step; continue; }
+      const from = at - last;
+      let i = last - 1;
+      while (i >= 0 && (bytes[from + i] === low[i] || bytes[from + i] === high[i])) i--;
+      if (i < 0) {
+        while (starts[segment + 1] <= from) segment++;
+        if (at < starts[segment + 1] && (!loose || this.text(segment)?.toLowerCase().includes(wanted))) {
+          hits[segment] = 1;
+          at = starts[segment + 1] + last;
+          continue;
         }
       }
-      at += skip[byte];
+      at += again;
     }
   }
 
@@ -132,16 +130,6 @@ export class Texts {
       if (text !== null && (exact ? text : text.toLowerCase()).includes(wanted)) hits[i] = 1;
     }
   }
-}
-
-/** The segment that a byte lies in, which is not before `low`. @param {Uint32Array} starts @param {number} at @param {number} low */
-function find(starts, at, low) {
-  let high = starts.length - 2;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (starts[middle + 1] <= at) low = middle + 1; else high = middle;
-  }
-  return low;
 }
 
 /**
@@ -286,6 +274,12 @@ export class Data {
     this.ready.texts = true;
   }
 
+  /** A table of other counts, read when it is first wanted. @param {string} name @param {{block: string, columns: string[]}} of @returns {Promise<Table>} */
+  async counts(name, { block, columns }) {
+    if (!this.tables.has(name)) this.tables.set(name, Table.decode(await this.block(block), columns, this.n));
+    return /** @type {Table} */ (this.tables.get(name));
+  }
+
   /** @param {Setting} setting @param {number} system @returns {Table} */
   table(setting, system) { return /** @type {Table} */ (this.tables.get(`${setting.id}.${system}`)); }
 
@@ -297,8 +291,8 @@ export class Data {
     return texts.text(i);
   }
 
-  /** Whether a segment's texts are in the file. @param {number} i */
-  embedded(i) { return !!this.manifest.serve || (this.texts.has("system0") && this.texts.get("system0")?.absent[i] !== 2); }
+  /** Whether a segment's texts are in the file; then its hypotheses are. @param {number} i */
+  embedded(i) { return !!this.manifest.serve || this.texts.get("system0")?.absent[i] === 0; }
 
   /** @param {number} i @returns {Segment} */
   segment(i) {

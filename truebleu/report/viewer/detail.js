@@ -208,7 +208,7 @@ function painted(text, tokens, paint, apart, number) {
 /** @param {boolean} letters @param {number} orders */
 function legend(letters, orders) {
   const names = letters ? [1, 2, 3, 4].map(k => { const from = Math.floor((k - 1) * orders / 4) + 1, to = Math.floor(k * orders / 4); return from < to ? `${from}–${to}` : String(to); }) : ["1", "2", "3", orders > 4 ? "4 and more" : "4"].slice(0, orders);
-  return el("p.legend", {}, letters ? "Longest match, in characters: " : "Longest match, in tokens: ", names.map((name, k) => [el("span", { class: `token m${k + 1}` }, name), " "]), letters ? null : [el("span.token.clipped", {}, "clipped"), ": more often than in any reference"]);
+  return el("p.legend", {}, letters ? "Longest match, in characters: " : "Longest match, in tokens: ", names.map((name, k) => [el("span", { class: `token m${k + 1}` }, name), " "]), [el("span.token.clipped", {}, "clipped"), ": more often than in any reference"]);
 }
 
 /** The score of the segment, step by step. @param {Context} context @param {number} i */
@@ -217,18 +217,18 @@ function steps({ current }, i) {
   const walks = systems.map(s => walk(setting, metric, current.table(s).row(i), true));
   const delta = b ? walks[1].value - walks[0].value : null;
   const head = [el("h3", {}, `How ${metric.name} comes about`)];
-  if (!walks[0].steps.length) return el("section.walk", {}, head, table("Edits", [{ title: "" }, ...systems.map(s => ({ title: badge(s), number: true }))], [
+  if (!walks[0].steps.length) return el("section.walk", {}, head, table("Edits", [{ title: "Edits" }, ...systems.map(s => ({ title: badge(s), number: true }))], [
     ["Edits", ...walks.map(w => String(w.hypothesis))], ["Words of the reference", ...walks.map(w => fixed(w.reference, 2))], ["Edits for 100 words", ...walks.map(w => exact(w.value))]], { quiet: true }));
   const notes = new Set(walks.flatMap((w, k) => w.steps.filter(s => s.note).map(s => `${systems[k].letter}, order ${s.order}: ${s.note}`)));
   const chrf = metric.kind === "chrF";
-  const rows = walks[0].steps.map((first, n) => [chrf ? first.order.replace("c", "characters ").replace("w", "words ") : `${first.order}-grams`,
+  const rows = walks[0].steps.map((first, n) => [chrf ? first.order.replace("c", "char. ").replace("w", "word ") : `${first.order}-grams`,
     ...walks.flatMap(w => { const s = w.steps[n]; return chrf ? [`${s.match}/${s.total}, ${s.match}/${s.reference}`, el("span", { class: s.counts ? "" : "soft" }, s.counts ? `${fixed(s.precision, 1)}, ${fixed(s.recall, 1)}` : "–")]
       : [`${s.match}/${s.total}`, s.counts ? exact(s.precision ?? 100, (s.note ? "≈ " : "") + fixed(s.precision ?? 100)) : el("span.soft", {}, "–")]; })]);
   /** @type {any[][]} */
   const ends = chrf ? [] : [["Geometric mean", ...walks.flatMap(w => ["", exact(w.mean)])],
     ["Brevity penalty", ...walks.flatMap(w => [`c ${w.hypothesis}, r ${fixed(w.reference, w.reference % 1 ? 2 : 0)}`, exact(w.brevity, fixed(w.brevity, 3))])]];
   ends.push(["Score", ...walks.flatMap(w => ["", el("strong", {}, exact(w.value))])]);
-  return el("section.walk", {}, head, table(`Steps to the score of segment ${i + 1}`, [{ title: "" }, ...systems.flatMap(s => [{ title: badge(s), number: true, hint: chrf ? "matched of its own, of the reference's" : "matched / all" }, { title: chrf ? "P, R %" : "%", number: true }])], [...rows, ...ends], { quiet: true }),
+  return el("section.walk", {}, head, table(`Steps to the score of segment ${i + 1}`, [{ title: "Step" }, ...systems.flatMap(s => [{ title: badge(s), number: true, hint: chrf ? "matched of its own, of the reference's" : "matched / all" }, { title: chrf ? "P, R %" : "%", number: true }])], [...rows, ...ends], { quiet: true }),
     delta === null ? null : el("p", {}, "Δ ", exact(delta, signed(delta)), " in this segment; influence on the corpus ", exact(current.column("influence")[i], signed(current.column("influence")[i], 4)), "."),
     [...notes].map(text => el("p.soft.note", {}, text)));
 }

@@ -233,7 +233,7 @@ export function dialog(title, ...children) {
 
 const UNSEEN = /[\0-\x08\x0B-\x1F\x7F-\x9F\xA0\xAD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180E\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF9-\uFFFB\uD800-\uDFFF]|[\t\n]/u;
 /** @type {Record<string, string>} */
-const MARKS = { "\t": "⇥", "\n": "↵", "\r": "␍", "\0": "␀", "\u00A0": "⍽", "\u00AD": "SHY", "\u200B": "ZWSP", "\u200C": "ZWNJ", "\u200D": "ZWJ", "\u200E": "LRM", "\u200F": "RLM", "\u202F": "⍽", "\u2028": "LS", "\u2029": "PS", "\u3000": "□", "\uFEFF": "BOM" };
+const MARKS = { "\t": "⇥", "\n": "↵", "\r": "CR", "\0": "NUL", "\u00A0": "⍽", "\u00AD": "SHY", "\u200B": "ZWSP", "\u200C": "ZWNJ", "\u200D": "ZWJ", "\u200E": "LRM", "\u200F": "RLM", "\u202F": "⍽", "\u2028": "LS", "\u2029": "PS", "\u3000": "□", "\uFEFF": "BOM" };
 
 /**
  * Text with invisible characters made visible. A joiner within an emoji or a word stays what it is

@@ -2,10 +2,16 @@
 import {badge, button, copy, dialog, el, replace, select, table, toggle} from "./dom.js";
 import {Background, CHANGES, Current, FILTERS, NUMBERS, STATE} from "./current.js";
 import {Data} from "./data.js";
+import {bucketsView} from "./buckets.js";
+import {documentsView} from "./documents.js";
+import {exportsView} from "./exports.js";
+import {healthView} from "./health.js";
+import {ngramsView} from "./ngrams.js";
 import {Keys} from "./keys.js";
 import {Store} from "./store.js";
 import {printedRows, segmentsView} from "./segments.js";
 import {summaryView} from "./summary.js";
+import {whyView} from "./why.js";
 
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {(changed: Set<string>) => void} Update  told which keys of the state changed, and "tables", "texts", "selection", "subset" */
@@ -22,7 +28,7 @@ import {summaryView} from "./summary.js";
  */
 
 /** @type {View[]} In the order of the questions: who wins, why, where. */
-const VIEWS = [summaryView, segmentsView];
+const VIEWS = [summaryView, whyView, segmentsView, ngramsView, bucketsView, documentsView, healthView, exportsView];
 
 const THEMES = ["auto", "light", "dark"];
 
@@ -66,8 +72,7 @@ class App {
     this.main = el("main", { id: "view", tabindex: -1 });
     const app = /** @type {HTMLElement} */ (document.getElementById("app"));
     replace(app,
-      el("a.skip", { href: "#", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); this.main.focus(); } } }, "Skip to the content"),
-      el("header.top", {}, el("p.title", {}, el("bdi", {}, this.data.manifest.title)), this.bar,
+      el("header.top", {}, el("a.skip", { href: "#view", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); this.main.focus(); } } }, "Skip to the content"), el("p.title", {}, el("bdi", {}, this.data.manifest.title)), this.bar,
         el("div.tools", {}, this.themeButton = button("", () => this.nextTheme(), { class: "quiet" }), button("?", () => this.keys.help(), { class: "quiet", "aria-label": "Help and keyboard", title: "Help and keyboard (?)" }))),
       this.nav, this.notice, this.main);
     this.showTheme();

@@ -1,6 +1,6 @@
 // Show me where: every segment in a list that sorts and filters, and what is left of the scores.
 import {announce, badge, button, checkbox, count, el, exact, fixed, interval, menu, plural, replace, select, signed, svg, toggle, VirtualList, visible} from "./dom.js";
-import {COLUMNS, FILTERS, SAMPLE} from "./current.js";
+import {COLUMNS, countName, FILTERS, SAMPLE} from "./current.js";
 import {renderDetail} from "./detail.js";
 
 /** @typedef {import("./current.js").Context} Context */
@@ -50,9 +50,11 @@ export const segmentsView = {
   render(container, context) {
     const { data, store, current } = context;
     let typing = 0;
-    const search = el("input", { type: "search", placeholder: "Search the texts", "aria-label": "Search the texts", value: store.get("find"), on: { input: () => { clearTimeout(typing); typing = setTimeout(() => store.set({ find: search.value }, { replace: true }), 60); } } });
+    const search = el("input", { type: "search", placeholder: "Search the texts", "aria-label": "Search the texts", value: store.get("find"), on: { input: () => { clearTimeout(typing); typing = setTimeout(() => store.set({ find: search.value }, { replace: store.get("find") !== "" }), 60); } } });
     const where = el("div.joined"), chips = el("div.chips"), subset = el("div.subset", { role: "status" }), panel = el("div.filters", { id: "filters" }), tools = el("div.joined");
     const detail = el("aside.detail", { "aria-label": "Segment", hidden: true });
+    /** Changes with what a row has. */
+    let shape = 0;
     const header = el("div.row.head", { role: "row", "aria-rowindex": 1 });
     const list = new VirtualList({ label: "Segments", height: height(), columns: 7, header, make: () => el("div.row", { role: "row" }), fill: (row, position) => fill(row, current.chosen[position]),
       moved: position => { if (store.get("seg") !== null) store.set({ seg: current.chosen[position] + 1 }, { replace: true }); },
@@ -94,23 +96,37 @@ export const segmentsView = {
 
     function height() { return Math.max(2, lines().length) * LINE + 14; }
 
-    /** @param {HTMLElement} row @param {number} i */
-    function fill(row, i) {
-      const { a, b } = current, cell = (/** @type {string} */ kind, /** @type {any} */ ...content) => el(`div.${kind}`, { role: "gridcell" }, content);
-      const delta = b ? current.column("delta")[i] : null, good = delta && (delta > 0) === current.metric.higher;
-      const { documents } = data;
-      replace(row,
-        cell("c-number", count(i + 1), documents ? el("span.doc", {}, el("bdi", {}, documents.names[documents.of[i]])) : null),
-        cell("c-score", fixed(current.scores(a)[i], 1)),
-        b ? cell("c-score", fixed(current.scores(b)[i], 1)) : null,
-        b ? cell("c-delta", el("span", { class: delta ? (good ? "better" : "worse") : "soft" }, signed(delta, 1))) : null,
-        cell("c-influence", signed(current.column("influence")[i], digits())),
-        current.has("ratio") ? cell("c-ratio", fixed(current.column("ratio")[i], 2)) : null,
-        cell("c-text", lines().map(([role, mark, lang]) => {
-          const text = data.text(role, i);
-          return el("div.line", {}, mark, el("span.preview", { dir: "auto", lang: lang || null, class: text ? "" : "soft" }, text ? visible(text.slice(0, PREVIEW).replace(/\s+/g, " ")) : text === "" ? "(empty)" : text === null ? "(missing)" : data.ready.texts ? (data.redacted || !data.embedded(i) ? "(not in this file)" : "…") : "…"));
-        })));
+    /** The cells of a row, which stay while it shows one segment after another. @param {any} row */
+    function cells(row) {
+      const { b } = current, cell = (/** @type {string} */ kind, /** @type {any} */ ...content) => el(`div.${kind}`, { role: "gridcell" }, content);
+      const parts = row.parts = { shape, number: el("span"), doc: data.documents ? el("bdi") : null, a: cell("c-score"), b: b ? cell("c-score") : null, delta: b ? el("span") : null, influence: cell("c-influence"), ratio: current.has("ratio") ? cell("c-ratio") : null,
+        lines: lines().map(([role, mark, lang]) => ({ role, mark, text: el("span.preview", { dir: "auto", lang: lang || null }) })) };
+      replace(row, cell("c-number", parts.number, parts.doc ? el("span.doc", {}, parts.doc) : null), parts.a, parts.b, parts.delta ? cell("c-delta", parts.delta) : null, parts.influence, parts.ratio,
+        cell("c-text", parts.lines.map(line => el("div.line", {}, line.mark, line.text))));
       row.style.height = `${list.height}px`;
+      return parts;
+    }
+
+    /** @param {any} row @param {number} i */
+    function fill(row, i) {
+      const { a, b } = current, { documents } = data, parts = row.parts?.shape === shape ? row.parts : cells(row);
+      parts.number.textContent = count(i + 1);
+      if (documents) parts.doc.textContent = documents.names[documents.of[i]];
+      parts.a.textContent = fixed(current.scores(a)[i], 1);
+      if (b) {
+        const delta = current.column("delta")[i];
+        parts.b.textContent = fixed(current.scores(b)[i], 1);
+        parts.delta.textContent = signed(delta, 1);
+        parts.delta.className = delta ? ((delta > 0) === current.metric.higher ? "better" : "worse") : "soft";
+      }
+      parts.influence.textContent = signed(current.column("influence")[i], digits());
+      if (parts.ratio) parts.ratio.textContent = fixed(current.column("ratio")[i], 2);
+      for (const { role, text: place } of parts.lines) {
+        const text = data.text(role, i);
+        place.classList.toggle("soft", !text);
+        if (text) replace(place, visible(text.slice(0, PREVIEW).replace(/\s+/g, " ")));
+        else place.textContent = text === "" ? "(empty)" : text === null ? "(missing)" : data.ready.texts && !data.manifest.serve ? "(not in this file)" : "…";
+      }
     }
 
     /** So many digits that the largest influences are told apart. */
@@ -140,11 +156,12 @@ export const segmentsView = {
       const { chosen } = current, seg = store.get("seg"), place = seg === null ? -1 : current.place(seg - 1);
       list.node.classList.toggle("single", !current.b);
       list.height = height();
+      shape++;
       list.node.scrollTop = 0;
       list.reset(chosen.length, Math.max(0, place));
       if (place > 0) list.go(place, false);
       nothing.hidden = chosen.length > 0;
-      replace(nothing, current.busy ? "Searching …" : current.problem ? `The search cannot be made: ${current.problem}.` : ["No segment has all of this. ", button("Clear the filters", () => store.set({ ...FILTERS }))]);
+      replace(nothing, current.busy !== null ? "Searching …" : current.problem ? `The search cannot be made: ${current.problem}.` : ["No segment has all of this. ", button("Clear the filters", () => store.set({ ...FILTERS }))]);
     }
 
     function open() {
@@ -205,7 +222,7 @@ export const segmentsView = {
     function bar() {
       const { subset: of, a, b } = current, { n } = data;
       const chosen = current.chosen.length;
-      replace(subset, current.busy ? "Searching …" : [el("span", {}, el("strong", {}, count(chosen)), chosen === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${plural(n, "segment")}`),
+      replace(subset, current.busy ? `Searching … ${Math.round(100 * current.busy)}%` : [el("span", {}, el("strong", {}, count(chosen)), chosen === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${plural(n, "segment")}`, store.get("find") && data.manifest.embedded < n && !data.manifest.serve ? ` (the text of ${count(data.manifest.embedded)} is in this file)` : ""),
         of && of.count === chosen ? [el("span", {}, badge(a), " ", exact(of.a)), b && of.b !== null && of.delta !== null ? [el("span", {}, badge(b), " ", exact(of.b)), el("span", {}, "Δ ", el("strong", {}, exact(of.delta, signed(of.delta)))) ] : null,
           el("span.soft", {}, of.waiting ? "interval …" : of.interval ? [b ? interval(of.interval.low, of.interval.high) : interval(of.interval.low, of.interval.high, 2, false), ` ${Math.round(100 * current.level)}%, ${of.interval.how}`, of.note ? `; ${of.note}` : ""] : of.note || "no interval")] : null]);
     }
@@ -232,7 +249,7 @@ export const segmentsView = {
     /** @param {string} name */
     function title(name) {
       const { a, b, metric } = current;
-      return { scoreA: `${metric.name} of ${a.letter}`, scoreB: `${metric.name} of ${b?.letter}`, delta: "Δ", influence: "Influence", ratio: "Length ratio", length: "Reference length" }[name] ?? name;
+      return { scoreA: `${metric.name} of ${a.letter}`, scoreB: `${metric.name} of ${b?.letter}`, delta: "Δ", influence: "Influence", ratio: "Length ratio", length: "Reference length" }[name] ?? countName(current, name);
     }
 
     /** A histogram to draw a range on, and two numbers that say the same. @param {string} name */

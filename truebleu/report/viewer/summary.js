@@ -40,7 +40,8 @@ function sentence({ current, data }) {
   const p = pair?.corrected_p ?? pair?.p;
   if (typeof p === "number") told.push(pValue(p) + (pair.corrected_p === null || pair.corrected_p === undefined ? "" : `, ${comparison.correction.title}`));
   if (pair && comparison.test) told.push(`${comparison.test.title}, ${count(comparison.test.samples)} samples`);
-  return [name(b), " is ", el("strong", {}, `${fixed(Math.abs(value))} ${metric.name}`), ` ${value > 0 ? "above" : "below"} `, name(a), metric.higher ? "" : ` (lower is better, so ${b.letter} is ${better ? "better" : "worse"})`,
+  const first = data.systems.length > 2 && data.systems.every(s => (metric.higher ? -1 : 1) * (current.corpus(s) - current.corpus(b)) >= 0);
+  return [name(b), first ? `, best of ${data.systems.length} systems, is ` : " is ", el("strong", {}, `${fixed(Math.abs(value))} ${metric.name}`), ` ${value > 0 ? "above" : "below"} `, name(a), metric.higher ? "" : ` (lower is better, so ${b.letter} is ${better ? "better" : "worse"})`,
     told.length ? `: ${told.join("; ")}.` : ".",
     pair?.significant === true ? " The difference is significant." : pair?.significant === false ? " The difference is not significant: chance alone makes such ones." : pair ? "" : " Of these numbers there is no test in this file; the list of segments gives an interval."];
 }
@@ -75,25 +76,26 @@ function section(context, setting, content) {
     columns.push([{ title: "Δ", number: true, hint: `difference to ${a.letter} ${a.name}` }, r => r.system === a ? el("span.soft", {}, "baseline") : exact(r.delta, signed(r.delta))]);
     if (content?.intervals && reported) {
       columns.push([{ title: "interval of Δ", number: true }, r => r.system === a ? "" : r.pair?.interval ? interval(r.pair.interval.low, r.pair.interval.high) : el("span.soft", {}, "n too small")]);
-      if (scale) columns.push([{ title: "Δ, drawn", hint: "the intervals of Δ, side by side; the line is zero" }, r => r.pair?.interval ? forest(r.pair, r.delta, scale, setting.higher_is_better) : ""]);
+      if (scale) columns.push([{ title: "Δ, drawn", hint: "the intervals of Δ, side by side; the line is zero" }, r => r.pair?.interval ? intervalOf(r.pair, r.delta, scale, setting.higher_is_better) : ""]);
     }
     if (tests && reported) {
-      columns.push([{ title: content.correction ? `p (${content.correction.title})` : "p", number: true, hint: tests.title }, r => { const p = r.pair?.corrected_p ?? r.pair?.p; return typeof p === "number" ? [p < 0.001 ? "< 0.001" : p.toFixed(3), r.pair.significant ? el("span", { title: "significant" }, "*") : el("span.soft", {}, " ")] : ""; }]);
+      columns.push([{ title: content.correction ? `p (${content.correction.title})` : "p", number: true, hint: tests.title }, r => { const p = r.pair?.corrected_p ?? r.pair?.p; return typeof p === "number" ? [exact(p, p < 0.001 ? "< 0.001" : p.toFixed(3)), r.pair.significant ? el("span", { title: "significant" }, "*") : el("span.soft", {}, " ")] : ""; }]);
       columns.push([{ title: "Cluster", number: true, hint: "every system of a cluster is significantly better than all below it" }, r => r.of?.cluster ?? ""]);
     }
     columns.push([{ title: "Won / tied / lost", number: true, hint: "segments scored better than, as, and worse than the baseline's" }, r => r.pair ? `${count(r.pair.wins)} / ${count(r.pair.ties)} / ${count(r.pair.losses)}` : ""]);
+    if (rows.some(r => r.pair?.segments_needed)) columns.push([{ title: "Needed", number: true, hint: "about how many segments like these would show this difference, with power 0.8" }, r => r.pair?.segments_needed ? count(r.pair.segments_needed) : ""]);
   }
   const title = here ? current.metric.name : setting.name;
   return el("section", {},
     el("h2", {}, setting.label === setting.name ? title : `${title} (${setting.label})`, setting.higher_is_better ? "" : ", lower is better"),
     several ? el("p.soft", {}, "Δ is to ", badge(a, true), metric?.source === "given" ? "; scores were given" : "", data.systems.length > 2 ? ["; baseline: ", data.systems.map(s => el("label.check", {}, el("input", { type: "radio", name: `baseline ${setting.id}`, checked: s === a, "aria-label": `Baseline ${s.letter} ${s.name}`, on: { change: () => store.set(s === current.b ? { a: s.index, b: a.index } : { a: s.index }) } }), badge(s)))] : "") : null,
     table(`Systems by ${setting.label}`, columns.map(([head]) => head), rows.map(row => columns.map(([, cell]) => cell(row))), { quiet: true }),
-    details ? parts(rows.map(row => [row.system, row.of.details]), setting.label) : null,
+    details ? madeOf(rows.map(row => [row.system, row.of.details]), setting.label) : null,
     signature(here ? current.metric.name : setting.name, here ? current.metric.signature : setting.signature));
 }
 
 /** What the scores are made of. @param {[import("./data.js").System, any][]} rows @param {string} label */
-function parts(rows, label) {
+function madeOf(rows, label) {
   const orders = Math.max(...rows.map(([, of]) => of.precisions.length)), whole = (/** @type {number} */ x) => x % 1 ? fixed(x, 1) : count(x);
   return table(`What ${label} is made of`, [{ title: "System" }, ...Array.from({ length: orders }, (_, n) => ({ title: [`p`, el("sub", {}, String(n + 1))], number: true, hint: `precision of ${n + 1}-grams, in per cent` })),
     { title: "Brevity", number: true, hint: "brevity penalty" }, { title: "Tokens", number: true, hint: "of the system" }, { title: "of reference", number: true, hint: "effective reference length" }, { title: "Ratio", number: true, hint: "of these lengths" }],
@@ -114,7 +116,7 @@ function letters(names, data) {
 }
 
 /** An interval of Δ beside the others; the numbers stand in the same row. @param {any} pair @param {number} value @param {{low: number, high: number}} scale @param {boolean} higher */
-function forest(pair, value, scale, higher) {
+function intervalOf(pair, value, scale, higher) {
   const x = (/** @type {number} */ v) => 6 + 148 * (v - scale.low) / (scale.high - scale.low || 1);
   const { low, high } = pair.interval, sure = pair.significant ?? (low > 0 || high < 0), good = (value > 0) === higher;
   return svg("svg", { class: `forest ${!sure ? "" : good ? "better" : "worse"}`, width: 160, height: 20, viewBox: "0 0 160 20", role: "img", "aria-label": `${signed(value)}, from ${signed(low)} to ${signed(high)}` },
@@ -128,7 +130,7 @@ function matrix({ data, store, current }) {
   const { metric } = current, { systems } = data, values = systems.map(s => current.corpus(s));
   const most = Math.max(...values) - Math.min(...values) || 1;
   return el("section", {}, el("h2", {}, `Δ ${metric.name} of every two systems`), el("p.soft", {}, "Row less column. A star: significant. A cell takes its two systems for the comparison."),
-    table(`Δ ${metric.name}, row less column`, [{ title: "" }, ...systems.map(s => ({ title: badge(s), number: true, hint: s.name }))], systems.map((row, i) => [badge(row, true), ...systems.map((column, j) => {
+    table(`Δ ${metric.name}, row less column`, [{ title: "System" }, ...systems.map(s => ({ title: badge(s), number: true, hint: s.name }))], systems.map((row, i) => [badge(row, true), ...systems.map((column, j) => {
       if (i === j) return "";
       const delta = values[i] - values[j], pair = current.pair(column, row), good = (delta > 0) === metric.higher;
       const strength = delta ? Math.min(4, Math.ceil(4 * Math.abs(delta) / most)) : 0;

@@ -1,0 +1,192 @@
+"""Other packages' names over this package's engine, and `install`, which puts them in their place.
+
+`truebleu.compat.sacrebleu` and `truebleu.compat.nltk` can be imported by these names. Programs that
+import the originals, your own or others', get them after `install`, before their first import:
+
+    import truebleu.compat
+    truebleu.compat.install("nltk")
+    from nltk.translate.bleu_score import sentence_bleu  # truebleu.compat.nltk.bleu_score's
+
+An installation holds in the process that made it: call it in each worker too. What is known of
+installed distributions stays as it is; `importlib.metadata.version("sacrebleu")` is the version of
+the original, or an error without one.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.machinery import ModuleSpec
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import CodeType, ModuleType
+    from typing import Any
+
+__all__ = ["install", "uninstall"]
+
+# For each package the modules that are replaced, with all below them. Of NLTK four modules are; the
+# rest of it, which has to be installed, stays its own.
+PACKAGES: dict[str, dict[str, str]] = {
+    "sacrebleu": {"sacrebleu": "truebleu.compat.sacrebleu"},
+    "nltk": {
+        f"nltk.translate.{module}": f"truebleu.compat.nltk.{module}"
+        for module in ("bleu_score", "gleu_score", "nist_score", "chrf_score")
+    },
+}
+
+
+def install(name: str, *, replace: bool = False) -> None:
+    """Makes `import` of this name give truebleu's module, in this process.
+
+    name: "sacrebleu", whole, or "nltk", of which the BLEU, GLEU, NIST and chrF of `nltk.translate`
+        are replaced (also where NLTK itself gives them other names, as `nltk.translate.bleu`).
+    replace: what to do if the original has been imported already. It is an error, because what was
+        taken from it stays the original's. With True it is replaced for imports from now on;
+        names in other modules (`from sacrebleu import corpus_bleu`) are still the original's.
+
+    Installing again does nothing. Raises RuntimeError for an original that is there already,
+    ValueError for an unknown name.
+    """
+    modules = _modules(name)
+    if _finder(name) is not None:
+        return
+    originals = {known: module for known, module in _loaded(modules).items() if not _is_own(module)}
+    if originals and not replace:
+        raise RuntimeError(
+            f"{min(originals)} is imported already, and names that were taken from it would stay "
+            f"the original's. Call truebleu.compat.install({name!r}) before the first import of "
+            f"{name}, or with replace=True, which counts for imports from now on"
+        )
+    for known in originals:
+        del sys.modules[known]
+    finder = _Finder(modules, originals)
+    sys.meta_path.insert(0, finder)
+    _renew(modules, originals)
+
+
+def uninstall(name: str) -> None:
+    """Undoes `install`: imports give the original again, the same module where there was one.
+
+    Names that were taken in between stay truebleu's. Without an installation it does nothing.
+    """
+    modules = _modules(name)
+    finder = _finder(name)
+    if finder is None:
+        return
+    sys.meta_path.remove(finder)
+    own = _loaded(modules)
+    for known in own:
+        del sys.modules[known]
+    sys.modules.update(finder.originals)
+    _renew(modules, own)
+
+
+def _modules(name: str) -> dict[str, str]:
+    if name not in PACKAGES:
+        from truebleu.tokenizers import nearest
+
+        raise ValueError(f"no stand-in for {name!r}{nearest(str(name), PACKAGES)}")
+    return PACKAGES[name]
+
+
+def _finder(name: str) -> _Finder | None:
+    """The finder that an installation has put into the import system."""
+    finders = (finder for finder in sys.meta_path if isinstance(finder, _Finder))
+    return next((finder for finder in finders if finder.modules is PACKAGES[name]), None)
+
+
+def _loaded(modules: Mapping[str, str]) -> dict[str, ModuleType]:
+    """The modules that are replaced, and those below them, as far as they are imported."""
+    return {
+        name: module
+        for name, module in sys.modules.copy().items()
+        if module is not None and _counterpart(name, modules) is not None
+    }
+
+
+def _is_own(module: ModuleType) -> bool:
+    return module.__name__.startswith(f"{__name__}.")
+
+
+def _counterpart(name: str, modules: Mapping[str, str]) -> str | None:
+    """What stands for the module of this name."""
+    for original, own in modules.items():
+        if name == original or name.startswith(f"{original}."):
+            return own + name[len(original) :]
+    return None
+
+
+def _renew(modules: Mapping[str, str], gone: Mapping[str, ModuleType]) -> None:
+    """Where a package that stays has names for modules that are gone and what is in them.
+
+    `nltk.translate.bleu` is such a name for `nltk.translate.bleu_score.sentence_bleu`, and NLTK
+    has some of them a second time as `nltk.bleu`.
+    """
+    from importlib import import_module
+
+    renewed: dict[int, object] = {}
+    for name, module in gone.items():
+        parent = name.rpartition(".")[0]
+        if name not in modules or parent not in sys.modules:
+            continue
+        new = import_module(name)
+        renewed[id(module)] = new
+        for public, value in vars(module).items():
+            if getattr(value, "__module__", None) == module.__name__ and hasattr(new, public):
+                renewed[id(value)] = getattr(new, public)
+        root = name.partition(".")[0]
+        for other in _loaded({root: root}).values():
+            for public, value in list(vars(other).items()):
+                if id(value) in renewed:
+                    setattr(other, public, renewed[id(value)])
+
+
+class _Finder:
+    """Finds truebleu's modules under the names of others."""
+
+    def __init__(self, modules: Mapping[str, str], originals: dict[str, ModuleType]) -> None:
+        self.modules = modules
+        self.originals = originals
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,  # noqa: ARG002
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> ModuleSpec | None:
+        """The specification of a module that `import` asks for."""
+        counterpart = _counterpart(fullname, self.modules)
+        if counterpart is None:
+            return None
+        from importlib.util import find_spec
+
+        found = find_spec(counterpart)
+        if found is None:
+            return None
+        below = found.submodule_search_locations
+        loader: Any = _Loader(found)
+        spec = ModuleSpec(fullname, loader, origin=found.origin, is_package=below is not None)
+        spec.submodule_search_locations = below
+        return spec
+
+
+class _Loader:
+    """Gives a module that has a name of its own under another, the same object."""
+
+    def __init__(self, spec: ModuleSpec) -> None:
+        self.spec = spec
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:  # noqa: ARG002
+        """The module by its own name."""
+        from importlib import import_module
+
+        return import_module(self.spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing is to be executed again; but the module is to know itself by its own name."""
+        module.__spec__ = self.spec
+
+    def get_code(self, fullname: str) -> CodeType | None:  # noqa: ARG002
+        """What `python -m` and `runpy` execute."""
+        return self.spec.loader.get_code(self.spec.name)  # type: ignore[union-attr,no-any-return]

@@ -1,0 +1,377 @@
+"""NLTK's `nltk.translate.bleu_score`: BLEU of tokens, and the smoothing methods.
+
+Kishore Papineni, Salim Roukos, Todd Ward and Wei-Jing Zhu (2002): BLEU: a method for automatic
+evaluation of machine translation. ACL. Boxing Chen and Colin Cherry (2014): A systematic comparison
+of smoothing techniques for sentence-level BLEU. WMT. With all that is particular to NLTK: every
+segment counts at least one n-gram of each order, a precision that smoothing left at 0 counts as 1,
+and methods 5 to 7 look at the last segment of a corpus.
+"""
+
+from __future__ import annotations
+
+import fractions
+import sys
+import warnings
+from collections import Counter
+from math import exp, fsum, log
+
+from truebleu.compat.nltk import counting
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, Self
+
+    Counts = Sequence[int]
+    Weights = Sequence[float] | Sequence[Sequence[float]]
+
+UNIFORM = (0.25, 0.25, 0.25, 0.25)
+
+
+class Fraction(fractions.Fraction):
+    """A fraction whose numerator and denominator are what was given, in the lowest terms or not."""
+
+    _given: tuple[Any, Any] | None
+
+    def __new__(cls, numerator: Any = 0, denominator: Any = None, _normalize: bool = False) -> Self:
+        """Since Python 3.12 the value itself is in the lowest terms all the same."""
+        if sys.version_info < (3, 12):
+            new: Any = super().__new__
+            self: Self = new(cls, numerator, denominator, _normalize=_normalize)
+        else:
+            self = super().__new__(cls, numerator, denominator)
+        self._given = None if _normalize else (numerator, denominator)
+        return self
+
+    @property
+    def numerator(self) -> Any:
+        """The number above the line."""
+        return super().numerator if self._given is None else self._given[0]
+
+    @property
+    def denominator(self) -> Any:
+        """The number below the line."""
+        return super().denominator if self._given is None else self._given[1]
+
+
+def sentence_bleu(
+    references: Sequence[Sequence[Any]],
+    hypothesis: Sequence[Any],
+    weights: Weights = UNIFORM,
+    smoothing_function: Callable[..., Any] | None = None,
+    auto_reweigh: bool = False,
+) -> Any:
+    """BLEU of one segment, 0-1.
+
+    references: the tokens of each reference.
+    hypothesis: the tokens of the hypothesis. A str stands for its characters.
+    weights: one for each order, or a list of several such sequences.
+    smoothing_function: a method of `SmoothingFunction`, or anything that is called as they are.
+    auto_reweigh: with the default weights and fewer than 4 tokens, weigh as many orders equally.
+
+    Returns a float; 0, the integer, without a common token; with several sequences of weights, a
+    list of them.
+
+    >>> reference = "It is a guide to action that ensures that the military will forever heed"
+    >>> hypothesis = "It is a guide to action which ensures that the military always obeys"
+    >>> sentence_bleu([reference.split()], hypothesis.split())
+    0.5355360591955259
+    """
+    return corpus_bleu([references], [hypothesis], weights, smoothing_function, auto_reweigh)
+
+
+def corpus_bleu(
+    list_of_references: Sequence[Sequence[Sequence[Any]]],
+    hypotheses: Sequence[Sequence[Any]],
+    weights: Weights = UNIFORM,
+    smoothing_function: Callable[..., Any] | None = None,
+    auto_reweigh: bool = False,
+) -> Any:
+    """BLEU of a corpus, from counts that are summed over segments. Arguments as `sentence_bleu`.
+
+    list_of_references: for each segment, the tokens of each of its references.
+    hypotheses: for each segment, the tokens of its hypothesis.
+    """
+    pairs = counting.paired(list_of_references, hypotheses)
+    many = _several(weights)
+    orders = max(map(len, many))
+    if not pairs and orders:
+        raise ZeroDivisionError("hypotheses: no segments at all; there is nothing to score")
+    length, reference_length, matches, totals = _counts(pairs, orders)
+    if not matches or not matches[0]:
+        return 0 if len(many) == 1 else [0] * len(many)
+    precisions = _smoothed(smoothing_function, matches, totals, pairs[-1], length)
+    brevity = brevity_penalty(reference_length, length)
+    scores = []
+    for weight in many:
+        if auto_reweigh and length < len(UNIFORM) and weight == UNIFORM:
+            weight = (1 / length,) * length  # noqa: PLW2901
+        logs = [w * log(p) for w, p in zip(weight, precisions, strict=False) if p > 0]
+        scores.append(brevity * exp(fsum(logs)))
+    return scores[0] if len(many) == 1 else scores
+
+
+def modified_precision(
+    references: Sequence[Sequence[Any]], hypothesis: Sequence[Any], n: int
+) -> Fraction:
+    """The clipped matches of order `n` over the n-grams of the hypothesis, at least one of them.
+
+    >>> precision = modified_precision(["the cat is on the mat".split()], ["the"] * 4, n=1)
+    >>> precision.numerator, precision.denominator
+    (2, 4)
+    """
+    found = counting.counted(hypothesis, n)
+    matched: Counter[tuple[Any, ...]] = Counter()
+    number = 0
+    for number, reference in enumerate(references, 1):  # noqa: B007
+        matched |= found & counting.counted(reference, n)
+    if found and not number:
+        raise KeyError("references: there are none, and precision is defined by them")
+    return Fraction(matched.total(), max(1, found.total()), _normalize=False)
+
+
+def closest_ref_length(references: Sequence[Sequence[Any]], hyp_len: int) -> int:
+    """The length of the reference that is closest to `hyp_len`; of two, that of the shorter."""
+    lengths = [len(reference) for reference in references]
+    if not lengths:
+        raise ValueError("references: there are none, so none is the closest in length")
+    return min(lengths, key=lambda length: (abs(length - hyp_len), length))
+
+
+def brevity_penalty(closest_ref_len: float, hyp_len: float) -> float:
+    """1, or less if the hypotheses are not longer than the references; 0 without a token.
+
+    >>> brevity_penalty(28, 12)
+    0.2635971381157267
+    """
+    if hyp_len > closest_ref_len:
+        return 1
+    return exp(1 - closest_ref_len / hyp_len) if hyp_len else 0
+
+
+class SmoothingFunction:
+    """Chen and Cherry's smoothing methods, as NLTK 3.10 has them.
+
+    epsilon: what method 1 has instead of no match.
+    alpha: how much the prior of method 6 weighs.
+    k: the constant of method 4.
+
+    A method takes the precisions of all orders as fractions, and as `references=`, `hypothesis=`
+    and `hyp_len=` the last segment and the length of all hypotheses. It gives a list of numbers.
+    Methods 3 to 7 change the list that they are given.
+    """
+
+    def __init__(self, epsilon: float = 0.1, alpha: float = 5, k: float = 5) -> None:
+        self.epsilon = epsilon
+        self.alpha = alpha
+        self.k = k
+
+    def method0(self, p_n: list[Any], *args: Any, **kwargs: Any) -> list[Any]:  # noqa: ARG002
+        """No smoothing: the smallest number instead of 0, and a warning."""
+        return [p if p.numerator != 0 else _unmatched(order) for order, p in enumerate(p_n, 1)]
+
+    def method1(self, p_n: list[Any], *args: Any, **kwargs: Any) -> list[Any]:  # noqa: ARG002
+        """So many matches (`epsilon`) instead of none."""
+        return [
+            p if p.numerator != 0 else (p.numerator + self.epsilon) / p.denominator for p in p_n
+        ]
+
+    def method2(self, p_n: list[Any], *args: Any, **kwargs: Any) -> list[Any]:  # noqa: ARG002
+        """One more match and one more n-gram, above order 1 (Lin and Och 2004)."""
+        return [
+            Fraction(p.numerator + 1, p.denominator + 1, _normalize=False) if i else p
+            for i, p in enumerate(p_n)
+        ]
+
+    def method3(self, p_n: list[Any], *args: Any, **kwargs: Any) -> list[Any]:  # noqa: ARG002
+        """1/2 of a match for the first order without one, 1/4 for the next, as mteval-v13a."""
+        divisor = 1
+        for i, p in enumerate(p_n):
+            if p.numerator == 0:
+                divisor *= 2
+                p_n[i] = 1 / (divisor * p.denominator)
+        return p_n
+
+    def method4(
+        self,
+        p_n: list[Any],
+        references: Any,  # noqa: ARG002
+        hypothesis: Any,
+        hyp_len: int | None = None,
+        *args: Any,  # noqa: ARG002
+        **kwargs: Any,  # noqa: ARG002
+    ) -> list[Any]:
+        """As method 3, but the fewer, the shorter the hypothesis: ln(length) / k of them."""
+        length = hyp_len or len(hypothesis)
+        divisor = 1
+        for i, p in enumerate(p_n):
+            if p.numerator == 0 and length > 1:
+                divisor *= 2
+                p_n[i] = 1 / (divisor * self.k / log(length)) / p.denominator
+        return p_n
+
+    def method5(
+        self,
+        p_n: list[Any],
+        references: Any,
+        hypothesis: Any,
+        hyp_len: int | None = None,  # noqa: ARG002
+        *args: Any,  # noqa: ARG002
+        **kwargs: Any,  # noqa: ARG002
+    ) -> list[Any]:
+        """The mean of the orders before (smoothed), at and behind; behind the last are 5-grams."""
+        behind = [*p_n[1:], modified_precision(references, hypothesis, 5)]
+        before = p_n[0] + 1
+        for i, after in enumerate(behind):
+            p_n[i] = before = (before + p_n[i] + after) / 3
+        return p_n
+
+    def method6(
+        self,
+        p_n: list[Any],
+        references: Any,  # noqa: ARG002
+        hypothesis: Any,
+        hyp_len: int | None = None,  # noqa: ARG002
+        *args: Any,  # noqa: ARG002
+        **kwargs: Any,  # noqa: ARG002
+    ) -> list[Any]:
+        """Above order 2, with a prior from the two orders below (Gao and He 2013)."""
+        if not p_n[2]:
+            raise AssertionError("method 6 needs a match of 3-grams")
+        for i in range(2, len(p_n)):
+            prior = 0 if p_n[i - 2] == 0 else p_n[i - 1] ** 2 / p_n[i - 2]
+            ngrams = max(0, len(hypothesis) - i)
+            p_n[i] = (p_n[i].numerator + self.alpha * prior) / (ngrams + self.alpha)
+        return p_n
+
+    def method7(
+        self,
+        p_n: list[Any],
+        references: Any,
+        hypothesis: Any,
+        hyp_len: int | None = None,
+        *args: Any,  # noqa: ARG002
+        **kwargs: Any,  # noqa: ARG002
+    ) -> list[Any]:
+        """Method 4, then method 5."""
+        length = hyp_len or len(hypothesis)
+        p_n = self.method4(p_n, references, hypothesis, length)
+        return self.method5(p_n, references, hypothesis, length)
+
+
+def _several(weights: Any) -> Any:
+    """The sequences of weights, one for each score."""
+    if weights is UNIFORM:
+        return [weights]
+    try:
+        weights[0][0]
+    except (TypeError, IndexError):
+        return [weights]
+    return weights
+
+
+def _counts(pairs: list[tuple[Any, Any]], orders: int) -> tuple[int, int, Counts, Counts]:
+    """Lengths of hypotheses and references, matches and n-grams of each order."""
+    if not counting.is_order(orders) or not counting.in_kernel(pairs):
+        return _plain_counts(pairs, orders)
+    if len(pairs) > 1:
+        texts = [counting.texts((hypothesis, *references)) for references, hypothesis in pairs]
+        metric = counting.engine(orders, missing_order="at-least-one")
+        table = metric.statistics([one[0] for one in texts], [tuple(one[1:]) for one in texts])
+        length, reference_length, *counts = table.total().tolist()[0]
+        return length, reference_length, counts[:orders], counts[orders:]
+    ((references, hypothesis),) = pairs
+    text, *others = counting.texts((hypothesis, *references))
+    matches = counting.engine(orders).sentence(text, others).matches
+    length = len(hypothesis)
+    totals: Counts = range(length, length - orders, -1)
+    if length < orders:
+        totals = [max(1, total) for total in totals]
+    return length, closest_ref_length(references, length), matches, totals
+
+
+def _plain_counts(pairs: list[tuple[Any, Any]], orders: int) -> tuple[int, int, Counts, Counts]:
+    """The same of anything that has n-grams, in the order that NLTK looks at it."""
+    lengths = [0, 0]
+    matches, totals = [0] * orders, [0] * orders
+    for references, hypothesis in pairs:
+        for i in range(orders):
+            precision = modified_precision(references, hypothesis, i + 1)
+            matches[i] += precision.numerator
+            totals[i] += precision.denominator
+        length = len(hypothesis)
+        lengths[0] += length
+        lengths[1] += closest_ref_length(references, length)
+    return lengths[0], lengths[1], matches, totals
+
+
+def _smoothed(
+    function: Any, matches: Counts, totals: Counts, last: tuple[Any, Any], length: int
+) -> Sequence[Any]:
+    """The precisions after smoothing. The simple methods need no fractions for it."""
+    if not function:
+        return _method0(None, matches, totals, length)
+    owner = getattr(function, "__self__", None)
+    if type(owner) is SmoothingFunction and function.__func__ in _SIMPLE:
+        return _SIMPLE[function.__func__](owner, matches, totals, length)
+    precisions = [Fraction(m, t, _normalize=False) for m, t in zip(matches, totals, strict=True)]
+    references, hypothesis = last
+    smoothed: Sequence[Any] = function(
+        precisions, references=references, hypothesis=hypothesis, hyp_len=length
+    )
+    return smoothed
+
+
+def _unmatched(order: int) -> float:
+    """What method 0 takes for a precision of 0."""
+    warnings.warn(
+        f"\nThe hypothesis has no {order}-gram in common with its references. NLTK's BLEU is then "
+        "not 0 but a tiny number. Use a smoothing method of SmoothingFunction(), or n-grams that "
+        "are shorter.",
+        stacklevel=1,
+    )
+    return sys.float_info.min
+
+
+# Methods 0 to 4 on numbers: what division makes of the fractions, to the last bit.
+
+
+def _method0(_: Any, matches: Counts, totals: Counts, __: int) -> list[float]:
+    pairs = enumerate(zip(matches, totals, strict=True), 1)
+    return [m / t if m else _unmatched(order) for order, (m, t) in pairs]
+
+
+def _method1(smoothing: Any, matches: Counts, totals: Counts, _: int) -> list[float]:
+    return [(m or m + smoothing.epsilon) / t for m, t in zip(matches, totals, strict=True)]
+
+
+def _method2(_: Any, matches: Counts, totals: Counts, __: int) -> list[float]:
+    pairs = zip(matches[1:], totals[1:], strict=True)
+    return [matches[0] / totals[0], *((m + 1) / (t + 1) for m, t in pairs)]
+
+
+def _method3(_: Any, matches: Counts, totals: Counts, __: int) -> list[float]:
+    divisor, values = 1, []
+    for m, t in zip(matches, totals, strict=True):
+        divisor *= 1 if m else 2
+        values.append(m / t if m else 1 / (divisor * t))
+    return values
+
+
+def _method4(smoothing: Any, matches: Counts, totals: Counts, length: int) -> list[float]:
+    if length <= 1:
+        return [m / t for m, t in zip(matches, totals, strict=True)]
+    divisor, values = 1, []
+    for m, t in zip(matches, totals, strict=True):
+        divisor *= 1 if m else 2
+        values.append(m / t if m else 1 / (divisor * smoothing.k / log(length)) / t)
+    return values
+
+
+_SIMPLE: dict[Any, Callable[..., list[float]]] = {
+    SmoothingFunction.method0: _method0,
+    SmoothingFunction.method1: _method1,
+    SmoothingFunction.method2: _method2,
+    SmoothingFunction.method3: _method3,
+    SmoothingFunction.method4: _method4,
+}

@@ -1,0 +1,85 @@
+"""N-grams of token sequences: counted by the kernel where it can serve, and plainly where not."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import cache
+from itertools import chain, count, starmap
+
+from truebleu.bleu import BLEU
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+# The longest n-grams that the kernel counts.
+MOST_ORDERS = 16
+
+# Sequences that iterate the same each time and are as long as they say. A str is its characters.
+PLAIN = frozenset({list, tuple, str})
+
+
+@cache
+def engine(orders: int, missing_order: str | None = None) -> BLEU:
+    """The metric that counts n-grams of up to so many words."""
+    return BLEU("none", max_order=orders, missing_order=missing_order)
+
+
+def texts(sequences: Sequence[Sequence[Any]]) -> list[str]:
+    """Sequences of tokens as texts whose words are equal where the tokens are.
+
+    Tokens are whatever can be hashed. Those that are text without white space stay as they are.
+    """
+    flat = [*chain.from_iterable(sequences)]
+    # A class of its own may have its own idea of being equal.
+    if {*map(type, flat)} <= {str} and all(flat):
+        run = "".join(flat)
+        if run.isprintable() and " " not in run:  # no other white space is printable
+            return [" ".join(tokens) for tokens in sequences]
+    words: defaultdict[Any, str] = defaultdict(map(str, count()).__next__)
+    return [" ".join(map(words.__getitem__, tokens)) for tokens in sequences]
+
+
+def paired(references: Any, hypotheses: Any, name: str = "list_of_references") -> list[Any]:
+    """Each segment's references and hypothesis; the first argument is called `name`."""
+    if len(references) != len(hypotheses):
+        raise AssertionError(
+            f"{name} has {len(references)} entries and hypotheses {len(hypotheses)}; "
+            "every hypothesis needs its own references"
+        )
+    return list(zip(references, hypotheses, strict=False))
+
+
+def in_kernel(pairs: Iterable[tuple[Any, Any]]) -> bool:
+    """Whether all references and hypotheses are plain sequences, and no segment lacks one."""
+    return all(starmap(_is_plain, pairs))
+
+
+def _is_plain(references: Any, hypothesis: Any) -> bool:
+    return (
+        type(references) in PLAIN
+        and type(hypothesis) in PLAIN
+        and len(references) > 0
+        and PLAIN.issuperset(map(type, references))
+    )
+
+
+def is_order(n: object) -> bool:
+    """Whether the kernel counts n-grams of this order."""
+    return type(n) is int and 1 <= n <= MOST_ORDERS
+
+
+def ngrams(tokens: Iterable[Any], n: int) -> Iterable[tuple[Any, ...]]:
+    """All runs of `n` tokens; of no tokens, one more than there are tokens, as in NLTK."""
+    if not isinstance(n, int) or n < 0:
+        raise ValueError(f"{n!r}: the order of n-grams is an integer, not below 0")
+    tokens = tuple(tokens)
+    if n == 0:
+        return [()] * (len(tokens) + 1)
+    return zip(*(tokens[start:] for start in range(n)), strict=False)
+
+
+def counted(tokens: Any, n: int) -> Counter[tuple[Any, ...]]:
+    """How often each run of `n` tokens is there."""
+    return Counter(ngrams(tokens, n)) if len(tokens) >= n else Counter()

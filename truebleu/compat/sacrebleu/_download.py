@@ -1,0 +1,136 @@
+"""Test sets from the network: whole files or none, checked before anyone sees them."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from truebleu.files import WholeFile
+
+from ._messages import TestSetError, logger
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+# A server that says nothing for so many seconds is not waited for any longer.
+PATIENCE = 60
+
+
+def download_file(
+    source_path: str,
+    dest_path: str,
+    extract_to: str | None = None,
+    expected_md5: str | None = None,
+) -> None:
+    """Downloads an address to a file, unless the file is there, and unpacks it into a folder.
+
+    The file takes its place last, when its sum was checked and all of its contents lie where they
+    belong: a file that is there is a download that was finished. Processes that do the same at
+    the same time do not disturb one another.
+    """
+    os.makedirs(os.path.dirname(dest_path), exist_ok=True)
+    if os.path.exists(dest_path) and os.path.getsize(dest_path):
+        return
+    logger().info(f"Downloading {source_path} to {dest_path}")
+    with WholeFile(dest_path) as file:
+        got = _fetch(source_path, file)
+        if expected_md5 is not None and got != expected_md5:
+            say = logger().error
+            say(
+                "Fatal: MD5 sum of downloaded file was incorrect "
+                f"(got {got}, expected {expected_md5})."
+            )
+            say("Nothing of it was kept. Please run the command again.")
+            say(
+                "If the problem persists, the tarball may have changed, "
+                "in which case, please contact the SacreBLEU maintainer."
+            )
+            sys.exit(1)
+        file.flush()
+        if extract_to is not None:
+            _extract(file.name, dest_path, extract_to)
+
+
+def _fetch(address: str, file: BinaryIO) -> str:
+    """Writes what lies at an address to a file, and gives its MD5 sum."""
+    import http.client
+    import ssl
+    import urllib.request
+    from hashlib import md5
+
+    digest = md5(usedforsecurity=False)
+    try:
+        with urllib.request.urlopen(address, timeout=PATIENCE) as response:
+            missing = int(response.headers.get("Content-Length", 0))
+            while piece := response.read(1 << 20):
+                digest.update(piece)
+                missing -= len(piece)
+                file.write(piece)
+            if missing > 0:
+                raise TestSetError(f"{address} cannot be downloaded: {missing} bytes are missing")
+    except (OSError, http.client.HTTPException) as error:
+        if isinstance(getattr(error, "reason", error), ssl.SSLError):
+            logger().error(
+                "An SSL error was encountered in downloading the files. If you're on a Mac, "
+                'you may need to run the "Install Certificates.command" file located in the '
+                '"Python 3" folder, often found under /Applications'
+            )
+            sys.exit(1)
+        raise TestSetError(f"{address} cannot be downloaded: {error}") from error
+    return digest.hexdigest()
+
+
+def extract_tarball(filepath: str, destdir: str) -> None:
+    """Unpacks a .tar.gz, .tgz or .zip file into a folder; leaves other files alone."""
+    _extract(filepath, filepath, destdir)
+
+
+def _extract(archive: str, name: str, folder: str) -> None:
+    """Unpacks an archive that is called `name`, each file at once or not at all."""
+    import shutil
+    import tempfile
+
+    logger().info(f"Extracting {name} to {folder}")
+    if not name.endswith((".tar.gz", ".tgz", ".zip")):
+        return
+    os.makedirs(folder, exist_ok=True)
+    # Beside the files that it becomes: renaming them does not copy them.
+    beside = tempfile.mkdtemp(prefix=".truebleu-", dir=folder)
+    try:
+        _unpack(archive, beside, zipped=name.endswith(".zip"))
+        for path, folders, files in os.walk(beside):
+            place = os.path.join(folder, os.path.relpath(path, beside))
+            links = [each for each in folders if os.path.islink(os.path.join(path, each))]
+            os.makedirs(place, exist_ok=True)
+            for each in (*links, *files):
+                os.replace(os.path.join(path, each), os.path.join(place, each))
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _unpack(archive: str, folder: str, *, zipped: bool) -> None:
+    import tarfile
+    import zipfile
+    import zlib
+
+    try:
+        if zipped:
+            with zipfile.ZipFile(archive) as packed:
+                packed.extractall(folder)
+            return
+        with tarfile.open(archive) as tape:
+            # Nothing may be written outside of the folder. The first Pythons 3.11 cannot tell.
+            if hasattr(tarfile, "data_filter"):
+                tape.extraction_filter = tarfile.data_filter
+            tape.extractall(folder)
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise TestSetError(f"{archive} cannot be unpacked: {error}") from error
+
+
+def get_md5sum(dest_path: str) -> str:
+    """The MD5 sum of a file, in hexadecimal digits."""
+    from hashlib import file_digest, md5
+
+    with open(dest_path, "rb") as file:
+        return file_digest(file, lambda: md5(usedforsecurity=False)).hexdigest()

@@ -1,0 +1,226 @@
+"""What sacreBLEU prints of scores: lines, JSON, tables, and the scores of parts of test sets."""
+
+from __future__ import annotations
+
+from ._subsets import COUNTRY, filter_subset, get_available_origlangs, get_available_subsets
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, ClassVar
+
+# The numbers of colours in the escape sequences of terminals.
+COLOURS = {
+    name: 30 + number
+    for number, name in enumerate(
+        ("BLACK", "RED", "GREEN", "YELLOW", "BLUE", "MAGENTA", "CYAN", "WHITE")
+    )
+}
+COLOURS |= {f"LIGHT{name}_EX": number + 60 for name, number in COLOURS.items()}
+COLOURS["RESET"] = 39
+
+
+class Color:
+    """Colours on terminals."""
+
+    ENABLE_COLORS: ClassVar[bool] = True
+
+    @staticmethod
+    def format(msg: str, color: str) -> str:
+        """The message in a colour ("red", "lightblue_ex"), if colours are wanted and it is one."""
+        number = COLOURS.get(color.upper())
+        if not Color.ENABLE_COLORS or number is None:
+            return msg
+        return f"\x1b[{number}m{msg}\x1b[0m"
+
+
+def print_single_results(results: list[str], args: Any) -> None:
+    """Prints the scores of one system, one a metric, with their equals signs below one another."""
+    if args.format == "json":
+        print("[\n" + ",\n".join(results) + "\n]" if len(results) > 1 else results[0])
+        return
+    if "μ" in results[0]:
+        import re
+
+        interval = re.compile(r"\(μ = [0-9.]+ ± [0-9.]+\)")
+        for number, line in enumerate(results):
+            results[number] = interval.sub(lambda found: Color.format(found[0], "cyan"), line)
+    if len(results) == 1:
+        print(results[0])
+        return
+    named = [line for line in results if "=" in line]
+    for line in results:
+        if "=" not in line:
+            print(line)
+    # The space before the sign belongs to the right.
+    widths = [line.index("=") - 1 for line in named]
+    for line, width in zip(named, widths, strict=True):
+        print(f"{line[:width]:>{max(widths)}}{line[width:]}")
+
+
+def _format_score_lines(
+    scores: dict[str, Any],
+    width: int = 2,
+    multiline: bool = True,
+) -> dict[str, list[str]]:
+    """Results as cells of a table: the score, its interval, the p-value.
+
+    The names of the metrics say so, from the first on that has intervals.
+    """
+    table = {"System": scores["System"]}
+    has_intervals = False
+    for name, results in scores.items():
+        if name == "System":
+            continue
+        cells = []
+        for result in results:
+            if isinstance(result, str):
+                cells.append(result)
+                continue
+            cell = f"{result.score:.{width}f}"
+            if result.mean is not None:
+                has_intervals = True
+                cell += f" ({result.mean:.{width}f} ± {result.ci:.{width}f})"
+            if result.p_value is not None:
+                cell += ("\n" if multiline else " ") + _p_value(result.p_value)
+            cells.append(cell)
+        table[f"{name} (μ ± 95% CI)" if has_intervals else name] = cells
+    return table
+
+
+def _p_value(p: float) -> str:
+    """A p-value: with a star if it is significant, in red if not."""
+    text = f"(p = {p:.4f})"
+    return Color.format(text, "red") if p > 0.05 else f"{text}*"
+
+
+def print_results_table(
+    results: Mapping[str, Any], signatures: Mapping[str, str], args: Any
+) -> None:
+    """Prints the scores of several systems, what was tested, and the signatures."""
+    if args.format == "json":
+        print(_as_json(results))
+        return
+    from ._table import fancy_grid, latex_booktabs
+
+    is_latex = args.format == "latex"
+    cells = _format_score_lines(dict(results), args.width, multiline=not is_latex)
+    baseline = _coloured_baseline(cells)
+    columns = {Color.format(name, "cyan"): column for name, column in cells.items()}
+    print((latex_booktabs if is_latex else fancy_grid)(columns, args.width))
+    print()
+    if args.paired_bs or args.paired_ar:
+        _explain_test(baseline, args)
+    print("-----------------\nMetric signatures\n-----------------")
+    for name, signature in signatures.items():
+        print(f" - {name:<10} {signature}")
+
+
+def _as_json(results: Mapping[str, Any]) -> str:
+    import json
+
+    rows = [
+        {
+            "system": system,
+            **{
+                name: cells[number] if isinstance(cells[number], str) else vars(cells[number])
+                for name, cells in list(results.items())[1:]
+            },
+        }
+        for number, system in enumerate(results["System"])
+    ]
+    # The numbers may be NumPy's, of which JSON knows only those of double precision.
+    return json.dumps(rows, indent=4, default=float)
+
+
+def _coloured_baseline(cells: Mapping[str, list[str]]) -> str:
+    """Colours the row of the baseline, if the first row is one, and gives the baseline's name."""
+    name = cells["System"][0]
+    if not name.startswith("Baseline:"):
+        return ""
+    for column in cells.values():
+        column[0] = Color.format(column[0], "yellow")
+    return name
+
+
+def _explain_test(baseline_name: str, args: Any) -> None:
+    """Prints what the test did, and what one may conclude."""
+    if args.paired_bs:
+        test, count = "bootstrap resampling", f"{args.paired_bs_n} resampling trials"
+        given = "Actual system score / bootstrap estimated true mean / 95% CI are provided"
+    else:
+        test, count = "approximate randomization", f"{args.paired_ar_n} trials"
+        given = "Actual system score is provided"
+    title = f"Paired {test} test with {count}"
+    name = Color.format(baseline_name, "yellow")
+    baseline = Color.format("baseline", "yellow")
+    hypothesis = Color.format("Null hypothesis", "green")
+    red = Color.format("highlighted in red", "red")
+    rule = "-" * len(title)
+    print(f"""\
+{rule}
+{title}
+{rule}
+ - Each system is pairwise compared to {name}.
+   {given} for each metric.
+
+ - {hypothesis}: the system and the {baseline} translations are essentially
+   generated by the same underlying process. For a given system and the {baseline},
+   the p-value is roughly the probability of the absolute score difference (delta)
+   or higher occurring due to chance, under the assumption that the {hypothesis.lower()} is correct.
+
+ - Assuming a significance threshold of 0.05, the {hypothesis.lower()} can be rejected
+   for p-values < 0.05 (marked with "*"). This means that the delta is unlikely to be attributed
+   to chance, hence the system is significantly "different" than the {baseline}.
+   Otherwise, the p-values are {red}.
+
+ - NOTE: Significance does not tell whether a system is "better" than the {baseline} but rather
+   emphasizes the "difference" of the systems in terms of the replicability of the delta.
+""")
+
+
+def print_subset_results(
+    metrics: Mapping[str, Any],
+    full_system: Sequence[str],
+    full_refs: Sequence[Sequence[str]],
+    args: Any,
+) -> None:
+    """Prints one system's scores on parts of test sets, by original language and by domain."""
+    languages = (
+        [args.origlang] if args.origlang else get_available_origlangs(args.test_set, args.langpair)
+    )
+    if not languages:
+        print("No subset information found. Consider using --origlang argument.")
+        return
+    domains = (
+        get_available_subsets(args.test_set, args.langpair)
+        if args.subset is None
+        else [args.subset]
+    )
+    results: dict[str, list[tuple[int, Any]]] = {}
+    for language in languages:
+        for domain in (None, *domains):
+            streams = filter_subset(
+                [full_system, *full_refs], args.test_set, args.langpair, language, domain
+            )
+            system, *references = map(list, streams)
+            if system:
+                scores = [metric.corpus_score(system, references) for metric in metrics.values()]
+                part = f"origlang={language}{_of_domain(domain)}"
+                results.setdefault(part, []).extend((len(system), score) for score in scores)
+    width = max(map(len, results), default=0) + 1
+    named = max((len(score.name) for scores in results.values() for _, score in scores), default=0)
+    for part, scores in results.items():
+        label = Color.format(f"{part:<{width}}", "yellow")
+        for count, score in scores:
+            number = f"{score.score:.{args.width}f}"
+            print(f"{label}: sentences={count:<6} {score.name:<{named}} = {number}")
+
+
+def _of_domain(domain: str | None) -> str:
+    """What a part of a test set is called behind its language."""
+    if domain is None:
+        return " domain=ALL"
+    if domain.startswith(COUNTRY):
+        return f" country={domain.removeprefix(COUNTRY)}"
+    return f" domain={domain}"

@@ -1,0 +1,187 @@
+"""The functions of sacreBLEU: a metric's parameters and a text in one call.
+
+Metrics with the same parameters are made once.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .metrics import BLEU, CHRF, TER
+from .metrics import bleu as _bleu
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from .metrics import BLEUScore, CHRFScore, TERScore
+
+    Lines = Sequence[str]
+    References = Sequence[Sequence[str]]
+
+# As many metrics are kept; a program has two or three.
+_KEPT = 64
+
+
+@lru_cache(_KEPT, typed=True)
+def _kept(metric: Callable[..., Any], _tokenizers: object, **parameters: Any) -> Any:
+    return metric(**parameters)
+
+
+def _metric(metric: Callable[..., Any], **parameters: Any) -> Any:
+    """A metric with these parameters, the same as before if there is one.
+
+    Programs replace `metrics.bleu._get_tokenizer`; from then on, metrics are others.
+    """
+    try:
+        return _kept(metric, _bleu._get_tokenizer, **parameters)
+    except TypeError:  # a parameter that cannot be hashed, or one that the metric refuses
+        return metric(**parameters)
+
+
+def corpus_bleu(
+    hypotheses: Lines,
+    references: References,
+    smooth_method: str = "exp",
+    smooth_value: float | None = None,
+    force: bool = False,
+    lowercase: bool = False,
+    tokenize: str | None = BLEU.TOKENIZER_DEFAULT,
+    use_effective_order: bool = False,
+) -> BLEUScore:
+    """The BLEU of a corpus: n strings, and a stream of n for each reference."""
+    metric = _metric(
+        BLEU,
+        lowercase=lowercase,
+        force=force,
+        tokenize=tokenize,
+        smooth_method=smooth_method,
+        smooth_value=smooth_value,
+        effective_order=use_effective_order,
+    )
+    score: BLEUScore = metric.corpus_score(hypotheses, references)
+    return score
+
+
+def raw_corpus_bleu(
+    hypotheses: Lines,
+    references: References,
+    smooth_value: float | None = BLEU.SMOOTH_DEFAULTS["floor"],
+) -> BLEUScore:
+    """The BLEU of text that is tokenized already, with smoothing "floor" and effective order."""
+    return corpus_bleu(
+        hypotheses,
+        references,
+        smooth_method="floor",
+        smooth_value=smooth_value,
+        force=True,
+        tokenize="none",
+        use_effective_order=True,
+    )
+
+
+def sentence_bleu(
+    hypothesis: str,
+    references: Lines,
+    smooth_method: str = "exp",
+    smooth_value: float | None = None,
+    lowercase: bool = False,
+    tokenize: str | None = BLEU.TOKENIZER_DEFAULT,
+    use_effective_order: bool = True,
+) -> BLEUScore:
+    """The BLEU of one segment against its references."""
+    metric = _metric(
+        BLEU,
+        lowercase=lowercase,
+        force=False,
+        tokenize=tokenize,
+        smooth_method=smooth_method,
+        smooth_value=smooth_value,
+        effective_order=use_effective_order,
+    )
+    score: BLEUScore = metric.sentence_score(hypothesis, references)
+    return score
+
+
+def _chrf(
+    char_order: int, word_order: int, beta: int, remove_whitespace: bool, eps_smoothing: bool
+) -> CHRF:
+    metric: CHRF = _metric(
+        CHRF,
+        char_order=char_order,
+        word_order=word_order,
+        beta=beta,
+        whitespace=not remove_whitespace,
+        eps_smoothing=eps_smoothing,
+    )
+    return metric
+
+
+def corpus_chrf(
+    hypotheses: Lines,
+    references: References,
+    char_order: int = CHRF.CHAR_ORDER,
+    word_order: int = CHRF.WORD_ORDER,
+    beta: int = CHRF.BETA,
+    remove_whitespace: bool = True,
+    eps_smoothing: bool = False,
+) -> CHRFScore:
+    """The chrF of a corpus: n strings, and a stream of n for each reference."""
+    metric = _chrf(char_order, word_order, beta, remove_whitespace, eps_smoothing)
+    score: CHRFScore = metric.corpus_score(hypotheses, references)
+    return score
+
+
+def sentence_chrf(
+    hypothesis: str,
+    references: Lines,
+    char_order: int = CHRF.CHAR_ORDER,
+    word_order: int = CHRF.WORD_ORDER,
+    beta: int = CHRF.BETA,
+    remove_whitespace: bool = True,
+    eps_smoothing: bool = False,
+) -> CHRFScore:
+    """The chrF of one segment against its references."""
+    metric = _chrf(char_order, word_order, beta, remove_whitespace, eps_smoothing)
+    score: CHRFScore = metric.sentence_score(hypothesis, references)
+    return score
+
+
+def _ter(normalized: bool, no_punct: bool, asian_support: bool, case_sensitive: bool) -> TER:
+    metric: TER = _metric(
+        TER,
+        normalized=normalized,
+        no_punct=no_punct,
+        asian_support=asian_support,
+        case_sensitive=case_sensitive,
+    )
+    return metric
+
+
+def corpus_ter(
+    hypotheses: Lines,
+    references: References,
+    normalized: bool = False,
+    no_punct: bool = False,
+    asian_support: bool = False,
+    case_sensitive: bool = False,
+) -> TERScore:
+    """The TER of a corpus: n strings, and a stream of n for each reference."""
+    metric = _ter(normalized, no_punct, asian_support, case_sensitive)
+    score: TERScore = metric.corpus_score(hypotheses, references)
+    return score
+
+
+def sentence_ter(
+    hypothesis: str,
+    references: Lines,
+    normalized: bool = False,
+    no_punct: bool = False,
+    asian_support: bool = False,
+    case_sensitive: bool = False,
+) -> TERScore:
+    """The TER of one segment against its references."""
+    metric = _ter(normalized, no_punct, asian_support, case_sensitive)
+    score: TERScore = metric.sentence_score(hypothesis, references)
+    return score

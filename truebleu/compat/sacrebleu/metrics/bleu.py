@@ -1,0 +1,323 @@
+"""BLEU (Papineni et al., 2002) as sacreBLEU has it."""
+
+from __future__ import annotations
+
+import math
+
+from truebleu.formula import LOG_OF_ZERO
+
+from .._messages import logger
+from ..tokenizers.tokenizer_13a import Tokenizer13a
+from ..tokenizers.tokenizer_char import TokenizerChar
+from ..tokenizers.tokenizer_intl import TokenizerV14International
+from ..tokenizers.tokenizer_none import NoneTokenizer
+from ..tokenizers.tokenizer_zh import TokenizerZh
+from ..utils import sum_of_lists
+from . import engine
+from .base import Metric, Score, Signature
+from .helpers import extract_all_word_ngrams
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, ClassVar
+
+    from ..tokenizers import BaseTokenizer
+
+MAX_NGRAM_ORDER = 4
+
+# A name → a class in a module of `tokenizers`, imported when it is asked for.
+_TOKENIZERS = {
+    "none": "tokenizer_none.NoneTokenizer",
+    "zh": "tokenizer_zh.TokenizerZh",
+    "13a": "tokenizer_13a.Tokenizer13a",
+    "intl": "tokenizer_intl.TokenizerV14International",
+    "char": "tokenizer_char.TokenizerChar",
+    "ja-mecab": "tokenizer_ja_mecab.TokenizerJaMecab",
+    "ko-mecab": "tokenizer_ko_mecab.TokenizerKoMecab",
+    "spm": "tokenizer_spm.TokenizerSPM",
+    "flores101": "tokenizer_spm.Flores101Tokenizer",
+    "flores200": "tokenizer_spm.Flores200Tokenizer",
+    "spBLEU-1K": "tokenizer_spm.spBLEU1KTokenizer",
+}
+
+# The kernel's tokenizers, by the classes that stand for them here and what these do when called.
+_IN_KERNEL: dict[tuple[type, object], str] = {
+    (NoneTokenizer, NoneTokenizer.__call__): "none",
+    (TokenizerZh, TokenizerZh.__call__): "zh",
+    (Tokenizer13a, Tokenizer13a.__call__): "13a",
+    (TokenizerV14International, TokenizerV14International.__call__): "intl",
+    (TokenizerChar, TokenizerChar.__call__): "char",
+}
+
+_LANGUAGES = {"zh": "Chinese", "ja": "Japanese", "ko": "Korean"}
+
+
+def _get_tokenizer(name: str) -> type[BaseTokenizer]:
+    """The class of the tokenizer with that name. Programs replace this function by their own."""
+    from importlib import import_module
+
+    module, cls = _TOKENIZERS[name].rsplit(".", 1)
+    package = __package__.rpartition(".")[0]
+    found: type[BaseTokenizer] = getattr(import_module(f"{package}.tokenizers.{module}"), cls)
+    return found
+
+
+class BLEUSignature(Signature):
+    """BLEU's signature: case, effective order, tokenizer, smoothing."""
+
+    def __init__(self, args: Mapping[str, Any]) -> None:
+        super().__init__(args)
+        self._abbr.update({"case": "c", "eff": "e", "tok": "tok", "smooth": "s"})
+        smoothing = args["smooth_method"]
+        default = BLEU.SMOOTH_DEFAULTS[smoothing]
+        if default is not None:
+            value = default if args["smooth_value"] is None else args["smooth_value"]
+            smoothing += f"[{value:.2f}]"
+        self.info.update(
+            {
+                "case": "lc" if args["lowercase"] else "mixed",
+                "eff": "yes" if args["effective_order"] else "no",
+                "tok": args["tokenizer_signature"],
+                "smooth": smoothing,
+            }
+        )
+
+
+class BLEUScore(Score):
+    """A BLEU score, with the counts and totals of each order, smoothed if smoothing changes them.
+
+    Precisions are in per cent; `ratio` is hypothesis length over reference length.
+    """
+
+    def __init__(
+        self,
+        score: float,
+        counts: list[int],
+        totals: list[int],
+        precisions: list[float],
+        bp: float,
+        sys_len: int,
+        ref_len: int,
+    ) -> None:
+        super().__init__("BLEU", score)
+        self.bp = bp
+        self.counts = counts
+        self.totals = totals
+        self.sys_len = sys_len
+        self.ref_len = ref_len
+        self.precisions = precisions
+        self.prec_str = "/".join([f"{precision:.1f}" for precision in precisions])
+        self.ratio = sys_len / ref_len if ref_len else 0
+        self._verbose = (
+            f"{self.prec_str} (BP = {bp:.3f} ratio = {self.ratio:.3f} "
+            f"hyp_len = {sys_len:d} ref_len = {ref_len:d})"
+        )
+
+
+class BLEU(Metric):
+    """BLEU with its parameters.
+
+    lowercase: lower-case the text first.
+    force: no warning when the text looks tokenized.
+    tokenize: a name; None for 13a, or what suits `trg_lang`.
+    smooth_method: "exp", "floor", "add-k" or "none".
+    smooth_value: of "floor" (default 0.1) and "add-k" (1).
+    max_ngram_order: the longest n-grams.
+    effective_order: leave out orders that the hypotheses are too short for.
+    trg_lang: the language of the text.
+    references: streams for all corpora to come; `corpus_score` then takes None for them.
+    """
+
+    SMOOTH_DEFAULTS: ClassVar[dict[str, float | None]] = {
+        "none": None,
+        "floor": 0.1,
+        "add-k": 1,
+        "exp": None,
+    }
+    TOKENIZERS = _TOKENIZERS.keys()
+    TOKENIZER_DEFAULT = "13a"
+    _TOKENIZER_MAP: ClassVar[dict[str, str]] = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
+    _SIGNATURE_TYPE = BLEUSignature
+    _COUNTING: ClassVar[dict[str, object]]
+    _SCORING: ClassVar[dict[str, object]]
+    _AGGREGATING: ClassVar[dict[str, object]]
+
+    def __init__(
+        self,
+        lowercase: bool = False,
+        force: bool = False,
+        tokenize: str | None = None,
+        smooth_method: str = "exp",
+        smooth_value: float | None = None,
+        max_ngram_order: int = MAX_NGRAM_ORDER,
+        effective_order: bool = False,
+        trg_lang: str = "",
+        references: Sequence[Sequence[str]] | None = None,
+    ) -> None:
+        super().__init__()
+        self._force = force
+        self.trg_lang = trg_lang
+        self.lowercase = lowercase
+        self.smooth_value = smooth_value
+        self.smooth_method = smooth_method
+        self.max_ngram_order = max_ngram_order
+        self.effective_order = effective_order
+        # The braces are sacreBLEU's, and what programs see.
+        assert smooth_method in self.SMOOTH_DEFAULTS, "Unknown smooth_method {self.smooth_method!r}"
+        suited = self._TOKENIZER_MAP.get(trg_lang, self.TOKENIZER_DEFAULT)
+        if tokenize is not None and trg_lang in _LANGUAGES and tokenize != suited:
+            logger().warning(
+                "Consider using the '%s' or 'spm' tokenizer for %s.", suited, _LANGUAGES[trg_lang]
+            )
+        self.tokenizer = _get_tokenizer(suited if tokenize is None else tokenize)()
+        self.tokenizer_signature = self.tokenizer.signature()
+        if references is not None:
+            self._ref_cache = self._cache_references(references)
+
+    @staticmethod
+    def compute_bleu(
+        correct: Any,
+        total: Any,
+        sys_len: int,
+        ref_len: int,
+        smooth_method: str = "none",
+        smooth_value: Any = None,
+        effective_order: bool = False,
+        max_ngram_order: int = MAX_NGRAM_ORDER,
+    ) -> BLEUScore:
+        """The score of n-gram matches and totals of each order, and two lengths.
+
+        Matches and totals may be lists or arrays; "add-k" adds to them in place. Smoothing is Chen
+        and Cherry's (2014) methods 1 ("floor"), 2 ("add-k") and 3 ("exp").
+        """
+        assert smooth_method in BLEU.SMOOTH_DEFAULTS, "Unknown smooth_method {smooth_method!r}"
+        if smooth_value is None:
+            smooth_value = BLEU.SMOOTH_DEFAULTS[smooth_method]
+        bp = 1.0
+        if sys_len < ref_len:
+            bp = math.exp(1 - ref_len / sys_len) if sys_len > 0 else 0.0
+        precisions = [0.0] * max_ngram_order
+        if not any(correct):
+            return BLEUScore(0.0, correct, total, precisions, bp, sys_len, ref_len)
+        orders, divisor = max_ngram_order, 1.0
+        for at in range(max_ngram_order):
+            if smooth_method == "add-k" and at:
+                correct[at] += smooth_value
+                total[at] += smooth_value
+            if total[at] == 0:
+                break
+            if effective_order:
+                orders = at + 1
+            if correct[at] != 0:
+                precisions[at] = 100.0 * correct[at] / total[at]
+            elif smooth_method == "exp":
+                divisor *= 2
+                precisions[at] = 100.0 / (divisor * total[at])
+            elif smooth_method == "floor":
+                precisions[at] = 100.0 * smooth_value / total[at]
+        logs = [math.log(p) if p != 0.0 else LOG_OF_ZERO for p in precisions[:orders]]
+        score = bp * math.exp(sum(logs) / orders)
+        return BLEUScore(score, correct, total, precisions, bp, sys_len, ref_len)
+
+    def _engine(self) -> engine.Engine | None:
+        name = self._tokenizer_in_kernel()
+        if name is None:
+            return None
+        return engine.bleu(name, bool(self.lowercase), self.max_ngram_order)
+
+    def _scorer(self) -> engine.Engine | None:
+        name = self._tokenizer_in_kernel()
+        if name is None or not engine.leaves(self, self._SCORING):
+            return None
+        default = BLEU.SMOOTH_DEFAULTS[self.smooth_method]
+        value = default if self.smooth_value is None else self.smooth_value
+        return engine.bleu(
+            name,
+            bool(self.lowercase),
+            self.max_ngram_order,
+            self.smooth_method,
+            # The other methods ignore a value.
+            None if default is None else value,
+            bool(self.effective_order),
+        )
+
+    def _tokenizer_in_kernel(self) -> str | None:
+        """What the kernel calls the tokenizer; None if the kernel does not count the same."""
+        tokenizer = type(self.tokenizer)
+        name = _IN_KERNEL.get((tokenizer, tokenizer.__call__))
+        same = extract_all_word_ngrams is _EXTRACT and engine.leaves(self, self._COUNTING)
+        return name if same else None
+
+    def _aggregates_itself(self) -> bool:
+        return not engine.leaves(self, self._AGGREGATING)
+
+    def _preprocess_segment(self, sent: str) -> str:
+        """A line lower-cased, if so wanted, and tokenized."""
+        if self.lowercase:
+            sent = sent.lower()
+        return self.tokenizer(sent.rstrip())
+
+    def _compute_score_from_stats(self, stats: Any) -> BLEUScore:
+        """The score from two lengths, the matches of each order and the totals of each order."""
+        return self.compute_bleu(
+            correct=stats[2 : 2 + self.max_ngram_order],
+            total=stats[2 + self.max_ngram_order :],
+            sys_len=int(stats[0]),
+            ref_len=int(stats[1]),
+            smooth_method=self.smooth_method,
+            smooth_value=self.smooth_value,
+            effective_order=self.effective_order,
+            max_ngram_order=self.max_ngram_order,
+        )
+
+    def _aggregate_and_compute(self, stats: list[list[int]]) -> BLEUScore:
+        """The score of a corpus from the statistics of its segments."""
+        return self._compute_score_from_stats(sum_of_lists(stats))
+
+    def _get_closest_ref_len(self, hyp_len: int, ref_lens: Sequence[int]) -> int:
+        """The reference length that is closest, the shorter of two; -1 if there is none."""
+        return min(ref_lens, key=lambda length: (abs(hyp_len - length), length), default=-1)
+
+    def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, Any]:
+        """The most that any reference has of each n-gram, and the references' lengths."""
+        ngrams, lengths = None, []
+        for ref in refs:
+            counts, length = extract_all_word_ngrams(ref, 1, self.max_ngram_order)
+            lengths.append(length)
+            ngrams = counts if ngrams is None else ngrams | counts
+        return {"ref_ngrams": ngrams, "ref_lens": lengths}
+
+    def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, Any]) -> list[int]:
+        """Two lengths, the clipped matches of each order, the n-grams of each order."""
+        allowed, lengths = ref_kwargs["ref_ngrams"], ref_kwargs["ref_lens"]
+        ngrams, length = extract_all_word_ngrams(hypothesis, 1, self.max_ngram_order)
+        if allowed is None and ngrams:
+            raise TypeError("BLEU: a segment has no reference, all are None")
+        correct, total = [0] * self.max_ngram_order, [0] * self.max_ngram_order
+        for ngram, count in ngrams.items():
+            total[len(ngram) - 1] += count
+            if ngram in allowed:
+                correct[len(ngram) - 1] += min(count, allowed[ngram])
+        return [length, self._get_closest_ref_len(length, lengths), *correct, *total]
+
+    def sentence_score(self, hypothesis: str, references: Sequence[str]) -> BLEUScore:
+        """The score of one segment against its references."""
+        if not self.effective_order:
+            logger().warning(
+                "It is recommended to enable `effective_order` for sentence-level BLEU."
+            )
+        score: BLEUScore = super().sentence_score(hypothesis, references)
+        return score
+
+
+_EXTRACT = extract_all_word_ngrams
+BLEU._COUNTING = engine.defined(
+    BLEU,
+    "_extract_reference_info",
+    "_compute_segment_statistics",
+    "_get_closest_ref_len",
+    *engine.COUNTING,
+)
+BLEU._SCORING = engine.defined(BLEU, "compute_bleu", *engine.SCORING)
+BLEU._AGGREGATING = engine.defined(BLEU, "_aggregate_and_compute")

@@ -1,0 +1,5 @@
+"""sacreBLEU's tokenizers, a module a tokenizer: callables from a line to a line of tokens."""
+
+from .tokenizer_base import BaseTokenizer
+
+__all__ = ["BaseTokenizer"]

@@ -1,0 +1,17 @@
+"""The tokenizer that makes every character a token."""
+
+from __future__ import annotations
+
+from .tokenizer_base import BaseTokenizer
+
+
+class TokenizerChar(BaseTokenizer):
+    """Characters are code points; those that are white space vanish when the line is split."""
+
+    def signature(self) -> str:
+        """The name that signatures give the tokenizer."""
+        return "char"
+
+    def __call__(self, line: str) -> str:
+        """The characters of a line, with spaces between them."""
+        return " ".join(line)

@@ -1,0 +1,80 @@
+"""Tokenizers of trained SentencePiece models, if the library is installed; models are fetched."""
+
+from __future__ import annotations
+
+import os
+
+from .._messages import logger
+from ..utils import SACREBLEU_DIR, download_file
+from .tokenizer_base import BaseTokenizer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_FLORES_101 = {
+    "url": "https://dl.fbaipublicfiles.com/fairseq/models/flores/sacrebleu_tokenizer_spm.model",
+    "signature": "flores101",
+}
+SPM_MODELS = {
+    "spm": _FLORES_101,
+    "flores101": _FLORES_101,
+    "flores200": {"url": "https://tinyurl.com/flores200sacrebleuspm", "signature": "flores200"},
+    "spBLEU-1K": {
+        "url": "https://www.dlnlp.ai/spBLEU-1K/spbleu-1k_tokenizer_spm.model",
+        "signature": "spBLEU-1K",
+    },
+}
+
+
+class TokenizerSPM(BaseTokenizer):
+    """Pieces of words; the model is kept under $SACREBLEU/models."""
+
+    def __init__(self, key: str = "spm") -> None:
+        model = SPM_MODELS[key]
+        self.name = model["signature"]
+        if key == "spm":
+            logger().warning(
+                "Tokenizer 'spm' has been changed to 'flores101', and may be removed in the future."
+            )
+        try:
+            import sentencepiece
+        except ImportError:
+            raise ImportError(
+                "\n\nPlease install the sentencepiece library for SPM tokenization:"
+                "\n\n  pip install sentencepiece "
+            ) from None
+        path = os.path.join(SACREBLEU_DIR, "models", os.path.basename(model["url"]))
+        if not os.path.exists(path):
+            download_file(model["url"], path)
+        self.sp: Any = sentencepiece.SentencePieceProcessor()
+        self.sp.Load(path)
+
+    def signature(self) -> str:
+        """The name that signatures give the tokenizer: that of its model."""
+        return self.name
+
+    def __call__(self, line: str) -> str:
+        """The tokens of a line, with spaces between them."""
+        return " ".join(self.sp.EncodeAsPieces(line))
+
+
+class Flores101Tokenizer(TokenizerSPM):
+    """FLORES-101's model."""
+
+    def __init__(self) -> None:
+        super().__init__("flores101")
+
+
+class Flores200Tokenizer(TokenizerSPM):
+    """FLORES-200's model."""
+
+    def __init__(self) -> None:
+        super().__init__("flores200")
+
+
+class spBLEU1KTokenizer(TokenizerSPM):  # noqa: N801 (programs import this name)
+    """spBLEU-1K's model, of a thousand languages."""
+
+    def __init__(self) -> None:
+        super().__init__("spBLEU-1K")

@@ -1,7 +1,7 @@
 # The compiled kernel: text to rows of integers (kernel/src/python.rs).
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self, final, overload
+from typing import Any, Self, TypeAlias, final, overload
 
 from truebleu.metric import Summary
 
@@ -18,7 +18,7 @@ class Scan:
     def totals(self, progress: Callable[[int], None] | None = None) -> tuple[Table, Summary]: ...
 
 # Tokens; produced and matched by each system; in the references, in all of them; segments.
-type Gram = tuple[list[str], list[int], list[int], int, int, list[int]]
+Gram: TypeAlias = tuple[list[str], list[int], list[int], int, int, list[int]]
 
 @final
 class Corpus:

@@ -317,7 +317,7 @@ fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
         let mut run = 0;
         (period..words.len()).any(|at| {
             run = if words[at] == words[at - period] { run + 1 } else { 0 };
-            run >= 3 * period && words[at + 1 - period..=at].iter().any(|word| is_word(word))
+            run >= 3 * period && words[at + 1 - period..=at].iter().any(&is_word)
         })
     })
 }
@@ -421,7 +421,8 @@ impl<'a> Texts<'a> {
     }
 
     fn find_repeated(&self, flags: &mut [u32]) {
-        let mut known: FxHashMap<(Option<&[u8]>, Option<&[u8]>), Vec<usize>> = FxHashMap::default();
+        // The first of each, by source and first reference.
+        let mut known: FxHashMap<_, Vec<usize>> = FxHashMap::default();
         for (i, flags) in flags.iter_mut().enumerate() {
             let source = self.source.as_ref().and_then(|column| column[i]);
             let reference = self.references.first().and_then(|column| column[i]);

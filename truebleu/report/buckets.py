@@ -6,9 +6,12 @@ page. Frequency needs the words.
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 
-from truebleu._kernel import InputError
+from truebleu._kernel import InputError, Table
+from truebleu.explanation.reading import file_name
+from truebleu.files import File
 from truebleu.report import payload
 
 TYPE_CHECKING = False
@@ -17,11 +20,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu._kernel import Corpus
-    from truebleu.files import File
 
 # The least frequency of each bucket. What is counted elsewhere may not be there at all.
-EDGES = (1, 2, 5, 10, 100, 1000)
-EDGES_ELSEWHERE = (0, *EDGES)
+EDGES: tuple[int, ...] = (1, 2, 5, 10, 100, 1000)
+EDGES_ELSEWHERE: tuple[int, ...] = (0, *EDGES)
 
 BLOCK = "frequency"
 
@@ -50,9 +52,7 @@ def frequency(
     # Words that no reference has are in no bucket, and cannot be matched.
     none = len(edges)
     small = bytes((bisect_right(edges, number) - 1) % (none + 1) for number in range(edges[-1]))
-    buckets = bytes(
-        [small[number] if number < edges[-1] else none - 1 for number in frequencies]
-    )
+    buckets = bytes([small[number] if number < edges[-1] else none - 1 for number in frequencies])
     table = corpus.buckets(buckets, none)
     names = [f"reference_{bucket}" for bucket in range(none)]
     systems = table.width // none - 1
@@ -65,11 +65,25 @@ def frequency(
         "columns": names,
     }
     if len(table) < segments:
-        from truebleu._kernel import Table
-
         rest = bytes(8 * table.width * (segments - len(table)))
         table = table.concatenated(Table.from_bytes(rest, table.width))
     return told, payload.of_table(table)
+
+
+def given(value: Any) -> tuple[Mapping[str, int], str]:
+    """The counts that somebody gives, as a mapping or in a file, and what to call them."""
+    if isinstance(value, File | os.PathLike):
+        file = value if isinstance(value, File) else File(value)
+        return read_counts(file), file_name(file) or "a file"
+    if not hasattr(value, "items"):
+        raise TypeError(
+            "word_counts: a mapping of words to numbers, or a file of them, is meant, "
+            f"not {type(value).__name__}"
+        )
+    for word, count in value.items():
+        if type(count) is not int or count < 0:
+            raise InputError(f"word_counts: {word!r} is there {count!r} times; give a whole number")
+    return value, "given counts"
 
 
 def read_counts(file: File) -> dict[str, int]:

@@ -160,7 +160,7 @@ def log_odds(
 
     >>> odds, deviation = log_odds((30, 1000), (10, 1000), (20, 1000))
     >>> round(odds, 4), round(odds / deviation, 2)
-    (0.5213, 2.33)
+    (0.521, 2.26)
     """
     alpha, alpha_all = prior
 

@@ -25,7 +25,9 @@ export function measured({ store, current }, key, groups) {
   const known = current.once(`groups ${key} ${a.index} ${b?.index} ${current.id}`, () => /** @type {Map<string, Measured>} */ (new Map()));
   // Not in the list's own thread, whose tasks end each other.
   const aside = /** @type {typeof current} */ (Object.create(current, { worker: { value: thread ??= new Background() } }));
-  const told = () => { if (mine === turn && store.get("view") === view) store.tell(new Set(["groups"])); };
+  const told = () => { if (mine !== turn || store.get("view") !== view) return;
+    // Not while someone draws a range: the picture would go from under the pointer.
+    if (document.querySelector(".drawn")) setTimeout(told, 200); else store.tell(new Set(["groups"])); };
   (async () => {
     let last = Date.now(), news = false;
     for (const { id, segments } of groups) {
@@ -147,8 +149,8 @@ function ranged(context, id, title, column) {
   const { data, store, current } = context, { a, b } = current, values = current.column(column), text = String(store.get("brush")), parts = text.split(":").map(Number), range = text && parts.length === 2 && parts.every(Number.isFinite) ? /** @type {[number, number]} */ (parts) : null;
   const segments = range ? Array.from({ length: data.n }, (_, i) => i).filter(i => values[i] >= range[0] && values[i] <= range[1]) : [];
   const of = range ? measuredLater(context, `${id} ${text}`, segments) : undefined, n = segments.length;
-  const summary = !range ? "Draw a range, or move its ends with the arrow keys, to see the scores of those segments." : n ? [`${short(range[0])} to ${short(range[1])}: `, link(context, plural(n, "segment"), { range: `${column}:${text}` }), ", ", badge(a), ` ${fixed(current.corpus(a, segments))}`, b ? [" ", badge(b), ` ${fixed(current.corpus(b, segments))}, Δ ${signed(current.corpus(b, segments) - current.corpus(a, segments))} ${said(of, "delta", n)}`] : ` ${said(of, "a", n)}`, ". ", button("Clear", () => store.set({ brush: "" }, { replace: true }), { class: "quiet small" })] : "No segment is in this range.";
-  return figure({ title: `How ${title} is spread.`, summary, draw: width => histogram(values, { label: title, unit: "", range, changed: next => store.set({ brush: next ? next.join(":") : "" }, { replace: true }) }, width),
+  const after = !range ? null : el("p", { role: "status" }, n ? [`${short(range[0])} to ${short(range[1])}: `, link(context, plural(n, "segment"), { range: `${column}:${text}` }), ", ", badge(a), ` ${fixed(current.corpus(a, segments))}`, b ? [" ", badge(b), ` ${fixed(current.corpus(b, segments))}, Δ ${signed(current.corpus(b, segments) - current.corpus(a, segments))} ${said(of, "delta", n)}`] : ` ${said(of, "a", n)}`, ". ", button("Clear", () => store.set({ brush: "" }, { replace: true }), { class: "quiet small" })] : "No segment is in this range.");
+  return figure({ title: `How ${title} is spread.`, summary: "Draw a range, or move its ends with the arrow keys, to see the scores of those segments.", after, draw: width => histogram(values, { label: title, unit: "", range, changed: next => store.set({ brush: next ? next.join(":") : "" }, { replace: true }) }, width),
     columns: [{ title: "Range" }, { title: "n", number: true }], rows: byColumn(context, column, evenly(values)).map(g => [link(context, g.label, g.filter), count(g.segments.length)]) });
 }
 

@@ -15,7 +15,8 @@ export const whyView = {
     const { metric } = context.current;
     container.append(el("h1", {}, "Why"), el("p.facts", {}, FORMULAS[metric.kind]), walked(context));
     if (context.current.b) container.append(divided(context));
-    container.append(whatIf(context), otherSettings(context));
+    container.append(whatIf(context));
+    if (context.data.settings.length > 1 || !context.current.metric.reported) container.append(otherSettings(context));
   },
 };
 
@@ -169,7 +170,7 @@ function whatIf(context) {
   }
   const none = metric.kind === "chrF" ? "With several references chrF takes the best one of each segment: other orders could take another, which needs new counts." : metric.kind === "TER" ? "TER has no parameters that the counts would serve." : "This variant's parameters are what makes it; others need new counts.";
   const changed = CHANGES.some(key => store.get(key) !== store.defaults[key]);
-  return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, "What needs no new counts can be changed here, and every view follows. Tokenizer and case need counts: those in this file are below; ", el("code", {}, "--also tokenize=intl,char lowercase"), " puts more into it."),
+  return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, `What needs no new counts can be changed here, and every view follows. Tokenizer and case need counts: ${data.settings.length > 1 ? "those in this file are below" : "this file has those of one setting"}; `, el("code", {}, "--also tokenize=intl,char lowercase"), " puts more into it."),
     fields.length ? el("div.fields", {}, fields, changed ? button("Reset", () => store.reset(CHANGES)) : null) : el("p.soft", {}, none));
 }
 

@@ -134,19 +134,19 @@ export function forestPlot(rows, label, width) {
 export function stacked(parts, label, width) {
   const up = parts.reduce((sum, p) => sum + Math.max(0, p.value), 0), down = parts.reduce((sum, p) => sum + Math.min(0, p.value), 0), total = up + down;
   const x = (/** @type {number} */ v) => 22 + (width - 44) * (v - down) / (up - down || 1);
+  const block = (/** @type {number} */ i, /** @type {number} */ left, /** @type {number} */ y, /** @type {number} */ w, /** @type {number} */ height, /** @type {any} */ told = null) => [svg("rect", { class: `part part-${i % 6}`, x: left, y, width: w, height }, told), i % 6 ? svg("rect.hatch", { x: left, y, width: w, height, fill: `url(#hatch-${i % 6})` }) : null];
   let right = 0, lower = 0, at = 0, row = 0;
   const legend = parts.map((p, i) => {
     const text = `${p.name} ${signed(p.value)}`, room = 34 + text.length * LETTER;
     if (at && at + room > width) { at = 0; row++; }
     at += room;
-    return [svg("rect", { class: `part part-${i % 6}`, x: at - room + 1, y: 66 + 20 * row, width: 16, height: 12 }), svg("text.name", { x: at - room + 22, y: 76 + 20 * row }, text)];
+    return [block(i, at - room + 1, 66 + 20 * row, 16, 12), svg("text.name", { x: at - room + 22, y: 76 + 20 * row }, text)];
   });
   return canvas(width, 90 + 20 * row, label,
     svg("defs", {}, [0, 1, 2, 3, 4, 5].map(i => svg("pattern", { id: `hatch-${i}`, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${[45, 0, 135, 90, 20, 160][i]})` }, svg("rect", { width: 6, height: 6, fill: "none" }), svg("line", { x1: 0, x2: 0, y1: 0, y2: 6, stroke: "currentColor", "stroke-width": 1 + i * 0.5 })))),
     axis(ticks(down, up, 6), x, 8, 42), parts.map((p, i) => {
       const [from, to] = p.value < 0 ? [lower += p.value, lower - p.value] : [right, right += p.value];
-      return [svg("rect", { class: `part part-${i % 6}`, x: x(from), y: 14, width: Math.max(0, x(to) - x(from)), height: 22 }, svg("title", {}, `${p.name} ${signed(p.value)}`)),
-        i % 6 ? svg("rect.hatch", { x: x(from), y: 14, width: Math.max(0, x(to) - x(from)), height: 22, fill: `url(#hatch-${i % 6})` }) : null,
+      return [block(i, x(from), 14, Math.max(0, x(to) - x(from)), 22, svg("title", {}, `${p.name} ${signed(p.value)}`)),
         x(to) - x(from) > p.name.split(" ")[0].length * LETTER + 8 ? svg("text.inside", { x: (x(from) + x(to)) / 2, y: 29, "text-anchor": "middle" }, p.name.split(" ")[0]) : null];
     }),
     svg("line.zero", { x1: x(0), x2: x(0), y1: 6, y2: 44 }), svg("path.total", { d: `M${x(total)} 12l-5 -8h10z` }, svg("title", {}, `together ${signed(total)}`)), legend);

@@ -542,7 +542,8 @@ def report(runs: int) -> Iterator[Row]:
                 in_browser.told(figures),
                 met=all(figures[name] <= most for name, most in budget.items()),
                 figures=figures,
-                note="two frames take 33.4 ms at best: " + ", ".join(
+                note="two frames take 33.4 ms at best: "
+                + ", ".join(
                     f"{name} is {figures[name]:.0f}, not {most:.0f}"
                     for name, most in budget.items()
                     if figures[name] > most

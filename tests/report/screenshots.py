@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -23,10 +25,7 @@ SIZES = {"": (1360, 850), "narrow-": (390, 780)}
 
 
 def main(folder: Path) -> None:
-    """Writes a picture for each view, each way to look at it, and what stands in place of script."""
-    import os
-    import shutil
-
+    """Writes a picture for each view, in light and dark, wide and narrow, and without script."""
     from playwright.sync_api import sync_playwright
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -62,7 +61,7 @@ def main(folder: Path) -> None:
             tab.screenshot(path=folder / f"static-{scheme}.png", full_page=True)
             context.close()
         browser.close()
-    print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
+    print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")  # noqa: T201
 
 
 if __name__ == "__main__":

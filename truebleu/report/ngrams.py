@@ -122,7 +122,7 @@ def _least(corpus: Corpus) -> int:
     The lists are the same with any number: too small or too large a one takes longer.
     """
     produced, _ = corpus.totals()[0]
-    return max(1, sum(produced) // len(produced) // 500_000)
+    return max(1, sum(produced) // len(produced) // 400_000)
 
 
 def _entry(

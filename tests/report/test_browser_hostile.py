@@ -145,22 +145,9 @@ def test_what_can_be_opened_over_hostile_data(hostile, opened):
     look(tab, "sort")
 
 
-KEYS = [
-    "find",
-    "about",
-    "flag",
-    "label",
-    "range",
-    "sort",
-    "setting",
-    "weights",
-    "smoothing",
-    "mode",
-    "lines",
-    "in",
-    "format",
-    "mark",
-]
+KEYS = """
+find about flag label range sort setting weights smoothing mode lines in format mark
+"""
 
 
 def test_an_address_can_be_hostile(example, opened):

@@ -40,7 +40,7 @@ from truebleu import BLEU, significance
 metric = BLEU()
 tables = {{name: metric.statistics(path, reference) for name, path in systems.items()}}
 [result] = significance.paired([significance.Measure(metric, tables)], baseline="birch")
-result.differences["cedar"]         # the difference, its interval, p
+result.differences["cedar"]  # the difference, its interval, p
 ```
 
 The three systems of `examples/de-en`, {segments} segments, against reference A; and a fourth, *birch 2*, which is

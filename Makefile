@@ -7,6 +7,8 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c $(NEW_ENOUGH) 2>/dev/null && echo $$python && break; done)
 VENV ?= .venv
 ROWS ?=
+# Test files go to as many processes as there are cores, each file to one of them.
+SPREAD := --numprocesses auto --dist loadfile
 
 BIN := $(VENV)/bin
 NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
@@ -37,8 +39,8 @@ demo: $(VENV)/.installed ## score the example systems, and see what to try next
 
 test: $(VENV)/.installed $(VENV)/.group-test ## prove it: the kernel's tests, then Python's, once with no SIMD and once with all of it
 	cargo test --quiet
-	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet tests
-	$(BIN)/python -m pytest
+	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet $(SPREAD) --ignore tests/compat --ignore tests/report tests
+	$(BIN)/python -m pytest $(SPREAD)
 
 upstream: $(VENV)/.installed $(VENV)/.group-test ## sacreBLEU's own tests against truebleu.compat.sacrebleu
 	@$(BIN)/python tests/compat/upstream.py

@@ -116,6 +116,15 @@ def test_public_names():
     names |= {"bleu", "chrf", "metric", "ter", "__version__"}
     assert names <= set(dir(truebleu))
     # Imported when they are asked for.
-    names |= {"Comparison", "Explanation", "compare", "explain", "family", "which"}
+    names |= {
+        "Comparison",
+        "Explanation",
+        "Report",
+        "compare",
+        "explain",
+        "family",
+        "report",
+        "which",
+    }
     assert all(hasattr(truebleu, name) for name in names)
     assert set(truebleu.__all__) | {"__version__"} == names

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from truebleu.explanation import Explanation, explain
     from truebleu.family import Family
     from truebleu.family.identify import which
+    from truebleu.report import Report, report
 
     family: Family
 
@@ -26,6 +27,7 @@ __all__ = [
     "File",
     "InputError",
     "Metric",
+    "Report",
     "Score",
     "Scores",
     "Signature",
@@ -37,6 +39,7 @@ __all__ = [
     "explain",
     "family",
     "metric",
+    "report",
     "ter",
     "which",
 ]
@@ -44,10 +47,10 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """What few need is imported when it is asked for."""
-    if name == "family":
+    if name in ("family", "report"):
         from importlib import import_module
 
-        return import_module("truebleu.family")
+        return import_module(f"truebleu.{name}")
     if name in ("compare", "Comparison"):
         from truebleu import comparison
 
@@ -56,6 +59,10 @@ def __getattr__(name: str) -> object:
         from truebleu import explanation
 
         return getattr(explanation, name)
+    if name == "Report":
+        from truebleu.report import Report
+
+        return Report
     if name == "which":
         from truebleu.family.identify import which
 

@@ -104,6 +104,11 @@ class File:
         column = None if self._column is None else self._column - 1
         return _kernel.stream(self._reader(), name, column)
 
+    def content(self) -> bytes:
+        """Everything that is in it, as UTF-8 if it is text in its encoding; not checked."""
+        read = self._reader()
+        return b"".join(iter(lambda: read(1 << 22), b""))
+
     def lines(self) -> Iterator[str]:
         """The lines as strings, without their ends."""
         read = self._reader()

@@ -18,6 +18,7 @@ examples:
   truebleu score reference.en -i system.en
   truebleu segments reference.en -i system.en -f tsv
   truebleu compare reference.en -i baseline.en system.en
+  truebleu report reference.en -i baseline.en system.en -s source.de -o report.html
   truebleu explain "the cat on mat" --reference "the cat is on the mat"
   truebleu score --help
 """
@@ -121,6 +122,8 @@ def _command(name: str) -> Command:
             from truebleu.cli.segments import COMMAND
         case "compare":
             from truebleu.cli.compare import COMMAND
+        case "report":
+            from truebleu.cli.report import COMMAND
         case "explain":
             from truebleu.cli.explain import COMMAND
         case "family":

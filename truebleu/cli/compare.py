@@ -126,16 +126,16 @@ def add_tests(parser: shared.Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Compares systems and writes the table."""
-    settings = _settings(options)
+    settings = settings_of(options)
     form = shared.form(options, FORMATS)
     made, rounded = FORMATS[form]
     if not rounded and (options.width is not None or options.short):
         name = "-w/--width" if options.width is not None else "-sh/--short"
         raise shared.UsageError(f"{name}: {form} has every number and signature in full")
-    systems, references, files = _inputs(options)
-    scores = _scores(options, systems)
+    systems, references, files = systems_of(options)
+    scores = scores_of(options, systems)
     metrics = shared.metrics(options) if systems is not None and files is not None else []
-    baseline = _baseline(options.baseline, systems, files)
+    baseline = baseline_of(options.baseline, systems, files)
     seen: dict[str, Summary] = {}
     with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
 
@@ -163,7 +163,7 @@ def run(options: argparse.Namespace) -> None:
         doubts.warn(doubts.of_text(seen, files.reference_names, shared.tokenizer(options)))
 
 
-def _settings(options: argparse.Namespace) -> contents.Settings:
+def settings_of(options: argparse.Namespace) -> contents.Settings:
     """Test, samples and intervals."""
     test = options.test or "ar"
     for name, kind, given in (
@@ -196,7 +196,7 @@ def _settings(options: argparse.Namespace) -> contents.Settings:
 # ---- systems ----
 
 
-def _inputs(
+def systems_of(
     options: argparse.Namespace,
 ) -> tuple[Mapping[str, Any] | None, Any, shared.Inputs | None]:
     """The systems by name, and the references; without REF only scores are compared."""
@@ -263,7 +263,7 @@ def _without_common(names: Sequence[str]) -> list[str]:
     return made if all(made) and len(set(made)) == len(made) else list(names)
 
 
-def _baseline(
+def baseline_of(
     name: str | None, systems: Mapping[str, Any] | None, files: shared.Inputs | None
 ) -> str | None:
     """The baseline by its name, or by that of its file."""
@@ -285,7 +285,7 @@ def _known(name: str, names: Iterable[str]) -> str:
 # ---- scores from elsewhere ----
 
 
-def _scores(options: argparse.Namespace, systems: Mapping[str, Any] | None) -> dict[str, Any]:
+def scores_of(options: argparse.Namespace, systems: Mapping[str, Any] | None) -> dict[str, Any]:
     """Metrics by name, each with its file, or a file for each system."""
     found: dict[str, list[File]] = {}
     last = ""

@@ -11,9 +11,11 @@ text.py, markdown.py, latex.py, html.py, separated.py, terminal.py    one render
 from __future__ import annotations
 
 from truebleu._kernel import InputError
+from truebleu.files import File
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
@@ -31,15 +33,17 @@ class Comparison:
     gives what is known of that system.
     """
 
-    __slots__ = ("_content",)
+    __slots__ = ("_content", "_made_of")
 
-    def __init__(self, content: dict[str, Any]) -> None:
+    def __init__(self, content: dict[str, Any], made_of: dict[str, Any] | None = None) -> None:
         if content.get("truebleu_comparison") != VERSION:
             raise InputError(
                 f"this is no comparison of version {VERSION}: 'truebleu_comparison' is "
                 f"{content.get('truebleu_comparison')!r}"
             )
         self._content = content
+        # The arguments of `compare`: what `report` needs beside the dict.
+        self._made_of = made_of
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, in the types of JSON, every number with all of its digits.
@@ -112,6 +116,41 @@ class Comparison:
 
         return page(self._content, digits=digits, short=short)
 
+    def report(
+        self,
+        *,
+        source: Any = None,
+        documents: Any = None,
+        labels: Any = None,
+        also: Sequence[str | Metric] = (),
+        path: str | os.PathLike[str] | None = None,
+        **options: Any,
+    ) -> Any:
+        """The same systems as a page to browse, a `truebleu.Report`.
+
+        Arguments are those of `truebleu.report`; hypotheses and references are read again. Raises
+        ValueError where there is no text: for a comparison that was read from JSON, of given scores
+        alone, or of standard input.
+        """
+        missing = _missing(self._made_of)
+        if missing or self._made_of is None:
+            raise ValueError(f"{missing}; truebleu.report(systems, references) makes a page")
+        # The page is made of comparisons, so this module knows of it only when it is asked for.
+        from importlib import import_module
+
+        return import_module("truebleu.report").report(
+            **{**self._made_of, **options},
+            source=source,
+            documents=documents,
+            labels=labels,
+            also=also,
+            path=path,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Not with all of the text.
+        return (Comparison, (self._content,))
+
     def _repr_html_(self) -> str:
         from truebleu.comparison.html import fragment
 
@@ -149,6 +188,19 @@ class Comparison:
         return self._content == other._content
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _missing(made_of: Mapping[str, Any] | None) -> str:
+    """Why there is no text to make a page of; nothing if there is."""
+    if made_of is None:
+        return "a comparison that was read from JSON has no text"
+    if made_of["systems"] is None:
+        return "a comparison of given scores alone has no text"
+    for value in (*made_of["systems"].values(), made_of["references"]):
+        items = value if isinstance(value, list | tuple) else [value]
+        if any(isinstance(item, File) and item.path == "-" for item in items):
+            return "standard input was read for this comparison, and cannot be read again"
+    return ""
 
 
 def compare(
@@ -216,4 +268,19 @@ def compare(
     task = reading.Task(
         systems, references, metrics, scores, lower_is_better, baseline, workers=workers
     )
-    return Comparison(contents.of_task(task, settings, workers=workers))
+    made_of = {
+        "systems": systems,
+        "references": references,
+        "metrics": metrics,
+        "baseline": baseline,
+        "test": test,
+        "samples": samples,
+        "confidence": confidence,
+        "level": level,
+        "seed": seed,
+        "correction": correction,
+        "scores": scores,
+        "lower_is_better": lower_is_better,
+        "workers": workers,
+    }
+    return Comparison(contents.of_task(task, settings, workers=workers), made_of)

@@ -81,7 +81,7 @@ class Task:
         workers: int = 1,
         observer: Observer | None = None,
     ) -> None:
-        chosen = _metrics(metrics)
+        chosen = measured(metrics)
         named = None if systems is None else _systems(systems)
         self.given = [
             (name, dict(given_scores(name, columns, None if named is None else list(named))))
@@ -167,7 +167,8 @@ def _baseline(baseline: str | None, systems: Sequence[str]) -> str | None:
 # ---- metrics ----
 
 
-def _metrics(metrics: Sequence[str | Metric]) -> list[Measured]:
+def measured(metrics: Sequence[str | Metric]) -> list[Measured]:
+    """Each metric once, in the order in which they are named."""
     if isinstance(metrics, str | Metric):
         metrics = [metrics]
     found: dict[Metric, Measured] = {}

@@ -1,0 +1,121 @@
+"""Reads a page as a browser would, by nothing of truebleu's: for the tests of what was written."""
+
+import base64
+import gzip
+import json
+import struct
+from html.parser import HTMLParser
+
+# Elements without an end.
+VOID = {"meta", "line", "circle", "wbr", "br", "link", "input"}
+
+
+class Page(HTMLParser):
+    """The elements of a page, its text, and what its scripts carry."""
+
+    def __init__(self, page: bytes | str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.styles: list[str] = []
+        self.title = ""
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(page.decode() if isinstance(page, bytes) else page)
+        self.close()
+        assert not self._open, f"not closed: {self._open}"
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag in {"script", "style"}:
+            self.scripts.append((dict(attrs), ""))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        inside = self._open[-1] if self._open else ""
+        if inside in {"script", "style"}:
+            attributes, text = self.scripts.pop()
+            self.scripts.append((attributes, text + data))
+        elif inside == "title":
+            self.title += data
+        else:
+            self.text += data
+
+    @property
+    def tags(self) -> set[str]:
+        return {tag for tag, _ in self.elements}
+
+    @property
+    def attributes(self) -> set[str]:
+        return {name for _, attributes in self.elements for name in attributes}
+
+    @property
+    def policy(self) -> dict[str, str]:
+        """The content-security policy, directive by directive."""
+        content = next(
+            attributes["content"]
+            for tag, attributes in self.elements
+            if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+        )
+        return dict(part.strip().split(" ", 1) for part in content.split(";"))
+
+    @property
+    def manifest(self):
+        return json.loads(next(text for a, text in self.scripts if a.get("id") == "manifest"))
+
+    @property
+    def blocks(self) -> dict[str, bytes]:
+        return {
+            attributes["data-block"]: gzip.decompress(base64.b64decode(text, validate=True))
+            for attributes, text in self.scripts
+            if "data-block" in attributes
+        }
+
+    def texts(self, name: str) -> list[str | None]:
+        return decoded_texts(self.blocks[name], self.manifest["segments"])
+
+    def rows(self, setting: int, system: str) -> list[list[float]]:
+        told = self.manifest["settings"][setting]
+        block = self.blocks[told["blocks"][system]]
+        return decoded_rows(block, self.manifest["segments"], len(told["columns"]))
+
+    def indices(self, name: str) -> list[int]:
+        return list(struct.unpack(f"<{self.manifest['segments']}I", self.blocks[name]))
+
+
+def decoded_texts(block: bytes, count: int) -> list[str | None]:
+    lengths = struct.unpack_from(f"<{count}I", block)
+    texts: list[str | None] = []
+    at = 4 * count
+    for length in lengths:
+        if length == 0xFFFFFFFF:
+            texts.append(None)
+            continue
+        texts.append(block[at : at + length].decode("utf-8", "surrogatepass"))
+        at += length
+    assert at == len(block)
+    return texts
+
+
+def decoded_rows(block: bytes, count: int, width: int) -> list[list[float]]:
+    columns = []
+    at = 0
+    for _ in range(width):
+        size = block[at]
+        columns.append(
+            struct.unpack_from(
+                f"<{count}{ {1: 'B', 2: 'H', 4: 'I', 8: 'd'}[size] }".replace(" ", ""),
+                block,
+                at + 1,
+            )
+        )
+        at += 1 + size * count
+    assert at == len(block)
+    return [list(row) for row in zip(*columns, strict=True)]

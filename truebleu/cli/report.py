@@ -1,0 +1,287 @@
+"""`truebleu report`: the interactive page, one file that needs nothing else."""
+
+from __future__ import annotations
+
+import os
+
+from truebleu.cli import compare, doubts
+from truebleu.cli import options as shared
+from truebleu.cli.output import Output, complain, is_terminal
+from truebleu.cli.progress import Progress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from truebleu.files import File
+    from truebleu.metric import Metric, Summary
+    from truebleu.report.contents import Contents
+
+EXAMPLES = """\
+examples:
+  truebleu report reference.en -i baseline.en new.en -s source.de -o report.html
+      two systems: who wins, is it real, why, and where
+
+  truebleu report ref.a.en ref.b.en -i *.en -m bleu chrf --docs documents.txt -o report.html
+      several systems by two metrics, document by document
+
+  truebleu report ref.zh -i system.zh -tok zh --also tokenize=char lowercase -o report.html
+      one system, to be looked at with other settings, too
+"""
+
+# Most reports are about fewer; a number with more digits would be a slip of the finger.
+MOST_SEGMENTS = 10**12
+
+# Options whose values are files: the page names them without their folders.
+FILES = ("references", "input", "source", "docs", "labels", "word_counts", "scores")
+
+# What does not change the numbers.
+UNSAID = ("output", "threads", "quiet", "help")
+
+
+def add_options(parser: shared.Parser) -> None:
+    """Adds what `truebleu report` knows."""
+    shared.add_inputs(parser)
+    shared.add_metric(parser)
+    # Everywhere else -s is sacreBLEU's, for smoothing, which has longer names as well.
+    parser.conflict_handler = "resolve"
+    add_page(parser)
+    parser.conflict_handler = "error"
+    compare.add_systems(parser)
+    compare.add_tests(parser)
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        *("-o", "--output"), metavar="FILE", help="write to FILE, whole or not at all"
+    )
+    group = parser.add_argument_group("running")
+    group.add_argument(
+        "--threads",
+        metavar="N",
+        type=shared.whole_number(0, shared.MOST_THREADS),
+        default=1,
+        help="threads (1); 0 for one on each core",
+    )
+    group.add_argument(*("-q", "--quiet"), action="store_true", help="no warnings")
+    parser.add_help_option(group)
+
+
+def add_page(parser: shared.Parser) -> None:
+    """Adds what the page shows beside the systems."""
+    group = parser.add_argument_group("page")
+    group.add_argument(*("-s", "--source"), metavar="FILE", help="what was translated")
+    group.add_argument("--docs", metavar="FILE", help="the name of each segment's document")
+    group.add_argument(
+        "--labels",
+        metavar="FILE",
+        nargs="+",
+        action="extend",
+        help="labels of segments: a tab-separated file with a header, or NAME=FILE for each kind",
+    )
+    group.add_argument(
+        "--also",
+        metavar="SETTING",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="further settings to look at: tokenize=intl,char (two), lowercase, "
+        "tokenize=intl+lowercase (both at once), or a metric",
+    )
+    group.add_argument(
+        "--word-counts",
+        metavar="FILE",
+        help="how often words are in other text, as WORD<tab>NUMBER: buckets by that (by how often "
+        "they are in the references)",
+    )
+    group.add_argument("--title", metavar="TEXT", help="what to call it (the systems' names)")
+    group.add_argument(
+        "--embed-text",
+        metavar="N",
+        type=shared.whole_number(0, MOST_SEGMENTS),
+        help="texts of N segments (100000), those that matter most and random ones; numbers of all",
+    )
+    group.add_argument(
+        "--redact-text",
+        action="store_true",
+        help="no text at all; names of systems, documents and labels stay",
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Reads, counts, compares, and writes the page."""
+    settings = compare.settings_of(options)
+    if options.output is None and is_terminal():
+        raise shared.UsageError("-o/--output: name the file to write, as -o report.html")
+    metrics = shared.metrics(options)
+    further = _also(options, metrics)
+    systems, references, files = compare.systems_of(options)
+    if systems is None or files is None:
+        raise shared.UsageError("no REF: at least one file of references is needed")
+    beside = _beside(options)
+    _check_files(options, files, beside)
+    seen: dict[str, Summary] = {}
+    from truebleu.report import Report
+    from truebleu.report.contents import Contents
+
+    with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
+
+        def observer(system: str, noticed: Summary) -> None:
+            seen[system] = noticed
+            progress(noticed["segments"], system)
+
+        contents = Contents(
+            systems,
+            references,
+            beside.get("source"),
+            beside.get("docs"),
+            _labels(options),
+            metrics,
+            further,
+            compare.baseline_of(options.baseline, systems, files),
+            settings,
+            scores=compare.scores_of(options, systems),
+            lower_is_better=options.lower_is_better,
+            title=options.title,
+            word_counts=beside.get("word counts"),
+            commands=list(commands(options)),
+            redacted=options.redact_text,
+            workers=shared.threads(options),
+            observer=observer,
+        )
+        page = Report(contents, embed_text=options.embed_text, workers=shared.threads(options))
+        output.write_bytes(page.to_bytes())
+    if not options.quiet:
+        doubts.warn(doubts.of_text(seen, files.reference_names, shared.tokenizer(options)))
+        _note_size(options, contents)
+
+
+def _note_size(options: argparse.Namespace, contents: Contents) -> None:
+    from truebleu.report.contents import MOST_EMBEDDED
+
+    if options.embed_text is None and contents.segments > MOST_EMBEDDED and not contents.redacted:
+        complain(
+            "note",
+            f"the page has the numbers of all {contents.segments:,} segments, and the texts of "
+            f"{MOST_EMBEDDED:,}; --embed-text N changes that",
+        )
+
+
+def _also(options: argparse.Namespace, metrics: Sequence[Metric]) -> list[Metric]:
+    """Further settings, checked before anything is read."""
+    from truebleu.report.contents import settings
+
+    try:
+        return list(settings(options.also, metrics))
+    except ValueError as error:
+        raise shared.UsageError(f"--also: {str(error).removeprefix('also: ')}") from None
+
+
+# ---- files ----
+
+
+def _beside(options: argparse.Namespace) -> dict[str, File]:
+    """The files that stand beside systems and references."""
+    named = {
+        "source": options.source,
+        "docs": options.docs,
+        "word counts": options.word_counts,
+    }
+    return {
+        role: shared.file_of(name, options.encoding)
+        for role, name in named.items()
+        if name is not None
+    }
+
+
+def _labels(options: argparse.Namespace) -> Any:
+    """A table of labels, or a file for each kind."""
+    if not options.labels:
+        return None
+    found: dict[str, File] = {}
+    for word in options.labels:
+        name, mark, path = word.partition("=")
+        if mark and name and path and not os.path.exists(word):
+            if name in found:
+                raise shared.UsageError(f"--labels: {name} is there twice")
+            found[name] = shared.file_of(path, options.encoding)
+        elif len(options.labels) > 1:
+            raise shared.UsageError(
+                f"--labels: '{word}': with several, NAME=FILE is meant, as domain=domains.txt"
+            )
+        else:
+            return shared.file_of(word, options.encoding)
+    return found
+
+
+def _check_files(
+    options: argparse.Namespace, files: shared.Inputs, beside: dict[str, File]
+) -> None:
+    """Refuses what is to be read twice and cannot be, and what is both read and written."""
+    labels = _labels(options)
+    more = [*beside.values(), *(labels.values() if isinstance(labels, dict) else [labels])]
+    given = [file for file in more if file is not None]
+    read = [*files.references(), *files.systems.values()] if options.num_refs == 1 else []
+    if sum(file.path == "-" for file in (*given, *read)) > 1:
+        raise shared.UsageError("standard input is named twice, and can be read once")
+    if options.output is None or not os.path.isfile(options.output):
+        return
+    for file in given:
+        if os.path.exists(file.path) and os.path.samefile(options.output, file.path):
+            raise shared.UsageError(f"-o/--output: {options.output} is an input as well")
+
+
+# ---- how to do it again ----
+
+
+def commands(options: argparse.Namespace) -> Iterator[str]:
+    """The command lines that make these numbers again, with files as if they lay in one folder."""
+    from shlex import join
+
+    yield join(["truebleu", "report", *_words(add_options, options), "-o", "report.html"])
+    if options.input is not None and len(options.input) > 1:
+        yield join(["truebleu", "compare", *_words(compare.COMMAND.add_options, options)])
+        return
+    from truebleu.cli import score
+
+    yield join(["truebleu", "score", *_words(score.COMMAND.add_options, options)])
+
+
+def _words(add: Any, options: argparse.Namespace) -> Iterator[str]:
+    """The words that say what differs from the defaults of a command."""
+    parser = shared.Parser("truebleu")
+    add(parser)
+    said: set[str] = set()
+    for action in parser.every_action():
+        value = getattr(options, action.dest, None)
+        usual = value is None or value == action.default
+        if usual or action.dest in said or action.dest in UNSAID:
+            continue
+        words = [str(word) for word in _flat(value)]
+        if action.dest in FILES:
+            words = [_base(word) for word in words]
+        if action.nargs != 0:
+            said.add(action.dest)
+            yield from (*action.option_strings[:1], *words)
+        elif action.const == value:
+            said.add(action.dest)
+            yield action.option_strings[0]
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _flat(item)
+    elif isinstance(value, bool):
+        yield "yes" if value else "no"
+    else:
+        yield value
+
+
+def _base(word: str) -> str:
+    """A file's name without its folder, behind NAME= if that is there."""
+    name, mark, path = word.rpartition("=")
+    return f"{name}{mark}{os.path.basename(path)}"
+
+
+COMMAND = shared.Command("truebleu report REF... -i HYP... [options]", EXAMPLES, add_options, run)

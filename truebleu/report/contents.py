@@ -1,0 +1,525 @@
+"""What a report is made of: from texts, tables and a comparison to a manifest and blocks.
+
+The manifest is the contract: the static summary and the viewer are made of it and of the blocks
+that it names. It is JSON, with every number in full:
+
+truebleu_report     the version of this form
+title, version, made    what it is called, by which truebleu, and when if SOURCE_DATE_EPOCH says so
+segments, embedded  how many there are, and of how many the texts are in the page
+redacted, serve     whether texts are left out altogether; where a server has them
+systems             name and letter of each, in the order in which they were given
+references, source  how many references a segment has at most; whether there are sources
+languages           the codes of source and target, as names of files have them, or null
+settings            a metric with its parameters each, those of the comparison first (`headline`):
+                    id, metric, name, label (that no other has), column (its name in the
+                    comparison), signature, short, higher_is_better, parameters, columns; by
+                    system scores, blocks, and for TER the blocks of edits: a text each segment, the
+                    JSON of truebleu.ter_alignment.Alignment
+comparison          what `Comparison.to_dict` gives, with the letters of `systems`; null if there is
+                    only one system, whose intervals are in `intervals` in the same form
+documents, labels   the names, and the block that has the number of each segment's
+ngrams, buckets, health     what is counted beside the metrics
+data_hash           the hash of each input, by its name
+commands, bibtex    how to make these numbers again, and what to cite
+"""
+
+from __future__ import annotations
+
+import os
+
+from truebleu._kernel import Table, __version__, exchanged
+from truebleu.bleu import BLEU
+from truebleu.comparison import contents as compared
+from truebleu.comparison import reading as comparing
+from truebleu.report import buckets, health, ngrams, payload, reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from truebleu.counted import Counted
+    from truebleu.metric import Metric
+    from truebleu.report.payload import Texts
+    from truebleu.statistics import Statistics
+
+# Changes when a viewer of the old form could no longer show the new one.
+VERSION = 1
+
+# The metrics whose formula the page has.
+METRICS = ("BLEU", "chrF", "TER")
+
+# Texts of more segments make a file that is too large to be sent around.
+MOST_EMBEDDED = 100_000
+
+
+class Setting:
+    """A metric with its parameters, and its table of each system."""
+
+    __slots__ = ("column", "label", "metric", "tables")
+
+    def __init__(
+        self, metric: Counted[Any], tables: Mapping[str, Statistics], label: str, column: str | None
+    ) -> None:
+        self.metric = metric
+        self.tables = tables
+        # A name that no other setting has.
+        self.label = label
+        # What the comparison calls it, if it is a part of that.
+        self.column = column
+
+    @property
+    def headline(self) -> bool:
+        """Whether systems were compared by it."""
+        return self.column is not None
+
+
+class Beside:
+    """What is counted beside the metrics: parts of the manifest, and their blocks."""
+
+    __slots__ = ("blocks", "buckets", "health", "ngrams")
+
+    def __init__(
+        self,
+        ngrams: dict[str, Any] | None,
+        buckets: dict[str, Any],
+        health: dict[str, Any],
+        blocks: dict[str, bytes],
+    ) -> None:
+        self.ngrams = ngrams
+        self.buckets = buckets
+        self.health = health
+        self.blocks = blocks
+
+
+class Contents:
+    """Everything that was read and counted for a report."""
+
+    __slots__ = (
+        "beside",
+        "commands",
+        "comparison",
+        "documents",
+        "hashes",
+        "labels",
+        "languages",
+        "redacted",
+        "references",
+        "segments",
+        "settings",
+        "source",
+        "systems",
+        "title",
+    )
+
+    systems: dict[str, Texts]
+    references: list[Texts]
+    source: Texts | None
+    documents: reading.Names | None
+    labels: dict[str, reading.Names]
+    settings: list[Setting]
+    comparison: dict[str, Any]
+    beside: Beside
+
+    def __init__(
+        self,
+        systems: Mapping[str, Any],
+        references: Any,
+        source: Any,
+        documents: Any,
+        labels: Any,
+        metrics: Sequence[str | Metric],
+        also: Sequence[str | Metric],
+        baseline: str | None,
+        chosen: compared.Settings,
+        *,
+        scores: Mapping[str, Any] | None = None,
+        lower_is_better: Sequence[str] = (),
+        title: str | None = None,
+        languages: tuple[str | None, str | None] | None = None,
+        word_counts: Any = None,
+        commands: Sequence[str] = (),
+        redacted: bool = False,
+        workers: int = 1,
+        observer: comparing.Observer | None = None,
+    ) -> None:
+        headline = [one.metric for one in comparing.measured(metrics)]
+        further = [one for one in settings(also, headline) if one not in headline]
+        for metric in (*headline, *further):
+            if metric.NAME not in METRICS:
+                raise ValueError(
+                    f"metrics: {metric!r} is none that the page can show segment by segment; "
+                    f"there are {', '.join(METRICS)} (give others' scores with scores=)"
+                )
+        if not headline:
+            raise ValueError("metrics: none at all; name at least one")
+        given = systems.items() if hasattr(systems, "items") else None
+        read = systems if given is None else {name: reading.once(one) for name, one in given}
+        kept = reading.once(references)
+        task = comparing.Task(
+            read,
+            kept,
+            [*metrics_of(metrics), *further],
+            scores,
+            lower_is_better,
+            baseline,
+            workers=workers,
+            observer=observer,
+        )
+        # All settings were counted in one reading; those that were asked for are compared.
+        tables: list[tuple[Any, dict[str, Statistics]]] = [
+            (measured.metric, {name: counts.statistics for name, counts in by_system.items()})
+            for measured, by_system in task.tables
+        ]
+        task.tables = task.tables[: len(headline)]
+        self.segments = task.segments
+        self.comparison = compared.of_task(task, chosen, workers=workers)
+        self.settings = list(_settings(tables, self.comparison))
+        self.systems = {name: reading.texts(name, one) for name, one in read.items()}
+        self.references = reading.streams(kept)
+        self.source = None if source is None else reading.side("source", source, self.segments)
+        self.documents = None if documents is None else reading.documents(documents, self.segments)
+        self.labels = {} if labels is None else reading.labels(labels, self.segments)
+        self.redacted = redacted
+        self.beside = self._beside(word_counts)
+        self.title = title or _title(list(self.systems))
+        self.commands = list(commands)
+        self.languages = languages or reading.languages(source, [*systems.values()])
+        self.hashes = dict(self._hashes(systems, references, source))
+        for system in self.comparison["systems"]:
+            system["letter"] = self.letters[system["name"]]
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """A letter for each system, in the order in which they were given."""
+        return dict(zip(self.systems, _letters(), strict=False))
+
+    def _hashes(self, systems: Any, references: Any, source: Any) -> Iterator[tuple[str, str]]:
+        """The name and the hash of each input."""
+        inputs: list[tuple[str, Any, Texts]] = [
+            (name, value, self.systems[name]) for name, value in systems.items()
+        ]
+        several = len(self.references) > 1
+        listed = isinstance(references, list | tuple) and len(references) == len(self.references)
+        for i, column in enumerate(self.references):
+            role = f"reference {i + 1}" if several else "reference"
+            # A list may be of segments, too; those are no files.
+            inputs.append((role, references[i] if listed else references, column))
+        if self.source is not None:
+            inputs.append(("source", source, self.source))
+        names: dict[str, int] = {}
+        for role, value, column in inputs:
+            name = reading.name_of(role, value)
+            names[name] = names.get(name, 0) + 1
+            if names[name] > 1:
+                name = f"{name} ({names[name]})"
+            yield name, reading.hashed(column)
+
+    def _beside(self, word_counts: Any) -> Beside:
+        """What is counted beside the metrics, in the tokens of the first BLEU."""
+        own = [setting.metric for setting in self.settings if isinstance(setting.metric, BLEU)]
+        metric = own[0] if own else BLEU()
+        systems = list(self.systems.values())
+        corpus = ngrams.read(systems, self.references, metric)
+        names = list(self.systems)
+        first = names.index(self.comparison["baseline"]) if len(names) > 1 else 0
+        others: list[int | None] = [i for i in range(len(names)) if i != first]
+        pairs = [(first, other) for other in others or [None]]
+        flags, blocks = health.flags(systems, self.references, self.source, metric.tokenize)
+        counts, source = (None, None) if word_counts is None else buckets.given(word_counts)
+        frequency, block = buckets.frequency(corpus, self.segments, counts, source)
+        return Beside(
+            # They are text.
+            None if self.redacted else ngrams.differences(corpus, metric, pairs),
+            {"frequency": frequency},
+            flags,
+            {**blocks, frequency["block"]: block},
+        )
+
+    # ---- which texts ----
+
+    def embedded(self, most: int | None) -> set[int] | None:
+        """The segments whose texts are in the page; None for all.
+
+        If there are more than `most`: one half are those that the score, or a difference of
+        scores, depends on most by the first metric; the others are drawn at random, because those
+        that stand out mislead.
+        """
+        most = MOST_EMBEDDED if most is None else most
+        if most >= self.segments:
+            return None
+        from random import Random
+
+        weights = influence(self.settings[0], list(self.systems))
+        order = sorted(range(self.segments), key=weights.__getitem__, reverse=True)
+        first = order[: most // 2]
+        return {*first, *Random(0).sample(order[len(first) :], most - len(first))}
+
+    # ---- the contract ----
+
+    def manifest(self, most: int | None = None, serve: Any = None) -> dict[str, Any]:
+        """What the page knows; `most`: of how many segments it has the texts."""
+        several = len(self.systems) > 1
+        most = MOST_EMBEDDED if most is None else most
+        return {
+            "truebleu_report": VERSION,
+            "title": self.title,
+            "version": __version__,
+            "made": _made(),
+            "segments": self.segments,
+            "embedded": 0 if self.redacted else min(most, self.segments),
+            "redacted": self.redacted,
+            "serve": serve,
+            "systems": [{"name": name, "letter": self.letters[name]} for name in self.systems],
+            "references": len(self.references),
+            "source": self.source is not None,
+            "languages": dict(zip(("source", "target"), self.languages, strict=True)),
+            "settings": [self._setting(i, setting) for i, setting in enumerate(self.settings)],
+            "comparison": self.comparison if several else None,
+            "intervals": None if several else self.comparison,
+            "data_hash": self.hashes,
+            "commands": self.commands,
+            "bibtex": _bibtex(),
+            "documents": None
+            if self.documents is None
+            else {"names": self.documents.names, "block": "documents"},
+            "labels": [
+                {"name": name, "values": column.names, "block": f"label{i}"}
+                for i, (name, column) in enumerate(self.labels.items())
+            ],
+            "ngrams": self.beside.ngrams,
+            "buckets": self.beside.buckets,
+            "health": self.beside.health,
+        }
+
+    def _names(self, setting: int) -> dict[str, str]:
+        """The name of each system's block of statistics."""
+        return {system: f"s{setting}.{i}" for i, system in enumerate(self.systems)}
+
+    def _edits(self, setting: Setting, i: int) -> dict[str, str]:
+        """The name of each system's block of edits, if it is edits that a metric counts."""
+        if self.redacted or not hasattr(setting.metric, "alignment"):
+            return {}
+        return {system: f"edits{i}.{j}" for j, system in enumerate(self.systems)}
+
+    def _alignments(self, metric: Any, hypotheses: Texts, chosen: set[int] | None) -> bytes:
+        """How each hypothesis becomes a reference: a text each, JSON."""
+        import json
+
+        def told(i: int) -> bytes | None:
+            if chosen is not None and i not in chosen:
+                return None
+            texts = [hypotheses[i], *(column[i] for column in self.references)]
+            hypothesis, *references = (
+                None if text is None else text.decode("utf-8", "surrogatepass") for text in texts
+            )
+            edits = metric.alignment(hypothesis, references)._asdict()
+            return json.dumps(edits, separators=(",", ":")).encode()
+
+        return payload.of_texts([told(i) for i in range(self.segments)])
+
+    def _setting(self, i: int, setting: Setting) -> dict[str, Any]:
+        metric = setting.metric
+        first = next(iter(setting.tables.values()))
+        signature = metric.signature(first.references)
+        return {
+            "id": str(i),
+            "headline": setting.headline,
+            "metric": metric.NAME,
+            "name": metric.from_statistics(first).name,
+            "label": setting.label,
+            "column": setting.column,
+            "signature": str(signature),
+            "short": signature.short(),
+            "higher_is_better": not metric.LOWER_IS_BETTER,
+            "parameters": {name: _plain(value) for name, value in metric.parameters.items()},
+            "columns": list(metric.columns),
+            "scores": {
+                system: metric.from_statistics(table).value
+                for system, table in setting.tables.items()
+            },
+            "blocks": self._names(i),
+            "edits": self._edits(setting, i) or None,
+        }
+
+    def blocks(self, most: int | None = None) -> dict[str, bytes]:
+        """The blocks, in the order in which a page can use them: numbers before texts."""
+        made: dict[str, bytes] = {}
+        for i, setting in enumerate(self.settings):
+            for system, name in self._names(i).items():
+                made[name] = payload.of_table(setting.tables[system])
+        if self.documents is not None:
+            made["documents"] = payload.of_indices(self.documents.indices)
+        for i, column in enumerate(self.labels.values()):
+            made[f"label{i}"] = payload.of_indices(column.indices)
+        made |= self.beside.blocks
+        if self.redacted:
+            return made
+        chosen = self.embedded(most)
+        for i, setting in enumerate(self.settings):
+            for system, name in self._edits(setting, i).items():
+                made[name] = self._alignments(setting.metric, self.systems[system], chosen)
+        columns = {f"system{i}": column for i, column in enumerate(self.systems.values())}
+        columns |= {f"reference{i}": column for i, column in enumerate(self.references)}
+        if self.source is not None:
+            columns["source"] = self.source
+        return made | {name: payload.of_texts(texts, chosen) for name, texts in columns.items()}
+
+
+def _settings(
+    tables: Sequence[tuple[Counted[Any], dict[str, Statistics]]], comparison: Mapping[str, Any]
+) -> Iterator[Setting]:
+    """Each metric with its tables, and a name that says what is special about it."""
+    own = [metric for metric in comparison["metrics"] if metric["source"] == "truebleu"]
+    columns = [metric["name"] for metric in own]
+    taken = dict.fromkeys(columns, 1)
+    first: dict[str, dict[str, str]] = {}
+    for i, (metric, by_system) in enumerate(tables):
+        references = next(iter(by_system.values())).references
+        fields = metric.signature(references).fields
+        usual = first.setdefault(metric.NAME, fields)
+        if i < len(columns):
+            yield Setting(metric, by_system, columns[i], columns[i])
+            continue
+        name = metric.from_statistics(next(iter(by_system.values()))).name
+        different = [f"{key}:{value}" for key, value in fields.items() if usual.get(key) != value]
+        label = " ".join([name, *different])
+        taken[label] = taken.get(label, 0) + 1
+        yield Setting(
+            metric, by_system, label if taken[label] == 1 else f"{label} ({taken[label]})", None
+        )
+
+
+def influence(setting: Setting, systems: Sequence[str]) -> list[float]:
+    """By how much leaving a segment out changes the score of the only system, or a difference.
+
+    Of several differences to the first system it is the largest. The numbers are absolute.
+    """
+    changes = [_changes(setting.metric, setting.tables[system]) for system in systems]
+    if len(changes) == 1:
+        return list(map(abs, changes[0]))
+    first, *others = changes
+    return [
+        max(abs(other - one) for other in more) for one, *more in zip(first, *others, strict=True)
+    ]
+
+
+def _changes(metric: Counted[Any], table: Statistics) -> Sequence[float]:
+    """The score of all segments but one, less that of all, for each one."""
+    if getattr(metric, "aggregate", "corpus") == "segments":
+        values = metric.segment_values(table)  # type: ignore[attr-defined]
+        mean = sum(values) / len(values)
+        return [(mean - value) / max(1, len(values) - 1) for value in values]
+    totals = table.total()
+    nothing = Table.from_bytes(bytes(8 * len(table) * table.width), table.width)
+    rest, _ = exchanged((nothing, table), (totals, totals))
+    whole = metric.scores(totals)[0]
+    return [value - whole for value in metric.scores(rest)]
+
+
+# ---- settings in words ----
+
+
+def metrics_of(metrics: Sequence[str | Metric] | str | Metric) -> list[Any]:
+    """One metric or several, as a list."""
+    one = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
+    return [metrics] if one else list(metrics)  # type: ignore[arg-type]
+
+
+def settings(also: Sequence[str | Metric], headline: Sequence[Metric]) -> Iterator[Metric]:
+    """Further settings: metrics, or changes of parameters of those that there are.
+
+    "tokenize=intl,char" is two, "lowercase" is one, "tokenize=intl+lowercase" is both at once.
+    """
+    for item in metrics_of(also):
+        if isinstance(item, str) and _is_change(item, headline):
+            yield from _changed(item, headline)
+        else:
+            yield from (one.metric for one in comparing.measured([item]))
+
+
+def _is_change(text: str, headline: Sequence[Metric]) -> bool:
+    name = text.partition("+")[0].partition("=")[0]
+    return "=" in text or any(name in metric.PARAMETERS for metric in headline)
+
+
+def _changed(text: str, headline: Sequence[Metric]) -> Iterator[Metric]:
+    from itertools import product
+
+    choices: list[list[tuple[str, Any]]] = []
+    for change in text.split("+"):
+        name, given, values = change.partition("=")
+        if not any(name in metric.PARAMETERS for metric in headline):
+            from truebleu.tokenizers import nearest
+
+            known = dict.fromkeys(name for metric in headline for name in metric.PARAMETERS)
+            raise ValueError(f"also: unknown parameter '{name}'{nearest(name, known)}")
+        choices.append(
+            [(name, _value(one)) for one in values.split(",")] if given else [(name, True)]
+        )
+    for parameters in product(*choices):
+        for metric in headline:
+            if all(name in metric.PARAMETERS for name, _ in parameters):
+                try:
+                    yield type(metric)(**{**metric.parameters, **dict(parameters)})
+                except (TypeError, ValueError) as error:
+                    raise ValueError(f"also: {text}: {error}") from None
+
+
+def _value(text: str) -> Any:
+    """A parameter's value as it is written."""
+    words = {"yes": True, "true": True, "no": False, "false": False, "none": "none"}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _plain(value: Any) -> Any:
+    """A parameter in the types of JSON; null for what a page cannot have."""
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else None
+
+
+# ---- words ----
+
+
+def _letters() -> Iterator[str]:
+    """A, B, …, Z, AA, AB, …."""
+    from itertools import count, product
+
+    for length in count(1):
+        for letters in product("ABCDEFGHIJKLMNOPQRSTUVWXYZ", repeat=length):
+            yield "".join(letters)
+
+
+def _title(names: Sequence[str]) -> str:
+    """What a report is called that was not given a name."""
+    if len(names) > 4:
+        return f"{', '.join(names[:3])} and {len(names) - 3} more"
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _made() -> str | None:
+    """When the report was made, if whoever makes it wants that to be known.
+
+    Otherwise the same input gives the same bytes on every day.
+    """
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not epoch.isdecimal():
+        return None
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(int(epoch), UTC).strftime("%Y-%m-%d")
+
+
+def _bibtex() -> str:
+    from truebleu.cli.citation import bibtex
+
+    return bibtex()

@@ -1,0 +1,459 @@
+// What the state means for the data: the metric, the two systems, their numbers, and which segments are chosen.
+import {corpusScore, jackknife, leftOut, metricOf, random, segmentScores} from "./formula.js";
+
+/** @typedef {import("./data.js").Data} Data */
+/** @typedef {import("./data.js").Setting} Setting */
+/** @typedef {import("./data.js").System} System */
+/** @typedef {import("./formula.js").Metric} Metric */
+/** @typedef {import("./store.js").Store} Store */
+/** @typedef {{data: Data, store: Store, worker: Background, current: Current}} Context  what every view is given */
+/** @typedef {{low: number, high: number, how: string}} Range */
+/** @typedef {{count: number, a: number, b: number | null, delta: number | null, interval: Range | null, waiting: boolean, note: string}} Subset */
+
+/** Filters of segments, by their keys in the state. */
+export const FILTERS = { find: "", in: "all", regex: false, case: false, doc: null, label: "", flag: "", outcome: "", range: "", only: "", about: "", sample: null, mark: "" };
+/** What the state holds beside a view's own; `setting` and below change the numbers. */
+export const STATE = { ...FILTERS, sort: "number", seg: null, mode: "match", against: "b", setting: "0", a: 0, b: 1, smoothing: "", smoothing_value: null, max_order: null, weights: "", effective_order: "", beta: null, char_order: null, word_order: null };
+/** Keys of `STATE` that are null or a number. */
+export const NUMBERS = ["doc", "sample", "seg", "smoothing_value", "max_order", "beta", "char_order", "word_order"];
+/** Keys that change what the metric is. */
+export const CHANGES = ["smoothing", "smoothing_value", "max_order", "weights", "effective_order", "beta", "char_order", "word_order"];
+/** How many segments a random sample has. */
+export const SAMPLE = 50;
+const SAMPLES = 1000;
+/** Above so many segments no resamples are drawn in the page; below so many an interval is rough. */
+export const LIVE = 10000;
+export const FEW = 30;
+
+/** Columns of numbers that segments are sorted and filtered by. @type {Record<string, string>} */
+export const COLUMNS = { scoreA: "score of A", scoreB: "score of B", delta: "Δ", influence: "influence", ratio: "length ratio", length: "reference length" };
+
+/**
+ * What stands in a table of counts is such a column, too: "matches_4.0" is of system 0, "matches_4.d"
+ * is B less A; "surplus.0" is by how much its text is longer than the reference.
+ * @param {string} name @returns {[string, string] | null}
+ */
+const counted = name => { const [what, of] = name.split("."); return of === "d" || /^\d+$/.test(of ?? "") ? [what, of] : null; };
+
+/** What a column of counts is called. @param {Current} current @param {string} name */
+export function countName({ data, a, b }, name) {
+  const [what, of] = counted(name) ?? [name, ""], system = data.systems[Number(of)];
+  const [, kind, order] = /^(\w+?)_([cw]?\d+)$/.exec(what) ?? ["", what, ""];
+  return [order.replace(/^c/, "character ").replace(/^w/, "word ") + (order ? "-grams" : ""), { matches: "matched", totals: "in all", hypothesis: "in all", reference: "in the reference", surplus: "length less reference's", hypothesis_length: "length", reference_length: "reference length" }[kind] ?? kind.replaceAll("_", " "),
+    of === "d" ? `, ${b?.letter} less ${a.letter}` : system ? `, ${system.letter}` : ""].filter(Boolean).join(" ").replace(" ,", ",");
+}
+
+/** Shows some segments in the list, and says which they are. @param {Store} store @param {number[]} segments from 0 @param {string} about */
+export function showSegments(store, segments, about) {
+  store.set({ ...FILTERS, only: segments.map(i => i + 1).join(","), about, view: "segments", seg: null, sort: "number" });
+}
+
+/** Shows the segments that a filter leaves: `{doc: 3}`, `{range: "length:10:20"}`, `{label: "0:2"}`, `{flag: "duplicate"}`. @param {Store} store @param {Partial<typeof FILTERS> & Record<string, any>} filters */
+export function showFiltered(store, filters) {
+  store.set({ ...FILTERS, view: "segments", seg: null, ...filters });
+}
+
+/** Numbers of what is chosen; all are cached until what they depend on changes. */
+export class Current {
+  /** @param {Data} data @param {Store} store @param {Background} worker */
+  constructor(data, store, worker) {
+    this.data = data;
+    this.store = store;
+    this.worker = worker;
+    /** @type {Map<string, any>} */
+    this.cache = new Map();
+    /** The segments that the filters leave, in order. */
+    this.chosen = Uint32Array.from({ length: data.n }, (_, i) => i);
+    /** Where each segment stands in `chosen`, made when asked for. @type {Int32Array | null} */
+    this.places = null;
+    this.all = true;
+    /** What went wrong with a filter. */
+    this.problem = "";
+    /** How much of a search is done, 0 to 1; null if none is under way. @type {number | null} */
+    this.busy = null;
+    /** @type {Subset | null} */
+    this.subset = null;
+    this.turn = 0;
+  }
+
+  /** @template T @param {string} key @param {() => T} make @returns {T} */
+  once(key, make) {
+    if (!this.cache.has(key)) this.cache.set(key, make());
+    return this.cache.get(key);
+  }
+
+  get setting() { return this.data.settings.find(s => s.id === this.store.get("setting")) ?? this.data.settings[0]; }
+
+  /** Parameters that stand in the place of the setting's own. */
+  get changes() {
+    const { store } = this, p = this.setting.parameters;
+    /** @type {Record<string, any>} */
+    const changes = {};
+    for (const key of CHANGES) {
+      const value = store.get(key);
+      if (value === null || value === "" || !(key in p)) continue;
+      changes[key] = key === "weights" ? (value === "mean" ? null : value.split(",").map(Number)) : key === "effective_order" ? value === "yes" : value;
+    }
+    return changes;
+  }
+
+  /** The metric as it is now. @returns {Metric} */
+  get metric() {
+    return this.once(`metric ${this.setting.id} ${JSON.stringify(this.changes)}`, () => metricOf(this.setting, this.changes));
+  }
+
+  /** Names everything that depends on the metric. */
+  get id() { return `${this.setting.id} ${JSON.stringify(this.changes)}`; }
+
+  /** Whether these are numbers that were reported. */
+  get reported() { return this.metric.reported && this.setting.headline; }
+
+  /** The baseline. @returns {System} */
+  get a() { return this.data.systems[this.store.get("a")] ?? this.data.systems[0]; }
+
+  /** The system that is compared with it; null if there is only one. @returns {System | null} */
+  get b() {
+    const { systems } = this.data;
+    if (systems.length < 2) return null;
+    const chosen = systems[this.store.get("b")];
+    return chosen && chosen !== this.a ? chosen : systems.find(s => s !== this.a) ?? null;
+  }
+
+  /** Segment scores of a system. @param {System} system @returns {Float64Array} */
+  scores(system) {
+    return this.once(`scores ${system.index} ${this.id}`, () => segmentScores(this.metric, this.table(system)));
+  }
+
+  /** @param {System} system */
+  table(system) { return this.data.table(this.setting, system.index); }
+
+  /** The score of all segments or of some. @param {System} system @param {ArrayLike<number>} [segments] */
+  corpus(system, segments) {
+    // A mean is one of segments; the rest needs no more than sums.
+    return corpusScore(this.metric, this.table(system), this.metric.mean ? this.scores(system) : new Float64Array(), segments);
+  }
+
+  /** The corpus score without each segment. @param {System} system @returns {Float64Array} */
+  without(system) { return this.once(`without ${system.index} ${this.id}`, () => leftOut(this.metric, this.table(system), this.metric.mean ? this.scores(system) : new Float64Array())); }
+
+  /**
+   * A column of numbers, one a segment. delta: score of B less that of A. influence: by how much the
+   * corpus Δ (or the one system's score) would fall without the segment.
+   * @param {string} name one of COLUMNS, or "number" @returns {Float64Array}
+   */
+  column(name) {
+    const { a, b } = this;
+    return this.once(`column ${name} ${a.index} ${b?.index} ${this.id}`, () => {
+      const n = this.data.n, out = new Float64Array(n), table = this.table(b ?? a), of = counted(name);
+      if (of) {
+        const [x, y] = (of[1] === "d" ? [b ?? a, a] : [this.data.systems[Number(of[1])]]).map(s => this.table(s));
+        const [more, less] = of[0] === "surplus" ? [x.columns[0], x.columns[1]] : [x.column(of[0]), y?.column(of[0])];
+        for (let i = 0; i < n; i++) out[i] = more[i] - (less ? less[i] : 0);
+        return out;
+      }
+      if (name === "scoreA") return this.scores(a);
+      if (name === "scoreB") return this.scores(b ?? a);
+      if (name === "delta" && b) {
+        const x = this.scores(a), y = this.scores(b);
+        for (let i = 0; i < n; i++) out[i] = y[i] - x[i];
+      } else if (name === "influence") {
+        const x = this.without(a), whole = b ? this.corpus(b) - this.corpus(a) : this.corpus(a), y = b ? this.without(b) : null;
+        for (let i = 0; i < n; i++) out[i] = whole - (y ? y[i] - x[i] : x[i]);
+      } else if (name === "length" || name === "ratio") {
+        const r = table.columns[1], h = table.columns[0], unit = /parts$/.test(table.names[1]) ? 720720 : 1;
+        for (let i = 0; i < n; i++) out[i] = name === "length" ? r[i] / unit : r[i] ? h[i] * unit / r[i] : NaN;
+      } else if (name === "number") for (let i = 0; i < n; i++) out[i] = i;
+      return out;
+    });
+  }
+
+  /** Whether a column means something here. @param {string} name @returns {boolean} */
+  has(name) {
+    const of = counted(name);
+    if (of) return (of[1] === "d" || Number(of[1]) < this.data.systems.length) && (of[0] === "surplus" ? this.has("ratio") : this.setting.columns.includes(of[0]));
+    if (!(name in COLUMNS) && name !== "number") return false;
+    if (name === "delta" || name === "scoreB") return !!this.b;
+    // TER's first column is of edits.
+    return !(name === "ratio" && this.setting.metric === "TER");
+  }
+
+  /** All segments by a column, the smallest first, those without a number last. @param {string} name */
+  sorted(name) {
+    const values = this.column(name);
+    return this.once(`sorted ${name} ${this.a.index} ${this.b?.index} ${this.id}`, () => byValue(values));
+  }
+
+  // ---- filters ----
+
+  /** Whether any filter is set. */
+  get filtered() { const { store } = this; return ["find", "doc", "label", "flag", "outcome", "range", "only", "sample"].some(key => store.get(key) !== /** @type {any} */ (FILTERS)[key]); }
+
+  /** The ranges that are set: column, from, to. @returns {[string, number, number][]} */
+  get ranges() {
+    return String(this.store.get("range")).split(";").filter(Boolean).map(part => {
+      const [name, low, high] = part.split(":");
+      return /** @type {[string, number, number]} */ ([name, low === "" ? -Infinity : Number(low), high === "" || high === undefined ? Infinity : Number(high)]);
+    }).filter(([name]) => name !== "number" && this.has(name));
+  }
+
+  /** Works out which segments are chosen, and then the scores of the subset. Tells "selection". */
+  async choose() {
+    const turn = ++this.turn, { store } = this;
+    this.problem = "";
+    this.busy = null;
+    const mask = this.mask();
+    const find = store.get("find");
+    if (find) {
+      this.busy = 0;
+      try {
+        const hits = await this.search(find, turn, mask);
+        if (turn !== this.turn) return;
+        for (let i = 0; i < mask.length; i++) mask[i] &= hits[i];
+      } catch (error) {
+        if (turn !== this.turn) return;
+        this.problem = /** @type {Error} */ (error).message;
+        mask.fill(0);
+      }
+      this.busy = null;
+    }
+    const sample = store.get("sample");
+    if (sample !== null) draw(mask, SAMPLE, sample);
+    this.arrange(mask);
+    store.tell(new Set(["selection"]));
+    await this.measure(turn);
+  }
+
+  /** Puts what a mask leaves in order. @param {Uint8Array} mask */
+  arrange(mask) {
+    const key = String(this.store.get("sort")), absolute = key.includes("|"), down = key[0] === "-", name = key.replace(/[-|]/g, "");
+    let order = name !== "number" && this.has(name) ? this.sorted(name) : this.once("by number", () => Uint32Array.from({ length: this.data.n }, (_, i) => i));
+    if (absolute && this.has(name)) {
+      const values = this.column(name);
+      order = this.once(`absolute ${name} ${this.a.index} ${this.b?.index} ${this.id}`, () => byValue(values.map(Math.abs)));
+    }
+    let n = 0;
+    for (let i = 0; i < mask.length; i++) n += mask[i];
+    const chosen = new Uint32Array(n), values = down ? this.column(this.has(name) ? name : "number") : null;
+    if (!values) { for (let i = 0, at = 0; i < order.length; i++) if (mask[order[i]]) chosen[at++] = order[i]; } else {
+      // Backwards, but segments with equal numbers stay in the order of the file, and those without one last.
+      const size = (/** @type {number} */ i) => absolute ? Math.abs(values[i]) : values[i];
+      let at = 0, end = order.length;
+      while (end && Number.isNaN(values[order[end - 1]])) end--;
+      for (let stop = end; stop > 0;) {
+        let start = stop - 1;
+        while (start > 0 && size(order[start - 1]) === size(order[stop - 1])) start--;
+        for (let i = start; i < stop; i++) if (mask[order[i]]) chosen[at++] = order[i];
+        stop = start;
+      }
+      for (let i = end; i < order.length; i++) if (mask[order[i]]) chosen[at++] = order[i];
+    }
+    this.chosen = chosen;
+    this.places = null;
+    this.all = n === this.data.n;
+  }
+
+  /** Where a segment stands among the chosen; -1 if it does not. @param {number} segment */
+  place(segment) {
+    if (!this.places) {
+      this.places = new Int32Array(this.data.n).fill(-1);
+      for (let i = 0; i < this.chosen.length; i++) this.places[this.chosen[i]] = i;
+    }
+    return this.places[segment] ?? -1;
+  }
+
+  /** What the filters leave that need no text. */
+  mask() {
+    const { data, store } = this, n = data.n, mask = new Uint8Array(n).fill(1);
+    const keep = (/** @type {(i: number) => boolean} */ test) => { for (let i = 0; i < n; i++) if (mask[i] && !test(i)) mask[i] = 0; };
+    const doc = store.get("doc"), documents = data.documents;
+    if (doc !== null && documents) keep(i => documents.of[i] === doc);
+    for (const part of String(store.get("label")).split(";").filter(Boolean)) {
+      const [number, value] = part.split(":").map(Number), label = data.labels[number];
+      if (label) keep(i => label.of[i] === value);
+    }
+    const [flag, role] = String(store.get("flag")).split("@");
+    const known = (data.manifest.health?.flags ?? []).find((/** @type {any} */ f) => f.id === flag);
+    if (known) {
+      const sets = Object.entries(data.flags).filter(([name]) => !role || name === role).map(([, bits]) => bits);
+      keep(i => sets.some(bits => bits[i] >>> known.bit & 1));
+    }
+    const outcome = store.get("outcome"), { b } = this;
+    if (outcome && b) {
+      const delta = this.column("delta"), sign = this.metric.higher ? 1 : -1;
+      if (outcome === "same") keep(i => data.embedded(i) && data.text(`system${this.a.index}`, i) === data.text(`system${b.index}`, i));
+      else keep(i => outcome === "b" ? sign * delta[i] > 0 : outcome === "a" ? sign * delta[i] < 0 : delta[i] === 0);
+    }
+    for (const [name, low, high] of this.ranges) { const values = this.column(name); keep(i => values[i] >= low && values[i] <= high); }
+    const only = String(store.get("only"));
+    if (only) { const wanted = new Set(only.split(",").map(s => Number(s) - 1)); keep(i => wanted.has(i)); }
+    return mask;
+  }
+
+  /** Roles that a search looks in. */
+  get searched() {
+    const where = this.store.get("in"), { roles } = this.data;
+    return where === "all" ? roles : roles.filter(role => role === where || role.replace(/\d+$/, "") === where);
+  }
+
+  /** @param {string} find @param {number} turn @param {Uint8Array} mask @returns {Promise<Uint8Array>} */
+  async search(find, turn, mask) {
+    const { data, store } = this, exact = store.get("case");
+    if (!data.ready.texts) return new Uint8Array(data.n).fill(1);
+    if (data.redacted) throw new Error("The texts are not in this file");
+    if (!store.get("regex")) return data.search(find, this.searched, exact);
+    const flags = exact ? "u" : "iu";
+    new RegExp(find, flags); // What is wrong with it is said here.
+    if (data.manifest.serve) return data.searchServer({ text: find, roles: this.searched.join(","), case: String(exact), regex: "true" });
+    const hits = new Uint8Array(data.n), until = Date.now() + 10000;
+    for (let from = 0; from < data.n; from += 4096) {
+      /** @type {number[]} */
+      const of = [];
+      const texts = [];
+      for (let i = from; i < Math.min(data.n, from + 4096); i++) if (mask[i]) for (const role of this.searched) { of.push(i); texts.push(data.text(role, i)); }
+      if (!of.length) continue;
+      for (const i of await this.worker.run({ kind: "regex", pattern: find, flags, texts, of }, Math.max(1, until - Date.now()), "The pattern took more than 10 seconds, and was stopped")) hits[i] = 1;
+      if (turn !== this.turn) break;
+      this.busy = Math.min(1, (from + 4096) / data.n);
+      store.tell(new Set(["subset"]));
+    }
+    return hits;
+  }
+
+  // ---- the subset's own numbers ----
+
+  /** The comparison's word on two systems, b less a; null if there is none. @param {System} a @param {System} b */
+  pair(a, b) {
+    const { comparison } = this.data.manifest, name = this.setting.column;
+    const pair = this.reported && comparison?.pairs.find((/** @type {any} */ p) => p.metric === name && (p.first === a.name && p.second === b.name || p.first === b.name && p.second === a.name));
+    if (!pair) return null;
+    const turned = pair.first === a.name, of = pair.interval;
+    return { ...pair, value: turned ? -pair.value : pair.value, interval: of && (turned ? { ...of, low: -of.high, high: -of.low } : of),
+      wins: turned ? pair.losses : pair.wins, losses: turned ? pair.wins : pair.losses };
+  }
+
+  get level() { return (this.data.manifest.comparison ?? this.data.manifest.intervals)?.level ?? 0.95; }
+
+  /** @param {number} turn */
+  async measure(turn) {
+    const { a, b, data, metric, chosen, all } = this;
+    if (!chosen.length) { this.subset = null; this.store.tell(new Set(["subset"])); return; }
+    const segments = all ? undefined : chosen;
+    const scoreA = this.corpus(a, segments), scoreB = b ? this.corpus(b, segments) : null;
+    const subset = this.subset = /** @type {Subset} */ ({ count: chosen.length, a: scoreA, b: scoreB, delta: scoreB === null ? null : scoreB - scoreA, interval: null, waiting: false, note: "" });
+    const pair = all && b ? this.pair(a, b) : null;
+    const single = all && !b && this.reported ? data.manifest.intervals?.systems[0]?.scores[this.setting.column ?? ""]?.interval : null;
+    if (chosen.length < 2) subset.note = "n too small";
+    else if (pair?.interval) subset.interval = { low: pair.interval.low, high: pair.interval.high, how: "as in the summary" };
+    else if (single) subset.interval = { low: single.low, high: single.high, how: "as in the summary" };
+    else if (chosen.length > LIVE) {
+      const none = new Float64Array();
+      const x = all ? this.without(a) : leftOut(metric, this.table(a), metric.mean ? this.scores(a) : none, segments);
+      const y = !b ? null : all ? this.without(b) : leftOut(metric, this.table(b), metric.mean ? this.scores(b) : none, segments);
+      const wide = quantile(1 - (1 - this.level) / 2) * (y ? jackknife(x, y) : jackknife(new Float64Array(x.length), x)), middle = subset.delta ?? scoreA;
+      subset.interval = { low: middle - wide, high: middle + wide, how: "normal approximation, from leaving out each segment" };
+    } else subset.waiting = true;
+    this.store.tell(new Set(["subset"]));
+    if (!subset.waiting) return;
+    try {
+      const result = await this.resample(chosen);
+      if (turn !== this.turn) return;
+      const [low, high] = b ? result.delta : result.a;
+      subset.interval = { low, high, how: `1,000 ${b ? "paired " : ""}bootstrap resamples` };
+      if (chosen.length < FEW) subset.note = "few segments: rough";
+    } catch (error) {
+      if (turn !== this.turn) return;
+      subset.note = /** @type {Error} */ (error).message;
+    }
+    subset.waiting = false;
+    this.store.tell(new Set(["subset"]));
+  }
+
+  /** Bootstrap intervals of some segments, in the other thread. @param {ArrayLike<number>} segments @param {number} [seed] */
+  resample(segments, seed = 12345) {
+    const { a, metric, level } = this, b = this.b ?? a, x = this.table(a).columns, y = this.table(b).columns;
+    const width = metric.mean ? 1 : x.length, rows = new Float64Array(segments.length * 2 * width);
+    // A sum does not depend on the order: what the list is sorted by must not matter.
+    const ordered = Uint32Array.from(segments).sort();
+    const scores = metric.mean ? [this.scores(a), this.scores(b)] : [];
+    for (let i = 0, at = 0; i < ordered.length; i++) {
+      const segment = ordered[i];
+      if (metric.mean) { rows[at++] = scores[0][segment]; rows[at++] = scores[1][segment]; continue; }
+      for (let k = 0; k < width; k++) rows[at++] = x[k][segment];
+      for (let k = 0; k < width; k++) rows[at++] = y[k][segment];
+    }
+    return this.worker.run({ kind: "bootstrap", rows, width, setting: this.setting, changes: this.changes, samples: SAMPLES, level, seed }, 60000, "stopped after a minute");
+  }
+}
+
+/** Numbers of segments by their values, the smallest first, NaN last, equal ones as they stand. @param {Float64Array} values */
+export function byValue(values) {
+  const n = values.length, bits = new Uint32Array(values.slice().buffer);
+  let from = new Uint32Array(n), to = new Uint32Array(n);
+  const keys = new Uint32Array(2 * n);
+  for (let i = 0; i < n; i++) {
+    from[i] = i;
+    // Doubles whose bits sort as integers do; NaN above all.
+    const negative = bits[2 * i + 1] >>> 31, nan = Number.isNaN(values[i]), zero = values[i] === 0;
+    keys[2 * i] = nan ? 0xFFFFFFFF : zero ? 0 : negative ? ~bits[2 * i] : bits[2 * i];
+    keys[2 * i + 1] = nan ? 0xFFFFFFFF : zero ? 0x80000000 : negative ? ~bits[2 * i + 1] : bits[2 * i + 1] | 0x80000000;
+  }
+  const places = new Uint32Array(65536);
+  for (let pass = 0; pass < 4; pass++) {
+    const word = pass >> 1, shift = (pass & 1) * 16;
+    places.fill(0);
+    for (let i = 0; i < n; i++) places[keys[2 * i + word] >>> shift & 0xFFFF]++;
+    for (let i = 0, sum = 0; i < 65536; i++) { const here = places[i]; places[i] = sum; sum += here; }
+    for (let i = 0; i < n; i++) { const one = from[i]; to[places[keys[2 * one + word] >>> shift & 0xFFFF]++] = one; }
+    [from, to] = [to, from];
+  }
+  return from;
+}
+
+/** Leaves so many of a mask's, by chance. @param {Uint8Array} mask @param {number} size @param {number} seed */
+function draw(mask, size, seed) {
+  const left = [], next = random(seed);
+  for (let i = 0; i < mask.length; i++) if (mask[i]) left.push(i);
+  mask.fill(0);
+  for (let i = 0; i < Math.min(size, left.length); i++) {
+    const other = i + Math.floor(next() * (left.length - i));
+    [left[i], left[other]] = [left[other], left[i]];
+    mask[left[i]] = 1;
+  }
+}
+
+/** The number that a standard normal variable stays below with this probability, to 5e-4 (Hastings 1955). @param {number} p above one half */
+export function quantile(p) {
+  const t = Math.sqrt(-2 * Math.log(1 - p));
+  return t - (2.515517 + 0.802853 * t + 0.010328 * t * t) / (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t ** 3);
+}
+
+/** Other threads, one for each kind of task; a new task ends the last of its kind. */
+export class Background {
+  constructor() {
+    this.source = document.getElementById("worker")?.textContent ?? "";
+    /** @type {Map<string, {worker: Worker, stop: ((why: string) => void) | null}>} */
+    this.threads = new Map();
+    this.last = 0;
+  }
+
+  /** @param {{kind: string, [key: string]: any}} task @param {number} timeout in ms @param {string} [late] what is said then @returns {Promise<any>} */
+  run(task, timeout, late = "took too long") {
+    const old = this.threads.get(task.kind);
+    if (old?.stop) { old.stop("cancelled"); }
+    let thread = this.threads.get(task.kind);
+    if (!thread) {
+      const url = URL.createObjectURL(new Blob([this.source], { type: "text/javascript" }));
+      this.threads.set(task.kind, thread = { worker: new Worker(url), stop: null });
+      URL.revokeObjectURL(url);
+    }
+    const { worker } = thread, mine = thread, id = ++this.last;
+    return new Promise((resolve, reject) => {
+      const done = () => { clearTimeout(timer); mine.stop = null; };
+      mine.stop = why => { done(); worker.terminate(); this.threads.delete(task.kind); reject(new Error(why)); };
+      const timer = setTimeout(() => mine.stop?.(late), timeout);
+      worker.onmessage = ({ data }) => { if (data.id === id) { done(); data.error ? reject(new Error(data.error)) : resolve(data.result); } };
+      worker.onerror = event => mine.stop?.(event.message || "the other thread could not be started");
+      worker.postMessage({ id, task }, task.rows ? [task.rows.buffer] : []);
+    });
+  }
+}

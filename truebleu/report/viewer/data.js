@@ -1,0 +1,348 @@
+// What the file holds: the manifest, tables of integers and columns of text, decoded as needed.
+
+/** @typedef {{name: string, letter: string, index: number}} System */
+/**
+ * @typedef {object} Setting
+ * @property {string} id
+ * @property {boolean} headline
+ * @property {"BLEU" | "chrF" | "TER"} metric
+ * @property {string} name
+ * @property {string} label      that no other setting has
+ * @property {string | null} column  its name in the comparison
+ * @property {string} signature
+ * @property {string} short
+ * @property {boolean} higher_is_better
+ * @property {Record<string, any>} parameters
+ * @property {string[]} columns
+ * @property {Record<string, number>} scores
+ * @property {Record<string, string>} blocks
+ * @property {Record<string, string>} [edits]  per system a text block: a segment's alignment as JSON
+ */
+/** @typedef {"source" | `reference${number}` | `system${number}`} Role */
+/** @typedef {{index: number, source: string | null | undefined, references: (string | null)[], hypotheses: (string | undefined)[], embedded: boolean}} Segment */
+
+// In the place of a length: there is no such text, or the segment's texts are not in this file.
+const MISSING = 0xFFFFFFFF;
+const PAGE = 200; // Segments that are asked for at once of a server.
+
+/** n rows of one metric's statistics, column by column, and their sums. */
+export class Table {
+  /** @param {string[]} names @param {(Uint8Array | Uint16Array | Uint32Array | Float64Array)[]} columns */
+  constructor(names, columns) {
+    this.names = names;
+    this.columns = columns;
+    this.length = columns[0]?.length ?? 0;
+    /** The sum of each column. */
+    this.totals = columns.map(sum);
+  }
+
+  /** The numbers of a segment. @param {number} i */
+  row(i) { return this.columns.map(column => column[i]); }
+
+  /** The sums over some segments. @param {ArrayLike<number>} segments */
+  total(segments) {
+    return this.columns.map(column => {
+      let total = 0;
+      for (let i = 0; i < segments.length; i++) total += column[segments[i]];
+      return total;
+    });
+  }
+
+  /** @param {string} name */
+  column(name) { return this.columns[this.names.indexOf(name)]; }
+
+  /** @param {Uint8Array} bytes of a block @param {string[]} names @param {number} n */
+  static decode(bytes, names, n) {
+    let at = 0;
+    return new Table(names, names.map(() => {
+      const width = bytes[at];
+      const part = bytes.slice(at + 1, at + 1 + n * width).buffer;
+      at += 1 + n * width;
+      return width === 1 ? new Uint8Array(part) : width === 2 ? new Uint16Array(part) : width === 4 ? new Uint32Array(part) : new Float64Array(part);
+    }));
+  }
+}
+
+/** @param {ArrayLike<number>} column */
+function sum(column) {
+  let total = 0;
+  for (let i = 0; i < column.length; i++) total += column[i];
+  return total;
+}
+
+/** The texts of one role, as UTF-8; a text becomes a string when it is asked for. */
+export class Texts {
+  /** @param {Uint8Array} block @param {number} n */
+  constructor(block, n) {
+    const lengths = new Uint32Array(block.buffer, block.byteOffset, n);
+    this.length = n;
+    this.bytes = block.subarray(4 * n);
+    this.starts = new Uint32Array(n + 1);
+    this.absent = new Uint8Array(n);
+    for (let i = 0, at = 0; i < n; i++) {
+      if (lengths[i] === MISSING) this.absent[i] = 1;
+      else at += lengths[i];
+      this.starts[i + 1] = at;
+    }
+  }
+
+  /** @param {number} i @returns {string | null} null for one that is missing */
+  text(i) { return this.absent[i] ? null : decode(this.bytes.subarray(this.starts[i], this.starts[i + 1])); }
+
+  /**
+   * Marks the segments whose text has a string in it.
+   * @param {string} needle @param {boolean} exact whether case counts @param {Uint8Array} hits
+   */
+  search(needle, exact, hits) {
+    const pattern = bytePattern(needle, exact);
+    if (!pattern) return this.searchSlowly(needle, exact, hits);
+    const { low, high, loose } = pattern, { bytes, starts } = this, m = low.length, end = bytes.length;
+    const wanted = needle.toLowerCase();
+    // Horspool: how far to move on by the byte under the pattern's end; not at all if it fits.
+    const skip = new Uint8Array(256).fill(Math.min(m, 255)), last = m - 1;
+    for (let i = Math.max(0, last - 254); i < last; i++) skip[low[i]] = skip[high[i]] = last - i;
+    const again = Math.min(skip[low[last]], skip[high[last]]);
+    skip[low[last]] = skip[high[last]] = 0;
+    let segment = 0, at = last;
+    while (at < end) {
+      const step = skip[bytes[at]];
+      if (step) { at += step; continue; }
+      const from = at - last;
+      let i = last - 1;
+      while (i >= 0 && (bytes[from + i] === low[i] || bytes[from + i] === high[i])) i--;
+      if (i < 0) {
+        while (starts[segment + 1] <= from) segment++;
+        if (at < starts[segment + 1] && (!loose || this.text(segment)?.toLowerCase().includes(wanted))) {
+          hits[segment] = 1;
+          at = starts[segment + 1] + last;
+          continue;
+        }
+      }
+      at += again;
+    }
+  }
+
+  /** Letters that are longer in the other case. @param {string} needle @param {boolean} exact @param {Uint8Array} hits */
+  searchSlowly(needle, exact, hits) {
+    const wanted = exact ? needle : needle.toLowerCase();
+    for (let i = 0; i < this.length; i++) {
+      const text = hits[i] ? null : this.text(i);
+      if (text !== null && (exact ? text : text.toLowerCase()).includes(wanted)) hits[i] = 1;
+    }
+  }
+}
+
+/**
+ * Two bytes that will do at each place; `loose` if they may also match another letter. Null if upper
+ * and lower case are not equally long.
+ * @param {string} needle @param {boolean} exact
+ */
+function bytePattern(needle, exact) {
+  const encoder = new TextEncoder();
+  if (/[\uD800-\uDFFF\u0130ςσΣ]/u.test(needle)) return null;
+  /** @type {number[]} */
+  const low = [], high = [];
+  let loose = false;
+  for (const character of needle) {
+    const a = encoder.encode(exact ? character : character.toLowerCase()), b = encoder.encode(exact ? character : character.toUpperCase());
+    if (a.length !== b.length) return null;
+    loose ||= a.filter((byte, i) => byte !== b[i]).length > 1;
+    low.push(...a);
+    high.push(...b);
+  }
+  return { low, high, loose };
+}
+
+const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** UTF-8 that may hold lone surrogates, which Python writes as if they were characters. @param {Uint8Array} bytes */
+export function decode(bytes) {
+  const text = DECODER.decode(bytes);
+  if (!text.includes("\uFFFD") || !bytes.some((byte, i) => byte === 0xED && bytes[i + 1] >= 0xA0)) return text;
+  let out = "", from = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    if (bytes[i] !== 0xED || !(bytes[i + 1] >= 0xA0)) continue;
+    out += DECODER.decode(bytes.subarray(from, i)) + String.fromCharCode(0xD000 | (bytes[i + 1] & 63) << 6 | bytes[i + 2] & 63);
+    i += 2;
+    from = i + 1;
+  }
+  return out + DECODER.decode(bytes.subarray(from));
+}
+
+/** @param {string} text base64 of gzip @returns {Promise<Uint8Array>} */
+export async function unpack(text) {
+  const of = /** @type {any} */ (Uint8Array).fromBase64;
+  const packed = of ? of(text) : Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** @param {Uint8Array} bytes */
+const indices = bytes => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
+
+/** The report's data. Tables come first, texts later: `ready.tables` and `ready.texts`. */
+export class Data {
+  /** @param {any} manifest @param {(name: string) => Promise<Uint8Array>} read gives a block's bytes */
+  constructor(manifest, read) {
+    this.manifest = manifest;
+    this.read = read;
+    /** Segments. */
+    this.n = /** @type {number} */ (manifest.segments);
+    /** @type {System[]} */
+    this.systems = manifest.systems.map((/** @type {any} */ system, /** @type {number} */ index) => ({ ...system, index }));
+    /** How many references are embedded for a segment at most. */
+    this.references = /** @type {number} */ (manifest.references);
+    /** @type {Setting[]} */
+    this.settings = manifest.settings;
+    this.hasSource = !!manifest.source;
+    /** Whether some or all texts are not in the file. */
+    this.redacted = !!manifest.redacted;
+    /** @type {{names: string[], of: Uint32Array} | null} */
+    this.documents = null;
+    /** @type {{name: string, values: string[], of: Uint32Array}[]} */
+    this.labels = [];
+    /** @type {Record<string, Uint32Array>} Bit sets of what is odd, by role. */
+    this.flags = {};
+    this.ready = { tables: false, texts: false };
+    /** @type {Map<string, Table>} */
+    this.tables = new Map();
+    /** @type {Map<string, Texts>} */
+    this.texts = new Map();
+    /** @type {Map<string, Promise<Uint8Array>>} */
+    this.blocks = new Map();
+    /** @type {Map<number, any[] | null>} Pages from a server; null while one is on its way. */
+    this.pages = new Map();
+    /** Called when a page has arrived. */
+    this.arrived = () => {};
+  }
+
+  /** The data of this page. */
+  static ofPage() {
+    const manifest = JSON.parse(document.getElementById("manifest")?.textContent ?? "null");
+    /** @type {Map<string, Element>} */
+    const places = new Map();
+    for (const node of document.querySelectorAll("script[data-block]")) places.set(node.getAttribute("data-block") ?? "", node);
+    return new Data(manifest, async name => {
+      const node = places.get(name);
+      if (!node) throw new Error(`the file has no block ${name}: it is not whole`);
+      const bytes = await unpack(node.textContent ?? "");
+      node.remove(); // The text is no longer needed, and it is large.
+      return bytes;
+    });
+  }
+
+  /** The bytes of a block, read once. @param {string} name */
+  block(name) {
+    let block = this.blocks.get(name);
+    if (!block) this.blocks.set(name, block = this.read(name));
+    return block;
+  }
+
+  /** Text roles in the order of reading. @returns {Role[]} */
+  get roles() {
+    return [...(this.hasSource ? /** @type {Role[]} */ (["source"]) : []),
+      ...Array.from({ length: this.references }, (_, i) => /** @type {Role} */ (`reference${i}`)), ...this.systems.map(s => /** @type {Role} */ (`system${s.index}`))];
+  }
+
+  /** What a role is called. @param {string} role */
+  title(role) {
+    if (role === "source") return "Source";
+    if (role.startsWith("system")) { const system = this.systems[Number(role.slice(6))]; return `${system.letter} ${system.name}`; }
+    return this.references === 1 ? "Reference" : `Reference ${Number(role.slice(9)) + 1}`;
+  }
+
+  async loadTables() {
+    const { manifest, n } = this;
+    /** @type {Map<string, Table>} Settings that count the same share their blocks. */
+    const decoded = new Map();
+    for (const setting of this.settings) {
+      for (const system of this.systems) {
+        const name = setting.blocks[system.name];
+        const table = decoded.get(name) ?? Table.decode(await this.read(name), setting.columns, n);
+        decoded.set(name, table);
+        this.tables.set(`${setting.id}.${system.index}`, table);
+      }
+    }
+    if (manifest.documents) this.documents = { names: manifest.documents.names, of: indices(await this.read(manifest.documents.block)) };
+    for (const label of manifest.labels ?? []) this.labels.push({ ...label, of: indices(await this.read(label.block)) });
+    for (const [role, name] of Object.entries(manifest.health?.blocks ?? {})) this.flags[role] = indices(await this.read(/** @type {string} */ (name)));
+    this.ready.tables = true;
+  }
+
+  async loadTexts() {
+    if (!this.redacted && !this.manifest.serve) await Promise.all(this.roles.map(async role => { this.texts.set(role, new Texts(await this.read(role), this.n)); }));
+    this.ready.texts = true;
+  }
+
+  /** A table of other counts, read when it is first wanted. @param {string} name @param {{block: string, columns: string[]}} of @returns {Promise<Table>} */
+  async counts(name, { block, columns }) {
+    if (!this.tables.has(name)) this.tables.set(name, Table.decode(await this.block(block), columns, this.n));
+    return /** @type {Table} */ (this.tables.get(name));
+  }
+
+  /** @param {Setting} setting @param {number} system @returns {Table} */
+  table(setting, system) { return /** @type {Table} */ (this.tables.get(`${setting.id}.${system}`)); }
+
+  /** A text; null if there is none, undefined if it is not here (yet, or not embedded). @param {string} role @param {number} i @returns {string | null | undefined} */
+  text(role, i) {
+    if (this.manifest.serve) return this.served(role, i);
+    const texts = this.texts.get(role);
+    if (!texts || !this.embedded(i)) return undefined;
+    return texts.text(i);
+  }
+
+  /** Whether a segment's texts are in the file; then its hypotheses are. @param {number} i */
+  embedded(i) { return !!this.manifest.serve || this.texts.get("system0")?.absent[i] === 0; }
+
+  /** @param {number} i @returns {Segment} */
+  segment(i) {
+    return { index: i, source: this.hasSource ? this.text("source", i) : null,
+      references: Array.from({ length: this.references }, (_, r) => this.text(`reference${r}`, i) ?? null),
+      hypotheses: this.systems.map(s => this.text(`system${s.index}`, i) ?? undefined), embedded: this.embedded(i) };
+  }
+
+  /** Marks the segments in which one of the roles has a string. @param {string} needle @param {string[]} roles @param {boolean} exact */
+  async search(needle, roles, exact) {
+    const hits = new Uint8Array(this.n);
+    if (this.manifest.serve) return this.searchServer({ text: needle, roles: roles.join(","), case: String(exact) });
+    for (const role of roles) this.texts.get(role)?.search(needle, exact, hits);
+    return hits;
+  }
+
+  // ---- a server on this machine, only in pages that it wrote ----
+  // BASE/segments?from=0&to=200  → {"segments": [{"source": text, "references": [text | null], "systems": [text]}]}
+  // BASE/search?text=…&roles=source,system0&case=true[&regex=true] → {"segments": [numbers from 0]}
+
+  /** @param {string} role @param {number} i */
+  served(role, i) {
+    const page = Math.floor(i / PAGE), known = this.pages.get(page);
+    if (known === undefined) {
+      this.pages.set(page, null);
+      this.ask("segments", { from: String(page * PAGE), to: String(Math.min(this.n, (page + 1) * PAGE)) })
+        .then(answer => { this.pages.set(page, answer.segments); this.arrived(); }, () => this.pages.delete(page));
+    }
+    const segment = known?.[i - page * PAGE];
+    if (!segment) return undefined;
+    return role === "source" ? segment.source : role.startsWith("system") ? segment.systems[Number(role.slice(6))] : segment.references[Number(role.slice(9))] ?? null;
+  }
+
+  /** @param {Record<string, string>} query */
+  async searchServer(query) {
+    const hits = new Uint8Array(this.n);
+    for (const i of (await this.ask("search", query)).segments) hits[i] = 1;
+    return hits;
+  }
+
+  /** @param {string} what @param {Record<string, string>} query @returns {Promise<any>} */
+  async ask(what, query) {
+    const answer = await fetch(`${this.manifest.serve.base}${what}?${new URLSearchParams(query)}`);
+    if (!answer.ok) throw new Error(await answer.text());
+    return answer.json();
+  }
+}
+
+/** One text of a text block that is read when it is first wanted, as alignments are. @param {Data} data @param {string} name @param {number} i */
+export async function unpackedText(data, name, i) {
+  if (!data.texts.has(name)) data.texts.set(name, new Texts(await data.block(name), data.n));
+  return data.texts.get(name)?.text(i) ?? null;
+}

@@ -1,0 +1,270 @@
+// One segment: its texts with what matched, what differs and what the tokenizer did, and its score step by step.
+import {announce, badge, button, copy, el, exact, fixed, menu, plural, replace, signed, table, toggle, visible} from "./dom.js";
+import {canTokenize, characters, diff, grams, match, tokenize} from "./tokens.js";
+import {unpackedText} from "./data.js";
+import {walk} from "./formula.js";
+
+/** @typedef {import("./current.js").Context} Context */
+/** @typedef {import("./tokens.js").Tokens} Tokens */
+/** @typedef {{role: string, label: any, text: string, tokens: Tokens, match: import("./tokens.js").Match | null, against: {name: string, keys: string[]}[]}} Shown */
+
+const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff", "d", "What only one of the two systems has"], ["ref", "Diff to reference", "", "What differs from the nearest reference"], ["plain", "Plain", "", "The text alone"], ["tokens", "Tokens", "t", "What the tokenizer made of the text"]];
+
+/** How the page splits a text for the metric, and whether that is how the metric does. @param {Context} context */
+function splitter({ current: { setting } }) {
+  const p = setting.parameters;
+  if (setting.metric === "chrF") return { split: (/** @type {string} */ text) => p.whitespace ? characters(text, p.lowercase) : tokenize(text, "char", p.lowercase), own: true, letters: true };
+  if (setting.metric === "TER") return { split: (/** @type {string} */ text) => tokenize(text, "none", !p.case_sensitive), own: false, letters: false };
+  const own = canTokenize(p.tokenize);
+  return { split: (/** @type {string} */ text) => tokenize(text, own ? p.tokenize : "none", p.lowercase), own, letters: false };
+}
+
+/** Everything about a segment, for copying. @param {Context} context @param {number} i */
+export function record({ data, current }, i) {
+  const { source, references, hypotheses } = data.segment(i), { documents } = data;
+  return {
+    segment: i + 1, ...(documents ? { document: documents.names[documents.of[i]] } : {}), ...(data.hasSource ? { source: source ?? null } : {}), references,
+    systems: data.systems.map((s, k) => ({ name: s.name, letter: s.letter, text: hypotheses[k] ?? null, score: current.scores(s)[i] })),
+    metric: current.metric.name, signature: current.metric.signature,
+  };
+}
+
+/** @param {Context} context @param {number} i @param {"text" | "Markdown" | "JSON"} form */
+function written(context, i, form) {
+  const one = record(context, i);
+  if (form === "JSON") return JSON.stringify(one, null, 1);
+  const lines = [...(one.source !== undefined ? [["Source", one.source]] : []), ...one.references.map((text, r) => [context.data.title(`reference${r}`), text]),
+    ...one.systems.map(s => [`${s.letter} ${s.name} (${one.metric} ${fixed(s.score)})`, s.text])].filter(([, text]) => text !== null && text !== undefined);
+  const head = `Segment ${one.segment}${one.document === undefined ? "" : `, ${one.document}`}`;
+  if (form === "text") return [head, ...lines.map(([name, text]) => `${name}: ${text}`), `${one.metric}|${one.signature}`].join("\n");
+  const safe = (/** @type {any} */ text) => String(text).replace(/[\\`*_{}[\]<>#|~&]/g, "\\$&").replace(/\s*\n\s*/g, " ");
+  return [`**${safe(head)}**`, "", ...lines.map(([name, text]) => `- ${safe(name)}: ${safe(text)}`), "", `\`${one.metric}|${one.signature.replaceAll("`", "")}\``].join("\n");
+}
+
+/** Draws a segment into the panel. @param {HTMLElement} panel @param {Context} context @param {number} i @param {{close: () => void, go: (step: number) => void}} acts */
+export function renderDetail(panel, context, i, acts) {
+  const { data, store, current } = context, { a, b } = current, { documents } = data;
+  const segment = data.segment(i), mode = !b && store.get("mode") === "diff" ? "ref" : store.get("mode");
+  const how = splitter(context);
+  const info = el("p.token-info", { role: "status" });
+  /** @type {Shown[]} */
+  const shown = [];
+  const top = el("header", {},
+    el("h2", { tabindex: -1 }, `Segment ${i + 1}`, documents ? el("span.soft", {}, " ", el("bdi", {}, documents.names[documents.of[i]])) : null),
+    el("div.tools", {},
+      button("‹", () => acts.go(-1), { class: "quiet", "aria-label": "Previous segment of the list", title: "Previous (k)" }),
+      button("›", () => acts.go(1), { class: "quiet", "aria-label": "Next segment of the list", title: "Next (j)" }),
+      menu("Copy", () => [.../** @type {const} */ (["text", "Markdown", "JSON"]).map(form => ({ text: `as ${form}`, act: () => { copy(written(context, i, form), `Copied as ${form}`); } })),
+        { text: "Link to this segment", act: () => { copy(location.href.split("#")[0] + store.hash(), "Link copied"); } }], { class: "quiet" }),
+      button("✕", acts.close, { class: "quiet", "aria-label": "Close", title: "Close (Esc)" })));
+  const modes = el("div.modes", { role: "group", "aria-label": "What is marked" }, MODES.filter(([id]) => b || id !== "diff").map(([id, title, key, hint]) =>
+    toggle(id === "diff" && b ? `Diff ${a.letter}–${b.letter}` : title, mode === id, () => store.set({ mode: id }, { replace: true }), { title: key ? `${hint} (${key})` : hint })));
+  const texts = el("div.texts");
+  if (!data.ready.texts) texts.append(el("p.empty", {}, "The texts are being unpacked …"));
+  else if (data.redacted) texts.append(el("p.empty", {}, "The texts were left out of this file; scores and counts are all there."));
+  else if (!segment.embedded) texts.append(el("p.empty", {}, `The text of this segment is not in this file: it has that of ${plural(data.manifest.embedded, "segment")}, those that the result depends on most and as many drawn at random.`));
+  else if (segment.hypotheses[0] === undefined) texts.append(el("p.empty", {}, "The texts are on their way …"));
+  else drawTexts();
+  replace(panel, el("div.scroll", { on: { mouseover: (/** @type {Event} */ event) => tell(event.target, false), focusin: (/** @type {Event} */ event) => tell(event.target, true), keydown: step } },
+    top, modes, texts, steps(context, i), edits(context, i)), info);
+
+  function drawTexts() {
+    const references = segment.references.map((text, r) => ({ text, r })).filter(one => one.text !== null);
+    const split = references.map(({ text, r }) => ({ name: data.title(`reference${r}`), ...how.split(/** @type {string} */ (text)), role: `reference${r}`, text: /** @type {string} */ (text) }));
+    const orders = current.setting.metric === "TER" ? 1 : current.setting.metric === "chrF" ? current.setting.parameters.char_order : current.metric.parameters.max_order;
+    const notes = [];
+    if (segment.source !== null && segment.source !== undefined) texts.append(one("source", "Source", segment.source, null, [], null, ""));
+    const chosen = store.get("against") === "a" || !b ? a : b;
+    const hypotheses = data.systems.map((system, k) => ({ system, text: /** @type {string} */ (segment.hypotheses[k]), ...how.split(/** @type {string} */ (segment.hypotheses[k])) }));
+    for (const reference of split) {
+      const other = hypotheses[chosen.index];
+      const against = [{ name: `${chosen.letter} ${chosen.name}`, keys: other.keys }];
+      const label = [reference.name, b && (mode === "match" || mode === "ref") ? button(["as in ", badge(chosen)], () => store.set({ against: chosen === b ? "a" : "b" }, { replace: true }), { class: "quiet small", title: "What of the reference is in this system; click for the other" }) : null];
+      const marked = mode === "ref" ? diff(reference.keys, other.keys).a : null;
+      texts.append(one(reference.role, label, reference.text, reference, against, marked, "missing"));
+    }
+    if (!references.length) notes.push("This segment has no reference in this file.");
+    const order = b ? [a, b, ...data.systems.filter(s => s !== a && s !== b)] : data.systems;
+    for (const system of order) {
+      const mine = hypotheses[system.index], score = current.scores(system)[i];
+      const length = how.letters ? plural(mine.keys.length, "character") : plural(mine.keys.length, "token");
+      const label = [badge(system, true), el("span.score", {}, exact(score), el("span.soft", {}, ` ${current.metric.name} · ${length}`))];
+      let marked = null, kind = "only";
+      if (mode === "diff" && b && (system === a || system === b)) marked = diff(mine.keys, hypotheses[system === a ? b.index : a.index].keys);
+      else if (mode === "ref" && split.length) marked = split.map(r => diff(mine.keys, r.keys)).reduce((x, y) => size(y.a) < size(x.a) ? y : x);
+      if (marked?.rough) notes.push(`${system.letter}: too long for an exact difference; all between the common start and end is marked.`);
+      if (mode === "ref") kind = "extra";
+      texts.append(one(`system${system.index}`, label, mine.text, mine, split.map(r => ({ name: r.name, keys: r.keys })), marked?.a ?? null, `${kind} sys-${system.index % 6}`));
+      if ((mode === "match" || mode === "tokens") && how.own && split.length && !agrees(system, mine.keys, split.map(r => r.keys))) notes.push(`${system.letter}: the counts of the tokens as shown differ from those that were scored; the score is of the latter.`);
+    }
+    if (!how.own && mode !== "plain" && mode !== "diff") notes.push(current.setting.metric === "TER" ? "TER has no n-grams: words are marked that a reference has, too." : "The tokenizer of this metric is not in the page: words between white space are shown instead.");
+    if (mode === "match") texts.append(legend(how.letters, orders));
+    for (const note of notes) texts.append(el("p.soft.note", {}, note));
+
+    /**
+     * @param {string} role @param {any} label @param {string} text @param {Tokens | null} tokens @param {{name: string, keys: string[]}[]} against
+     * @param {boolean[] | null} marked @param {string} kind
+     */
+    function one(role, label, text, tokens, against, marked, kind) {
+      const target = role === "source" ? data.manifest.languages?.source : data.manifest.languages?.target;
+      const body = el("p.text", { dir: "auto", lang: target ?? null, class: `${mode === "tokens" && tokens ? "split" : ""} ${/^system/.test(role) ? `sys-${Number(role.slice(6)) % 6}` : ""}` });
+      const found = mode === "match" && tokens ? match(tokens.keys, against.map(r => r.keys), orders) : null;
+      if (!text) body.append(el("span.soft", {}, "(empty)"));
+      else if (!tokens || mode === "plain" || ((mode === "diff" || mode === "ref") && !marked)) replace(body, visible(text));
+      else {
+        const number = shown.push({ role, label: data.title(role), text, tokens, match: found, against }) - 1;
+        const paint = (/** @type {number} */ n) => found ? (found.level[n] ? `m${how.letters ? Math.ceil(4 * found.level[n] / orders) : Math.min(4, found.level[n])}` : "") + (found.clipped[n] ? " clipped" : "")
+          : marked?.[n] ? kind : "";
+        const sought = occurrences(tokens.keys, String(store.get("mark")));
+        replace(body, painted(text, tokens, n => paint(n) + (sought.has(n) ? " sought" : ""), mode === "tokens", how.letters && mode !== "tokens" ? null : number));
+        if (!(how.letters && mode !== "tokens")) body.querySelector("[data-token]")?.setAttribute("tabindex", "0");
+      }
+      return el("section", {}, el("h3", {}, label), body);
+    }
+  }
+
+  /** Whether what is shown is what was counted. @param {import("./data.js").System} system @param {string[]} keys @param {string[][]} references */
+  function agrees(system, keys, references) {
+    const row = current.table(system).row(i), p = current.setting.parameters;
+    if (current.setting.metric === "chrF") return references.some(reference => {
+      const m = match(keys, [reference], p.char_order);
+      return m.matches.every((n, k) => n === row[3 * k + 2] && Math.max(0, reference.length - k) === row[3 * k + 1]);
+    });
+    const m = match(keys, references, p.max_order);
+    return keys.length === row[0] && m.matches.every((n, k) => n === row[2 + k]);
+  }
+
+  /** What is known of a token. @param {EventTarget | null} target @param {boolean} focused */
+  function tell(target, focused) {
+    const node = target instanceof Element ? /** @type {HTMLElement | null} */ (target.closest("[data-token]")) : null;
+    if (!node) { if (!focused && !panel.querySelector("[data-token]:focus")) replace(info); return; }
+    const { tokens: { keys }, match: found, against, label } = shown[Number(node.dataset.text)], n = Number(node.dataset.token), token = keys[n];
+    const times = (/** @type {string[]} */ all) => all.filter(one => one === token).length;
+    const there = against.map(r => [r.name, times(r.keys)]), most = Math.max(0, ...there.map(([, k]) => /** @type {number} */ (k)));
+    const parts = [el("strong", {}, "“", el("bdi", {}, visible(token)), "”"), ` in ${label}: ${times(keys)}×`];
+    if (there.length) parts.push(` · ${there.map(([name, k]) => `${name}: ${k}×`).join(", ")}`);
+    if (found && /^system/.test(shown[Number(node.dataset.text)].role)) parts.push(found.clipped[n] ? ` · clipped: it counts ${most}×, and this is one more` : most ? ` · counts ${most}× at most` : " · matches nothing");
+    if (found && found.level[n] > 1) {
+      const length = found.level[n];
+      for (let from = Math.max(0, n - length + 1); from <= n; from++) {
+        const gram = keys.slice(from, from + length), names = gram.length === length ? against.filter(r => grams(r.keys, length).has(gram.join("\u{10FFFF}"))).map(r => r.name) : [];
+        if (names.length) { parts.push(` · in a match of ${length}: “`, el("bdi", {}, gram.join(" ")), `” (${names.join(", ")})`); break; }
+      }
+    }
+    replace(info, parts);
+  }
+
+  /** From token to token. @param {KeyboardEvent} event */
+  function step(event) {
+    const node = event.target instanceof Element ? /** @type {HTMLElement | null} */ (event.target.closest("[data-token]")) : null;
+    if (!node || event.ctrlKey || event.altKey || event.metaKey) return;
+    const all = /** @type {HTMLElement[]} */ ([.../** @type {Element} */ (node.closest("p")).querySelectorAll("[data-token]")]), at = all.indexOf(node);
+    const back = getComputedStyle(node).direction === "rtl" ? 1 : -1;
+    const next = { ArrowLeft: at + back, ArrowRight: at - back, Home: 0, End: all.length - 1 }[event.key];
+    if (next === undefined || !all[next]) return;
+    node.tabIndex = -1;
+    all[next].tabIndex = 0;
+    all[next].focus();
+    event.preventDefault();
+  }
+}
+
+/** Which tokens are in a run of tokens that is looked for, which is written with spaces. @param {string[]} keys @param {string} run */
+function occurrences(keys, run) {
+  const wanted = run.split(" "), found = /** @type {Set<number>} */ (new Set());
+  if (run) for (let i = 0; i + wanted.length <= keys.length; i++) if (wanted.every((key, k) => keys[i + k] === key)) wanted.forEach((_, k) => found.add(i + k));
+  return found;
+}
+
+/** @param {boolean[]} marks */
+const size = marks => marks.filter(Boolean).length;
+
+/**
+ * A text with its tokens marked. Between two tokens of a longer match the space is marked as well.
+ * @param {string} text @param {Tokens} tokens @param {(n: number) => string} paint the classes of a token
+ * @param {boolean} apart whether tokens are shown apart @param {number | null} number of the text, for what is told of its tokens
+ */
+function painted(text, tokens, paint, apart, number) {
+  /** @type {any[]} */
+  const nodes = [];
+  let at = 0, last = "";
+  const { starts, ends, keys } = tokens;
+  for (let n = 0; n < starts.length; n++) {
+    const start = Math.max(at, starts[n]), end = ends[n], kind = paint(n);
+    const gap = text.slice(at, start);
+    if (gap && apart) nodes.push(el("span.gap", {}, visible(gap.trim() ? gap : " ")));
+    else if (gap) {
+      // "m2" is less than "m3"; a single token's match does not reach over the space.
+      const joined = [last, kind].map(k => /m[2-4]/.exec(k)?.[0]), level = joined[0] && joined[1] ? joined.sort()[0] : null;
+      nodes.push(level ? el("span", { class: `gap ${level}` }, visible(gap)) : visible(gap));
+    }
+    if (end > at) {
+      const piece = apart ? keys[n] : text.slice(start, end);
+      if (number === null) {
+        const before = nodes[nodes.length - 1];
+        if (kind && !gap && kind === last && before?.append) before.append(...visible(piece));
+        else nodes.push(kind ? el("span", { class: `token ${kind}` }, visible(piece)) : visible(piece));
+      } else nodes.push(el(apart ? "bdi" : "span", { class: `token ${kind}`, tabindex: -1, data: { token: String(n), text: String(number) } }, visible(piece)));
+      at = end;
+    }
+    last = kind;
+  }
+  if (at < text.length && text.slice(at).trim()) nodes.push(visible(text.slice(at)));
+  return nodes;
+}
+
+/** @param {boolean} letters @param {number} orders */
+function legend(letters, orders) {
+  const names = letters ? [1, 2, 3, 4].map(k => { const from = Math.floor((k - 1) * orders / 4) + 1, to = Math.floor(k * orders / 4); return from < to ? `${from}–${to}` : String(to); }) : ["1", "2", "3", orders > 4 ? "4 and more" : "4"].slice(0, orders);
+  return el("p.legend", {}, letters ? "Longest match, in characters: " : "Longest match, in tokens: ", names.map((name, k) => [el("span", { class: `token m${k + 1}` }, name), " "]), [el("span.token.clipped", {}, "clipped"), ": more often than in any reference"]);
+}
+
+/** The score of the segment, step by step. @param {Context} context @param {number} i */
+function steps({ current }, i) {
+  const { a, b, setting, metric } = current, systems = b ? [a, b] : [a];
+  const walks = systems.map(s => walk(setting, metric, current.table(s).row(i), true));
+  const delta = b ? walks[1].value - walks[0].value : null;
+  const head = [el("h3", {}, `How ${metric.name} comes about`)];
+  if (!walks[0].steps.length) return el("section.walk", {}, head, table("Edits", [{ title: "Edits" }, ...systems.map(s => ({ title: badge(s), number: true }))], [
+    ["Edits", ...walks.map(w => String(w.hypothesis))], ["Words of the reference", ...walks.map(w => fixed(w.reference, 2))], ["Edits for 100 words", ...walks.map(w => exact(w.value))]], { quiet: true }));
+  const notes = new Set(walks.flatMap((w, k) => w.steps.filter(s => s.note).map(s => `${systems[k].letter}, order ${s.order}: ${s.note}`)));
+  const chrf = metric.kind === "chrF";
+  const rows = walks[0].steps.map((first, n) => [chrf ? first.order.replace("c", "char. ").replace("w", "word ") : `${first.order}-grams`,
+    ...walks.flatMap(w => { const s = w.steps[n]; return chrf ? [`${s.match}/${s.total}, ${s.match}/${s.reference}`, el("span", { class: s.counts ? "" : "soft" }, s.counts ? `${fixed(s.precision, 1)}, ${fixed(s.recall, 1)}` : "–")]
+      : [`${s.match}/${s.total}`, s.counts ? exact(s.precision ?? 100, (s.note ? "≈ " : "") + fixed(s.precision ?? 100)) : el("span.soft", {}, "–")]; })]);
+  /** @type {any[][]} */
+  const ends = chrf ? [] : [["Geometric mean", ...walks.flatMap(w => ["", exact(w.mean)])],
+    ["Brevity penalty", ...walks.flatMap(w => [`c ${w.hypothesis}, r ${fixed(w.reference, w.reference % 1 ? 2 : 0)}`, exact(w.brevity, fixed(w.brevity, 3))])]];
+  ends.push(["Score", ...walks.flatMap(w => ["", el("strong", {}, exact(w.value))])]);
+  return el("section.walk", {}, head, table(`Steps to the score of segment ${i + 1}`, [{ title: "Step" }, ...systems.flatMap(s => [{ title: badge(s), number: true, hint: chrf ? "matched of its own, of the reference's" : "matched / all" }, { title: chrf ? "P, R %" : "%", number: true }])], [...rows, ...ends], { quiet: true }),
+    delta === null ? null : el("p", {}, "Δ ", exact(delta, signed(delta)), " in this segment; influence on the corpus ", exact(current.column("influence")[i], signed(current.column("influence")[i], 4)), "."),
+    [...notes].map(text => el("p.soft.note", {}, text)));
+}
+
+const EDITS = /** @type {Record<string, string>} */ ({ match: "", substitution: "S", deletion: "D", insertion: "I" });
+
+/** TER's edits, if they are in the file. @param {Context} context @param {number} i */
+function edits({ data, current }, i) {
+  const { setting, a, b } = current;
+  if (setting.metric !== "TER") return null;
+  const box = el("section.edits", {}, el("h3", {}, "Edits"));
+  const known = setting.edits;
+  if (!known || !data.embedded(i)) { box.append(el("p.soft", {}, "The alignments are not in this file; the search for shifts is not made in the page. ", el("code", {}, "truebleu.TER().alignment(hypothesis, references)"), " gives them.")); return box; }
+  for (const system of b ? [a, b] : [a]) {
+    const place = el("div", {}, el("p", {}, badge(system, true)));
+    box.append(place);
+    unpackedText(data, known[system.name], i).then(text => {
+      const one = JSON.parse(text ?? "null");
+      if (!one) { place.append(el("p.soft", {}, "none in this file")); return; }
+      const words = [...one.hypothesis];
+      for (const [start, length, target] of one.shifts) {
+        const moved = words.splice(start, length);
+        words.splice(target, 0, ...moved);
+        place.append(el("p", {}, "shift “", el("bdi", {}, moved.join(" ")), `” by ${Math.abs(target - start)} to the ${target < start ? "left" : "right"}`));
+      }
+      place.append(el("p.alignment", { dir: "auto" }, one.operations.map((/** @type {[string, number | null, number | null]} */ [kind, h, r]) =>
+        el("span.pair", { class: kind, title: kind }, el("bdi", {}, h === null ? "∅" : one.hypothesis[h]), el("bdi", {}, r === null ? "∅" : one.reference[r]), el("span", {}, EDITS[kind] || "\u00A0")))));
+    }, error => announce(String(error.message)));
+  }
+  return box;
+}

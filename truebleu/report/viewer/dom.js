@@ -1,0 +1,408 @@
+// Elements, numbers and small widgets. Text reaches the page only as text nodes.
+
+/** @typedef {Node | string | number | null | undefined | false} Child */
+/** @typedef {Child | readonly any[]} Children */
+
+/**
+ * An HTML element. The tag may carry classes: `el("p.note.quiet", {}, "text")`.
+ * Props: `on: {click: fn}`, `data: {name: value}`, any DOM property of the kind text, class, hidden,
+ * disabled, checked, value; everything else is an attribute (false, null: left out; true: empty).
+ * @param {string} tag
+ * @param {Record<string, any>} [props]
+ * @param {...Children} children
+ * @returns {any}
+ */
+export function el(tag, props, ...children) {
+  const [name, ...classes] = tag.split(".");
+  const node = document.createElement(name);
+  if (classes.length) node.className = classes.join(" ");
+  return dress(node, props, children);
+}
+
+/**
+ * An SVG element, as `el`.
+ * @param {string} tag
+ * @param {Record<string, any>} [props]
+ * @param {...Children} children
+ * @returns {any}
+ */
+export function svg(tag, props, ...children) {
+  const [name, ...classes] = tag.split(".");
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+  if (classes.length) node.setAttribute("class", classes.join(" "));
+  return dress(node, props, children);
+}
+
+/** @param {any} node @param {Record<string, any> | undefined} props @param {Children[]} children */
+function dress(node, props, children) {
+  for (const [key, value] of Object.entries(props ?? {})) {
+    if (key === "on") for (const [type, listener] of Object.entries(value)) node.addEventListener(type, listener);
+    else if (key === "data") Object.assign(node.dataset, value);
+    else if (key === "text") node.textContent = value;
+    else if (key === "class") node.setAttribute("class", [node.getAttribute("class"), value].filter(Boolean).join(" "));
+    else if (["value", "checked", "hidden", "disabled", "selected"].includes(key)) node[key] = value;
+    else if (value !== false && value !== null && value !== undefined) node.setAttribute(key, value === true ? "" : String(value));
+  }
+  append(node, children);
+  return node;
+}
+
+/** @param {Node} node @param {readonly any[]} children */
+function append(node, children) {
+  for (const child of children) {
+    if (Array.isArray(child)) append(node, child);
+    else if (child instanceof Node) node.appendChild(child);
+    else if (child !== null && child !== undefined && child !== false) node.appendChild(document.createTextNode(String(child)));
+  }
+}
+
+/** Puts new children in the place of the old. @param {Element} node @param {...Children} children */
+export function replace(node, ...children) {
+  node.replaceChildren();
+  append(node, children);
+}
+
+// ---- numbers: the same in every locale; full precision on focus and hover ----
+
+/** "1234567" → "1,234,567". @param {number} n */
+export const count = n => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
+
+/** @param {number | null | undefined} x @param {number} [digits] */
+export const fixed = (x, digits = 2) => x === null || x === undefined || Number.isNaN(x) ? "–" : (Number(x.toFixed(digits)) + 0).toFixed(digits).replace("-", "−");
+
+/** With its sign: "+1.25", "−0.50", "0.00". @param {number | null | undefined} x @param {number} [digits] */
+export const signed = (x, digits = 2) => (x && Number(x.toFixed(digits)) > 0 ? "+" : "") + fixed(x, digits);
+
+/** "p = 0.012", "p < 0.001". @param {number | null | undefined} p */
+export const pValue = p => p === null || p === undefined ? "" : p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`;
+
+/** "[+0.21, +1.30]". @param {number} low @param {number} high @param {number} [digits] @param {boolean} [sign] */
+export const interval = (low, high, digits = 2, sign = true) => `[${(sign ? signed : fixed)(low, digits)}, ${(sign ? signed : fixed)(high, digits)}]`;
+
+/** "1 segment", "2 segments". @param {number} n @param {string} noun */
+export const plural = (n, noun) => `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
+
+/** A number to read, with all its digits in its title. @param {number | null | undefined} x @param {string} [shown] */
+export function exact(x, shown = fixed(x)) {
+  return typeof x === "number" && !Number.isNaN(x) ? el("data.num", { value: String(x), title: String(x) }, shown) : el("span.num", {}, shown);
+}
+
+// ---- systems: letter, colour and shape, everywhere the same ----
+
+/**
+ * The letter of a system in its colour and shape; with `named`, its name beside it.
+ * @param {{name: string, letter: string, index: number}} system @param {boolean} [named]
+ */
+export function badge(system, named = false) {
+  const mark = el("span.badge", { class: `sys-${system.index % 6}`, "aria-hidden": named ? "true" : null, title: system.name }, system.letter);
+  return named ? el("span.system", {}, mark, el("bdi", {}, system.name)) : mark;
+}
+
+// ---- widgets ----
+
+/** @param {Children} label @param {(event: MouseEvent) => void} act @param {Record<string, any>} [props] */
+export function button(label, act, props) {
+  return el("button", { type: "button", ...props, on: { click: act } }, label);
+}
+
+/** A switch that stays down. @param {Children} label @param {boolean} on @param {() => void} act @param {Record<string, any>} [props] */
+export const toggle = (label, on, act, props) => button(label, act, { "aria-pressed": String(on), ...props });
+
+/**
+ * A labelled choice. Options are [value, text] or [value, text, why it cannot be chosen].
+ * @param {string} label @param {(readonly [string, string, string?])[]} options @param {string} value @param {(value: string) => void} act @param {Record<string, any>} [props]
+ */
+export function select(label, options, value, act, props) {
+  const choice = el("select", { "aria-label": label, ...props, on: { change: (/** @type {any} */ e) => act(e.target.value) } },
+    options.map(([key, text, no]) => el("option", { value: key, selected: key === value, disabled: !!no, title: no }, no ? `${text} (${no})` : text)));
+  choice.value = value;
+  return choice;
+}
+
+/** A labelled box to tick. @param {string} label @param {boolean} on @param {(on: boolean) => void} act */
+export const checkbox = (label, on, act) =>
+  el("label.check", {}, el("input", { type: "checkbox", checked: on, on: { change: (/** @type {any} */ e) => act(e.target.checked) } }), label);
+
+/**
+ * @typedef {object} Column
+ * @property {Children} title
+ * @property {boolean} [number]  right-aligned, tabular figures
+ * @property {string} [hint]     what the column says
+ * @property {() => void} [sort] the header becomes a button
+ * @property {"ascending" | "descending" | null} [sorted]
+ */
+/**
+ * A real table. The first cell of a row is its header; a row may be {cells, ...props}.
+ * @param {string} caption  @param {Column[]} columns  @param {(Children[] | {cells: Children[], [key: string]: any})[]} rows
+ * @param {Record<string, any>} [props]  of the table; `quiet: true` hides the caption from sight
+ */
+export function table(caption, columns, rows, { quiet = false, ...props } = {}) {
+  return el("div.table", { tabindex: 0, role: "region", "aria-label": caption }, el("table", props,
+    el("caption", { class: quiet ? "unseen" : "" }, caption),
+    el("thead", {}, el("tr", {}, columns.map(c =>
+      el("th", { scope: "col", class: c.number ? "number" : "", title: c.hint, "aria-sort": c.sorted },
+        c.sort ? button([c.title, el("span.arrow", { "aria-hidden": "true" }, c.sorted === "ascending" ? " ▲" : c.sorted ? " ▼" : "")], c.sort) : c.title)))),
+    el("tbody", {}, rows.map(row => {
+      const { cells, ...own } = Array.isArray(row) ? { cells: row } : row;
+      return el("tr", own, cells.map((cell, i) =>
+        i ? el("td", { class: columns[i]?.number ? "number" : "" }, cell) : el("th", { scope: "row", class: columns[0].number ? "number" : "" }, cell)));
+    }))));
+}
+
+/**
+ * A button that opens a list of actions.
+ * @param {Children} label @param {() => {text: Children, act: () => void, on?: boolean}[]} items @param {Record<string, any>} [props]
+ */
+export function menu(label, items, props) {
+  const list = el("div.menu", { role: "menu", hidden: true });
+  const open = button([label, el("span", { "aria-hidden": "true" }, " ▾")], () => (list.hidden ? show() : hide()), { "aria-haspopup": "menu", "aria-expanded": "false", ...props });
+  const box = el("div.menu-box", { on: { keydown: onKey, focusout: (/** @type {FocusEvent} */ e) => box.contains(/** @type {Node} */ (e.relatedTarget)) || hide() } }, open, list);
+  function show() {
+    replace(list, items().map(item => button(item.text, () => { hide(); open.focus(); item.act(); },
+      { role: item.on === undefined ? "menuitem" : "menuitemradio", "aria-checked": item.on === undefined ? null : String(item.on), tabindex: -1 })));
+    list.hidden = false;
+    open.setAttribute("aria-expanded", "true");
+    (list.querySelector('[aria-checked="true"]') ?? list.firstElementChild)?.focus();
+  }
+  function hide() {
+    list.hidden = true;
+    open.setAttribute("aria-expanded", "false");
+  }
+  /** @param {KeyboardEvent} event */
+  function onKey(event) {
+    if (list.hidden) return;
+    const all = /** @type {HTMLElement[]} */ ([...list.children]);
+    const at = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    const to = { ArrowDown: (at + 1) % all.length, ArrowUp: (at - 1 + all.length) % all.length, Home: 0, End: all.length - 1 }[event.key];
+    if (to !== undefined) all[to].focus();
+    else if (event.key === "Escape") { hide(); open.focus(); } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+  return box;
+}
+
+/** Says something to those who listen, and shows it for a moment. @param {string} text */
+export function announce(text) {
+  const place = document.getElementById("toast");
+  if (!place) return;
+  place.textContent = text;
+  place.classList.add("on");
+  clearTimeout(Number(place.dataset.timer));
+  place.dataset.timer = String(setTimeout(() => place.classList.remove("on"), 2500));
+}
+
+/** @param {string} text @param {string} [what] what is announced as copied */
+export async function copy(text, what = "Copied") {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // A page in a sandbox has no clipboard of its own.
+    const box = el("textarea.unseen", { value: text });
+    const focus = /** @type {HTMLElement | null} */ (document.activeElement);
+    document.body.append(box);
+    box.select();
+    const done = document.execCommand("copy");
+    box.remove();
+    focus?.focus();
+    if (!done) { announce("The browser does not let this page copy"); return; }
+  }
+  announce(what);
+}
+
+/** @param {string} name of the file @param {string} type @param {string} text */
+export function download(name, type, text) {
+  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const link = el("a", { href: url, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+/** A dialog that closes with Escape and gives the focus back. @param {string} title @param {...Children} children */
+export function dialog(title, ...children) {
+  const box = el("dialog", { "aria-label": title, on: { close: () => box.remove() } },
+    el("header", {}, el("h2", {}, title), button("Close", () => box.close(), { class: "quiet" })), children);
+  document.body.append(box);
+  box.showModal();
+  return box;
+}
+
+// ---- text as it is ----
+
+const UNSEEN = /[\0-\x08\x0B-\x1F\x7F-\x9F\xA0\xAD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180E\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF9-\uFFFB\uD800-\uDFFF]|[\t\n]/u;
+/** @type {Record<string, string>} */
+const MARKS = { "\t": "⇥", "\n": "↵", "\r": "CR", "\0": "NUL", "\u00A0": "⍽", "\u00AD": "SHY", "\u200B": "ZWSP", "\u200C": "ZWNJ", "\u200D": "ZWJ", "\u200E": "LRM", "\u200F": "RLM", "\u202F": "⍽", "\u2028": "LS", "\u2029": "PS", "\u3000": "□", "\uFEFF": "BOM" };
+
+/**
+ * Text with invisible characters made visible. A joiner within an emoji or a word stays what it is
+ * to the script; only its mark is added.
+ * @param {string} text @returns {(Node | string)[]}
+ */
+export function visible(text) {
+  if (!UNSEEN.test(text)) return [text];
+  /** @type {(Node | string)[]} */
+  const parts = [];
+  let plain = "";
+  const joined = /\p{Extended_Pictographic}/u.test(text);
+  for (const character of text) {
+    // Joiners and selectors inside emoji are part of the picture.
+    if (!UNSEEN.test(character) || (joined && /[\u200D\uFE0F]/.test(character))) { plain += character; continue; }
+    if (plain) parts.push(plain);
+    plain = "";
+    const point = "U+" + (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+    parts.push(el("span.mark", { title: point, "aria-label": point, role: "img" }, MARKS[character] ?? point.slice(2)));
+    if (character === "\n" || character === "\u2028") parts.push("\n");
+  }
+  if (plain) parts.push(plain);
+  return parts;
+}
+
+// ---- a list of any length ----
+
+// Browsers lay out about 16 to 33 million pixels; beyond this height the scroll bar is scaled.
+const TALLEST = 8e6;
+
+/**
+ * Rows of one height of which only those in sight exist.
+ * `fill(node, position)` fills a row (its node is used again); `moved(position)` follows the active
+ * row, which the arrow keys, Home, End, Page Up and Page Down move; `opened(position)` is for Enter.
+ */
+export class VirtualList {
+  /**
+   * @param {{label: string, height: number, columns: number, make: () => HTMLElement, fill: (node: any, position: number) => void,
+   *   moved?: (position: number) => void, opened?: (position: number) => void, header?: HTMLElement}} options
+   */
+  constructor(options) {
+    this.options = options;
+    this.height = options.height;
+    this.length = 0;
+    this.active = 0;
+    /** @type {Map<number, HTMLElement>} */
+    this.rows = new Map();
+    /** @type {HTMLElement[]} */
+    this.spare = [];
+    this.space = el("div.rows", { role: "rowgroup" });
+    this.node = el("div.grid", { role: "grid", tabindex: 0, "aria-label": options.label, "aria-colcount": options.columns,
+      on: { scroll: () => this.later(), keydown: (/** @type {KeyboardEvent} */ e) => this.key(e), click: (/** @type {MouseEvent} */ e) => this.click(e, false), dblclick: (/** @type {MouseEvent} */ e) => this.click(e, true) } },
+      options.header, this.space);
+    this.waiting = false;
+    this.observer = new ResizeObserver(() => this.later());
+    this.observer.observe(this.node);
+  }
+
+  /** Says how many rows there are, and draws. @param {number} length @param {number} [active] */
+  reset(length, active = 0) {
+    this.length = length;
+    this.active = Math.max(0, Math.min(active, length - 1));
+    const real = length * this.height;
+    this.tall = Math.min(real, TALLEST);
+    this.space.style.height = `${this.tall}px`;
+    this.node.setAttribute("aria-rowcount", String(length + 1));
+    for (const row of this.rows.values()) this.drop(row);
+    this.rows.clear();
+    this.draw();
+  }
+
+  later() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => { this.waiting = false; this.draw(); });
+  }
+
+  get header() { return this.options.header?.offsetHeight ?? 0; }
+  get room() { return Math.max(0, this.node.clientHeight - this.header); }
+
+  /** How far the content is scrolled, in pixels of all rows. */
+  get offset() {
+    const real = this.length * this.height, scroll = this.node.scrollTop;
+    return real <= TALLEST ? scroll : scroll * ((real - this.room) / Math.max(1, TALLEST - this.room));
+  }
+
+  /** @param {HTMLElement} row */
+  drop(row) {
+    row.remove();
+    row.removeAttribute("id");
+    this.spare.push(row);
+  }
+
+  draw() {
+    const offset = this.offset;
+    const first = Math.max(0, Math.floor(offset / this.height) - 3);
+    const last = Math.min(this.length - 1, Math.ceil((offset + this.room) / this.height) + 3);
+    for (const [position, row] of this.rows) if (position < first || position > last) { this.rows.delete(position); this.drop(row); }
+    const shift = this.node.scrollTop - offset;
+    const scaled = this.length * this.height > TALLEST;
+    for (let position = first; position <= last; position++) {
+      let row = this.rows.get(position);
+      if (!row) {
+        row = this.spare.pop() ?? this.options.make();
+        row.dataset.position = String(position);
+        row.setAttribute("aria-rowindex", String(position + 2));
+        row.id = `row-${position}`;
+        this.options.fill(row, position);
+        this.mark(row, position);
+        row.style.transform = `translateY(${position * this.height + shift}px)`;
+        this.rows.set(position, row);
+        this.space.append(row);
+      } else if (scaled) row.style.transform = `translateY(${position * this.height + shift}px)`;
+    }
+    if (this.rows.has(this.active)) this.node.setAttribute("aria-activedescendant", `row-${this.active}`);
+    else this.node.removeAttribute("aria-activedescendant");
+  }
+
+  /** Fills the rows in sight again. */
+  refill() {
+    for (const [position, row] of this.rows) { this.options.fill(row, position); this.mark(row, position); }
+  }
+
+  /** @param {HTMLElement} row @param {number} position */
+  mark(row, position) {
+    row.setAttribute("aria-selected", String(position === this.active));
+  }
+
+  /** Makes a row the active one and brings it into sight. @param {number} position @param {boolean} [told] whether `moved` hears of it */
+  go(position, told = true) {
+    if (!this.length) return;
+    const next = Math.max(0, Math.min(this.length - 1, position));
+    const top = next * this.height, offset = this.offset, room = this.room;
+    let to = offset;
+    if (top < offset) to = top;
+    else if (top + this.height > offset + room) to = top + this.height - room;
+    if (Math.abs(to - offset) > room) to = top - room / 3;
+    if (to !== offset) {
+      const real = this.length * this.height;
+      this.node.scrollTop = real <= TALLEST ? to : to / ((real - room) / Math.max(1, TALLEST - room));
+    }
+    const old = this.rows.get(this.active);
+    this.active = next;
+    if (old) this.mark(old, Number(old.dataset.position));
+    this.draw();
+    const row = this.rows.get(next);
+    if (row) this.mark(row, next);
+    if (told) this.options.moved?.(next);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.target !== this.node || event.ctrlKey || event.altKey || event.metaKey) return;
+    const page = Math.max(1, Math.floor(this.room / this.height) - 1);
+    const to = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, PageDown: this.active + page, PageUp: this.active - page, Home: 0, End: this.length - 1 }[event.key];
+    if (to !== undefined) this.go(to);
+    else if (event.key === "Enter") this.options.opened?.(this.active);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** @param {MouseEvent} event @param {boolean} twice */
+  click(event, twice) {
+    const row = /** @type {HTMLElement} */ (event.target).closest("[data-position]");
+    if (!row || !this.space.contains(row) || getSelection()?.type === "Range") return;
+    const position = Number(/** @type {HTMLElement} */ (row).dataset.position);
+    this.go(position);
+    this.options.opened?.(position);
+    if (twice) event.preventDefault();
+  }
+}

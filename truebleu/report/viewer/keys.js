@@ -1,0 +1,86 @@
+// The keyboard: single keys, all of which can be switched off, and what they do.
+import {announce, checkbox, copy, dialog, el, table} from "./dom.js";
+
+/** @typedef {import("./current.js").Context} Context */
+/** @typedef {{title: string, act: (context: Context) => void}} Action */
+
+/** Keys for every view. @type {Record<string, Action>} */
+const GENERAL = {
+  "x": { title: "swap A and B", act: ({ store, current: { a, b } }) => { if (b) store.set({ a: b.index, b: a.index }); } },
+  "b": { title: "next baseline", act: ({ data, store, current: { a, b } }) => {
+    if (!b) return;
+    const next = (a.index + 1) % data.systems.length;
+    store.set(next === b.index ? { a: next, b: a.index } : { a: next });
+    announce(`The baseline is ${data.systems[next].letter} ${data.systems[next].name}`);
+  } },
+  "y": { title: "copy a link to this view", act: ({ store }) => { copy(location.href.split("#")[0] + store.hash(), "Link copied"); } },
+};
+
+/** Listens, unless keys are off or someone writes. */
+export class Keys {
+  /**
+   * @param {Context} context @param {() => import("./main.js").View} view
+   * @param {{views: import("./main.js").View[], memory: {get: (key: string) => string | null, set: (key: string, value: string) => void}, theme: () => void}} shell
+   */
+  constructor(context, view, shell) {
+    this.context = context;
+    this.view = view;
+    this.shell = shell;
+    this.on = shell.memory.get("keys") !== "off";
+    this.going = 0;
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    const target = /** @type {HTMLElement} */ (event.target), { key } = event, { store, data } = this.context;
+    if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    if (key === "Escape" && target.matches("input")) { target.blur(); return; }
+    if (target.matches("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]")) return;
+    // Keys that mean something to a control stay its own; these are not letters.
+    const own = this.view().keys ?? {};
+    if (key === "Escape") { if (own.Escape) { own.Escape.act(this.context); event.preventDefault(); } return; }
+    if (key === "Enter") { if (own.Enter && (target === document.body || target.id === "view")) { own.Enter.act(this.context); event.preventDefault(); } return; }
+    if (!this.on) return;
+    const going = Date.now() - this.going < 1500;
+    this.going = 0;
+    const view = going && this.shell.views.find(one => one.key === key);
+    if (view) store.set({ view: view.id });
+    else if (key === "g") this.going = Date.now();
+    else if (key === "?") this.help();
+    else if (/^[1-9]$/.test(key)) this.pick(Number(key) - 1, data.systems.length);
+    else if (own[key]) own[key].act(this.context);
+    else if (GENERAL[key]) GENERAL[key].act(this.context);
+    else {
+      // The list's keys open the list from anywhere.
+      const other = "/fr".includes(key) && this.shell.views.find(one => one.keys?.[key]);
+      if (!other) return;
+      store.set({ view: other.id });
+      other.keys?.[key].act(this.context);
+    }
+    event.preventDefault();
+  }
+
+  /** @param {number} index @param {number} systems */
+  pick(index, systems) {
+    const { store, data, current: { a } } = this.context;
+    if (index >= systems || index === a.index) return;
+    store.set({ b: index });
+    announce(`Compared: ${data.systems[index].letter} ${data.systems[index].name}`);
+  }
+
+  help() {
+    const { views } = this.shell;
+    const row = (/** @type {string} */ keys, /** @type {string} */ text) => [keys.split(" ").map((key, i) => [i ? " " : "", el("kbd", {}, key)]), text];
+    const rows = [
+      ...views.map(view => row(`g ${view.key}`, view.title)),
+      row("1 … 9", "compare this system with the baseline"),
+      ...Object.entries(GENERAL).map(([key, action]) => row(key, action.title)),
+      ...views.flatMap(view => Object.entries(view.keys ?? {}).map(([key, action]) => row(key, `${action.title} (${view.title})`))),
+      row("↑ ↓ Home End PageUp PageDown", "move in the list"), row("← →", "from token to token in a text"), row("?", "this help"),
+    ];
+    dialog("Help and keyboard",
+      el("p", {}, "Every number here was computed by truebleu, or from its counts by the same formula. Δ is the score of the compared system less that of the baseline. Influence is by how much Δ would fall without a segment. Each state of the page has its own address."),
+      checkbox("Single-key shortcuts", this.on, on => { this.on = on; this.shell.memory.set("keys", on ? "on" : "off"); }),
+      table("Keys", [{ title: "Key" }, { title: "What it does" }], rows, { quiet: true }));
+  }
+}

@@ -1,0 +1,215 @@
+// The shell: rail, choice of metric and systems, routing, theme, print.
+import {badge, button, copy, dialog, el, replace, select, table, toggle} from "./dom.js";
+import {Background, CHANGES, Current, FILTERS, NUMBERS, STATE} from "./current.js";
+import {Data} from "./data.js";
+import {bucketsView} from "./buckets.js";
+import {documentsView} from "./documents.js";
+import {exportsView} from "./exports.js";
+import {healthView} from "./health.js";
+import {ngramsView} from "./ngrams.js";
+import {Keys} from "./keys.js";
+import {Store} from "./store.js";
+import {printedRows, segmentsView} from "./segments.js";
+import {summaryView} from "./summary.js";
+import {whyView} from "./why.js";
+
+/** @typedef {import("./current.js").Context} Context */
+/** @typedef {(changed: Set<string>) => void} Update  told which keys of the state changed, and "tables", "texts", "selection", "subset" */
+/**
+ * @typedef {object} View
+ * @property {string} id
+ * @property {string} title
+ * @property {string} key  after g
+ * @property {import("./store.js").State} [state]  keys of its own in the state, with their defaults
+ * @property {(data: import("./data.js").Data) => string | number | null} [badge]
+ * @property {(data: import("./data.js").Data) => string | null} [missing]  why there is nothing to see; null if there is
+ * @property {(container: HTMLElement, context: Context) => void | Update} render  if it gives a function, that is called for changes; else it is called again
+ * @property {Record<string, {title: string, act: (context: Context) => void}>} [keys]  its own keys
+ */
+
+/** @type {View[]} In the order of the questions: who wins, why, where. */
+const VIEWS = [summaryView, whyView, segmentsView, ngramsView, bucketsView, documentsView, healthView, exportsView];
+
+const THEMES = ["auto", "light", "dark"];
+
+/** What a browser remembers of this page's reader; a sandbox remembers nothing. */
+const memory = {
+  get: (/** @type {string} */ key) => { try { return localStorage.getItem(`truebleu ${key}`); } catch { return null; } },
+  set: (/** @type {string} */ key, /** @type {string} */ value) => { try { localStorage.setItem(`truebleu ${key}`, value); } catch { /* then not */ } },
+};
+
+class App {
+  /** @param {Data} data */
+  constructor(data) {
+    this.data = data;
+    this.store = new Store();
+    this.worker = new Background();
+    const { comparison } = data.manifest;
+    const a = Math.max(0, data.systems.findIndex(s => s.name === comparison?.baseline));
+    const ranked = (comparison?.systems ?? []).map((/** @type {any} */ s) => data.systems.findIndex(own => own.name === s.name));
+    const b = ranked.find((/** @type {number} */ i) => i !== a) ?? (a ? 0 : 1);
+    this.store.declare({ ...STATE, a, b, setting: data.settings[0].id }, NUMBERS);
+    for (const view of VIEWS) this.store.declare(view.state ?? {});
+    this.current = new Current(data, this.store, this.worker);
+    /** @type {Context} */
+    this.context = { data, store: this.store, worker: this.worker, current: this.current };
+    /** @type {Update | null} */
+    this.update = null;
+    this.shown = "";
+    this.keys = new Keys(this.context, () => this.view, { views: VIEWS, memory, theme: () => this.nextTheme() });
+    data.arrived = () => this.store.tell(new Set(["texts"]));
+  }
+
+  get view() { return VIEWS.find(view => view.id === this.store.get("view")) ?? VIEWS[0]; }
+
+  start() {
+    const theme = memory.get("theme");
+    this.theme = THEMES.includes(theme ?? "") ? /** @type {string} */ (theme) : "auto";
+    document.documentElement.dataset.theme = this.theme;
+    this.nav = el("nav", { "aria-label": "Views" });
+    this.bar = el("div.choices");
+    this.notice = el("div.notice", { role: "status", hidden: true });
+    this.main = el("main", { id: "view", tabindex: -1 });
+    const app = /** @type {HTMLElement} */ (document.getElementById("app"));
+    replace(app,
+      el("header.top", {}, el("a.skip", { href: "#view", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); this.main.focus(); } } }, "Skip to the content"), el("p.title", {}, el("bdi", {}, this.data.manifest.title)), this.bar,
+        el("div.tools", {}, this.themeButton = button("", () => this.nextTheme(), { class: "quiet" }), button("?", () => this.keys.help(), { class: "quiet", "aria-label": "Help and keyboard", title: "Help and keyboard (?)" }))),
+      this.nav, this.notice, this.main);
+    this.showTheme();
+    this.store.read();
+    this.store.subscribe(changed => this.changed(changed));
+    addEventListener("popstate", () => this.store.read());
+    addEventListener("hashchange", () => this.store.read());
+    addEventListener("beforeprint", () => this.print());
+    addEventListener("afterprint", () => document.getElementById("printed")?.remove());
+    addEventListener("keydown", event => this.keys.press(event));
+    app.hidden = false;
+    /** @type {HTMLElement} */ (document.getElementById("static")).hidden = true;
+    this.frame();
+    this.show();
+    this.current.choose();
+  }
+
+  /** @param {Set<string>} changed */
+  changed(changed) {
+    const any = (/** @type {readonly string[]} */ keys) => keys.some(key => changed.has(key));
+    if (any(["setting", "a", "b", ...CHANGES])) this.current.cache.size > 60 && this.current.cache.clear();
+    if (any(["setting", "a", "b", "view", ...CHANGES])) this.frame();
+    // Before the view draws, so that it need not draw twice; what takes longer is told later.
+    if (any([...Object.keys(FILTERS), "sort", "setting", "a", "b", ...CHANGES]) || (changed.has("texts") && this.store.get("find"))) this.current.choose();
+    if (this.view.id !== this.shown) this.show();
+    else if (this.update) this.update(changed);
+    else if (!any(["selection", "subset", "seg", "view"]) || changed.has("seg")) this.again();
+  }
+
+  /** Draws the view for the first time. */
+  show() {
+    const { view } = this;
+    const first = !this.shown;
+    this.shown = view.id;
+    this.main.className = `view ${view.id}`;
+    this.main.setAttribute("aria-label", view.title);
+    document.title = `${view.title} · ${this.data.manifest.title}`;
+    replace(this.main);
+    const why = view.missing?.(this.data);
+    this.update = why ? () => {} : view.render(this.main, this.context) ?? null;
+    if (why) replace(this.main, el("h1", {}, view.title), el("p.empty", {}, why));
+    if (!first) { this.main.scrollTop = 0; if (!this.nav.contains(document.activeElement)) this.main.focus({ preventScroll: true }); }
+  }
+
+  /** Draws a view again that does not do so itself; the focus stays where it is. */
+  again() {
+    const { main } = this, places = () => /** @type {HTMLElement[]} */ ([...main.querySelectorAll("button, select, input, a[href], [tabindex]")]);
+    const at = places().indexOf(/** @type {HTMLElement} */ (document.activeElement)), top = main.scrollTop;
+    replace(main);
+    this.view.render(main, this.context);
+    main.scrollTop = top;
+    if (at >= 0) places()[at]?.focus({ preventScroll: true });
+  }
+
+  /** Rail, choices and the notice of numbers that were not reported. */
+  frame() {
+    const { data, store, current } = this, inNav = this.nav.contains(document.activeElement);
+    replace(this.nav, VIEWS.map(view => {
+      const count = view.badge?.(data), here = view === this.view;
+      return el("a", { href: store.hash({ view: view.id }), "aria-current": here ? "page" : null, title: `g ${view.key}`,
+        on: { click: (/** @type {MouseEvent} */ e) => { if (!e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); store.set({ view: view.id }); } } } },
+      view.title, count ? el("span.count", {}, String(count)) : null);
+    }));
+    if (inNav) this.nav.querySelector("[aria-current]")?.focus();
+    const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.choice;
+    const systems = data.systems.map(s => /** @type {const} */ ([String(s.index), `${s.letter} ${s.name}`]));
+    const { a, b } = current;
+    replace(this.bar,
+      data.settings.length > 1 ? el("label", {}, el("span.soft", {}, "Metric "), select("Metric", data.settings.map(s => [s.id, s.headline ? s.label : `${s.label} (also)`]), current.setting.id, id => store.set({ setting: id, ...Object.fromEntries(CHANGES.map(key => [key, store.defaults[key]])) }), { data: { choice: "metric" } })) : null,
+      b ? [el("label", {}, badge(a), select("Baseline", systems, String(a.index), i => this.choose(Number(i), b.index), { data: { choice: "a" } })),
+        button("⇄", () => this.swap(), { class: "quiet", "aria-label": "Swap the two systems", title: "Swap (x)", data: { choice: "swap" } }),
+        el("label", {}, badge(b), select("System compared with it", systems, String(b.index), i => this.choose(a.index, Number(i)), { data: { choice: "b" } }))] : null);
+    if (focus) this.bar.querySelector(`[data-choice="${focus}"]`)?.focus();
+    const { metric } = current;
+    this.notice.hidden = current.reported;
+    replace(this.notice, current.reported ? null : [
+      el("strong", {}, metric.reported ? "Not a headline score. " : "Not the reported score. "), el("code", {}, `${metric.name}|${metric.signature}`), " ",
+      button("Reset", () => store.set({ setting: store.defaults.setting, ...Object.fromEntries(CHANGES.map(key => [key, store.defaults[key]])) }))]);
+  }
+
+  /** @param {number} a @param {number} b */
+  choose(a, b) {
+    const { current, store } = this;
+    if (a === b) [a, b] = a === current.a.index ? [/** @type {any} */ (current.b).index, a] : [b, current.a.index];
+    store.set({ a, b });
+  }
+
+  swap() {
+    const { a, b } = this.current;
+    if (b) this.store.set({ a: b.index, b: a.index });
+  }
+
+  nextTheme() {
+    this.theme = THEMES[(THEMES.indexOf(this.theme ?? "auto") + 1) % THEMES.length];
+    memory.set("theme", this.theme);
+    document.documentElement.dataset.theme = this.theme;
+    this.showTheme();
+  }
+
+  showTheme() {
+    replace(this.themeButton, "◐○●"[THEMES.indexOf(this.theme ?? "auto")]);
+    this.themeButton.title = `Theme: ${this.theme}`;
+    this.themeButton.setAttribute("aria-label", `Theme: ${this.theme}`);
+  }
+
+  /** What is printed: the summary and why, then the first segments. */
+  print() {
+    document.getElementById("printed")?.remove();
+    const sheet = el("div", { id: "printed" });
+    for (const id of ["summary", "why"]) {
+      const view = VIEWS.find(one => one.id === id);
+      if (!view || view.missing?.(this.data)) continue;
+      const part = el("section.view");
+      view.render(part, this.context);
+      sheet.append(part);
+    }
+    sheet.append(printedRows(this.context));
+    document.body.append(sheet);
+  }
+}
+
+/** @param {unknown} error */
+function failed(error) {
+  const text = error instanceof Error ? error.message : String(error);
+  document.body.prepend(el("p.failed", { role: "alert" }, "The interactive part of this page could not be started: ", text, ". The summary below is complete."));
+}
+
+(async () => {
+  const data = Data.ofPage();
+  if (!data.manifest) throw new Error("the page has no data");
+  if (!("DecompressionStream" in window)) throw new Error("this browser is too old to unpack it");
+  await data.loadTables();
+  const app = new App(data);
+  app.start();
+  // The list can be used while the texts are unpacked.
+  await new Promise(done => setTimeout(done));
+  await data.loadTexts();
+  app.store.tell(new Set(["texts"]));
+  document.documentElement.dataset.ready = "yes";
+})().catch(failed);

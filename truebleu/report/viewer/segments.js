@@ -1,0 +1,314 @@
+// Show me where: every segment in a list that sorts and filters, and what is left of the scores.
+import {announce, badge, button, checkbox, count, el, exact, fixed, interval, menu, plural, replace, select, signed, svg, toggle, VirtualList, visible} from "./dom.js";
+import {COLUMNS, countName, FILTERS, SAMPLE} from "./current.js";
+import {renderDetail} from "./detail.js";
+
+/** @typedef {import("./current.js").Context} Context */
+
+const LINE = 21, PREVIEW = 400;
+/** The list that is on the page, for the keys. @type {{list: VirtualList, search: HTMLInputElement, sort: () => void, filters: () => void, focus: () => void} | null} */
+let here = null;
+
+/** Goes some segments on in the list; opens none. @param {Context} context @param {number} step */
+function move(context, step) {
+  if (!here) return;
+  here.list.go(here.list.active + step);
+}
+
+/** Goes to the first segment of another document, in the order of the list. @param {Context} context @param {number} step */
+function moveDocument({ data, current }, step) {
+  const { documents } = data;
+  if (!here || !documents) { if (here) announce("There are no documents in this file"); return; }
+  const { chosen } = current, of = (/** @type {number} */ p) => documents.of[chosen[p]];
+  let at = here.list.active;
+  const start = of(at);
+  while (at >= 0 && at < chosen.length && of(at) === start) at += step;
+  if (at < 0 || at >= chosen.length) return;
+  while (step < 0 && at > 0 && of(at - 1) === of(at)) at--;
+  here.list.go(at);
+}
+
+/** @param {string} id @param {string} other */
+const mode = (id, other) => ({ title: id === "diff" ? "differences: A–B, then to the reference" : id === "match" ? "matches" : "tokens", act: (/** @type {Context} */ { store, current }) => store.set({ mode: store.get("mode") === id ? other : id === "diff" && !current.b ? "ref" : id }, { replace: true }) });
+
+/** @type {import("./main.js").View} */
+export const segmentsView = {
+  id: "segments", title: "Segments", key: "e", state: { lines: "srab", panel: false },
+  keys: {
+    "j": { title: "next segment", act: context => move(context, 1) },
+    "k": { title: "previous segment", act: context => move(context, -1) },
+    "Enter": { title: "open the segment", act: ({ store, current }) => { if (here) store.set({ seg: current.chosen[here.list.active] + 1 }); } },
+    "Escape": { title: "close the segment", act: ({ store }) => { store.set({ seg: null }); here?.focus(); } },
+    "/": { title: "search", act: () => here?.search.focus() },
+    "f": { title: "filters", act: () => here?.filters() },
+    "s": { title: "sort", act: () => here?.sort() },
+    "r": { title: "a random segment", act: ({ store, current }) => { const { chosen } = current; if (chosen.length) store.set({ seg: chosen[Math.floor(Math.random() * chosen.length)] + 1 }); } },
+    "[": { title: "previous document", act: context => moveDocument(context, -1) },
+    "]": { title: "next document", act: context => moveDocument(context, 1) },
+    "d": mode("diff", "ref"), "m": mode("match", "plain"), "t": mode("tokens", "match"),
+  },
+  render(container, context) {
+    const { data, store, current } = context;
+    let typing = 0;
+    const search = el("input", { type: "search", placeholder: "Search the texts", "aria-label": "Search the texts", value: store.get("find"), on: { input: () => { clearTimeout(typing); typing = setTimeout(() => store.set({ find: search.value }, { replace: store.get("find") !== "" }), 60); } } });
+    const where = el("div.joined"), chips = el("div.chips"), subset = el("div.subset", { role: "status" }), panel = el("div.filters", { id: "filters" }), tools = el("div.joined");
+    const detail = el("aside.detail", { "aria-label": "Segment", hidden: true });
+    /** Changes with what a row has. */
+    let shape = 0;
+    const header = el("div.row.head", { role: "row", "aria-rowindex": 1 });
+    const list = new VirtualList({ label: "Segments", height: height(), columns: 7, header, make: () => el("div.row", { role: "row" }), fill: (row, position) => fill(row, current.chosen[position]),
+      moved: position => { if (store.get("seg") !== null) store.set({ seg: current.chosen[position] + 1 }, { replace: true }); },
+      opened: position => { store.set({ seg: current.chosen[position] + 1 }); } });
+    list.node.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" && e.target === list.node) detail.querySelector("h2")?.focus(); });
+    const nothing = el("p.empty", { hidden: true });
+    container.append(el("h1.unseen", {}, "Segments"),
+      el("div.toolbar", {}, el("div.joined.find", {}, search, where), tools), panel, el("div.state", {}, chips, subset),
+      el("div.split-view", {}, el("div.list", {}, list.node, nothing), detail));
+    const sortBox = () => /** @type {HTMLElement | null} */ (tools.querySelector("[aria-haspopup]"));
+    here = { list, search, sort: () => sortBox()?.click(), filters: () => { store.set({ panel: !store.get("panel") }, { replace: true }); if (store.get("panel")) panel.querySelector("select, input")?.focus(); }, focus: () => list.node.focus() };
+    controls();
+    drawPanel();
+    heads();
+    bar();
+    arranged();
+    open();
+    return changed => {
+      const any = (/** @type {string[]} */ keys) => keys.some(key => changed.has(key));
+      if (any([...Object.keys(FILTERS), "sort", "panel", "lines", "a", "b", "setting", "texts"])) { controls(); chipsAgain(); }
+      if (any(["panel", "a", "b", "setting"]) || (any(["range", "doc", "label", "flag", "outcome"]) && !panel.contains(document.activeElement))) drawPanel();
+      if (changed.has("lines")) { list.height = height(); arranged(); }
+      if (changed.has("selection")) { heads(); arranged(); chipsAgain(); }
+      if (changed.has("texts")) list.refill();
+      if (any(["subset", "selection"])) bar();
+      if (any(["seg", "mode", "against", "texts", "selection"])) open();
+    };
+
+    /** The lines of a row: role and mark. @returns {[string, any, string][]} */
+    function lines() {
+      const wanted = String(store.get("lines")), { a, b } = current;
+      /** @type {[string, any, string][]} */
+      const all = [];
+      if (data.hasSource && wanted.includes("s")) all.push(["source", el("span.mark-line", { title: "source" }, "src"), data.manifest.languages?.source ?? ""]);
+      if (data.references && wanted.includes("r")) all.push(["reference0", el("span.mark-line", { title: data.title("reference0") }, "ref"), data.manifest.languages?.target ?? ""]);
+      if (wanted.includes("a")) for (const s of b ? [a, b] : [a]) all.push([`system${s.index}`, badge(s), data.manifest.languages?.target ?? ""]);
+      return all;
+    }
+
+    function height() { return Math.max(2, lines().length) * LINE + 14; }
+
+    /** The cells of a row, which stay while it shows one segment after another. @param {any} row */
+    function cells(row) {
+      const { b } = current, cell = (/** @type {string} */ kind, /** @type {any} */ ...content) => el(`div.${kind}`, { role: "gridcell" }, content);
+      const parts = row.parts = { shape, number: el("span"), doc: data.documents ? el("bdi") : null, a: cell("c-score"), b: b ? cell("c-score") : null, delta: b ? el("span") : null, influence: cell("c-influence"), ratio: current.has("ratio") ? cell("c-ratio") : null,
+        lines: lines().map(([role, mark, lang]) => ({ role, mark, text: el("span.preview", { dir: "auto", lang: lang || null }) })) };
+      replace(row, cell("c-number", parts.number, parts.doc ? el("span.doc", {}, parts.doc) : null), parts.a, parts.b, parts.delta ? cell("c-delta", parts.delta) : null, parts.influence, parts.ratio,
+        cell("c-text", parts.lines.map(line => el("div.line", {}, line.mark, line.text))));
+      row.style.height = `${list.height}px`;
+      return parts;
+    }
+
+    /** @param {any} row @param {number} i */
+    function fill(row, i) {
+      const { a, b } = current, { documents } = data, parts = row.parts?.shape === shape ? row.parts : cells(row);
+      parts.number.textContent = count(i + 1);
+      if (documents) parts.doc.textContent = documents.names[documents.of[i]];
+      parts.a.textContent = fixed(current.scores(a)[i], 1);
+      if (b) {
+        const delta = current.column("delta")[i];
+        parts.b.textContent = fixed(current.scores(b)[i], 1);
+        parts.delta.textContent = signed(delta, 1);
+        parts.delta.className = delta ? ((delta > 0) === current.metric.higher ? "better" : "worse") : "soft";
+      }
+      parts.influence.textContent = signed(current.column("influence")[i], digits());
+      if (parts.ratio) parts.ratio.textContent = fixed(current.column("ratio")[i], 2);
+      for (const { role, text: place } of parts.lines) {
+        const text = data.text(role, i);
+        place.classList.toggle("soft", !text);
+        if (text) replace(place, visible(text.slice(0, PREVIEW).replace(/\s+/g, " ")));
+        else place.textContent = text === "" ? "(empty)" : text === null ? "(missing)" : data.ready.texts && !data.manifest.serve ? "(not in this file)" : "…";
+      }
+    }
+
+    /** So many digits that the largest influences are told apart. */
+    function digits() {
+      return current.once(`digits ${current.a.index} ${current.b?.index} ${current.id}`, () => {
+        let most = 0;
+        for (const x of current.column("influence")) most = Math.max(most, Math.abs(x));
+        return most ? Math.max(2, Math.min(6, Math.ceil(-Math.log10(most)) + 2)) : 2;
+      });
+    }
+
+    function heads() {
+      const { a, b } = current, sort = String(store.get("sort"));
+      const head = (/** @type {string} */ kind, /** @type {any} */ title, /** @type {string} */ name, /** @type {string} */ hint) => {
+        const mine = sort.replace(/[-|]/g, "") === name, down = sort[0] === "-";
+        return el(`div.${kind}`, { role: "columnheader", "aria-sort": mine ? (down ? "descending" : "ascending") : null },
+          button([mine && sort.includes("|") ? ["|", title, "|"] : title, el("span.arrow", { "aria-hidden": "true" }, !mine ? "" : down ? " ▼" : " ▲")], () => store.set({ sort: mine && down ? name : mine || name === "number" ? "number" : `-${name}` }), { title: hint, tabindex: 0 }));
+      };
+      replace(header, head("c-number", "#", "number", "Sort by number"), head("c-score", badge(a), "scoreA", `Sort by the score of ${a.letter} ${a.name}`), b ? head("c-score", badge(b), "scoreB", `Sort by the score of ${b.letter} ${b.name}`) : null,
+        b ? head("c-delta", "Δ", "delta", "Sort by the difference of the segment's scores, B less A") : null, head("c-influence", "Influence", "influence", b ? "Sort by how much the corpus Δ would fall without the segment" : "Sort by how much the score would fall without the segment"),
+        current.has("ratio") ? head("c-ratio", "Ratio", "ratio", "Sort by length over reference length") : null, el("div.c-text", { role: "columnheader" }, "Text"));
+      header.classList.toggle("single", !b);
+    }
+
+    /** The list anew: other segments, or another order. */
+    function arranged() {
+      const { chosen } = current, seg = store.get("seg"), place = seg === null ? -1 : current.place(seg - 1);
+      list.node.classList.toggle("single", !current.b);
+      list.height = height();
+      shape++;
+      list.node.scrollTop = 0;
+      list.reset(chosen.length, Math.max(0, place));
+      if (place > 0) list.go(place, false);
+      nothing.hidden = chosen.length > 0;
+      replace(nothing, current.busy !== null ? "Searching …" : current.problem ? `The search cannot be made: ${current.problem}.` : ["No segment has all of this. ", button("Clear the filters", () => store.set({ ...FILTERS }))]);
+    }
+
+    function open() {
+      const seg = store.get("seg"), shown = seg !== null && seg >= 1 && seg <= data.n && Number.isInteger(seg);
+      const within = detail.contains(document.activeElement);
+      detail.hidden = !shown;
+      container.classList.toggle("open", shown);
+      if (!shown) return;
+      const top = detail.dataset.segment === String(seg) ? detail.firstElementChild?.scrollTop ?? 0 : 0;
+      const mark = within ? [...detail.querySelectorAll("button")].indexOf(/** @type {any} */ (document.activeElement)) : -1;
+      renderDetail(detail, context, seg - 1, { close: () => { store.set({ seg: null }); list.node.focus(); }, go: step => {
+        const at = current.place(seg - 1), next = current.chosen[at + step];
+        if (next !== undefined) store.set({ seg: next + 1 }, { replace: true });
+      } });
+      if (within) /** @type {HTMLElement | null} */ (mark >= 0 ? detail.querySelectorAll("button")[mark] : detail.querySelector("h2"))?.focus({ preventScroll: true });
+      if (detail.firstElementChild) detail.firstElementChild.scrollTop = top;
+      detail.dataset.segment = String(seg);
+      const place = current.place(seg - 1);
+      if (place >= 0 && place !== list.active) list.go(place, false);
+    }
+
+    function controls() {
+      if (document.activeElement !== search && search.value !== store.get("find")) search.value = store.get("find");
+      const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.tool;
+      const roles = data.roles.map(role => /** @type {const} */ ([role, data.title(role)]));
+      replace(where, select("Where to search", [["all", "everywhere"], ...(data.references > 1 ? [/** @type {const} */ (["reference", "references"])] : []), ...(data.systems.length > 1 ? [/** @type {const} */ (["system", "systems"])] : []), ...roles], store.get("in"), value => store.set({ in: value }, { replace: true }), { data: { tool: "in" } }),
+        toggle("Aa", store.get("case"), () => store.set({ case: !store.get("case") }, { replace: true }), { title: "Upper and lower case differ", "aria-label": "Upper and lower case differ", data: { tool: "case" } }),
+        toggle(".*", store.get("regex"), () => store.set({ regex: !store.get("regex") }, { replace: true }), { title: "Regular expression", "aria-label": "Regular expression", data: { tool: "regex" } }));
+      const { a, b } = current, sort = store.get("sort");
+      /** @type {[string, any][]} */
+      const orders = [["number", "as in the files"], ...(b ? /** @type {[string, any][]} */ ([["-|delta|", "largest Δ, either way"], ["-delta", [`Δ, `, badge(b), " higher first"]], ["delta", ["Δ, ", badge(a), " higher first"]]]) : []),
+        ["-|influence|", "largest influence, either way"], ["-influence", "influence, highest first"], ["influence", "influence, lowest first"], ["scoreA", ["score of ", badge(a), ", lowest first"]], ...(b ? /** @type {[string, any][]} */ ([["scoreB", ["score of ", badge(b), ", lowest first"]]]) : []),
+        ["-length", "longest reference first"], ["length", "shortest reference first"], ...(current.has("ratio") ? /** @type {[string, any][]} */ ([["ratio", "length ratio, lowest first"], ["-ratio", "length ratio, highest first"]]) : [])];
+      replace(tools, toggle("Filters", store.get("panel"), () => store.set({ panel: !store.get("panel") }, { replace: true }), { "aria-expanded": String(store.get("panel")), "aria-pressed": null, "aria-controls": "filters", title: "Filters (f)", data: { tool: "filters" } }),
+        menu("Sort", () => orders.map(([key, text]) => ({ text, on: key === sort, act: () => store.set({ sort: key }) })), { title: "Sort (s)", data: { tool: "sort" } }),
+        button("Sample", () => store.set({ sample: Math.floor(Math.random() * 1e6) }), { title: `${SAMPLE} of the segments by chance: those at the top of a sorted list mislead`, data: { tool: "sample" } }));
+      if (focus) /** @type {HTMLElement | null} */ (container.querySelector(`[data-tool="${focus}"]`))?.focus();
+    }
+
+    function chipsAgain() {
+      const chip = (/** @type {any} */ text, /** @type {Record<string, any>} */ off) => button([text, el("span", { "aria-hidden": "true" }, " ✕")], () => store.set(off), { class: "chip", title: "Take this filter away" });
+      const all = [], { manifest } = data, { a, b } = current, doc = store.get("doc"), [flag, role] = String(store.get("flag")).split("@");
+      if (store.get("find")) all.push(chip(["“", el("bdi", {}, store.get("find")), "”", store.get("in") === "all" ? "" : ` in ${["reference", "system"].includes(store.get("in")) ? `${store.get("in")}s` : data.title(store.get("in"))}`], { find: "" }));
+      if (doc !== null) all.push(chip(["document ", el("bdi", {}, data.documents?.names[doc] ?? String(doc))], { doc: null }));
+      const parts = String(store.get("label")).split(";").filter(Boolean);
+      for (const part of parts) { const [k, v] = part.split(":").map(Number), label = data.labels[k]; if (label) all.push(chip([label.name, ": ", el("bdi", {}, label.values[v])], { label: parts.filter(p => p !== part).join(";") })); }
+      if (flag) all.push(chip([manifest.health?.flags?.find((/** @type {any} */ f) => f.id === flag)?.title ?? flag, role ? ` (${data.title(role)})` : ""], { flag: "" }));
+      if (store.get("outcome") && b) all.push(chip({ a: [badge(a), " better"], b: [badge(b), " better"], tie: "same score", same: "same text" }[/** @type {"a"} */ (store.get("outcome"))], { outcome: "" }));
+      for (const [name, low, high] of current.ranges) all.push(chip(`${title(name)} ${low === -Infinity ? `≤ ${round(high)}` : high === Infinity ? `≥ ${round(low)}` : `${round(low)} to ${round(high)}`}`, { range: current.ranges.filter(r => r[0] !== name).map(r => r.join(":")).join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }));
+      if (store.get("only")) all.push(chip(store.get("about") || plural(String(store.get("only")).split(",").length, "segment"), { only: "", about: "" }));
+      if (store.get("sample") !== null) all.push(chip("random sample", { sample: null }));
+      if (all.length > 1) all.push(button("Clear", () => store.set({ ...FILTERS }), { class: "quiet small" }));
+      const within = chips.contains(document.activeElement);
+      replace(chips, all);
+      if (within) /** @type {HTMLElement} */ (chips.querySelector("button") ?? search).focus();
+    }
+
+    function bar() {
+      const { subset: of, a, b } = current, { n } = data;
+      const chosen = current.chosen.length;
+      replace(subset, current.busy ? `Searching … ${Math.round(100 * current.busy)}%` : [el("span", {}, el("strong", {}, count(chosen)), chosen === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${plural(n, "segment")}`, store.get("find") && data.manifest.embedded < n && !data.manifest.serve ? ` (the text of ${count(data.manifest.embedded)} is in this file)` : ""),
+        of && of.count === chosen ? [el("span", {}, badge(a), " ", exact(of.a)), b && of.b !== null && of.delta !== null ? [el("span", {}, badge(b), " ", exact(of.b)), el("span", {}, "Δ ", el("strong", {}, exact(of.delta, signed(of.delta)))) ] : null,
+          el("span.soft", {}, of.waiting ? "interval …" : of.interval ? [b ? interval(of.interval.low, of.interval.high) : interval(of.interval.low, of.interval.high, 2, false), ` ${Math.round(100 * current.level)}%, ${of.interval.how}`, of.note ? `; ${of.note}` : ""] : of.note || "no interval")] : null]);
+    }
+
+    function drawPanel() {
+      panel.hidden = !store.get("panel");
+      if (panel.hidden) { replace(panel); return; }
+      const { manifest } = data, { a, b } = current, fields = [];
+      const set = (/** @type {Record<string, any>} */ values) => store.set(values, { replace: true });
+      const field = (/** @type {string} */ name, /** @type {any} */ control) => el("label.field", {}, el("span", {}, name), control);
+      if (b) fields.push(field("Better", select("Better", [["", "any"], ["a", `${a.letter} ${a.name}`], ["b", `${b.letter} ${b.name}`], ["tie", "same score"], ["same", "same text"]], store.get("outcome"), v => set({ outcome: v }))));
+      if (data.documents) fields.push(field("Document", select("Document", [["", "any"], ...data.documents.names.map((name, i) => /** @type {const} */ ([String(i), name]))], store.get("doc") === null ? "" : String(store.get("doc")), v => set({ doc: v === "" ? null : Number(v) }))));
+      data.labels.forEach((label, k) => {
+        const parts = String(store.get("label")).split(";").filter(Boolean), mine = parts.find(p => p.startsWith(`${k}:`));
+        fields.push(field(label.name, select(label.name, [["", "any"], ...label.values.map((value, v) => /** @type {const} */ ([`${k}:${v}`, value]))], mine ?? "", v => set({ label: [...String(store.get("label")).split(";").filter(p => p && !p.startsWith(`${k}:`)), v].filter(Boolean).join(";") }))));
+      });
+      const flags = manifest.health?.flags ?? [];
+      if (flags.length) fields.push(field("Data health", select("Data health", [["", "any"], ...flags.map((/** @type {any} */ f) => [f.id, f.title])], String(store.get("flag")), v => set({ flag: v }))));
+      fields.push(el("div.field", {}, el("span", {}, "Lines"), el("span.checks", {}, /** @type {const} */ ([["s", "source", data.hasSource], ["r", "reference", data.references > 0], ["a", "systems", true]]).filter(([, , there]) => there).map(([key, name]) => checkbox(name, store.get("lines").includes(key), on => set({ lines: [..."sra"].filter(k => k === key ? on : store.get("lines").includes(k)).join("") || "a" }))))));
+      const ranges = Object.keys(COLUMNS).filter(name => current.has(name)).map(name => range(name));
+      replace(panel, el("div.fields", {}, fields), el("div.ranges", {}, ranges));
+    }
+
+    /** @param {string} name */
+    function title(name) {
+      const { a, b, metric } = current;
+      return { scoreA: `${metric.name} of ${a.letter}`, scoreB: `${metric.name} of ${b?.letter}`, delta: "Δ", influence: "Influence", ratio: "Length ratio", length: "Reference length" }[name] ?? countName(current, name);
+    }
+
+    /** A histogram to draw a range on, and two numbers that say the same. @param {string} name */
+    function range(name) {
+      const values = current.column(name), W = 180, H = 34, BINS = 45;
+      let low = Infinity, high = -Infinity;
+      for (const v of values) { if (v < low) low = v; if (v > high) high = v; }
+      if (!(low < high)) return null;
+      const bins = new Array(BINS).fill(0);
+      for (const v of values) if (!Number.isNaN(v)) bins[Math.min(BINS - 1, Math.floor(BINS * (v - low) / (high - low)))]++;
+      const most = Math.sqrt(Math.max(...bins));
+      const mine = () => current.ranges.find(r => r[0] === name);
+      const set = (/** @type {number} */ from, /** @type {number} */ to) => {
+        const others = current.ranges.filter(r => r[0] !== name).map(r => r.join(":"));
+        if (from > -Infinity || to < Infinity) others.push(`${name}:${from}:${to}`);
+        store.set({ range: others.join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }, { replace: true });
+        paint();
+      };
+      const brush = svg("rect.brush", { y: 0, height: H });
+      const input = (/** @type {string} */ which) => el("input", { type: "number", step: "any", "aria-label": `${title(name)}, ${which}`, placeholder: round(which === "from" ? low : high), on: { change: () => set(from.value === "" ? -Infinity : Number(from.value), to.value === "" ? Infinity : Number(to.value)) } });
+      const from = input("from"), to = input("to");
+      const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, width: W, height: H, "aria-hidden": "true", class: "histogram" }, brush, bins.map((n, k) => n ? svg("rect", { x: k * W / BINS, width: W / BINS - 0.6, y: H - Math.max(1, H * Math.sqrt(n) / most), height: H }) : null));
+      let start = NaN;
+      const at = (/** @type {PointerEvent} */ e) => { const box = picture.getBoundingClientRect(); return low + (high - low) * Math.max(0, Math.min(1, (e.clientX - box.left) / box.width)); };
+      picture.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => { start = at(e); picture.setPointerCapture(e.pointerId); });
+      picture.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => { if (!Number.isNaN(start)) stretch(Math.min(start, at(e)), Math.max(start, at(e))); });
+      picture.addEventListener("pointerup", (/** @type {PointerEvent} */ e) => {
+        const end = at(e), [x, y] = [Math.min(start, end), Math.max(start, end)];
+        start = NaN;
+        // A click without a stretch takes the range away.
+        if ((y - x) / (high - low) < 0.01) set(-Infinity, Infinity); else set(x <= low ? -Infinity : Number(x.toPrecision(3)), y >= high ? Infinity : Number(y.toPrecision(3)));
+      });
+      function stretch(/** @type {number} */ x, /** @type {number} */ y) {
+        const place = (/** @type {number} */ v) => W * Math.max(0, Math.min(1, (v - low) / (high - low)));
+        brush.setAttribute("x", String(place(x)));
+        brush.setAttribute("width", String(Math.max(0, place(y) - place(x))));
+      }
+      function paint() {
+        const r = mine();
+        from.value = r && r[1] > -Infinity ? String(r[1]) : "";
+        to.value = r && r[2] < Infinity ? String(r[2]) : "";
+        stretch(r ? r[1] : 0, r ? r[2] : r === undefined ? 0 : 1);
+        if (!r) brush.setAttribute("width", "0");
+      }
+      paint();
+      return el("fieldset.range", {}, el("legend", {}, title(name)), picture, el("div", {}, from, " to ", to));
+    }
+  },
+};
+
+/** @param {number} x */
+const round = x => String(Number(x.toPrecision(3))).replace("-", "−");
+
+/** The first segments of the list, for print. @param {Context} context */
+export function printedRows(context) {
+  const { data, current } = context, { a, b } = current, some = current.chosen.slice(0, 20);
+  return el("section.view", {}, el("h2", {}, `Segments 1 to ${some.length} of ${count(current.chosen.length)}${current.all ? "" : ", filtered"}`), [...some].map(i => {
+    const segment = data.segment(i), scores = (b ? [a, b] : [a]).map(s => `${s.letter} ${fixed(current.scores(s)[i])}`);
+    return el("article", {}, el("h3", {}, `${i + 1}: ${scores.join(", ")}`), [["Source", segment.source], ...segment.references.map((text, r) => [data.title(`reference${r}`), text]), ...(b ? [a, b] : [a]).map(s => [`${s.letter} ${s.name}`, segment.hypotheses[s.index]])]
+      .filter(([, text]) => typeof text === "string").map(([name, text]) => el("p", { dir: "auto" }, el("strong", {}, `${name}: `), visible(/** @type {string} */ (text)))));
+  }));
+}

@@ -7,13 +7,14 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c $(NEW_ENOUGH) 2>/dev/null && echo $$python && break; done)
 VENV ?= .venv
 ROWS ?=
+TYPESCRIPT := 5.9.3
 
 BIN := $(VENV)/bin
 NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel -name target -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test upstream bench lint format docs clean help
+.PHONY: demo test upstream bench lint lint-js format docs clean help
 .DELETE_ON_ERROR:
 
 DE_EN := examples/de-en
@@ -55,6 +56,10 @@ lint: $(VENV)/.installed $(VENV)/.group-lint ## what continuous integration insi
 	cargo clippy --all-targets --quiet -- -D warnings
 	cargo clippy --all-targets --all-features --quiet -- -D warnings
 
+lint-js: ## the types of the report's script, which its comments say; npm brings the type checker
+	@command -v npx >/dev/null || { echo 'The type checker for JavaScript needs Node and npm (Debian and Ubuntu: apt-get install nodejs npm).' >&2; exit 1; }
+	npx --yes --package=typescript@$(TYPESCRIPT) tsc --project tests/report/jsconfig.json
+
 format: $(VENV)/.installed $(VENV)/.group-lint ## let the tools settle the style
 	$(BIN)/ruff check --fix-only --quiet
 	$(BIN)/ruff format
@@ -73,7 +78,7 @@ clean: ## remove everything that the other targets made
 	@test ! -f $(VENV)/pyvenv.cfg || rm -rf $(VENV)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Print a truebleu command, then run it.
 define show

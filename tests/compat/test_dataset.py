@@ -459,8 +459,9 @@ def homes(tmp_path, monkeypatch):
     return homes
 
 
-# The original does not close its files.
+# The original does not close its files, nor say how archives are to be unpacked.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_every_kind_of_test_set_is_made_of_its_archives(archives, homes):
     dice = random.Random(5)
     kinds = {
@@ -640,6 +641,21 @@ def test_processes_that_download_the_same_do_not_disturb_one_another(archives, h
         "r",
         "mine.x.tgz",
     }
+
+
+def test_the_catalogue_is_dumped_as_the_original_dumps_it():
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-m", f"{package}.dataset", *words],
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
+        for words in (["--dump"], [])
+        for package in ("sacrebleu", "truebleu.compat.sacrebleu")
+    ]
+    assert outputs[1] == outputs[0]
+    assert outputs[3].split()[2:] == outputs[2].split()[2:]
 
 
 def test_the_catalogue_is_the_original_s():

@@ -139,6 +139,13 @@ def test_letters_go_on_behind_z():
     assert [s["letter"] for s in told["systems"]][-3:] == ["Z", "AA", "AB"]
 
 
+def test_intervals_are_drawn_where_there_is_something_to_draw():
+    assert "Δ, drawn" in rendered().text
+    assert "svg" in rendered().tags
+    same = rendered({"a": GOOD, "b": list(GOOD)})
+    assert "svg" not in same.tags
+
+
 def test_what_bleu_was_made_of():
     text = rendered().text
     for head in ("p1", "p4", "BP", "Tokens", "Reference tokens", "Ratio"):

@@ -7,9 +7,8 @@ worker's are carried as text. What they may look like for that:
     import {a, b} from "./x.js";        on one line, before everything else
     export function a() {}              also async function, function*, class, const, let
     names at the left margin            different in all modules
-    templates (`a ${b}`)                on one line each
 
-Comments that have lines of their own, and indentation, stay behind.
+Comments and indentation stay behind (slim.py).
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from truebleu.report import payload
+from truebleu.report.slim import slimmed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,8 +149,8 @@ def joined(folder: Path, entry: str) -> str:
     modules: dict[str, str] = {}
     _collect(folder, entry, modules, set())
     _check_names(modules)
-    body = "\n".join(
-        f"// {name}\n{_lean(_EXPORT.sub('', _IMPORT.sub('', source)))}\n"
+    body = "".join(
+        f"// {name}\n{slimmed(_EXPORT.sub('', _IMPORT.sub('', source)))}"
         for name, source in modules.items()
     )
     # A scope of its own: names of the viewer are none of the window's.
@@ -159,24 +159,6 @@ def joined(folder: Path, entry: str) -> str:
     if unfit:
         raise ViewerError(f"{entry}: {unfit[0]} would be read as markup; write it in two parts")
     return script
-
-
-def _lean(source: str) -> str:
-    """A module without what only its readers need; every line that is left is as it was."""
-    kept = []
-    inside = False  # a comment that began on a line before
-    for line in map(str.strip, source.split("\n")):
-        if inside or line.startswith("/*"):
-            _, end, rest = line.partition("*/")
-            if not end or not rest:
-                inside = not end
-                continue
-            # Code stands behind it: of a type, say, which may stay.
-            line = rest if inside else line  # noqa: PLW2901
-            inside = False
-        if line and not line.startswith("//"):
-            kept.append(line)
-    return "\n".join(kept)
 
 
 def _collect(folder: Path, name: str, found: dict[str, str], begun: set[str]) -> None:

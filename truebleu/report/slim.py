@@ -28,12 +28,7 @@ def slimmed(source: str) -> str:
     def put(piece: str) -> None:
         nonlocal space
         if space and out:
-            last = out[-1][-1]
-            if "\n" in space:
-                if last != "\n":
-                    out.append("\n")
-            elif _needs_space(last, piece[0]):
-                out.append(" ")
+            out.append("\n" if "\n" in space else _between(out[-1][-1], piece[0]))
         space = ""
         out.append(piece)
 
@@ -68,13 +63,11 @@ def slimmed(source: str) -> str:
     return "".join(out) + "\n"
 
 
-def _needs_space(before: str, behind: str) -> bool:
-    """Whether two pieces would be read as one."""
-    if before in "+-" and behind == before:
-        return True
-    return (before.isalnum() or before in "_$" or ord(before) > 127) and (
-        behind.isalnum() or behind in "_$" or ord(behind) > 127
-    )
+def _between(before: str, behind: str) -> str:
+    """A space if two pieces would be read as one without it."""
+    signs = before in "+-" and behind == before
+    names = all(c.isalnum() or c in "_$" or ord(c) > 127 for c in (before, behind))
+    return " " if signs or names else ""
 
 
 def _may_be_pattern(out: list[str]) -> bool:

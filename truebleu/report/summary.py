@@ -29,7 +29,7 @@ STYLE = """
 .tb-summary .tb-lead { font-size: 1.15rem; }
 .tb-summary .tb-soft { color: var(--tb-soft); font-size: .9rem; }
 .tb-summary .tb-scroll { overflow-x: auto; }
-.tb-summary td svg { margin: -.35rem 0; }
+.tb-summary td.tb-drawing { padding-block: 0; vertical-align: middle; }
 .tb-summary table { border-collapse: collapse; margin: .5rem 0; font-size: .95rem;
   font-variant-numeric: tabular-nums; color: inherit; background: none; }
 .tb-summary th, .tb-summary td { padding: .25rem .6rem; border: 0; text-align: right;
@@ -328,9 +328,9 @@ def _add_drawings(
     if least == most:
         return
     table.add(
-        "",
+        "Δ, drawn",
         [
-            f"<td>{drawing(Forest(least, most, ends, mark))}</td>"
+            f'<td class="tb-drawing">{drawing(Forest(least, most, ends, mark))}</td>'
             for ends, mark in zip(drawn, marks, strict=True)
         ],
     )

@@ -120,8 +120,9 @@ def _unpack(archive: str, folder: str, *, zipped: bool) -> None:
                 packed.extractall(folder)
             return
         with tarfile.open(archive) as tape:
-            # Nothing may be written outside of the folder.
-            tape.extraction_filter = tarfile.data_filter
+            # Nothing may be written outside of the folder. The first Pythons 3.11 cannot tell.
+            if hasattr(tarfile, "data_filter"):
+                tape.extraction_filter = tarfile.data_filter
             tape.extractall(folder)
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise TestSetError(f"{archive} cannot be unpacked: {error}") from error

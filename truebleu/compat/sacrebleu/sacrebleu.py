@@ -440,6 +440,7 @@ def _systems_of_standard_input(encoding: str) -> Streams:
 def _check_systems(options: Options, count: int) -> None:
     """Ends the process if what is wanted cannot be done with so many systems."""
     is_paired = options.paired_ar or options.paired_bs
+    special = options.sentence_level or options.detail
     if options.sentence_level:
         if count > 1:
             _fail("Only one system can be evaluated in sentence-level mode.")
@@ -450,7 +451,7 @@ def _check_systems(options: Options, count: int) -> None:
         _fail("Paired tests require multiple input systems given to --input (-i).")
     if count > 1 and options.confidence:
         _fail("Use paired tests (--paired) for multiple systems.")
-    if not count:
+    if not count and (options.format != "json" or is_paired or special):
         _fail("--input (-i) names no system")
     seed = os.environ.get("SACREBLEU_SEED", "none")
     if (options.confidence or is_paired) and not _is_seed(seed):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from math import log
 
 from ._download import download_file, extract_tarball, get_md5sum
 from ._messages import TestSetError, logger
@@ -85,8 +86,6 @@ def smart_open(file: str, mode: str = "rt", encoding: str = "utf-8") -> IO[Any]:
 
 def my_log(num: float) -> float:
     """The natural logarithm; of 0 a number so low that its exponential is 0."""
-    from math import log
-
     return -9999999999 if num == 0.0 else log(num)
 
 

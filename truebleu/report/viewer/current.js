@@ -11,7 +11,7 @@ import {corpusScore, jackknife, leftOut, metricOf, random, segmentScores} from "
 /** @typedef {{count: number, a: number, b: number | null, delta: number | null, interval: Range | null, waiting: boolean, note: string}} Subset */
 
 /** Filters of segments, by their keys in the state. */
-export const FILTERS = { find: "", in: "all", regex: false, case: false, doc: null, label: "", flag: "", outcome: "", range: "", only: "", about: "", sample: null };
+export const FILTERS = { find: "", in: "all", regex: false, case: false, doc: null, label: "", flag: "", outcome: "", range: "", only: "", about: "", sample: null, mark: "" };
 /** What the state holds beside a view's own; `setting` and below change the numbers. */
 export const STATE = { ...FILTERS, sort: "number", seg: null, mode: "match", against: "b", setting: "0", a: 0, b: 1, smoothing: "", smoothing_value: null, max_order: null, weights: "", effective_order: "", beta: null, char_order: null, word_order: null };
 /** Keys of `STATE` that are null or a number. */
@@ -20,10 +20,28 @@ export const NUMBERS = ["doc", "sample", "seg", "smoothing_value", "max_order", 
 export const CHANGES = ["smoothing", "smoothing_value", "max_order", "weights", "effective_order", "beta", "char_order", "word_order"];
 /** How many segments a random sample has. */
 export const SAMPLE = 50;
-const LIVE = 10000, SAMPLES = 1000, FEW = 30;
+const SAMPLES = 1000;
+/** Above so many segments no resamples are drawn in the page; below so many an interval is rough. */
+export const LIVE = 10000;
+export const FEW = 30;
 
 /** Columns of numbers that segments are sorted and filtered by. @type {Record<string, string>} */
 export const COLUMNS = { scoreA: "score of A", scoreB: "score of B", delta: "Δ", influence: "influence", ratio: "length ratio", length: "reference length" };
+
+/**
+ * What stands in a table of counts is such a column, too: "matches_4.0" is of system 0, "matches_4.d"
+ * is B less A; "surplus.0" is by how much its text is longer than the reference.
+ * @param {string} name @returns {[string, string] | null}
+ */
+const counted = name => { const [what, of] = name.split("."); return of === "d" || /^\d+$/.test(of ?? "") ? [what, of] : null; };
+
+/** What a column of counts is called. @param {Current} current @param {string} name */
+export function countName({ data, a, b }, name) {
+  const [what, of] = counted(name) ?? [name, ""], system = data.systems[Number(of)];
+  const [, kind, order] = /^(\w+?)_([cw]?\d+)$/.exec(what) ?? ["", what, ""];
+  return [order.replace(/^c/, "character ").replace(/^w/, "word ") + (order ? "-grams" : ""), { matches: "matched", totals: "in all", hypothesis: "in all", reference: "in the reference", surplus: "length less reference's", hypothesis_length: "length", reference_length: "reference length" }[kind] ?? kind.replaceAll("_", " "),
+    of === "d" ? `, ${b?.letter} less ${a.letter}` : system ? `, ${system.letter}` : ""].filter(Boolean).join(" ").replace(" ,", ",");
+}
 
 /** Shows some segments in the list, and says which they are. @param {Store} store @param {number[]} segments from 0 @param {string} about */
 export function showSegments(store, segments, about) {
@@ -126,7 +144,13 @@ export class Current {
   column(name) {
     const { a, b } = this;
     return this.once(`column ${name} ${a.index} ${b?.index} ${this.id}`, () => {
-      const n = this.data.n, out = new Float64Array(n), table = this.table(b ?? a);
+      const n = this.data.n, out = new Float64Array(n), table = this.table(b ?? a), of = counted(name);
+      if (of) {
+        const [x, y] = (of[1] === "d" ? [b ?? a, a] : [this.data.systems[Number(of[1])]]).map(s => this.table(s));
+        const [more, less] = of[0] === "surplus" ? [x.columns[0], x.columns[1]] : [x.column(of[0]), y?.column(of[0])];
+        for (let i = 0; i < n; i++) out[i] = more[i] - (less ? less[i] : 0);
+        return out;
+      }
       if (name === "scoreA") return this.scores(a);
       if (name === "scoreB") return this.scores(b ?? a);
       if (name === "delta" && b) {
@@ -143,8 +167,11 @@ export class Current {
     });
   }
 
-  /** Whether a column means something here. @param {string} name */
+  /** Whether a column means something here. @param {string} name @returns {boolean} */
   has(name) {
+    const of = counted(name);
+    if (of) return (of[1] === "d" || Number(of[1]) < this.data.systems.length) && (of[0] === "surplus" ? this.has("ratio") : this.setting.columns.includes(of[0]));
+    if (!(name in COLUMNS) && name !== "number") return false;
     if (name === "delta" || name === "scoreB") return !!this.b;
     // TER's first column is of edits.
     return !(name === "ratio" && this.setting.metric === "TER");
@@ -166,7 +193,7 @@ export class Current {
     return String(this.store.get("range")).split(";").filter(Boolean).map(part => {
       const [name, low, high] = part.split(":");
       return /** @type {[string, number, number]} */ ([name, low === "" ? -Infinity : Number(low), high === "" || high === undefined ? Infinity : Number(high)]);
-    }).filter(([name]) => name in COLUMNS && this.has(name));
+    }).filter(([name]) => name !== "number" && this.has(name));
   }
 
   /** Works out which segments are chosen, and then the scores of the subset. Tells "selection". */
@@ -199,14 +226,14 @@ export class Current {
   /** Puts what a mask leaves in order. @param {Uint8Array} mask */
   arrange(mask) {
     const key = String(this.store.get("sort")), absolute = key.includes("|"), down = key[0] === "-", name = key.replace(/[-|]/g, "");
-    let order = name in COLUMNS && this.has(name) ? this.sorted(name) : this.once("by number", () => Uint32Array.from({ length: this.data.n }, (_, i) => i));
-    if (absolute) {
+    let order = name !== "number" && this.has(name) ? this.sorted(name) : this.once("by number", () => Uint32Array.from({ length: this.data.n }, (_, i) => i));
+    if (absolute && this.has(name)) {
       const values = this.column(name);
       order = this.once(`absolute ${name} ${this.a.index} ${this.b?.index} ${this.id}`, () => byValue(values.map(Math.abs)));
     }
     let n = 0;
     for (let i = 0; i < mask.length; i++) n += mask[i];
-    const chosen = new Uint32Array(n), values = down ? this.column(name in COLUMNS ? name : "number") : null;
+    const chosen = new Uint32Array(n), values = down ? this.column(this.has(name) ? name : "number") : null;
     if (!values) { for (let i = 0, at = 0; i < order.length; i++) if (mask[order[i]]) chosen[at++] = order[i]; } else {
       // Backwards, but segments with equal numbers stay in the order of the file, and those without one last.
       const size = (/** @type {number} */ i) => absolute ? Math.abs(values[i]) : values[i];
@@ -253,7 +280,7 @@ export class Current {
     const outcome = store.get("outcome"), { b } = this;
     if (outcome && b) {
       const delta = this.column("delta"), sign = this.metric.higher ? 1 : -1;
-      if (outcome === "same") keep(i => data.text(`system${this.a.index}`, i) === data.text(`system${b.index}`, i));
+      if (outcome === "same") keep(i => data.embedded(i) && data.text(`system${this.a.index}`, i) === data.text(`system${b.index}`, i));
       else keep(i => outcome === "b" ? sign * delta[i] > 0 : outcome === "a" ? sign * delta[i] < 0 : delta[i] === 0);
     }
     for (const [name, low, high] of this.ranges) { const values = this.column(name); keep(i => values[i] >= low && values[i] <= high); }
@@ -395,7 +422,7 @@ function draw(mask, size, seed) {
 }
 
 /** The number that a standard normal variable stays below with this probability, to 5e-4 (Hastings 1955). @param {number} p above one half */
-function quantile(p) {
+export function quantile(p) {
   const t = Math.sqrt(-2 * Math.log(1 - p));
   return t - (2.515517 + 0.802853 * t + 0.010328 * t * t) / (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t ** 3);
 }

@@ -21,8 +21,8 @@
 /** @typedef {"source" | `reference${number}` | `system${number}`} Role */
 /** @typedef {{index: number, source: string | null | undefined, references: (string | null)[], hypotheses: (string | undefined)[], embedded: boolean}} Segment */
 
-// In the place of a length: there is no such text; it is not in this file.
-const MISSING = 0xFFFFFFFF, ELSEWHERE = 0xFFFFFFFE;
+// In the place of a length: there is no such text, or the segment's texts are not in this file.
+const MISSING = 0xFFFFFFFF;
 const PAGE = 200; // Segments that are asked for at once of a server.
 
 /** n rows of one metric's statistics, column by column, and their sums. */
@@ -81,7 +81,6 @@ export class Texts {
     this.absent = new Uint8Array(n);
     for (let i = 0, at = 0; i < n; i++) {
       if (lengths[i] === MISSING) this.absent[i] = 1;
-      else if (lengths[i] === ELSEWHERE) this.absent[i] = 2;
       else at += lengths[i];
       this.starts[i + 1] = at;
     }
@@ -275,6 +274,12 @@ export class Data {
     this.ready.texts = true;
   }
 
+  /** A table of other counts, read when it is first wanted. @param {string} name @param {{block: string, columns: string[]}} of @returns {Promise<Table>} */
+  async counts(name, { block, columns }) {
+    if (!this.tables.has(name)) this.tables.set(name, Table.decode(await this.block(block), columns, this.n));
+    return /** @type {Table} */ (this.tables.get(name));
+  }
+
   /** @param {Setting} setting @param {number} system @returns {Table} */
   table(setting, system) { return /** @type {Table} */ (this.tables.get(`${setting.id}.${system}`)); }
 
@@ -286,8 +291,8 @@ export class Data {
     return texts.text(i);
   }
 
-  /** Whether a segment's texts are in the file. @param {number} i */
-  embedded(i) { return !!this.manifest.serve || (this.texts.has("system0") && this.texts.get("system0")?.absent[i] !== 2); }
+  /** Whether a segment's texts are in the file; then its hypotheses are. @param {number} i */
+  embedded(i) { return !!this.manifest.serve || this.texts.get("system0")?.absent[i] === 0; }
 
   /** @param {number} i @returns {Segment} */
   segment(i) {

@@ -6,6 +6,7 @@ import {Keys} from "./keys.js";
 import {Store} from "./store.js";
 import {printedRows, segmentsView} from "./segments.js";
 import {summaryView} from "./summary.js";
+import {whyView} from "./why.js";
 
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {(changed: Set<string>) => void} Update  told which keys of the state changed, and "tables", "texts", "selection", "subset" */
@@ -22,7 +23,7 @@ import {summaryView} from "./summary.js";
  */
 
 /** @type {View[]} In the order of the questions: who wins, why, where. */
-const VIEWS = [summaryView, segmentsView];
+const VIEWS = [summaryView, whyView, segmentsView];
 
 const THEMES = ["auto", "light", "dark"];
 
@@ -66,8 +67,7 @@ class App {
     this.main = el("main", { id: "view", tabindex: -1 });
     const app = /** @type {HTMLElement} */ (document.getElementById("app"));
     replace(app,
-      el("a.skip", { href: "#", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); this.main.focus(); } } }, "Skip to the content"),
-      el("header.top", {}, el("p.title", {}, el("bdi", {}, this.data.manifest.title)), this.bar,
+      el("header.top", {}, el("a.skip", { href: "#view", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); this.main.focus(); } } }, "Skip to the content"), el("p.title", {}, el("bdi", {}, this.data.manifest.title)), this.bar,
         el("div.tools", {}, this.themeButton = button("", () => this.nextTheme(), { class: "quiet" }), button("?", () => this.keys.help(), { class: "quiet", "aria-label": "Help and keyboard", title: "Help and keyboard (?)" }))),
       this.nav, this.notice, this.main);
     this.showTheme();

@@ -1,6 +1,6 @@
 // Show me where: every segment in a list that sorts and filters, and what is left of the scores.
 import {announce, badge, button, checkbox, count, el, exact, fixed, interval, menu, plural, replace, select, signed, svg, toggle, VirtualList, visible} from "./dom.js";
-import {COLUMNS, FILTERS, SAMPLE} from "./current.js";
+import {COLUMNS, countName, FILTERS, SAMPLE} from "./current.js";
 import {renderDetail} from "./detail.js";
 
 /** @typedef {import("./current.js").Context} Context */
@@ -222,7 +222,7 @@ export const segmentsView = {
     function bar() {
       const { subset: of, a, b } = current, { n } = data;
       const chosen = current.chosen.length;
-      replace(subset, current.busy ? `Searching … ${Math.round(100 * current.busy)}%` : [el("span", {}, el("strong", {}, count(chosen)), chosen === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${plural(n, "segment")}`),
+      replace(subset, current.busy ? `Searching … ${Math.round(100 * current.busy)}%` : [el("span", {}, el("strong", {}, count(chosen)), chosen === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${plural(n, "segment")}`, store.get("find") && data.manifest.embedded < n && !data.manifest.serve ? ` (the text of ${count(data.manifest.embedded)} is in this file)` : ""),
         of && of.count === chosen ? [el("span", {}, badge(a), " ", exact(of.a)), b && of.b !== null && of.delta !== null ? [el("span", {}, badge(b), " ", exact(of.b)), el("span", {}, "Δ ", el("strong", {}, exact(of.delta, signed(of.delta)))) ] : null,
           el("span.soft", {}, of.waiting ? "interval …" : of.interval ? [b ? interval(of.interval.low, of.interval.high) : interval(of.interval.low, of.interval.high, 2, false), ` ${Math.round(100 * current.level)}%, ${of.interval.how}`, of.note ? `; ${of.note}` : ""] : of.note || "no interval")] : null]);
     }
@@ -249,7 +249,7 @@ export const segmentsView = {
     /** @param {string} name */
     function title(name) {
       const { a, b, metric } = current;
-      return { scoreA: `${metric.name} of ${a.letter}`, scoreB: `${metric.name} of ${b?.letter}`, delta: "Δ", influence: "Influence", ratio: "Length ratio", length: "Reference length" }[name] ?? name;
+      return { scoreA: `${metric.name} of ${a.letter}`, scoreB: `${metric.name} of ${b?.letter}`, delta: "Δ", influence: "Influence", ratio: "Length ratio", length: "Reference length" }[name] ?? countName(current, name);
     }
 
     /** A histogram to draw a range on, and two numbers that say the same. @param {string} name */

@@ -90,12 +90,12 @@ function section(context, setting, content) {
     el("h2", {}, setting.label === setting.name ? title : `${title} (${setting.label})`, setting.higher_is_better ? "" : ", lower is better"),
     several ? el("p.soft", {}, "Δ is to ", badge(a, true), metric?.source === "given" ? "; scores were given" : "", data.systems.length > 2 ? ["; baseline: ", data.systems.map(s => el("label.check", {}, el("input", { type: "radio", name: `baseline ${setting.id}`, checked: s === a, "aria-label": `Baseline ${s.letter} ${s.name}`, on: { change: () => store.set(s === current.b ? { a: s.index, b: a.index } : { a: s.index }) } }), badge(s)))] : "") : null,
     table(`Systems by ${setting.label}`, columns.map(([head]) => head), rows.map(row => columns.map(([, cell]) => cell(row))), { quiet: true }),
-    details ? parts(rows.map(row => [row.system, row.of.details]), setting.label) : null,
+    details ? madeOf(rows.map(row => [row.system, row.of.details]), setting.label) : null,
     signature(here ? current.metric.name : setting.name, here ? current.metric.signature : setting.signature));
 }
 
 /** What the scores are made of. @param {[import("./data.js").System, any][]} rows @param {string} label */
-function parts(rows, label) {
+function madeOf(rows, label) {
   const orders = Math.max(...rows.map(([, of]) => of.precisions.length)), whole = (/** @type {number} */ x) => x % 1 ? fixed(x, 1) : count(x);
   return table(`What ${label} is made of`, [{ title: "System" }, ...Array.from({ length: orders }, (_, n) => ({ title: [`p`, el("sub", {}, String(n + 1))], number: true, hint: `precision of ${n + 1}-grams, in per cent` })),
     { title: "Brevity", number: true, hint: "brevity penalty" }, { title: "Tokens", number: true, hint: "of the system" }, { title: "of reference", number: true, hint: "effective reference length" }, { title: "Ratio", number: true, hint: "of these lengths" }],

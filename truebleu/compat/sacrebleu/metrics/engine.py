@@ -237,7 +237,7 @@ SCORING = ("_aggregate_and_compute", "_compute_score_from_stats")
 
 def _remembered(make: Callable[..., Engine]) -> Callable[..., Engine | None]:
     """Makes an engine of parameters once; None of those that the kernel does not take."""
-    kept = lru_cache(_SETTINGS)(make)
+    kept = lru_cache(_SETTINGS, typed=True)(make)
 
     def made(*parameters: Any) -> Engine | None:
         try:

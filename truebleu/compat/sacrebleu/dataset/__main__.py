@@ -1,0 +1,50 @@
+"""`python -m truebleu.compat.sacrebleu.dataset`: the test sets as a table, or whether all is there.
+
+--dump prints a table in Markdown; --check downloads every archive and compares its sum.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from . import DATASETS
+
+# How wide the columns of the table are at least.
+NAME, DESCRIPTION = 30, 115
+
+
+def dump() -> None:
+    """Prints the names of the test sets and what they are."""
+    print(f"| {'Dataset':<{NAME}} | {'Description':<{DESCRIPTION}} |")
+    print(f"| {'-' * NAME} | {'-' * DESCRIPTION} |")
+    for name, dataset in DATASETS.items():
+        description = re.sub(r"(https?://\S+)", r"[URL](\1)", str(dataset.description))
+        print(f"| {name:<{NAME}} | {description:<{DESCRIPTION}} |")
+
+
+def check() -> None:
+    """Downloads what the catalogue names, and says which sums are others."""
+    import urllib.request
+    from hashlib import file_digest, md5
+
+    sums: dict[str, str] = {}
+    for dataset in DATASETS.values():
+        sums |= dict(zip(dataset.data or (), dataset.md5 or (), strict=True))
+    for address, expected in sums.items():
+        print("Downloading ", address)
+        with urllib.request.urlopen(address, timeout=60) as response:
+            digest = file_digest(response, lambda: md5(usedforsecurity=False))
+        if digest.hexdigest() != expected:
+            print("MD5 check failed for", address)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["--dump", *_]:
+            dump()
+        case ["--check", *_]:
+            check()
+        case []:
+            print(f"Usage: {sys.argv[0]} --check | --dump")
+            sys.exit(1)

@@ -1,0 +1,242 @@
+// Pictures of numbers as SVG, each with a sentence and a table that say the same; and links from numbers to segments.
+import {button, count, download, el, fixed, interval, replace, signed, svg, table} from "./dom.js";
+import {FILTERS} from "./current.js";
+
+/** @typedef {import("./current.js").Context} Context */
+/** @typedef {{low: number, high: number} | null | undefined} Ends */
+
+const LETTER = 6.7; // About how wide a letter is in a picture, in pixels.
+
+/**
+ * A link to some segments: filters, or an order. @param {Context} context @param {import("./dom.js").Children} text
+ * @param {Record<string, any>} values  of the state @param {string} [title]
+ */
+export function link({ store }, text, values, title) {
+  const state = { ...FILTERS, view: "segments", seg: null, sort: "number", ...values };
+  return el("a", { href: store.hash(state), title, on: { click: (/** @type {MouseEvent} */ e) => { if (!e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); store.set(state); } } } }, text);
+}
+
+/**
+ * A picture, which is drawn anew when there is more or less room, its sentence and its table.
+ * @param {{title: string, summary: import("./dom.js").Children, draw: (width: number) => any, columns: import("./dom.js").Column[], rows: any[], most?: number}} what
+ */
+export function figure({ title, summary, draw, columns, rows, most = 860 }) {
+  const place = el("div.picture");
+  let width = 0;
+  /** @param {number} room */
+  const paint = room => {
+    const next = Math.round(Math.max(230, Math.min(most, room)));
+    if (Math.abs(next - width) > 1) replace(place, draw(width = next));
+  };
+  paint(640);
+  new ResizeObserver(([entry]) => { if (entry.contentRect.width) paint(entry.contentRect.width); }).observe(place);
+  return el("figure.chart", {}, el("figcaption", {}, el("strong", {}, title), " ", summary), place,
+    el("details", {}, el("summary", {}, "As a table"), table(title, columns, rows, { quiet: true })),
+    button("Save as SVG", () => save(place.firstElementChild, title), { class: "quiet small" }));
+}
+
+const KEPT = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-weight", "font-family", "text-anchor", "opacity"];
+
+/** A picture as a file that needs no style sheet. @param {SVGElement} picture @param {string} name */
+export function save(picture, name) {
+  const copy = /** @type {SVGElement} */ (picture.cloneNode(true));
+  const [from, to] = [picture, copy].map(node => /** @type {SVGElement[]} */ ([node, ...node.querySelectorAll("*")]));
+  to.forEach((node, i) => {
+    const style = getComputedStyle(from[i]);
+    if (!node.closest("defs")) for (const key of KEPT) { const value = style.getPropertyValue(key); if (value && node.getAttribute(key)?.startsWith("url") !== true) node.setAttribute(key, value); }
+    for (const key of ["class", "tabindex", "role", "aria-label", "aria-valuenow", "aria-valuemin", "aria-valuemax", "aria-valuetext", "aria-orientation"]) node.removeAttribute(key);
+  });
+  const { width, height } = picture.getBoundingClientRect();
+  copy.setAttribute("width", String(width));
+  copy.setAttribute("height", String(height));
+  copy.prepend(svg("title", {}, name), svg("rect", { width: "100%", height: "100%", fill: getComputedStyle(document.body).backgroundColor }));
+  download(`${name.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").toLowerCase()}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(copy));
+}
+
+/** Text that XML can have, and that fits into so many pixels. @param {string} text @param {number} [room] */
+export function fitted(text, room = Infinity) {
+  const letters = [...text.replace(/[\0-\x1F\x7F-\x9F\p{Cs}\uFFFE\uFFFF]/gu, "\uFFFD")], most = Math.max(2, Math.floor(room / LETTER));
+  return letters.length <= most ? letters.join("") : letters.slice(0, most - 1).join("") + "…";
+}
+
+/** Round numbers from low to high. @param {number} low @param {number} high @param {number} about how many */
+export function ticks(low, high, about) {
+  const raw = (high - low) / about || 1, unit = 10 ** Math.floor(Math.log10(raw)), step = unit * ([1, 2, 5].find(k => k * unit >= raw) ?? 10);
+  const all = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) all.push(Number((k * step).toPrecision(6)));
+  return all;
+}
+
+/** @param {number} x */
+export const short = x => String(Number(x.toPrecision(3))).replace("-", "−");
+
+/** @param {number} width @param {number} height @param {string} label @param {...import("./dom.js").Children} children */
+const canvas = (width, height, label, ...children) => svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label }, ...children);
+
+/** Lines and numbers of an axis. @param {number[]} at @param {(x: number) => number} x @param {number} top @param {number} bottom */
+const axis = (at, x, top, bottom) => at.map(t => [svg("line.rule", { x1: x(t), x2: x(t), y1: top, y2: bottom }), svg("text.tick", { x: x(t), y: bottom + 13, "text-anchor": "middle" }, short(t))]);
+
+/** An interval with its ends. @param {Ends} ends @param {(x: number) => number} x @param {number} y */
+const whisker = (ends, x, y) => ends ? svg("path.whisker", { d: `M${x(ends.low)} ${y - 3}v6m0 -3H${x(ends.high)}m0 -3v6` }) : null;
+
+/** @typedef {{label: string, n: string, few: boolean, values: number[], ends: Ends[], delta?: string, act?: () => void, told: string}} Group */
+
+/**
+ * Groups below each other, for each a bar a system with its interval. A group can be clicked.
+ * @param {Group[]} groups @param {import("./data.js").System[]} systems @param {string} label @param {number} width
+ */
+export function bars(groups, systems, label, width) {
+  const wide = width >= 560, left = wide ? 150 : 0, right = wide && groups.some(g => g.delta) ? 190 : 44, thick = 13, head = wide ? 4 : 20;
+  const high = Math.max(1e-9, ...groups.flatMap(g => [...g.values, ...g.ends.map(e => e?.high ?? 0)]).filter(Number.isFinite));
+  const x = (/** @type {number} */ v) => left + 18 + (width - left - right - 24) * Math.max(0, v) / high;
+  const tall = head + thick * systems.length + 9, bottom = tall * groups.length;
+  return canvas(width, bottom + 18, label, axis(ticks(0, high, wide ? 6 : 3), x, 0, bottom), groups.map((g, i) => {
+    const top = i * tall + head, middle = top + thick * systems.length / 2;
+    const press = g.act && { click: g.act, keydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); e.stopPropagation(); g.act?.(); } } };
+    return svg("g.group", { class: g.few ? "few" : "", role: g.act ? "button" : "img", tabindex: g.act ? 0 : null, "aria-label": g.told, on: press || {} },
+      svg("rect.back", { x: 0, y: i * tall, width, height: tall }),
+      wide ? [svg("text.name", { x: 2, y: middle - 1 }, fitted(g.label, left - 8)), svg("text.tick", { x: 2, y: middle + 12 }, g.n)]
+        : [svg("text.name", { x: 2, y: top - 5 }, fitted(g.label, width - LETTER * g.n.length - 16)), svg("text.tick", { x: width - 2, y: top - 5, "text-anchor": "end" }, g.n)],
+      systems.map((s, k) => {
+        const y = top + k * thick, value = g.values[k];
+        return [svg("text.tick", { x: left + 12, y: y + 10, "text-anchor": "end" }, s.letter), svg("rect.bar", { class: `sys-${s.index % 6}`, x: left + 18, y: y + 1, width: Math.max(0, x(value) - left - 18) || 0, height: thick - 2 }),
+          whisker(g.ends[k], x, y + thick / 2), svg("text.tick", { x: width - right + 40, y: y + 10, "text-anchor": "end" }, fixed(value, 1))];
+      }),
+      wide && g.delta ? svg("text.delta", { x: width - 2, y: middle + 4, "text-anchor": "end" }, g.delta) : null,
+      svg("title", {}, g.told));
+  }));
+}
+
+/**
+ * Differences with their intervals below each other, and zero.
+ * @param {{label: string, value: number, ends: Ends, sure: boolean}[]} rows @param {string} label @param {number} width
+ */
+export function forestPlot(rows, label, width) {
+  const wide = width >= 480, left = wide ? 150 : 8, right = wide ? 150 : 8, line = wide ? 28 : 42, all = [0, ...rows.flatMap(r => [r.value, r.ends?.low ?? r.value, r.ends?.high ?? r.value])];
+  const low = Math.min(...all), high = Math.max(...all), x = (/** @type {number} */ v) => left + 8 + (width - left - right - 16) * (v - low) / (high - low || 1), bottom = rows.length * line;
+  return canvas(width, bottom + 18, label, axis(ticks(low, high, wide ? 6 : 3), x, 0, bottom), svg("line.zero", { x1: x(0), x2: x(0), y1: 0, y2: bottom }), rows.map((r, i) => {
+    const y = (i + 1) * line - 14, told = `${signed(r.value)}${r.ends ? ` ${interval(r.ends.low, r.ends.high)}` : ", n too small"}`;
+    return svg("g", {}, svg("text.name", { x: 2, y: wide ? y + 4 : y - 13 }, fitted(r.label, wide ? left - 6 : width - 150)), whisker(r.ends, x, y),
+      svg("circle.point", { class: r.sure ? "" : "open", cx: x(r.value), cy: y, r: 4 }), svg("text.tick", { x: width - 2, y: wide ? y + 4 : y - 13, "text-anchor": "end" }, told));
+  }));
+}
+
+/**
+ * Parts that add up: those above zero to the right of it, those below to the left, each with its own hatching.
+ * @param {{name: string, value: number}[]} parts @param {string} label @param {number} width
+ */
+export function stacked(parts, label, width) {
+  const up = parts.reduce((sum, p) => sum + Math.max(0, p.value), 0), down = parts.reduce((sum, p) => sum + Math.min(0, p.value), 0), total = up + down;
+  const x = (/** @type {number} */ v) => 22 + (width - 44) * (v - down) / (up - down || 1);
+  let right = 0, lower = 0, at = 0, row = 0;
+  const legend = parts.map((p, i) => {
+    const text = `${p.name} ${signed(p.value)}`, room = 34 + text.length * LETTER;
+    if (at && at + room > width) { at = 0; row++; }
+    at += room;
+    return [svg("rect", { class: `part part-${i % 6}`, x: at - room + 1, y: 66 + 20 * row, width: 16, height: 12 }), svg("text.name", { x: at - room + 22, y: 76 + 20 * row }, text)];
+  });
+  return canvas(width, 90 + 20 * row, label,
+    svg("defs", {}, [0, 1, 2, 3, 4, 5].map(i => svg("pattern", { id: `hatch-${i}`, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${[45, 0, 135, 90, 20, 160][i]})` }, svg("rect", { width: 6, height: 6, fill: "none" }), svg("line", { x1: 0, x2: 0, y1: 0, y2: 6, stroke: "currentColor", "stroke-width": 1 + i * 0.5 })))),
+    axis(ticks(down, up, 6), x, 8, 42), parts.map((p, i) => {
+      const [from, to] = p.value < 0 ? [lower += p.value, lower - p.value] : [right, right += p.value];
+      return [svg("rect", { class: `part part-${i % 6}`, x: x(from), y: 14, width: Math.max(0, x(to) - x(from)), height: 22 }, svg("title", {}, `${p.name} ${signed(p.value)}`)),
+        i % 6 ? svg("rect.hatch", { x: x(from), y: 14, width: Math.max(0, x(to) - x(from)), height: 22, fill: `url(#hatch-${i % 6})` }) : null,
+        x(to) - x(from) > p.name.split(" ")[0].length * LETTER + 8 ? svg("text.inside", { x: (x(from) + x(to)) / 2, y: 29, "text-anchor": "middle" }, p.name.split(" ")[0]) : null];
+    }),
+    svg("line.zero", { x1: x(0), x2: x(0), y1: 6, y2: 44 }), svg("path.total", { d: `M${x(total)} 12l-5 -8h10z` }, svg("title", {}, `together ${signed(total)}`)), legend);
+}
+
+/**
+ * A number a segment in the order of the text, above or below a line. Where segments are narrower
+ * than a pixel, the largest and the smallest of each pixel are drawn.
+ * @param {ArrayLike<number>} values @param {{most: number, higher: boolean, label: string, width?: number, height?: number, act?: (place: number) => void}} how
+ */
+export function strip(values, { most, higher, label, width = 220, height = 26, act }) {
+  const n = values.length, columns = Math.min(n, width), step = Math.min(9, width / columns), signs = Math.min(0, ...extremes(values)) < 0, zero = signs ? height / 2 : height - 1, reach = signs ? height / 2 - 1 : height - 2;
+  let above = "", below = "";
+  for (let c = 0; c < columns; c++) {
+    let up = 0, down = 0;
+    for (let i = Math.floor(c * n / columns); i < Math.floor((c + 1) * n / columns); i++) { up = Math.max(up, values[i] || 0); down = Math.min(down, values[i] || 0); }
+    const bar = `h${hundredth(Math.max(0.7, step - (step > 2 ? 1 : 0)))}`, size = (/** @type {number} */ v) => hundredth(Math.max(0.8, reach * Math.min(1, Math.abs(v) / (most || 1)))), back = `H${hundredth(c * step)}z`;
+    if (up > 0) above += `M${hundredth(c * step)} ${zero}v-${size(up)}${bar}V${zero}${back}`;
+    if (down < 0) below += `M${hundredth(c * step)} ${zero}v${size(down)}${bar}V${zero}${back}`;
+  }
+  const picture = svg("svg.strip", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, svg("line.zero", { x1: 0, x2: hundredth(columns * step), y1: zero, y2: zero }),
+    above ? svg("path", { class: signs ? (higher ? "better" : "worse") : "", d: above }) : null, below ? svg("path", { class: higher ? "worse" : "better", d: below }) : null);
+  if (act) {
+    picture.classList.add("open-to-click");
+    picture.addEventListener("click", (/** @type {MouseEvent} */ e) => { const place = Math.floor((e.clientX - picture.getBoundingClientRect().left) / step / columns * n); if (place < n) act(place); });
+  }
+  return picture;
+}
+
+/** @param {number} x */
+const hundredth = x => Math.round(x * 100) / 100;
+
+/** Extremes of many numbers. @param {ArrayLike<number>} values */
+function extremes(values) {
+  let low = Infinity, high = -Infinity;
+  for (let i = 0; i < values.length; i++) { if (values[i] < low) low = values[i]; if (values[i] > high) high = values[i]; }
+  return [low, high];
+}
+
+/**
+ * How numbers are spread, and a range of them that the pointer draws or the two handles move by their arrow keys.
+ * @param {ArrayLike<number>} values @param {{label: string, unit: string, range: [number, number] | null, changed: (range: [number, number] | null) => void}} how @param {number} width
+ */
+export function histogram(values, { label, unit, range, changed }, width) {
+  const [low, high] = extremes(values), H = 96, L = 8, W = width - 2 * L;
+  if (!(low < high)) return canvas(width, 24, label, svg("text.name", { x: 2, y: 16 }, "All are equal."));
+  // Bins whose ends are round, so that a range can be said in few digits.
+  const edges = ticks(low, high, Math.min(48, Math.floor(W / 9))), step = edges.length > 1 ? Number((edges[1] - edges[0]).toPrecision(6)) : high - low;
+  const first = Math.floor(low / step + 1e-9) * step, n = Math.max(1, Math.ceil((high - first) / step - 1e-9) + (Number.isInteger(high / step) && Number.isInteger(step) ? 1 : 0)), bins = new Array(n).fill(0);
+  for (let i = 0; i < values.length; i++) if (!Number.isNaN(values[i])) bins[Math.min(n - 1, Math.floor((values[i] - first) / step + 1e-9))]++;
+  const most = Math.max(...bins), at = (/** @type {number} */ k) => L + W * k / n, edge = (/** @type {number} */ k) => Number((first + k * step).toPrecision(8));
+  const whole = Number.isInteger(step) && Array.prototype.every.call(values, v => Number.isNaN(v) || Number.isInteger(v)) ? 1 : 0;
+  let [from, to] = range ? [Math.round((range[0] - first) / step), Math.round((range[1] + whole - first) / step)].map(k => Math.max(0, Math.min(n, k))) : [0, n];
+  const shade = svg("rect.brush", { y: 0, height: H });
+  const handles = [0, 1].map(which => svg("g.handle", { role: "slider", tabindex: 0, "aria-label": `${label}: ${which ? "up to" : "from"}`, "aria-orientation": "horizontal", on: { keydown: (/** @type {KeyboardEvent} */ e) => key(e, which) } },
+    svg("rect.back", { x: -12, y: 0, width: 24, height: H }), svg("path", { d: `M0 0V${H}` }), svg("rect.knob", { x: -4, y: H / 2 - 12, width: 8, height: 24, rx: 3 })));
+  const picture = canvas(width, H + 18, label, bins.map((m, k) => m ? svg("rect.bin", { x: at(k) + 0.5, width: Math.max(0.5, W / n - 1), y: H - Math.max(1.5, (H - 6) * m / most), height: Math.max(1.5, (H - 6) * m / most) }, svg("title", {}, `${short(edge(k))} to ${short(edge(k + 1))}: ${count(m)}`)) : null),
+    ticks(low, high, width > 500 ? 8 : 4).map(t => svg("text.tick", { x: at((t - first) / step), y: H + 13, "text-anchor": "middle" }, short(t))), svg("line.rule", { x1: L, x2: width - L, y1: H, y2: H }), shade, handles);
+  picture.classList.add("brushed");
+  paint();
+  let start = -1;
+  /** @param {PointerEvent} e */
+  const place = e => { const box = picture.getBoundingClientRect(); return Math.max(0, Math.min(n, ((e.clientX - box.left) * width / box.width - L) * n / W)); };
+  picture.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
+    const k = place(e), near = Math.min(Math.abs(k - from), Math.abs(k - to)) * W / n < 12;
+    // Near a handle it is that which is moved: the other end stays.
+    start = near ? (Math.abs(k - from) < Math.abs(k - to) ? to : from) : k;
+    picture.setPointerCapture(e.pointerId);
+  });
+  picture.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => { if (start >= 0) { const k = place(e); [from, to] = [Math.floor(Math.min(start, k)), Math.ceil(Math.max(start, k))]; paint(); } });
+  picture.addEventListener("pointerup", (/** @type {PointerEvent} */ e) => { if (start < 0) return; if (Math.abs(place(e) - start) * W / n < 3) [from, to] = [0, n]; start = -1; paint(); tell(); });
+  return picture;
+
+  /** @param {KeyboardEvent} e @param {number} which */
+  function key(e, which) {
+    const here = which ? to : from, next = { ArrowLeft: here - 1, ArrowDown: here - 1, ArrowRight: here + 1, ArrowUp: here + 1, PageUp: here + 5, PageDown: here - 5, Home: which ? from + 1 : 0, End: which ? n : to - 1 }[e.key];
+    if (e.key === "Escape") [from, to] = [0, n];
+    else if (next === undefined || e.ctrlKey || e.altKey || e.metaKey) return;
+    else if (which) to = Math.max(from + 1, Math.min(n, next));
+    else from = Math.max(0, Math.min(to - 1, next));
+    e.preventDefault();
+    e.stopPropagation();
+    paint();
+    tell();
+  }
+
+  function tell() { changed(from === 0 && to === n ? null : [edge(from), edge(to) - whole]); }
+
+  function paint() {
+    shade.setAttribute("x", String(at(from)));
+    shade.setAttribute("width", String(at(to) - at(from)));
+    shade.classList.toggle("all", from === 0 && to === n);
+    handles.forEach((handle, which) => {
+      const k = which ? to : from;
+      handle.setAttribute("transform", `translate(${at(k)} 0)`);
+      for (const [name, value] of Object.entries({ valuemin: edge(which ? from + 1 : 0), valuemax: edge(which ? n : to - 1), valuenow: edge(k), valuetext: `${short(edge(k))}${unit}` })) handle.setAttribute(`aria-${name}`, String(value));
+    });
+  }
+}

@@ -149,10 +149,10 @@ export function stacked(parts, label, width) {
 /**
  * A number a segment in the order of the text, above or below a line. Where segments are narrower
  * than a pixel, the largest and the smallest of each pixel are drawn.
- * @param {ArrayLike<number>} values @param {{most: number, higher: boolean, label: string, width?: number, height?: number, act?: (place: number) => void}} how
+ * @param {ArrayLike<number>} values @param {{most: number, higher: boolean, signs: boolean, label: string, width?: number, height?: number, act?: (place: number) => void}} how
  */
-export function strip(values, { most, higher, label, width = 220, height = 26, act }) {
-  const n = values.length, columns = Math.min(n, width), step = Math.min(9, width / columns), signs = Math.min(0, ...extremes(values)) < 0, zero = signs ? height / 2 : height - 1, reach = signs ? height / 2 - 1 : height - 2;
+export function strip(values, { most, higher, signs, label, width = 220, height = 34, act }) {
+  const n = values.length, columns = Math.min(n, width), step = Math.min(9, width / columns), zero = signs ? height / 2 : height - 1, reach = signs ? height / 2 - 1 : height - 2;
   let above = "", below = "";
   for (let c = 0; c < columns; c++) {
     let up = 0, down = 0;
@@ -185,7 +185,7 @@ function extremes(values) {
  * @param {ArrayLike<number>} values @param {{label: string, unit: string, range: [number, number] | null, changed: (range: [number, number] | null) => void}} how @param {number} width
  */
 export function histogram(values, { label, unit, range, changed }, width) {
-  const [low, high] = extremes(values), H = 96, L = 8, W = width - 2 * L;
+  const [low, high] = extremes(values), H = 96, L = 14, W = width - 2 * L;
   if (!(low < high)) return canvas(width, 24, label, svg("text.name", { x: 2, y: 16 }, "All are equal."));
   // Bins whose ends are round, so that a range can be said in few digits.
   const edges = ticks(low, high, Math.min(48, Math.floor(W / 9))), step = edges.length > 1 ? Number((edges[1] - edges[0]).toPrecision(6)) : high - low;

@@ -2,6 +2,11 @@
 import {badge, button, copy, dialog, el, replace, select, table, toggle} from "./dom.js";
 import {Background, CHANGES, Current, FILTERS, NUMBERS, STATE} from "./current.js";
 import {Data} from "./data.js";
+import {bucketsView} from "./buckets.js";
+import {documentsView} from "./documents.js";
+import {exportsView} from "./exports.js";
+import {healthView} from "./health.js";
+import {ngramsView} from "./ngrams.js";
 import {Keys} from "./keys.js";
 import {Store} from "./store.js";
 import {printedRows, segmentsView} from "./segments.js";
@@ -23,7 +28,7 @@ import {whyView} from "./why.js";
  */
 
 /** @type {View[]} In the order of the questions: who wins, why, where. */
-const VIEWS = [summaryView, whyView, segmentsView];
+const VIEWS = [summaryView, whyView, segmentsView, ngramsView, bucketsView, documentsView, healthView, exportsView];
 
 const THEMES = ["auto", "light", "dark"];
 

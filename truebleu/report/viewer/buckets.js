@@ -1,0 +1,194 @@
+// Segments in groups by length, score, word frequency, document and label: where one system is better.
+import {badge, button, count, el, exact, fixed, interval, plural, select, signed} from "./dom.js";
+import {Background, FEW, LIVE, quantile, showFiltered} from "./current.js";
+import {bars, figure, histogram, link, short} from "./charts.js";
+import {jackknife, leftOut} from "./formula.js";
+
+/** @typedef {import("./current.js").Context} Context */
+/** @typedef {{a: number[], b: number[], delta: number[]} | null} Measured */
+/** @typedef {{id: string, label: string, segments: number[], filter: Record<string, any>}} Bucket */
+
+const BUCKET_ROWS = 40, BUCKET_SEGMENTS = 500;
+
+// ---- intervals of many groups ----
+
+/** @type {Background | null} */
+let thread = null;
+let turn = 0;
+
+/**
+ * Intervals of groups of segments: those that are known, and the rest as they come, of which the store tells.
+ * @param {Context} context @param {string} key that names the groups @param {{id: string, segments: ArrayLike<number>}[]} groups @returns {Map<string, Measured>}
+ */
+export function measured({ store, current }, key, groups) {
+  const { a, b, metric } = current, mine = ++turn, view = store.get("view");
+  const known = current.once(`groups ${key} ${a.index} ${b?.index} ${current.id}`, () => /** @type {Map<string, Measured>} */ (new Map()));
+  // Not in the list's own thread, whose tasks end each other.
+  const aside = /** @type {typeof current} */ (Object.create(current, { worker: { value: thread ??= new Background() } }));
+  const told = () => { if (mine === turn && store.get("view") === view) store.tell(new Set(["groups"])); };
+  (async () => {
+    let last = Date.now(), news = false;
+    for (const { id, segments } of groups) {
+      if (known.has(id) || segments.length < 2) continue;
+      try {
+        known.set(id, segments.length > LIVE ? byLeavingOut(aside, segments) : await aside.resample(segments));
+      } catch {
+        if (mine === turn) known.set(id, null);
+      }
+      if (mine !== turn) return;
+      news = true;
+      if (Date.now() - last > 500) { last = Date.now(); told(); return; } // What is drawn then goes on with the rest.
+    }
+    if (news) told();
+  })();
+  return known;
+}
+
+/** @param {Context["current"]} current @param {ArrayLike<number>} segments */
+function byLeavingOut(current, segments) {
+  const { a, metric } = current, b = current.b ?? a, z = quantile(1 - (1 - current.level) / 2), zero = new Float64Array(segments.length);
+  const [x, y] = [a, b].map(s => leftOut(metric, current.table(s), metric.mean ? current.scores(s) : zero, segments)), [p, q] = [a, b].map(s => current.corpus(s, segments));
+  const ends = (/** @type {number} */ middle, /** @type {Float64Array} */ from, /** @type {Float64Array} */ to) => { const wide = z * jackknife(from, to); return [middle - wide, middle + wide]; };
+  return { a: ends(p, zero, x), b: ends(q, zero, y), delta: ends(q - p, x, y) };
+}
+
+/** An interval, or why there is none. @param {Measured | undefined} of @param {"a" | "b" | "delta"} what @param {number} n */
+export const said = (of, what, n) => n < 2 ? "n too small" : of ? interval(of[what][0], of[what][1], 2, what === "delta") : of === null ? "no interval" : "interval …";
+
+// ---- kinds of buckets ----
+
+/** Groups by a column, whose edges are the lowest of each but the first. @param {Context} context @param {string} column @param {number[]} edges @returns {Bucket[]} */
+function byColumn({ current }, column, edges) {
+  const values = current.column(column), groups = /** @type {number[][]} */ (Array.from({ length: edges.length + 1 }, () => []));
+  let whole = true;
+  for (let i = 0; i < values.length; i++) {
+    if (Number.isNaN(values[i])) continue;
+    whole &&= Number.isInteger(values[i]);
+    let k = 0;
+    while (k < edges.length && values[i] >= edges[k]) k++;
+    groups[k].push(i);
+  }
+  return groups.map((segments, k) => {
+    const low = edges[k - 1], high = edges[k], last = whole && high !== undefined ? high - 1 : high;
+    const label = low === undefined ? (whole ? `up to ${short(last)}` : `below ${short(high)}`) : high === undefined ? `${short(low)} and more` : last === low ? short(low) : whole ? `${short(low)} to ${short(last)}` : `${short(low)} to below ${short(high)}`;
+    return { id: `${k}`, label, segments, filter: { range: `${column}:${low ?? ""}:${high === undefined ? "" : whole ? last : high - 1e-9}` } };
+  }).filter(g => g.segments.length);
+}
+
+/** Edges in round steps, about eight of them, over most of what there is. @param {ArrayLike<number>} values */
+function evenly(values) {
+  const sorted = Float64Array.from(values).filter(v => !Number.isNaN(v)).sort(), low = sorted[0] ?? 0, high = sorted[Math.floor(sorted.length * 0.95)] ?? 1, raw = (high - low) / 7 || 1;
+  const unit = 10 ** Math.floor(Math.log10(raw)), step = Math.max(1, unit * ([1, 2, 5].find(k => k * unit >= raw) ?? 10)), edges = [];
+  for (let e = (Math.floor(low / step) + 1) * step; e <= high; e += step) edges.push(e);
+  return edges;
+}
+
+/** @param {number} n @param {ArrayLike<number>} of @param {string[]} names @param {(k: number) => Record<string, any>} filter @returns {Bucket[]} */
+export function byIndex(n, of, names, filter) {
+  const groups = /** @type {number[][]} */ (names.map(() => []));
+  for (let i = 0; i < n; i++) groups[of[i]]?.push(i);
+  return groups.map((segments, k) => ({ id: String(k), label: names[k], segments, filter: filter(k) })).filter(g => g.segments.length);
+}
+
+/** What buckets can be made by: a title, the column if it is one, and the buckets. @param {Context} context @returns {Record<string, {title: string, column?: string, make?: () => Bucket[]}>} */
+function kinds(context) {
+  const { data, current } = context, { a, b, metric } = current, unit = metric.kind === "chrF" ? "characters" : metric.kind === "TER" ? "words" : "tokens", scale = metric.kind === "chrF" ? 5 : 1;
+  const tens = [10, 20, 30, 40, 50, 60, 70, 80, 90, ...(metric.higher ? [] : [100])];
+  /** @type {ReturnType<typeof kinds>} */
+  const all = { length: { title: `reference length in ${unit}`, column: "length", make: () => byColumn(context, "length", evenly(current.column("length"))) } };
+  for (const s of b ? [a, b] : [a]) if (current.has(`surplus.${s.index}`)) all[`surplus.${s.index}`] = { title: `length of ${s.letter} less the reference's`, column: `surplus.${s.index}`, make: () => byColumn(context, `surplus.${s.index}`, [-10, -5, -2, 0, 1, 3, 6, 11].map(e => e > 0 ? (e - 1) * scale + 1 : e * scale)) };
+  all.scoreA = { title: `segment score of ${a.letter}`, column: "scoreA", make: () => byColumn(context, "scoreA", tens) };
+  if (b) all.scoreB = { title: `segment score of ${b.letter}`, column: "scoreB", make: () => byColumn(context, "scoreB", tens) };
+  if (data.manifest.buckets?.frequency) all.frequency = { title: "word frequency" };
+  const { documents } = data;
+  if (documents) all.document = { title: "document", make: () => byIndex(data.n, documents.of, documents.names, k => ({ doc: k })) };
+  data.labels.forEach((label, i) => { all[`label${i}`] = { title: label.name, make: () => byIndex(data.n, label.of, label.values, v => ({ label: `${i}:${v}` })) }; });
+  return all;
+}
+
+/** @type {import("./main.js").View} */
+export const bucketsView = {
+  id: "buckets", title: "Buckets", key: "b", state: { bucket: "length", brush: "", buckets: BUCKET_ROWS },
+  render(container, context) {
+    const { store, current } = context, all = kinds(context), id = store.get("bucket") in all ? store.get("bucket") : "length", { title, column, make } = all[id];
+    container.append(el("h1", {}, "Buckets"), el("p.facts", {}, `${current.metric.name} of groups of segments, with ${Math.round(100 * current.level)}% intervals. A click shows a group's segments.`),
+      el("div.tabs", {}, el("label", {}, el("span.soft", {}, "By "), select("Buckets by", Object.entries(all).map(([key, kind]) => /** @type {const} */ ([key, kind.title])), id, key => store.set({ bucket: key, brush: "", buckets: BUCKET_ROWS })))));
+    if (make) container.append(...grouped(context, id, title, make()));
+    else container.append(frequency(context));
+    if (column) container.append(ranged(context, id, title, column));
+  },
+};
+
+/** @param {Context} context @param {string} id @param {string} title @param {Bucket[]} groups */
+function grouped(context, id, title, groups) {
+  const { store, current } = context, { a, b, metric } = current, systems = b ? [a, b] : [a], name = metric.name;
+  if (!groups.length) return [el("p.empty", {}, "There is nothing to group by here.")];
+  const largest = id === "document" ? [...groups].sort((x, y) => y.segments.length - x.segments.length) : groups, shown = largest.slice(0, store.get("buckets"));
+  const known = measured(context, id, shown);
+  const rows = shown.map(g => {
+    const n = g.segments.length, of = known.get(g.id), values = systems.map(s => current.corpus(s, g.segments)), delta = b ? values[1] - values[0] : NaN;
+    const told = `${g.label}: ${plural(n, "segment")}${n < FEW ? ", few" : ""}; ${systems.map((s, k) => `${s.letter} ${fixed(values[k])} ${said(of, k ? "b" : "a", n)}`).join(", ")}${b ? `; Δ ${signed(delta)} ${said(of, "delta", n)}` : ""}`;
+    return { g, n, of, values, delta, told };
+  });
+  const sure = rows.filter(r => r.n >= FEW), few = rows.length - sure.length, by = (/** @type {typeof rows[number]} */ r) => b ? Math.abs(r.delta) : metric.higher ? -r.values[0] : r.values[0], [most] = [...sure].sort((x, y) => by(y) - by(x));
+  const summary = [most ? (b ? `Δ is largest in “${most.g.label}”: ${signed(most.delta)} ${said(most.of, "delta", most.n)}.` : `Worst in “${most.g.label}”: ${fixed(most.values[0])} ${said(most.of, "a", most.n)}.`) : "", few ? ` ${plural(few, "bucket")} ${few === 1 ? "has" : "have"} fewer than ${FEW} segments and ${few === 1 ? "is" : "are"} drawn faintly.` : "",
+    /^score/.test(id) ? ` Segments that were chosen by a system's own score look better or worse for it than they are: mind the other system's.` : ""];
+  const ends = (/** @type {Measured | undefined} */ of, /** @type {"a" | "b"} */ what) => of ? { low: of[what][0], high: of[what][1] } : null;
+  return [figure({ title: `${name} by ${title}.`, summary,
+    draw: width => bars(rows.map(({ g, n, of, values, delta, told }) => ({ label: g.label, n: `n = ${count(n)}${n < FEW ? ", few" : ""}`, few: n < FEW, values, ends: systems.map((_, k) => ends(of, k ? "b" : "a")),
+      delta: b ? `${signed(delta, 1)} ${n < 2 ? "n too small" : of ? interval(of.delta[0], of.delta[1], 1) : "…"}` : undefined, told, act: () => showFiltered(store, { ...g.filter, sort: "number" }) })), systems, `${name} by ${title}`, width),
+    columns: [{ title: "Bucket" }, { title: "n", number: true }, ...systems.flatMap(s => [{ title: [badge(s), ` ${name}`], number: true }, { title: "interval", number: true }]), ...(b ? [{ title: "Δ", number: true }, { title: "interval of Δ", number: true }] : [])],
+    rows: rows.map(({ g, n, of, values, delta }) => [link(context, el("bdi", {}, g.label), g.filter), `${count(n)}${n < FEW ? " (few)" : ""}`, ...systems.flatMap((_, k) => [exact(values[k]), said(of, k ? "b" : "a", n)]), ...(b ? [exact(delta, signed(delta)), said(of, "delta", n)] : [])]) }),
+    shown.length < groups.length ? el("p", {}, `The largest ${count(shown.length)} of ${count(groups.length)}. `, button(`Show ${Math.min(BUCKET_ROWS, groups.length - shown.length)} more`, () => store.set({ buckets: store.get("buckets") + BUCKET_ROWS }, { replace: true }))) : ""];
+}
+
+/** A range of one's own. @param {Context} context @param {string} id @param {string} title @param {string} column */
+function ranged(context, id, title, column) {
+  const { data, store, current } = context, { a, b } = current, values = current.column(column), text = String(store.get("brush")), parts = text.split(":").map(Number), range = text && parts.length === 2 && parts.every(Number.isFinite) ? /** @type {[number, number]} */ (parts) : null;
+  const segments = range ? Array.from({ length: data.n }, (_, i) => i).filter(i => values[i] >= range[0] && values[i] <= range[1]) : [];
+  const of = range ? measuredLater(context, `${id} ${text}`, segments) : undefined, n = segments.length;
+  const summary = !range ? "Draw a range, or move its ends with the arrow keys, to see the scores of those segments." : n ? [`${short(range[0])} to ${short(range[1])}: `, link(context, plural(n, "segment"), { range: `${column}:${text}` }), ", ", badge(a), ` ${fixed(current.corpus(a, segments))}`, b ? [" ", badge(b), ` ${fixed(current.corpus(b, segments))}, Δ ${signed(current.corpus(b, segments) - current.corpus(a, segments))} ${said(of, "delta", n)}`] : ` ${said(of, "a", n)}`, ". ", button("Clear", () => store.set({ brush: "" }, { replace: true }), { class: "quiet small" })] : "No segment is in this range.";
+  return figure({ title: `How ${title} is spread.`, summary, draw: width => histogram(values, { label: title, unit: "", range, changed: next => store.set({ brush: next ? next.join(":") : "" }, { replace: true }) }, width),
+    columns: [{ title: "Range" }, { title: "n", number: true }], rows: byColumn(context, column, evenly(values)).map(g => [link(context, g.label, g.filter), count(g.segments.length)]) });
+}
+
+/** As `measured`, of one group, beside others. @param {Context} context @param {string} key @param {number[]} segments */
+function measuredLater(context, key, segments) {
+  const { store, current } = context, known = current.once(`range ${current.a.index} ${current.b?.index} ${current.id}`, () => /** @type {Map<string, any>} */ (new Map()));
+  if (!known.has(key) && segments.length > 1) {
+    const aside = /** @type {typeof current} */ (Object.create(current, { worker: { value: second ??= new Background() } }));
+    (segments.length > LIVE ? Promise.resolve(byLeavingOut(current, segments)) : aside.resample(segments)).then(of => { known.set(key, of); if (store.get("view") === "buckets") store.tell(new Set(["groups"])); }, () => {});
+  }
+  return known.get(key);
+}
+/** @type {Background | null} */
+let second = null;
+
+/** How many of the references' words, by how often they are seen, each system has. @param {Context} context */
+function frequency(context) {
+  const { data, current } = context, { a, b } = current, systems = b ? [a, b] : [a], { frequency: known } = data.manifest.buckets, { edges } = known, place = el("div", {}, el("p.empty", {}, "Unpacking …"));
+  data.counts("frequency", known).then((/** @type {import("./data.js").Table} */ counts) => {
+    const z = quantile(1 - (1 - current.level) / 2), { n } = data;
+    const rows = edges.map((/** @type {number} */ low, /** @type {number} */ k) => {
+      const names = [`reference_${k}`, ...systems.map(s => `matched_${s.index}_${k}`)], [r, ...m] = names.map(name => counts.column(name)), [words, ...sums] = names.map(name => counts.totals[counts.names.indexOf(name)]), shares = sums.map(x => x / words), segments = [];
+      // A share of sums over segments: its error by linearization, as segments and not words are drawn.
+      const error = [...m.map(() => 0), 0];
+      for (let i = 0; i < n; i++) {
+        if (r[i] && (b ? m[0][i] !== m[1][i] : m[0][i] < r[i])) segments.push(i);
+        const off = m.map((column, s) => column[i] - shares[s] * r[i]);
+        off.forEach((x, s) => { error[s] += x * x; });
+        if (b) error[systems.length] += (off[1] - off[0]) ** 2;
+      }
+      const ends = (/** @type {number} */ middle, /** @type {number} */ squares) => { const wide = 100 * z * Math.sqrt(squares * n / Math.max(1, n - 1)) / words; return { low: middle - wide, high: middle + wide }; };
+      const next = edges[k + 1], label = next === undefined ? `${count(low)} and more` : next - 1 === low ? count(low) : `${count(low)} to ${count(next - 1)}`, values = shares.map(x => 100 * x);
+      return { label, words, values, ends: values.map((v, s) => ends(v, error[s])), delta: b ? values[1] - values[0] : NaN, span: b ? ends(values[1] - values[0], error[2]) : null, segments };
+    }).filter((/** @type {any} */ r) => r.words);
+    const filter = (/** @type {any} */ r) => ({ only: r.segments.slice(0, BUCKET_SEGMENTS).map((/** @type {number} */ i) => i + 1).join(","), about: `${r.segments.length > BUCKET_SEGMENTS ? `the first ${BUCKET_SEGMENTS} of ` : ""}${plural(r.segments.length, "segment")} ${b ? "that differ in" : "that miss"} words seen ${r.label} times` });
+    const told = (/** @type {any} */ r) => `${r.label} times: ${plural(r.words, "word")}${r.words < FEW ? ", few" : ""}; ${systems.map((s, k) => `${s.letter} ${fixed(r.values[k], 1)} %`).join(", ")}${r.span ? `; Δ ${signed(r.delta, 1)} ${interval(r.span.low, r.span.high, 1)}` : ""}`;
+    place.replaceChildren(figure({ title: "Words of the references that a system has, in per cent, by how often they are seen.", summary: `Seen in ${known.source === "references" ? "the references" : known.source}${known.segments < n ? `; of the first ${count(known.segments)} segments` : ""}. Normal approximations for intervals. A click shows the segments ${b ? "in which the two systems differ" : "that miss some"}.`,
+      draw: width => bars(rows.map((/** @type {any} */ r) => ({ label: `${r.label}×`, n: plural(r.words, "word"), few: r.words < FEW, values: r.values, ends: r.ends, delta: r.span ? `${signed(r.delta, 1)} ${interval(r.span.low, r.span.high, 1)}` : undefined, told: told(r), act: r.segments.length ? () => link(context, "", filter(r)).click() : undefined })), systems, "Words of the references that a system has, in per cent", width),
+      columns: [{ title: "Seen" }, { title: "Words", number: true }, ...systems.flatMap(s => [{ title: [badge(s), " %"], number: true }, { title: "interval", number: true }]), ...(b ? [{ title: "Δ", number: true }, { title: "interval of Δ", number: true }] : []), { title: b ? "Segments that differ" : "Segments that miss some", number: true }],
+      rows: rows.map((/** @type {any} */ r) => [`${r.label}×`, count(r.words), ...systems.flatMap((_, k) => [exact(r.values[k], fixed(r.values[k], 1)), interval(r.ends[k].low, r.ends[k].high, 1, false)]), ...(r.span ? [exact(r.delta, signed(r.delta, 1)), interval(r.span.low, r.span.high, 1)] : []), r.segments.length ? link(context, count(r.segments.length), filter(r)) : "0"]) }));
+  }, error => place.replaceChildren(el("p.empty", {}, String(error.message))));
+  return place;
+}

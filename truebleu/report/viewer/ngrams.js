@@ -1,0 +1,57 @@
+// N-grams that one system has right and the other has not, that are written too often, or that are missing.
+import {badge, button, count, el, exact, plural, replace, signed, table, toggle, visible} from "./dom.js";
+import {link} from "./charts.js";
+
+/** @typedef {{order: number, tokens: string[], matched: number[], produced: number[], reference: number, log_odds: number, z: number, segments: number[]}} Gram */
+
+/** What a list holds, what its n-grams are measured by, and what the log-odds compare. @type {Record<string, [string, string, string, (g: Gram) => number]>} */
+const LISTS = {
+  difference: ["Matched by one more", "Δ matched", "B against A", g => g.matched[1] - g.matched[0]],
+  over: ["Written too often", "too many", "written against reference", g => Math.max(...g.produced.map((h, k) => h - g.matched[k]))],
+  missed: ["Missing", "missing", "reference against written", g => g.reference - Math.max(...g.matched)],
+};
+const NGRAM_ROWS = 100, NGRAM_SEGMENTS = 50;
+
+/** @type {import("./main.js").View} */
+export const ngramsView = {
+  id: "ngrams", title: "N-grams", key: "n", state: { grams: "difference", order: 0, gram: "", by_gram: "", rows: NGRAM_ROWS },
+  missing: data => data.manifest.ngrams ? null : data.redacted ? "N-grams are text, and all text was left out of this file." : "This file has no lists of n-grams. They are counted when the report is written.",
+  render(container, context) {
+    const { data, store, current } = context, { ngrams } = data.manifest;
+    const search = el("input", { type: "search", "aria-label": "Search the n-grams", placeholder: "Search", value: store.get("gram"), on: { input: () => store.set({ gram: search.value, rows: NGRAM_ROWS }, { replace: true }) } });
+    const tabs = el("div.tabs"), place = el("div", { role: "status" });
+    container.append(el("h1", {}, "N-grams"), el("p.facts", {}, `Of tokens as ${ngrams.label ?? ngrams.tokenizer ?? "the metric's own tokenizer"} makes them${ngrams.lowercase ? ", in lower case" : ""}${ngrams.segments < data.n ? `, in the first ${count(ngrams.segments)} segments` : ""}. A click shows an n-gram's segments, and frames it there.`), tabs, place);
+    draw();
+    return changed => { if (["a", "b", "grams", "order", "gram", "by_gram", "rows"].some(key => changed.has(key))) draw(); };
+
+    function draw() {
+      const { a, b } = current, systems = b ? [a, b] : [a], find = (/** @type {number} */ x, /** @type {number | null} */ y) => ngrams.pairs.find((/** @type {any} */ p) => p.a === x && p.b === y);
+      const straight = find(a.index, b?.index ?? null), pair = straight ?? find(b?.index ?? -1, a.index);
+      const kinds = Object.keys(LISTS).filter(kind => pair?.lists[kind]), kind = kinds.includes(store.get("grams")) ? store.get("grams") : kinds[0];
+      if (!kind) { replace(tabs); replace(place, el("p.empty", {}, `This file has no lists for ${systems.map(s => s.letter).join(" and ")}.`)); return; }
+      const [title, measure, odds, by] = LISTS[kind], order = store.get("order"), wanted = store.get("gram").toLowerCase(), focused = /** @type {HTMLElement | null} */ (document.activeElement);
+      const all = /** @type {HTMLElement[]} */ ([...container.querySelectorAll("button, a, select")]), at = focused ? all.indexOf(focused) : -1;
+      // A pair that was counted the other way round is turned.
+      const whole = /** @type {Gram[]} */ (pair.lists[kind]).map(g => ({ ...g, matched: straight ? g.matched : [...g.matched].reverse(), produced: straight ? g.produced : [...g.produced].reverse(), ...(kind === "difference" && straight ? { log_odds: -g.log_odds, z: -g.z } : {}) }));
+      const grams = whole.filter(g => (!order || g.order === order) && (!wanted || g.tokens.join(" ").toLowerCase().includes(wanted)));
+      /** @type {[string, import("./dom.js").Children, string, (g: Gram) => number, ((x: number) => any)?][]} */
+      const numbers = [["measure", measure, kind === "difference" ? "matched by B less matched by A, clipped to the references" : "", by, kind === "difference" ? x => exact(x, signed(x, 0)) : count],
+        ...systems.map((s, k) => /** @type {[string, any, string, (g: Gram) => number]} */ ([`m${k}`, [badge(s), " matched"], `by ${s.name}`, g => g.matched[k]])),
+        ...systems.map((s, k) => /** @type {[string, any, string, (g: Gram) => number]} */ ([`h${k}`, [badge(s), " written"], `by ${s.name}`, g => g.produced[k]])),
+        ["reference", "reference", "most often in a reference", g => g.reference], ["odds", "log-odds", `${odds}; with all n-grams as the prior`, g => g.log_odds, x => exact(x, signed(x))], ["z", "z", "log-odds in standard deviations; beyond 2 it is hardly chance", g => g.z, x => exact(x, signed(x, 1))]];
+      const sort = String(store.get("by_gram")), chosen = numbers.find(([id]) => id === sort.replace("-", "")) ?? numbers[0], down = sort[0] !== "-";
+      const value = chosen[3], size = chosen[0] === "measure" ? (/** @type {Gram} */ g) => Math.abs(value(g)) : value;
+      grams.sort((x, y) => (down ? 1 : -1) * (size(y) - size(x)));
+      const some = grams.slice(0, store.get("rows")), set = (/** @type {any} */ values) => store.set({ rows: NGRAM_ROWS, ...values }, { replace: true });
+      replace(tabs, el("div.joined", { role: "group", "aria-label": "List" }, kinds.map(id => toggle(LISTS[id][0], id === kind, () => set({ grams: id })))),
+        el("div.joined", { role: "group", "aria-label": "Order" }, [0, ...Array.from({ length: ngrams.orders }, (_, i) => i + 1)].map(n => toggle(n ? `${n}-grams` : "All", n === order, () => set({ order: n })))), search);
+      replace(place, el("p.soft", {}, `${some.length < grams.length ? `The first ${count(some.length)} of ` : ""}${plural(grams.length, "n-gram")}${grams.length < whole.length ? ` of ${count(whole.length)}` : ""}. The file has at most ${count(ngrams.limit)} of each order.`),
+        grams.length ? table(title, [{ title: "N-gram" }, ...numbers.map(([id, name, hint]) => ({ title: name, hint, number: true, sort: () => set({ by_gram: chosen[0] === id && down ? `-${id}` : id }), sorted: chosen[0] === id ? /** @type {"ascending"} */ (down ? "descending" : "ascending") : null })), { title: "segments", number: true }],
+          some.map(g => [link(context, el("bdi", {}, visible(g.tokens.join(" "))), { only: g.segments.map(i => i + 1).join(","), about: `with “${g.tokens.join(" ")}”`, mark: g.tokens.join(" ") }, "Show its segments"),
+            ...numbers.map(([, , , of, shown = count]) => shown(of(g))), g.segments.length < NGRAM_SEGMENTS ? count(g.segments.length) : `first ${NGRAM_SEGMENTS}`]), { quiet: true }) : el("p.empty", {}, "No n-gram has all of this."),
+        some.length < grams.length ? button(`Show ${Math.min(NGRAM_ROWS, grams.length - some.length)} more`, () => store.set({ rows: store.get("rows") + NGRAM_ROWS }, { replace: true })) : null);
+      if (focused === search) search.focus();
+      else if (at >= 0) /** @type {HTMLElement | undefined} */ (container.querySelectorAll("button, a, select")[at])?.focus({ preventScroll: true });
+    }
+  },
+};

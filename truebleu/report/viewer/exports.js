@@ -116,7 +116,7 @@ async function* segmentLines(context, lines, safe, going) {
   for (let at = 0; at < current.chosen.length && going(); at++) {
     const i = current.chosen[at];
     if (at % 2000 === 1999) await new Promise(done => setTimeout(done));
-    if (data.manifest.serve) while (data.text("system0", i) === undefined && going()) await new Promise(done => setTimeout(done, 30));
+    if (data.manifest.serve) await data.have(i);
     const delta = b ? current.column("delta")[i] : null;
     yield lines ? JSON.stringify({ ...record(context, i), labels: Object.fromEntries(labels.map(l => [l.name, l.values[l.of[i]]])), difference: delta, influence: influence[i] })
       : separated([i + 1, ...(documents ? [documents.names[documents.of[i]]] : []), ...labels.map(l => l.values[l.of[i]]), ...data.systems.map(s => current.scores(s)[i]), ...(b ? [delta] : []), influence[i], ...roles.map(role => data.text(role, i))].map(value => guarded(value, safe)), "\t");
@@ -126,7 +126,9 @@ async function* segmentLines(context, lines, safe, going) {
 /** @param {Context} context @param {boolean} lines @param {boolean} safe */
 async function saveSegments(context, lines, safe) {
   const parts = [], { id } = context.current;
-  for await (const line of segmentLines(context, lines, safe, () => context.current.id === id)) parts.push(line, "\n");
+  try {
+    for await (const line of segmentLines(context, lines, safe, () => context.current.id === id)) parts.push(line, "\n");
+  } catch (error) { announce(/** @type {Error} */ (error).message); return; }
   download(lines ? "segments.jsonl" : "segments.tsv", lines ? "application/jsonl" : "text/tab-separated-values", parts.join(""));
   announce("Saved");
 }

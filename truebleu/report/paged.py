@@ -24,7 +24,6 @@ from truebleu.report.reading import Lines, decoded
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import BinaryIO
 
 # How much is read at once.
 PIECE = 1 << 18
@@ -33,14 +32,17 @@ PIECE = 1 << 18
 class Column(Sequence[bytes]):
     """The lines of a file on disk, without their ends."""
 
-    __slots__ = ("_file", "_lock", "_path", "_starts", "_state")
+    __slots__ = ("_descriptor", "_lock", "_path", "_starts", "_state")
 
-    def __init__(self, file: BinaryIO, path: str, *, changes: bool) -> None:
-        """path: what messages call it; changes: whether others may write to it."""
-        self._file = file
+    def __init__(self, descriptor: int, path: str, *, changes: bool) -> None:
+        """descriptor: of an open file, which it closes in the end.
+
+        path: what messages call it; changes: whether others may write to it.
+        """
+        self._descriptor = descriptor
         self._path = path
         self._lock = Lock()
-        self._state = _state(file) if changes else None
+        self._state = _state(descriptor) if changes else None
         # Where each line begins, and where one after the last would.
         self._starts = array("Q", [0])
         unfinished = 0
@@ -89,22 +91,25 @@ class Column(Sequence[bytes]):
         while end is None or start < end:
             size = PIECE if end is None else min(PIECE, end - start)
             with self._lock:
-                self._file.seek(start)
-                piece = self._file.read(size)
+                os.lseek(self._descriptor, start, os.SEEK_SET)
+                piece = os.read(self._descriptor, size)
             self.check()
             if not piece:
                 return
             start += len(piece)
             yield piece
 
+    def __del__(self) -> None:
+        os.close(self._descriptor)
+
     def check(self) -> None:
         """Raises InputError if the file is no longer what it was."""
-        if self._state is not None and _state(self._file) != self._state:
+        if self._state is not None and _state(self._descriptor) != self._state:
             raise InputError(f"{self._path} has changed since it was read; start again")
 
 
-def _state(file: BinaryIO) -> tuple[int, int]:
-    state = os.fstat(file.fileno())
+def _state(descriptor: int) -> tuple[int, int]:
+    state = os.fstat(descriptor)
     return state.st_size, state.st_mtime_ns
 
 
@@ -142,18 +147,17 @@ def _stays(file: File) -> bool:
     )
 
 
-def _opened(file: File) -> BinaryIO:
-    """A file that has a file's lines in UTF-8."""
+def _opened(file: File) -> int:
+    """The descriptor of a file that has a file's lines in UTF-8."""
     if _stays(file):
-        # Without a buffer of Python's own, which would read ahead.
-        return open(file.path, "rb", buffering=0)
+        return os.open(file.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     from tempfile import TemporaryFile
 
-    made = TemporaryFile()  # noqa: SIM115
-    for piece in file.pieces():
-        made.write(piece)
-    made.flush()
-    return made
+    with TemporaryFile() as made:
+        for piece in file.pieces():
+            made.write(piece)
+        made.flush()
+        return os.dup(made.fileno())
 
 
 # ---- as blocks ----

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from itertools import islice, zip_longest
+from itertools import zip_longest
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
@@ -137,16 +137,29 @@ def side(role: str, value: Any, segments: int, kind: type[Lines] = Lines) -> Tex
     column = texts(role, once(value, kind))
     _check_length(_label(role, value), len(column), segments)
     if isinstance(value, File | os.PathLike):
-        # A few at a time, which takes neither much memory nor a loop of Python's own.
-        rows = iter(column)
-        for first in range(1, segments + 1, 1000):
-            some = list(islice(rows, 1000))
+        first = 1
+        for some in _together(column):
             try:
-                b"\n".join(filter(None, some)).decode()
+                b"\n".join(some).decode()
             except UnicodeDecodeError:
                 for number, text in enumerate(some, first):
-                    decoded(text or b"", _label(role, value), number)
+                    decoded(text, _label(role, value), number)
+            first += len(some)
     return column
+
+
+def _together(column: Texts) -> Iterator[list[bytes]]:
+    """The texts, so many at a time as are worth a call and take little memory."""
+    some: list[bytes] = []
+    size = 0
+    for text in column:
+        some.append(text or b"")
+        size += len(some[-1])
+        if size > 1 << 16 or len(some) == 1000:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
 
 
 def _check_length(what: str, count: int, segments: int) -> None:
@@ -252,9 +265,8 @@ def hashed(column: Texts) -> str:
     if not isinstance(column, list):
         # Lines of a file on disk, which have no line ends in them and are all there.
         made = sha256()
-        rows = iter(column)
-        while some := list(islice(rows, 1000)):
-            made.update(b"\n".join([*some, b""]))  # type: ignore[list-item]
+        for some in _together(column):
+            made.update(b"\n".join([*some, b""]))
         return made.hexdigest()[:16]
     if None in column:
         return sha256(of_texts(column)).hexdigest()[:16]

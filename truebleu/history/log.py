@@ -228,7 +228,7 @@ class Log:
 
     def check(self) -> None:
         """Raises InputError if the file is there and cannot be added to, as `append` would."""
-        if os.path.lexists(self.path):
+        if os.path.exists(self.path):
             descriptor = os.open(self.path, os.O_RDWR | _BINARY)
             try:
                 _check_end(descriptor, self.path)

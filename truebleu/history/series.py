@@ -6,6 +6,8 @@ are series of their own, and each says what is special about it.
 
 from __future__ import annotations
 
+import os
+
 from truebleu.metric import METRICS
 
 TYPE_CHECKING = False
@@ -146,7 +148,7 @@ def _special(entry: Entry, all_series: Sequence[Entry]) -> Iterator[str]:
         if len({fields.get(key) for fields in signatures}) > 1:
             yield f"{key}:{own[key]}" if key in own else f"no {key}"
     if len({_references(other) for other in all_series}) > 1:
-        files = " + ".join(f"{text.file} ({text.sha256[:8]})" for text in entry.references)
+        files = " + ".join(f"{os.path.basename(text.file)} ({text.sha256[:8]})" for text in entry.references)
         yield f"{'references' if len(entry.references) > 1 else 'reference'} {files}"
 
 

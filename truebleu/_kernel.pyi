@@ -1,7 +1,7 @@
 # The compiled kernel: text to rows of integers (kernel/src/python.rs).
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self, final, overload
+from typing import Any, Self, TypeAlias, final, overload
 
 from truebleu.metric import Summary
 
@@ -16,6 +16,31 @@ class Source: ...
 class Scan:
     def table(self, segments: int | None = None) -> tuple[Table, Summary]: ...
     def totals(self, progress: Callable[[int], None] | None = None) -> tuple[Table, Summary]: ...
+
+# Tokens; produced and matched by each system; in the references, in all of them; segments.
+Gram: TypeAlias = tuple[list[str], list[int], list[int], int, int, list[int]]
+
+@final
+class Corpus:
+    def __new__(
+        cls,
+        systems: Sequence[Source],
+        references: Sequence[Source],
+        tokenizer: str,
+        lowercase: str,
+        orders: int,
+        most: int,
+    ) -> Corpus: ...
+    def __len__(self) -> int: ...
+    @property
+    def truncated(self) -> bool: ...
+    def vocabulary(self) -> list[str]: ...
+    def reference_frequencies(self) -> list[int]: ...
+    def buckets(self, buckets: bytes, count: int) -> Table: ...
+    def totals(self) -> list[tuple[list[int], list[int]]]: ...
+    def contrasts(
+        self, *, pairs: Sequence[tuple[int, int | None]], limit: int, examples: int, least: int
+    ) -> list[list[list[list[Gram]]]]: ...
 
 @final
 class Metric:
@@ -150,6 +175,15 @@ def ter_alignment(
     asian_support: bool,
     case_sensitive: bool,
 ) -> tuple[list[str], list[list[str]], int, list[tuple[int, int, int]], str]: ...
+def health(
+    systems: Sequence[tuple[bytes | None, ...]],
+    references: Sequence[tuple[bytes | None, ...]],
+    source: tuple[bytes | None, ...] | None,
+    *,
+    tokenized: bool,
+    unsplit: tuple[bool, bool, bool],
+) -> list[tuple[bytes, list[int]]]: ...
+def encoded(items: tuple[bytes | None, ...], name: str) -> Source: ...
 def strings(items: tuple[Any, ...], name: str) -> Source: ...
 def references(items: tuple[Any, ...]) -> Source: ...
 def tokens(rows: Iterator[Any], name: str, several: bool) -> Source: ...

@@ -8,8 +8,11 @@
 pub mod arrow;
 pub mod bleu;
 pub mod chrf;
+pub mod contrast;
 pub mod count;
 pub mod error;
+pub mod health;
+pub mod inventory;
 pub mod lex;
 pub mod lowercase;
 pub mod ngrams;

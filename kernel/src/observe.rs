@@ -116,7 +116,7 @@ impl Observations {
 }
 
 impl Scripts {
-    fn look(&mut self, line: &[u8]) {
+    pub(crate) fn look(&mut self, line: &[u8]) {
         let mut at = 0;
         while at < line.len() {
             let (point, width) = crate::lex::decode(&line[at..]);

@@ -1,6 +1,7 @@
 //! The Python module `truebleu._kernel`: this file and its rooms are all that knows Python.
 
 mod alignment;
+mod inventory;
 mod metrics;
 mod resample;
 mod run;
@@ -192,6 +193,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("InputError", module.py().get_type::<InputError>())?;
+    module.add_class::<inventory::Corpus>()?;
     module.add_class::<metrics::Metric>()?;
     module.add_class::<run::Scan>()?;
     module.add_class::<Source>()?;
@@ -207,6 +209,8 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(available_instructions, module)?,
         wrap_pyfunction!(tokenize, module)?,
         wrap_pyfunction!(alignment::ter_alignment, module)?,
+        wrap_pyfunction!(inventory::health, module)?,
+        wrap_pyfunction!(sources::encoded, module)?,
         wrap_pyfunction!(sources::strings, module)?,
         wrap_pyfunction!(sources::references, module)?,
         wrap_pyfunction!(sources::tokens, module)?,

@@ -173,7 +173,9 @@ def test_without_text(files, truebleu_command):
     more = ["-s", folder / "source.de", "--redact-text", "-o", path]
     assert truebleu_command("report", *words, *more).status == 0
     page = Page(path.read_bytes())
-    assert list(page.blocks) == ["s0.0", "s0.1"]
+    numbers = ["s0.0", "s0.1", "h.0", "h.1", "h.2", "h.3", "frequency"]
+    assert list(page.blocks) == numbers
+    assert page.manifest["ngrams"] is None
     for word in ("nobody", "niemand"):
         assert word not in path.read_text()
 

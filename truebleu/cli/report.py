@@ -39,7 +39,7 @@ examples:
 MOST_SEGMENTS = 10**12
 
 # Options whose values are files: the page names them without their folders.
-FILES = ("references", "input", "source", "docs", "labels", "scores")
+FILES = ("references", "input", "source", "docs", "labels", "word_counts", "scores")
 
 # What does not change the numbers.
 UNSAID = ("output", "threads", "quiet", "help", "serve", "open")
@@ -104,6 +104,12 @@ def add_page(parser: shared.Parser) -> None:
         help="further settings to look at: tokenize=intl,char (two), lowercase, "
         "tokenize=intl+lowercase (both at once), or a metric",
     )
+    group.add_argument(
+        "--word-counts",
+        metavar="FILE",
+        help="how often words are in other text, as WORD<tab>NUMBER: buckets by that (by how often "
+        "they are in the references)",
+    )
     group.add_argument("--title", metavar="TEXT", help="what to call it (the systems' names)")
     group.add_argument(
         "--embed-text",
@@ -153,6 +159,7 @@ def run(options: argparse.Namespace) -> None:
             scores=compare.scores_of(options, systems),
             lower_is_better=options.lower_is_better,
             title=options.title,
+            word_counts=beside.get("word counts"),
             commands=list(commands(options)),
             redacted=options.redact_text,
             paged=options.serve is not None,
@@ -250,7 +257,11 @@ def _also(options: argparse.Namespace, metrics: Sequence[Metric]) -> list[Metric
 
 def _beside(options: argparse.Namespace) -> dict[str, File]:
     """The files that stand beside systems and references."""
-    named = {"source": options.source, "docs": options.docs}
+    named = {
+        "source": options.source,
+        "docs": options.docs,
+        "word counts": options.word_counts,
+    }
     return {
         role: shared.file_of(name, options.encoding)
         for role, name in named.items()

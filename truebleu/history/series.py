@@ -148,7 +148,9 @@ def _special(entry: Entry, all_series: Sequence[Entry]) -> Iterator[str]:
         if len({fields.get(key) for fields in signatures}) > 1:
             yield f"{key}:{own[key]}" if key in own else f"no {key}"
     if len({_references(other) for other in all_series}) > 1:
-        files = " + ".join(f"{os.path.basename(text.file)} ({text.sha256[:8]})" for text in entry.references)
+        files = " + ".join(
+            f"{os.path.basename(text.file)} ({text.sha256[:8]})" for text in entry.references
+        )
         yield f"{'references' if len(entry.references) > 1 else 'reference'} {files}"
 
 

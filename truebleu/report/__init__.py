@@ -142,6 +142,7 @@ def report(
     scores: Mapping[str, Any] | None = None,
     lower_is_better: Sequence[str] = (),
     languages: tuple[str | None, str | None] | None = None,
+    word_counts: Any = None,
     embed_text: int | None = None,
     redact_text: bool = False,
     workers: int = 1,
@@ -163,6 +164,9 @@ def report(
         `compare` has them.
     languages: codes of the languages of source and target; the endings of files' names if not
         given.
+    word_counts: how often each word is in other text, such as in what a system was trained on: a
+        mapping, or a file of lines of a word, a tab and a number. Words are put into buckets by
+        it; by how often they are in the references if not given.
     embed_text: of how many segments the page has the texts, 100,000 if not given. Numbers are
         there of all. One half are those that the result depends on most, the others are random.
     redact_text: whether all text is left out; names of systems, documents and labels stay.
@@ -203,6 +207,7 @@ def report(
             lower_is_better=lower_is_better,
             title=title,
             languages=languages,
+            word_counts=word_counts,
             redacted=redact_text,
             workers=workers,
         ),

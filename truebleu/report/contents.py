@@ -28,9 +28,10 @@ from __future__ import annotations
 import os
 
 from truebleu._kernel import Table, __version__, exchanged
+from truebleu.bleu import BLEU
 from truebleu.comparison import contents as compared
 from truebleu.comparison import reading as comparing
-from truebleu.report import payload, reading
+from truebleu.report import buckets, health, ngrams, payload, reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,10 +74,29 @@ class Setting:
         return self.column is not None
 
 
+class Beside:
+    """What is counted beside the metrics: parts of the manifest, and their blocks."""
+
+    __slots__ = ("blocks", "buckets", "health", "ngrams")
+
+    def __init__(
+        self,
+        ngrams: dict[str, Any] | None,
+        buckets: dict[str, Any],
+        health: dict[str, Any],
+        blocks: dict[str, bytes],
+    ) -> None:
+        self.ngrams = ngrams
+        self.buckets = buckets
+        self.health = health
+        self.blocks = blocks
+
+
 class Contents:
     """Everything that was read and counted for a report."""
 
     __slots__ = (
+        "beside",
         "commands",
         "comparison",
         "documents",
@@ -99,6 +119,7 @@ class Contents:
     labels: dict[str, reading.Names]
     settings: list[Setting]
     comparison: dict[str, Any]
+    beside: Beside
 
     def __init__(
         self,
@@ -116,6 +137,7 @@ class Contents:
         lower_is_better: Sequence[str] = (),
         title: str | None = None,
         languages: tuple[str | None, str | None] | None = None,
+        word_counts: Any = None,
         commands: Sequence[str] = (),
         redacted: bool = False,
         paged: bool = False,
@@ -167,6 +189,7 @@ class Contents:
         self.documents = None if documents is None else reading.documents(documents, self.segments)
         self.labels = {} if labels is None else reading.labels(labels, self.segments)
         self.redacted = redacted
+        self.beside = self._beside(word_counts)
         self.title = title or _title(list(self.systems))
         self.commands = list(commands)
         self.languages = languages or reading.languages(source, [*systems.values()])
@@ -199,6 +222,27 @@ class Contents:
             if names[name] > 1:
                 name = f"{name} ({names[name]})"
             yield name, reading.hashed(column)
+
+    def _beside(self, word_counts: Any) -> Beside:
+        """What is counted beside the metrics, in the tokens of the first BLEU."""
+        own = [setting.metric for setting in self.settings if isinstance(setting.metric, BLEU)]
+        metric = own[0] if own else BLEU()
+        systems = list(self.systems.values())
+        corpus = ngrams.read(systems, self.references, metric)
+        names = list(self.systems)
+        first = names.index(self.comparison["baseline"]) if len(names) > 1 else 0
+        others: list[int | None] = [i for i in range(len(names)) if i != first]
+        pairs = [(first, other) for other in others or [None]]
+        flags, blocks = health.flags(systems, self.references, self.source, metric.tokenize)
+        counts, source = (None, None) if word_counts is None else buckets.given(word_counts)
+        frequency, block = buckets.frequency(corpus, self.segments, counts, source)
+        return Beside(
+            # They are text.
+            None if self.redacted else ngrams.differences(corpus, metric, pairs),
+            {"frequency": frequency},
+            flags,
+            {**blocks, frequency["block"]: block},
+        )
 
     # ---- which texts ----
 
@@ -251,9 +295,9 @@ class Contents:
                 {"name": name, "values": column.names, "block": f"label{i}"}
                 for i, (name, column) in enumerate(self.labels.items())
             ],
-            "ngrams": None,
-            "buckets": None,
-            "health": {"flags": [], "blocks": {}, "counts": {}},
+            "ngrams": self.beside.ngrams,
+            "buckets": self.beside.buckets,
+            "health": self.beside.health,
         }
 
     def _names(self, setting: int) -> dict[str, str]:
@@ -316,7 +360,7 @@ class Contents:
             made["documents"] = payload.of_indices(self.documents.indices)
         for i, column in enumerate(self.labels.values()):
             made[f"label{i}"] = payload.of_indices(column.indices)
-        return made
+        return made | self.beside.blocks
 
     def blocks(self, most: int | None = None) -> dict[str, bytes]:
         """The blocks, in the order in which a page can use them: numbers before texts."""

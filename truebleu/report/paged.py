@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from array import array
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, islice, pairwise
 from threading import Lock
@@ -23,7 +24,7 @@ from truebleu.report.reading import Lines, decoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # How much is read at once.
 PIECE = 1 << 18
@@ -64,7 +65,11 @@ class Column(Sequence[bytes]):
     def __getitem__(self, index: slice) -> list[bytes]: ...
     def __getitem__(self, index: int | slice) -> bytes | list[bytes]:
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
+            chosen = range(len(self))[index]
+            if chosen.step != 1 or not chosen:
+                return [self[i] for i in chosen]
+            ends = self._starts[chosen.start], self._starts[chosen.stop]
+            return b"".join(self.between(*ends)).split(b"\n")[: len(chosen)]
         first = range(len(self))[index]
         return b"".join(self.pieces(first, first + 1))
 
@@ -75,6 +80,15 @@ class Column(Sequence[bytes]):
             yield from lines
         if rest:
             yield rest
+
+    def source(self, name: str) -> _kernel.Source:
+        """The lines, for the kernel; `name` is what messages call them."""
+        pieces = self.between(0, None)
+        return _kernel.stream(lambda _: next(pieces, b""), name)
+
+    def size(self, count: int) -> int:
+        """How many bytes the first lines have, with their ends."""
+        return self._starts[count]
 
     def lengths(self, first: int, last: int) -> array[int]:
         """How many bytes each of some lines has."""
@@ -131,8 +145,7 @@ class Paged(Lines):
     def source(self, role: str) -> _kernel.Source:
         """The lines, for the kernel."""
         assert isinstance(self.texts, Column)
-        pieces = self.texts.between(0, None)
-        return _kernel.stream(lambda _: next(pieces, b""), self.label(role))
+        return self.texts.source(self.label(role))
 
 
 def _stays(file: File) -> bool:
@@ -158,6 +171,20 @@ def _opened(file: File) -> int:
             made.write(piece)
         made.flush()
         return os.dup(made.fileno())
+
+
+def fitting(columns: Iterable[Sequence[bytes | None]], most: int) -> int:
+    """How many segments have texts on disk of no more than so many bytes together.
+
+    Columns in memory take none that is not taken already.
+    """
+    columns = list(columns)
+    on_disk = [column for column in columns if isinstance(column, Column)]
+
+    def taken(count: int) -> int:
+        return sum(column.size(count) for column in on_disk)
+
+    return bisect_right(range(1, len(columns[0]) + 1), most, key=taken)
 
 
 # ---- as blocks ----

@@ -129,6 +129,59 @@ impl text::Source for Strings {
     }
 }
 
+/// Texts that are UTF-8 already: a tuple of bytes, or `None` where there is none.
+struct Encoded {
+    name: String,
+    items: Py<PyTuple>,
+    position: usize,
+}
+
+impl Encoded {
+    fn read(&mut self, py: Python<'_>, want: Want) -> PyResult<Result<Option<Batch>, Error>> {
+        let items = self.items.bind(py);
+        let (most, most_bytes) = limits(want);
+        let mut segments = Vec::with_capacity(most.min(items.len() - self.position));
+        let mut bytes = 0;
+        while self.position < items.len()
+            && segments.len() < most
+            && (segments.is_empty() || bytes < most_bytes)
+        {
+            let item = items.get_borrowed_item(self.position)?;
+            self.position += 1;
+            segments.push(match item.is_none() {
+                true => None,
+                false => {
+                    let text = item.cast::<PyBytes>()?;
+                    let text = text.as_bytes();
+                    bytes += text.len();
+                    // SAFETY: bytes do not change, and this source holds them.
+                    Some(unsafe { Foreign::new(text) })
+                }
+            });
+        }
+        if segments.is_empty() {
+            return Ok(Ok(None));
+        }
+        if let Err(error) = check_size(&self.name, bytes) {
+            return Ok(Err(error));
+        }
+        let count = segments.len();
+        // Lone surrogates are none of UTF-8, and are taken for what they are.
+        let block = Block::Segments { segments, trusted: true, keep: None };
+        Ok(Ok(Some(Batch { count, streams: vec![block] })))
+    }
+}
+
+impl text::Source for Encoded {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {
+        Python::attach(|py| self.read(py, want)).map_err(stopped)?
+    }
+}
+
 /// References: a tuple that has for each segment a string, or strings and `None`.
 struct References {
     items: Py<PyTuple>,
@@ -330,6 +383,13 @@ pub fn strings(items: Py<PyTuple>, name: String) -> Source {
 #[pyfunction]
 pub fn references(items: Py<PyTuple>) -> Source {
     Source::new(References { items, position: 0 })
+}
+
+/// Texts from a tuple of bytes, each the UTF-8 of a string (with surrogates as Python has them),
+/// or None.
+#[pyfunction]
+pub fn encoded(items: Py<PyTuple>, name: String) -> Source {
+    Source::new(Encoded { name, items, position: 0 })
 }
 
 /// Segments that are tokens; with `several`, each row is a sequence of them.

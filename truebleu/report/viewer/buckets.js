@@ -25,7 +25,9 @@ export function measured({ store, current }, key, groups) {
   const known = current.once(`groups ${key} ${a.index} ${b?.index} ${current.id}`, () => /** @type {Map<string, Measured>} */ (new Map()));
   // Not in the list's own thread, whose tasks end each other.
   const aside = /** @type {typeof current} */ (Object.create(current, { worker: { value: thread ??= new Background() } }));
-  const told = () => { if (mine === turn && store.get("view") === view) store.tell(new Set(["groups"])); };
+  const told = () => { if (mine !== turn || store.get("view") !== view) return;
+    // Not while someone draws a range: the picture would go from under the pointer.
+    if (document.querySelector(".drawn")) setTimeout(told, 200); else store.tell(new Set(["groups"])); };
   (async () => {
     let last = Date.now(), news = false;
     for (const { id, segments } of groups) {
@@ -113,18 +115,20 @@ export const bucketsView = {
     const { store, current } = context, all = kinds(context), id = store.get("bucket") in all ? store.get("bucket") : "length", { title, column, make } = all[id];
     container.append(el("h1", {}, "Buckets"), el("p.facts", {}, `${current.metric.name} of groups of segments, with ${Math.round(100 * current.level)}% intervals. A click shows a group's segments.`),
       el("div.tabs", {}, el("label", {}, el("span.soft", {}, "By "), select("Buckets by", Object.entries(all).map(([key, kind]) => /** @type {const} */ ([key, kind.title])), id, key => store.set({ bucket: key, brush: "", buckets: BUCKET_ROWS })))));
-    if (make) container.append(...grouped(context, id, title, make()));
-    else container.append(frequency(context));
-    if (column) container.append(ranged(context, id, title, column));
+    const text = String(store.get("brush")), parts = text.split(":").map(Number), range = column && text && parts.length === 2 && parts.every(Number.isFinite) ? /** @type {[number, number]} */ (parts) : null;
+    const values = column ? current.column(column) : new Float64Array(), segments = range ? Array.from(values.keys()).filter(i => values[i] >= range[0] && values[i] <= range[1]) : [], own = { id: `range ${text}`, segments };
+    if (!make) { container.append(frequency(context)); return; }
+    const groups = make(), shown = (id === "document" ? groups.sort((x, y) => y.segments.length - x.segments.length) : groups).slice(0, store.get("buckets"));
+    const known = measured(context, id, range ? [own, ...shown] : shown);
+    container.append(...grouped(context, id, title, shown, groups.length, known));
+    if (column) container.append(ranged(context, title, column, range, segments, known.get(own.id)));
   },
 };
 
-/** @param {Context} context @param {string} id @param {string} title @param {Bucket[]} groups */
-function grouped(context, id, title, groups) {
+/** @param {Context} context @param {string} id @param {string} title @param {Bucket[]} shown @param {number} all how many there are @param {Map<string, Measured>} known */
+function grouped(context, id, title, shown, all, known) {
   const { store, current } = context, { a, b, metric } = current, systems = b ? [a, b] : [a], name = metric.name;
-  if (!groups.length) return [el("p.empty", {}, "There is nothing to group by here.")];
-  const largest = id === "document" ? [...groups].sort((x, y) => y.segments.length - x.segments.length) : groups, shown = largest.slice(0, store.get("buckets"));
-  const known = measured(context, id, shown);
+  if (!all) return [el("p.empty", {}, "There is nothing to group by here.")];
   const rows = shown.map(g => {
     const n = g.segments.length, of = known.get(g.id), values = systems.map(s => current.corpus(s, g.segments)), delta = b ? values[1] - values[0] : NaN;
     const told = `${g.label}: ${plural(n, "segment")}${n < FEW ? ", few" : ""}; ${systems.map((s, k) => `${s.letter} ${fixed(values[k])} ${said(of, k ? "b" : "a", n)}`).join(", ")}${b ? `; Δ ${signed(delta)} ${said(of, "delta", n)}` : ""}`;
@@ -139,30 +143,16 @@ function grouped(context, id, title, groups) {
       delta: b ? `${signed(delta, 1)} ${n < 2 ? "n too small" : of ? interval(of.delta[0], of.delta[1], 1) : "…"}` : undefined, told, act: () => showFiltered(store, { ...g.filter, sort: "number" }) })), systems, `${name} by ${title}`, width),
     columns: [{ title: "Bucket" }, { title: "n", number: true }, ...systems.flatMap(s => [{ title: [badge(s), ` ${name}`], number: true }, { title: "interval", number: true }]), ...(b ? [{ title: "Δ", number: true }, { title: "interval of Δ", number: true }] : [])],
     rows: rows.map(({ g, n, of, values, delta }) => [link(context, el("bdi", {}, g.label), g.filter), `${count(n)}${n < FEW ? " (few)" : ""}`, ...systems.flatMap((_, k) => [exact(values[k]), said(of, k ? "b" : "a", n)]), ...(b ? [exact(delta, signed(delta)), said(of, "delta", n)] : [])]) }),
-    shown.length < groups.length ? el("p", {}, `The largest ${count(shown.length)} of ${count(groups.length)}. `, button(`Show ${Math.min(BUCKET_ROWS, groups.length - shown.length)} more`, () => store.set({ buckets: store.get("buckets") + BUCKET_ROWS }, { replace: true }))) : ""];
+    shown.length < all ? el("p", {}, `The largest ${count(shown.length)} of ${count(all)}. `, button(`Show ${Math.min(BUCKET_ROWS, all - shown.length)} more`, () => store.set({ buckets: store.get("buckets") + BUCKET_ROWS }, { replace: true }))) : ""];
 }
 
-/** A range of one's own. @param {Context} context @param {string} id @param {string} title @param {string} column */
-function ranged(context, id, title, column) {
-  const { data, store, current } = context, { a, b } = current, values = current.column(column), text = String(store.get("brush")), parts = text.split(":").map(Number), range = text && parts.length === 2 && parts.every(Number.isFinite) ? /** @type {[number, number]} */ (parts) : null;
-  const segments = range ? Array.from({ length: data.n }, (_, i) => i).filter(i => values[i] >= range[0] && values[i] <= range[1]) : [];
-  const of = range ? measuredLater(context, `${id} ${text}`, segments) : undefined, n = segments.length;
-  const summary = !range ? "Draw a range, or move its ends with the arrow keys, to see the scores of those segments." : n ? [`${short(range[0])} to ${short(range[1])}: `, link(context, plural(n, "segment"), { range: `${column}:${text}` }), ", ", badge(a), ` ${fixed(current.corpus(a, segments))}`, b ? [" ", badge(b), ` ${fixed(current.corpus(b, segments))}, Δ ${signed(current.corpus(b, segments) - current.corpus(a, segments))} ${said(of, "delta", n)}`] : ` ${said(of, "a", n)}`, ". ", button("Clear", () => store.set({ brush: "" }, { replace: true }), { class: "quiet small" })] : "No segment is in this range.";
-  return figure({ title: `How ${title} is spread.`, summary, draw: width => histogram(values, { label: title, unit: "", range, changed: next => store.set({ brush: next ? next.join(":") : "" }, { replace: true }) }, width),
+/** A range of one's own. @param {Context} context @param {string} title @param {string} column @param {[number, number] | null} range @param {number[]} segments @param {Measured | undefined} of */
+function ranged(context, title, column, range, segments, of) {
+  const { store, current } = context, { a, b } = current, values = current.column(column), n = segments.length;
+  const after = !range ? null : el("p", { role: "status" }, n ? [`${short(range[0])} to ${short(range[1])}: `, link(context, plural(n, "segment"), { range: `${column}:${range.join(":")}` }), ", ", badge(a), ` ${fixed(current.corpus(a, segments))}`, b ? [" ", badge(b), ` ${fixed(current.corpus(b, segments))}, Δ ${signed(current.corpus(b, segments) - current.corpus(a, segments))} ${said(of, "delta", n)}`] : ` ${said(of, "a", n)}`, ". ", button("Clear", () => store.set({ brush: "" }, { replace: true }), { class: "quiet small" })] : "No segment is in this range.");
+  return figure({ title: `How ${title} is spread.`, summary: "Draw a range, or move its ends with the arrow keys, to see the scores of those segments.", after, draw: width => histogram(values, { label: title, unit: "", range, changed: next => store.set({ brush: next ? next.join(":") : "" }, { replace: true }) }, width),
     columns: [{ title: "Range" }, { title: "n", number: true }], rows: byColumn(context, column, evenly(values)).map(g => [link(context, g.label, g.filter), count(g.segments.length)]) });
 }
-
-/** As `measured`, of one group, beside others. @param {Context} context @param {string} key @param {number[]} segments */
-function measuredLater(context, key, segments) {
-  const { store, current } = context, known = current.once(`range ${current.a.index} ${current.b?.index} ${current.id}`, () => /** @type {Map<string, any>} */ (new Map()));
-  if (!known.has(key) && segments.length > 1) {
-    const aside = /** @type {typeof current} */ (Object.create(current, { worker: { value: second ??= new Background() } }));
-    (segments.length > LIVE ? Promise.resolve(byLeavingOut(current, segments)) : aside.resample(segments)).then(of => { known.set(key, of); if (store.get("view") === "buckets") store.tell(new Set(["groups"])); }, () => {});
-  }
-  return known.get(key);
-}
-/** @type {Background | null} */
-let second = null;
 
 /** How many of the references' words, by how often they are seen, each system has. @param {Context} context */
 function frequency(context) {

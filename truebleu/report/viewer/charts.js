@@ -18,22 +18,28 @@ export function link({ store }, text, values, title) {
 
 /**
  * A picture, which is drawn anew when there is more or less room, its sentence and its table.
- * @param {{title: string, summary: import("./dom.js").Children, draw: (width: number) => any, columns: import("./dom.js").Column[], rows: any[], most?: number}} what
+ * @param {{title: string, summary: import("./dom.js").Children, draw: (width: number) => any, columns: import("./dom.js").Column[], rows: any[], after?: any}} what
  */
-export function figure({ title, summary, draw, columns, rows, most = 860 }) {
+export function figure({ title, summary, draw, columns, rows, after }) {
   const place = el("div.picture");
   let width = 0;
   /** @param {number} room */
   const paint = room => {
-    const next = Math.round(Math.max(230, Math.min(most, room)));
-    if (Math.abs(next - width) > 1) replace(place, draw(width = next));
+    const next = Math.round(Math.max(230, Math.min(860, room)));
+    if (Math.abs(next - width) < 2) return;
+    const all = () => /** @type {SVGElement[]} */ ([...place.querySelectorAll("[tabindex]")]), at = all().indexOf(/** @type {any} */ (document.activeElement));
+    replace(place, draw(width = next));
+    all()[at]?.focus();
   };
-  paint(640);
-  new ResizeObserver(([entry]) => { if (entry.contentRect.width) paint(entry.contentRect.width); }).observe(place);
-  return el("figure.chart", {}, el("figcaption", {}, el("strong", {}, title), " ", summary), place,
+  paint(lastRoom);
+  new ResizeObserver(([entry]) => { if (entry.contentRect.width) paint(lastRoom = entry.contentRect.width); }).observe(place);
+  return el("figure.chart", {}, el("figcaption", {}, el("strong", {}, title), " ", summary), place, after,
     el("details", {}, el("summary", {}, "As a table"), table(title, columns, rows, { quiet: true })),
     button("Save as SVG", () => save(place.firstElementChild, title), { class: "quiet small" }));
 }
+
+/** How much room the last picture had: the next one has as much. */
+let lastRoom = 640;
 
 const KEPT = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-weight", "font-family", "text-anchor", "opacity"];
 
@@ -89,11 +95,11 @@ export function bars(groups, systems, label, width) {
   const wide = width >= 560, left = wide ? 150 : 0, right = wide && groups.some(g => g.delta) ? 190 : 44, thick = 13, head = wide ? 4 : 20;
   const high = Math.max(1e-9, ...groups.flatMap(g => [...g.values, ...g.ends.map(e => e?.high ?? 0)]).filter(Number.isFinite));
   const x = (/** @type {number} */ v) => left + 18 + (width - left - right - 24) * Math.max(0, v) / high;
-  const tall = head + thick * systems.length + 9, bottom = tall * groups.length;
+  const tall = Math.max(wide ? 34 : 0, head + thick * systems.length + 9), bottom = tall * groups.length;
   return canvas(width, bottom + 18, label, axis(ticks(0, high, wide ? 6 : 3), x, 0, bottom), groups.map((g, i) => {
-    const top = i * tall + head, middle = top + thick * systems.length / 2;
+    const top = i * tall + (wide ? (tall - thick * systems.length) / 2 : head), middle = top + thick * systems.length / 2;
     const press = g.act && { click: g.act, keydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); e.stopPropagation(); g.act?.(); } } };
-    return svg("g.group", { class: g.few ? "few" : "", role: g.act ? "button" : "img", tabindex: g.act ? 0 : null, "aria-label": g.told, on: press || {} },
+    return svg("g.group", { class: g.few ? "few" : "", role: g.act ? "button" : "img", tabindex: g.act ? 0 : null, "aria-label": g.act ? null : g.told, on: press || {} },
       svg("rect.back", { x: 0, y: i * tall, width, height: tall }),
       wide ? [svg("text.name", { x: 2, y: middle - 1 }, fitted(g.label, left - 8)), svg("text.tick", { x: 2, y: middle + 12 }, g.n)]
         : [svg("text.name", { x: 2, y: top - 5 }, fitted(g.label, width - LETTER * g.n.length - 16)), svg("text.tick", { x: width - 2, y: top - 5, "text-anchor": "end" }, g.n)],
@@ -102,8 +108,7 @@ export function bars(groups, systems, label, width) {
         return [svg("text.tick", { x: left + 12, y: y + 10, "text-anchor": "end" }, s.letter), svg("rect.bar", { class: `sys-${s.index % 6}`, x: left + 18, y: y + 1, width: Math.max(0, x(value) - left - 18) || 0, height: thick - 2 }),
           whisker(g.ends[k], x, y + thick / 2), svg("text.tick", { x: width - right + 40, y: y + 10, "text-anchor": "end" }, fixed(value, 1))];
       }),
-      wide && g.delta ? svg("text.delta", { x: width - 2, y: middle + 4, "text-anchor": "end" }, g.delta) : null,
-      svg("title", {}, g.told));
+      wide && g.delta ? svg("text.delta", { x: width - 2, y: middle + 4, "text-anchor": "end" }, g.delta) : null);
   }));
 }
 
@@ -128,19 +133,19 @@ export function forestPlot(rows, label, width) {
 export function stacked(parts, label, width) {
   const up = parts.reduce((sum, p) => sum + Math.max(0, p.value), 0), down = parts.reduce((sum, p) => sum + Math.min(0, p.value), 0), total = up + down;
   const x = (/** @type {number} */ v) => 22 + (width - 44) * (v - down) / (up - down || 1);
+  const block = (/** @type {number} */ i, /** @type {number} */ left, /** @type {number} */ y, /** @type {number} */ w, /** @type {number} */ height, /** @type {any} */ told = null) => [svg("rect", { class: `part part-${i % 6}`, x: left, y, width: w, height }, told), i % 6 ? svg("rect.hatch", { x: left, y, width: w, height, fill: `url(#hatch-${i % 6})` }) : null];
   let right = 0, lower = 0, at = 0, row = 0;
   const legend = parts.map((p, i) => {
     const text = `${p.name} ${signed(p.value)}`, room = 34 + text.length * LETTER;
     if (at && at + room > width) { at = 0; row++; }
     at += room;
-    return [svg("rect", { class: `part part-${i % 6}`, x: at - room + 1, y: 66 + 20 * row, width: 16, height: 12 }), svg("text.name", { x: at - room + 22, y: 76 + 20 * row }, text)];
+    return [block(i, at - room + 1, 66 + 20 * row, 16, 12), svg("text.name", { x: at - room + 22, y: 76 + 20 * row }, text)];
   });
   return canvas(width, 90 + 20 * row, label,
     svg("defs", {}, [0, 1, 2, 3, 4, 5].map(i => svg("pattern", { id: `hatch-${i}`, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${[45, 0, 135, 90, 20, 160][i]})` }, svg("rect", { width: 6, height: 6, fill: "none" }), svg("line", { x1: 0, x2: 0, y1: 0, y2: 6, stroke: "currentColor", "stroke-width": 1 + i * 0.5 })))),
     axis(ticks(down, up, 6), x, 8, 42), parts.map((p, i) => {
       const [from, to] = p.value < 0 ? [lower += p.value, lower - p.value] : [right, right += p.value];
-      return [svg("rect", { class: `part part-${i % 6}`, x: x(from), y: 14, width: Math.max(0, x(to) - x(from)), height: 22 }, svg("title", {}, `${p.name} ${signed(p.value)}`)),
-        i % 6 ? svg("rect.hatch", { x: x(from), y: 14, width: Math.max(0, x(to) - x(from)), height: 22, fill: `url(#hatch-${i % 6})` }) : null,
+      return [block(i, x(from), 14, Math.max(0, x(to) - x(from)), 22, svg("title", {}, `${p.name} ${signed(p.value)}`)),
         x(to) - x(from) > p.name.split(" ")[0].length * LETTER + 8 ? svg("text.inside", { x: (x(from) + x(to)) / 2, y: 29, "text-anchor": "middle" }, p.name.split(" ")[0]) : null];
     }),
     svg("line.zero", { x1: x(0), x2: x(0), y1: 6, y2: 44 }), svg("path.total", { d: `M${x(total)} 12l-5 -8h10z` }, svg("title", {}, `together ${signed(total)}`)), legend);
@@ -182,7 +187,7 @@ function extremes(values) {
 
 /**
  * How numbers are spread, and a range of them that the pointer draws or the two handles move by their arrow keys.
- * @param {ArrayLike<number>} values @param {{label: string, unit: string, range: [number, number] | null, changed: (range: [number, number] | null) => void}} how @param {number} width
+ * @param {ArrayLike<number>} values @param {{label: string, unit: string, range: [number, number] | null, changed?: (range: [number, number] | null) => void}} how @param {number} width
  */
 export function histogram(values, { label, unit, range, changed }, width) {
   const [low, high] = extremes(values), H = 96, L = 14, W = width - 2 * L;
@@ -198,7 +203,8 @@ export function histogram(values, { label, unit, range, changed }, width) {
   const handles = [0, 1].map(which => svg("g.handle", { role: "slider", tabindex: 0, "aria-label": `${label}: ${which ? "up to" : "from"}`, "aria-orientation": "horizontal", on: { keydown: (/** @type {KeyboardEvent} */ e) => key(e, which) } },
     svg("rect.back", { x: -12, y: 0, width: 24, height: H }), svg("path", { d: `M0 0V${H}` }), svg("rect.knob", { x: -4, y: H / 2 - 12, width: 8, height: 24, rx: 3 })));
   const picture = canvas(width, H + 18, label, bins.map((m, k) => m ? svg("rect.bin", { x: at(k) + 0.5, width: Math.max(0.5, W / n - 1), y: H - Math.max(1.5, (H - 6) * m / most), height: Math.max(1.5, (H - 6) * m / most) }, svg("title", {}, `${short(edge(k))} to ${short(edge(k + 1))}: ${count(m)}`)) : null),
-    ticks(low, high, width > 500 ? 8 : 4).map(t => svg("text.tick", { x: at((t - first) / step), y: H + 13, "text-anchor": "middle" }, short(t))), svg("line.rule", { x1: L, x2: width - L, y1: H, y2: H }), shade, handles);
+    ticks(low, high, width > 500 ? 8 : 4).map(t => svg("text.tick", { x: at((t - first) / step), y: H + 13, "text-anchor": "middle" }, short(t))), svg("line.rule", { x1: L, x2: width - L, y1: H, y2: H }), changed ? [shade, handles] : null);
+  if (!changed) return picture;
   picture.classList.add("brushed");
   paint();
   let start = -1;
@@ -207,11 +213,12 @@ export function histogram(values, { label, unit, range, changed }, width) {
   picture.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
     const k = place(e), near = Math.min(Math.abs(k - from), Math.abs(k - to)) * W / n < 12;
     // Near a handle it is that which is moved: the other end stays.
+    picture.classList.add("drawn");
     start = near ? (Math.abs(k - from) < Math.abs(k - to) ? to : from) : k;
     picture.setPointerCapture(e.pointerId);
   });
   picture.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => { if (start >= 0) { const k = place(e); [from, to] = [Math.floor(Math.min(start, k)), Math.ceil(Math.max(start, k))]; paint(); } });
-  picture.addEventListener("pointerup", (/** @type {PointerEvent} */ e) => { if (start < 0) return; if (Math.abs(place(e) - start) * W / n < 3) [from, to] = [0, n]; start = -1; paint(); tell(); });
+  picture.addEventListener("pointerup", (/** @type {PointerEvent} */ e) => { if (start < 0) return; picture.classList.remove("drawn"); if (Math.abs(place(e) - start) * W / n < 3) [from, to] = [0, n]; start = -1; paint(); tell(); });
   return picture;
 
   /** @param {KeyboardEvent} e @param {number} which */
@@ -227,7 +234,7 @@ export function histogram(values, { label, unit, range, changed }, width) {
     tell();
   }
 
-  function tell() { changed(from === 0 && to === n ? null : [edge(from), edge(to) - whole]); }
+  function tell() { changed?.(from === 0 && to === n ? null : [edge(from), edge(to) - whole]); }
 
   function paint() {
     shade.setAttribute("x", String(at(from)));

@@ -115,7 +115,8 @@ export function renderDetail(panel, context, i, acts) {
         const number = shown.push({ role, label: data.title(role), text, tokens, match: found, against }) - 1;
         const paint = (/** @type {number} */ n) => found ? (found.level[n] ? `m${how.letters ? Math.ceil(4 * found.level[n] / orders) : Math.min(4, found.level[n])}` : "") + (found.clipped[n] ? " clipped" : "")
           : marked?.[n] ? kind : "";
-        replace(body, painted(text, tokens, paint, mode === "tokens", how.letters && mode !== "tokens" ? null : number));
+        const sought = occurrences(tokens.keys, String(store.get("mark")));
+        replace(body, painted(text, tokens, n => paint(n) + (sought.has(n) ? " sought" : ""), mode === "tokens", how.letters && mode !== "tokens" ? null : number));
         if (!(how.letters && mode !== "tokens")) body.querySelector("[data-token]")?.setAttribute("tabindex", "0");
       }
       return el("section", {}, el("h3", {}, label), body);
@@ -166,6 +167,13 @@ export function renderDetail(panel, context, i, acts) {
     all[next].focus();
     event.preventDefault();
   }
+}
+
+/** Which tokens are in a run of tokens that is looked for, which is written with spaces. @param {string[]} keys @param {string} run */
+function occurrences(keys, run) {
+  const wanted = run.split(" "), found = /** @type {Set<number>} */ (new Set());
+  if (run) for (let i = 0; i + wanted.length <= keys.length; i++) if (wanted.every((key, k) => keys[i + k] === key)) wanted.forEach((_, k) => found.add(i + k));
+  return found;
 }
 
 /** @param {boolean[]} marks */

@@ -58,7 +58,7 @@ function cells(content, metric) {
   return [head.map(text => ({ text })), ...content.systems.map((/** @type {any} */ system) => {
     const { score, interval: own, better_than, rank, cluster, difference: d } = system.scores[metric.name], ends = d?.interval;
     /** @type {Cell[]} */
-    const row = [{ text: system.letter }, { text: shown(system.name) }, { text: fixed(score), best: several && rank === 1, raised: better_than.map((/** @type {string} */ name) => letters.get(name)).join("") }];
+    const row = [{ text: system.letter }, { text: shown(system.name) }, { text: fixed(score), best: several && rank === 1, raised: better_than.map((/** @type {string} */ name) => letters.get(name)).sort().join("") }];
     if (intervals) row.push({ text: own ? interval(own.low, own.high, 2, false) : "" });
     if (several) {
       if (test) row.push({ text: String(cluster ?? "") });
@@ -158,7 +158,7 @@ export const exportsView = {
       draw: width => forestPlot(pairs.map(p => ({ label: `${p.system.letter} ${p.system.name}`, value: p.value, ends: p.pair?.interval, sure: p.pair?.significant ?? false })), `Δ ${metric.name} to ${a.letter}`, width),
       columns: [{ title: "System" }, { title: "Δ", number: true }, { title: "interval", number: true }], rows: pairs.map(p => [badge(p.system, true), signed(p.value), p.pair?.interval ? interval(p.pair.interval.low, p.pair.interval.high) : "n too small"]) }));
     const column = b ? "delta" : "scoreA", values = current.column(column), sorted = [...values].filter(v => !Number.isNaN(v)).sort((x, y) => x - y), at = (/** @type {number} */ q) => sorted[Math.round(q * (sorted.length - 1))];
-    charts.append(figure({ title: b ? `Δ ${metric.name} of each segment, ${b.letter} less ${a.letter}.` : `${metric.name} of each segment.`, summary: `Half of them are between ${fixed(at(0.25), 1)} and ${fixed(at(0.75), 1)}. The arrow keys move the ends of a range.`, draw: width => histogram(values, { label: b ? "Δ" : metric.name, unit: "", range: null, changed: () => {} }, width),
+    charts.append(figure({ title: b ? `Δ ${metric.name} of each segment, ${b.letter} less ${a.letter}.` : `${metric.name} of each segment.`, summary: `Half of them are between ${fixed(at(0.25), 1)} and ${fixed(at(0.75), 1)}.`, draw: width => histogram(values, { label: b ? "Δ" : metric.name, unit: "", range: null }, width),
       columns: [{ title: "Share of segments" }, { title: "at most", number: true }], rows: [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1].map(q => [`${Math.round(100 * q)} %`, fixed(at(q))]) }),
       el("p.soft", {}, "The charts of the other views can be saved there."));
     container.append(charts);

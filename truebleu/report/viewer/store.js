@@ -69,7 +69,7 @@ export class Store {
     const { view, ...rest } = { ...this.state, ...others };
     const parts = Object.entries(rest)
       .filter(([key, value]) => key in this.defaults && value !== this.defaults[key])
-      .map(([key, value]) => `${key}=${encodeURIComponent(String(value)).replace(/%(20|2C|3A|2F)/g, c => ({ "%20": "+", "%2C": ",", "%3A": ":", "%2F": "/" })[c] ?? c)}`);
+      .map(([key, value]) => `${key}=${encodeURIComponent(String(value).replace(/\p{Cs}/gu, "\uFFFD")).replace(/%(20|2C|3A|2F)/g, c => ({ "%20": "+", "%2C": ",", "%3A": ":", "%2F": "/" })[c] ?? c)}`);
     return `#${view}${parts.length ? "?" + parts.join("&") : ""}`;
   }
 

@@ -15,7 +15,8 @@ export const whyView = {
     const { metric } = context.current;
     container.append(el("h1", {}, "Why"), el("p.facts", {}, FORMULAS[metric.kind]), walked(context));
     if (context.current.b) container.append(divided(context));
-    container.append(whatIf(context), otherSettings(context));
+    container.append(whatIf(context));
+    if (context.data.settings.length > 1 || !context.current.metric.reported) container.append(otherSettings(context));
   },
 };
 
@@ -35,7 +36,7 @@ function walked(context) {
   const { data, current } = context, { a, b, setting, metric } = current, systems = b ? [a, b] : [a], box = el("section", {}, el("h2", {}, "From counts to the score"));
   if (metric.mean) {
     box.append(el("p", {}, `This ${metric.name} is the mean of the scores of ${plural(data.n, "segment")}; each segment has its own steps.`),
-      table("Steps", [{ title: "" }, ...systems.map(s => ({ title: badge(s, true), number: true }))], [["Mean of the segments' scores", ...systems.map(s => link(context, fixed(current.corpus(s)), { sort: s === a ? "scoreA" : "scoreB" }))]], { quiet: true }));
+      table("Steps", [{ title: "Step" }, ...systems.map(s => ({ title: badge(s, true), number: true }))], [["Mean of the segments' scores", ...systems.map(s => link(context, fixed(current.corpus(s)), { sort: s === a ? "scoreA" : "scoreB" }))]], { quiet: true }));
     return box;
   }
   const walks = systems.map(s => walk(setting, metric, current.table(s).totals, false));
@@ -78,7 +79,7 @@ function walked(context) {
       row("Length c, reference length r", (w, s) => [[to(w.hypothesis, "hypothesis_length", s), " / ", to(w.reference, "reference_length", s, 0)], exact(w.reference ? 100 * w.hypothesis / w.reference : 0)], b ? from(100 * (walks[1].hypothesis / walks[1].reference - walks[0].hypothesis / walks[0].reference), "hypothesis_length") : null),
       row("Brevity penalty", w => [w.brevity < 1 ? "exp(1 − r/c)" : "c ≥ r", exact(w.brevity, fixed(w.brevity, 4))], difference(w => w.brevity, 4)), score);
   }
-  const columns = [{ title: "" }, ...systems.flatMap(s => heads.map((title, k) => ({ title: [badge(s), " ", title], number: true, hint: k ? "" : s.name }))), ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} less ${a.letter}` }] : [])];
+  const columns = [{ title: "Step" }, ...systems.flatMap(s => heads.map((title, k) => ({ title: [badge(s), " ", title], number: true, hint: k ? "" : s.name }))), ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} less ${a.letter}` }] : [])];
   box.append(table(`Steps to ${metric.name}`, columns, rows, { quiet: true, class: "walk" }));
   if (metric.kind === "BLEU") box.append(el("p", {}, walks.map((w, k) => [k ? " " : "", badge(systems[k]), ` ${fixed(w.value)} = ${fixed(w.brevity, 4)} × ${fixed(w.mean)}.`])));
   if (metric.kind === "TER") box.append(el("p", {}, walks.map((w, k) => [k ? " " : "", badge(systems[k]), ` ${fixed(w.value)} = 100 × ${whole(w.hypothesis)} / ${whole(w.reference)}.`])));
@@ -169,7 +170,7 @@ function whatIf(context) {
   }
   const none = metric.kind === "chrF" ? "With several references chrF takes the best one of each segment: other orders could take another, which needs new counts." : metric.kind === "TER" ? "TER has no parameters that the counts would serve." : "This variant's parameters are what makes it; others need new counts.";
   const changed = CHANGES.some(key => store.get(key) !== store.defaults[key]);
-  return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, "What needs no new counts can be changed here, and every view follows. Tokenizer and case need counts: those in this file are below; ", el("code", {}, "--also tokenize=intl,char lowercase"), " puts more into it."),
+  return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, `What needs no new counts can be changed here, and every view follows. Tokenizer and case need counts: ${data.settings.length > 1 ? "those in this file are below" : "this file has those of one setting"}; `, el("code", {}, "--also tokenize=intl,char lowercase"), " puts more into it."),
     fields.length ? el("div.fields", {}, fields, changed ? button("Reset", () => store.reset(CHANGES)) : null) : el("p.soft", {}, none));
 }
 

@@ -1,0 +1,439 @@
+//! What one should know of single texts before believing their scores, as flags.
+//!
+//! `truebleu/report/health.py` says what each flag means to a reader; the definitions are here.
+
+use crate::lex::decode;
+use crate::lex::whitespace::{trim_end, trim_start};
+use rustc_hash::FxHashMap;
+
+/// Nothing but white space.
+pub const EMPTY: u32 = 1;
+/// A reference that the segment has not.
+pub const MISSING: u32 = 1 << 1;
+/// A hypothesis that is its source.
+pub const COPIED: u32 = 1 << 2;
+/// A hypothesis that is one of its references.
+pub const IDENTICAL: u32 = 1 << 3;
+/// A hypothesis of [`LONG`] bytes or more that is that of another source, too.
+pub const DUPLICATE: u32 = 1 << 4;
+/// A segment whose source and references have been there before.
+pub const REPEATED: u32 = 1 << 5;
+/// A hypothesis with less than half of the characters of each reference.
+pub const SHORT: u32 = 1 << 6;
+/// A hypothesis with more than twice the characters of each reference.
+pub const LARGE: u32 = 1 << 7;
+/// A hypothesis that says the same four times in a row, as no reference does.
+pub const LOOP: u32 = 1 << 8;
+/// A hypothesis in another script than all of its references.
+pub const SCRIPT: u32 = 1 << 9;
+/// A script without spaces that the tokenizer does not split.
+pub const UNSPLIT: u32 = 1 << 10;
+/// Text that has been tokenized.
+pub const TOKENIZED: u32 = 1 << 11;
+/// UTF-8 that was taken for something else.
+pub const MOJIBAKE: u32 = 1 << 12;
+/// U+FFFD, or a surrogate.
+pub const REPLACEMENT: u32 = 1 << 13;
+/// Control characters other than the tab.
+pub const CONTROL: u32 = 1 << 14;
+/// Invisible characters that words are not made of.
+pub const INVISIBLE: u32 = 1 << 15;
+/// White space at one of the ends.
+pub const EDGES: u32 = 1 << 16;
+/// Characters of HTML by name or number.
+pub const ENTITIES: u32 = 1 << 17;
+/// Brackets that are opened and not closed, where those of all references are.
+pub const BRACKETS: u32 = 1 << 18;
+
+/// Bytes of a text that is not the same as another one by chance.
+pub const LONG: usize = 20;
+/// Characters of a text whose length is compared with others'.
+const COMPARABLE: u32 = 20;
+/// Letters of a text that has a script.
+const LETTERS: u32 = 8;
+
+/// The same number of texts of each system and reference, and sources if there are any.
+pub struct Texts<'a> {
+    /// Each system's.
+    pub systems: Vec<Vec<Option<&'a [u8]>>>,
+    /// Those of the first reference, of the second …
+    pub references: Vec<Vec<Option<&'a [u8]>>>,
+    /// What was translated.
+    pub source: Option<Vec<Option<&'a [u8]>>>,
+}
+
+/// What depends on how the text is tokenized later.
+pub struct Options {
+    /// Whether text that is tokenized already is as it should be.
+    pub tokenized: bool,
+    /// Whether kana, Han, and Thai, Lao, Burmese and Khmer stay in long pieces.
+    pub unsplit: [bool; 3],
+}
+
+/// Scripts, so far as they are told apart: blocks of Unicode that are the letters of one.
+const SCRIPTS: usize = 25;
+const LATIN: usize = 0;
+const CHINESE: usize = 6;
+
+fn script(point: u32) -> Option<usize> {
+    Some(match point {
+        0xAA | 0xBA | 0xC0..=0xD6 | 0xD8..=0xF6 | 0xF8..=0x24F | 0x1E00..=0x1EFF => LATIN,
+        0x370..=0x3FF | 0x1F00..=0x1FFF => 1,
+        0x400..=0x52F => 2,
+        0x530..=0x58F => 3,
+        0x590..=0x5FF => 4,
+        0x600..=0x6FF | 0x750..=0x77F | 0x8A0..=0x8FF | 0xFB50..=0xFDFF | 0xFE70..=0xFEFE => 5,
+        0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0x20000..=0x3FFFF => CHINESE,
+        0x1100..=0x11FF | 0xAC00..=0xD7A3 => 7,
+        0xE00..=0xE7F => 8,
+        0xE80..=0xEFF => 9,
+        0xF00..=0xFFF => 10,
+        0x1000..=0x109F => 11,
+        0x10A0..=0x10FF => 12,
+        0x1200..=0x137F => 13,
+        0x1780..=0x17FF => 14,
+        // Devanagari, Bengali … Sinhala: 128 characters each.
+        0x900..=0xDFF => 15 + (point as usize - 0x900) / 0x80,
+        _ => return None,
+    })
+}
+
+/// What a text has in it.
+#[derive(Clone, Default)]
+struct Seen {
+    flags: u32,
+    /// White space aside.
+    characters: u32,
+    letters: [u32; SCRIPTS],
+    kana: u32,
+    /// How many more are opened than closed, of each kind.
+    brackets: [i32; 3],
+}
+
+impl Seen {
+    fn of(text: &[u8], options: &Options) -> Self {
+        let mut seen = Self::default();
+        let inner = trim_start(trim_end(text));
+        if inner.is_empty() {
+            seen.flags |= EMPTY;
+        }
+        if inner.len() < text.len() && !inner.is_empty() {
+            seen.flags |= EDGES;
+        }
+        let letters = inner.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+        let visible = inner.iter().filter(|&&byte| byte > b' ' && byte & 0xC0 != 0x80).count();
+        seen.letters[LATIN] = letters as u32;
+        seen.characters = visible as u32;
+        let mut wrong = Wrong::default();
+        // Where the last character ended that was not of ASCII.
+        let mut end = 0;
+        let mut at = 0;
+        while at < inner.len() {
+            let byte = inner[at];
+            if !UNUSUAL[usize::from(byte)] {
+                at += 1;
+                continue;
+            }
+            if byte.is_ascii() {
+                let (before, rest) = (&inner[..at], &inner[at + 1..]);
+                match byte {
+                    b'(' => seen.brackets[0] += 1,
+                    b')' => seen.brackets[0] -= 1,
+                    b'[' => seen.brackets[1] += 1,
+                    b']' => seen.brackets[1] -= 1,
+                    b'{' => seen.brackets[2] += 1,
+                    b'}' => seen.brackets[2] -= 1,
+                    b'&' if is_entity(rest) => seen.flags |= ENTITIES,
+                    b',' if before.ends_with(b" ") && rest.starts_with(b" ") => {
+                        seen.flags |= TOKENIZED;
+                    }
+                    b'@' if is_mark_of_tokens(before, rest) => seen.flags |= TOKENIZED,
+                    0..=0x1F | 0x7F => seen.flags |= CONTROL,
+                    _ => {}
+                }
+                at += 1;
+                continue;
+            }
+            let (point, width) = decode(&inner[at..]);
+            if at != end {
+                wrong.rest = 0;
+            }
+            let point = point.unwrap_or(0xFFFD);
+            wrong.next(point, at.checked_sub(1).map_or(0, |before| inner[before]));
+            at += width;
+            end = at;
+            match point {
+                0x80..=0x9F => seen.flags |= CONTROL,
+                0xFFFD | 0xD800..=0xDFFF => seen.flags |= REPLACEMENT,
+                0xAD | 0x180E | 0x200B | 0x200E | 0x200F | 0x202A..=0x202E | 0x2060..=0x206F => {
+                    seen.flags |= INVISIBLE;
+                }
+                0xFEFF | 0xE0000..=0xE007F => seen.flags |= INVISIBLE,
+                // SentencePiece's space.
+                0x2581 => seen.flags |= TOKENIZED,
+                _ => {
+                    if let Some(script) = script(point) {
+                        seen.letters[script] += 1;
+                        seen.kana += u32::from((0x3040..=0x30FF).contains(&point));
+                    }
+                }
+            }
+        }
+        if wrong.weight >= 2 {
+            seen.flags |= MOJIBAKE;
+        }
+        if inner.ends_with(b" .") {
+            seen.flags |= TOKENIZED;
+        }
+        if options.tokenized {
+            seen.flags &= !TOKENIZED;
+        }
+        if seen.is_unsplit(options) {
+            seen.flags |= UNSPLIT;
+        }
+        seen
+    }
+
+    fn is_unsplit(&self, options: &Options) -> bool {
+        let [kana, han, southeast_asian] = options.unsplit;
+        let others = self.letters[8] + self.letters[9] + self.letters[11] + self.letters[14];
+        let (all, chinese) = (self.characters, self.letters[CHINESE]);
+        (kana && 10 * self.kana > all)
+            || (han && 10 * (chinese - self.kana) > 3 * all)
+            || (southeast_asian && 10 * others > 3 * all)
+    }
+
+    /// The script of more than half of the letters.
+    fn script(&self) -> Option<usize> {
+        let letters: u32 = self.letters.iter().sum();
+        let most = (0..SCRIPTS).find(|&script| 2 * self.letters[script] > letters);
+        most.filter(|_| letters >= LETTERS)
+    }
+}
+
+/// Whether what follows an ampersand makes it a character's name or number.
+fn is_entity(rest: &[u8]) -> bool {
+    let (rest, digits) = match rest {
+        [b'#', b'x' | b'X', rest @ ..] => (rest, (1..=6, u8::is_ascii_hexdigit as fn(&u8) -> bool)),
+        [b'#', rest @ ..] => (rest, (1..=7, u8::is_ascii_digit as fn(&u8) -> bool)),
+        rest => (rest, (2..=8, u8::is_ascii_alphabetic as fn(&u8) -> bool)),
+    };
+    let length = rest.iter().take_while(|&byte| digits.1(byte)).count();
+    digits.0.contains(&length) && rest.get(length) == Some(&b';')
+}
+
+/// Whether an at sign is one that tokenizers leave: `@@` behind a piece of a word, ` @-@ `.
+fn is_mark_of_tokens(before: &[u8], rest: &[u8]) -> bool {
+    match rest {
+        [b'@'] | [b'@', b' ', ..] => before.last().is_some_and(|&byte| byte > b' ' && byte != b'@'),
+        [b'-', b'@', b' ', ..] => before.ends_with(b" "),
+        _ => false,
+    }
+}
+
+/// Bytes that are more than a part of a word, or a space.
+const UNUSUAL: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let control = byte < 0x20 && byte != b'\t' as usize;
+        let marks =
+            matches!(byte as u8, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'&' | b',' | b'@');
+        table[byte] = control || marks || byte >= 0x7F;
+        byte += 1;
+    }
+    table
+};
+
+/// Finds UTF-8 that was read as Windows-1252 or Latin-1: é as Ã©, ’ as â€™, и as Ð¸.
+#[derive(Default)]
+struct Wrong {
+    /// 2 and more are enough.
+    weight: u32,
+    /// Characters that are still to come of a sequence, and what it weighs.
+    rest: u32,
+    worth: u32,
+    /// What it began with.
+    lead: u32,
+}
+
+impl Wrong {
+    #[inline(always)]
+    fn next(&mut self, point: u32, before: u8) {
+        if self.rest > 0 && is_continuation(point) {
+            self.rest -= 1;
+            match (self.lead, point) {
+                // With the euro sign it is punctuation of all kinds; without it, anything.
+                (0xE2, 0x20AC) if self.rest == 1 => self.worth = 2,
+                // In French, à and a guillemet have a no-break space between them.
+                (0xE0, 0xA0) => self.rest = 0,
+                // Any word may have quotes and dashes behind it.
+                _ if self.worth < 2 && is_mark(point) => self.worth = 0,
+                _ => {}
+            }
+            if self.rest == 0 && (self.lead, point) != (0xE0, 0xA0) {
+                self.weight += self.worth;
+            }
+        } else {
+            self.rest = 0;
+            if (0xC2..=0xF4).contains(&point) {
+                self.lead = point;
+                self.rest = 1 + u32::from(point >= 0xE0) + u32::from(point >= 0xF0);
+                // Words in capitals may end in such letters.
+                let capitals = before.is_ascii_uppercase();
+                self.worth = if point <= 0xC3 && !capitals { 2 } else { 1 };
+            }
+        }
+    }
+}
+
+/// Quotes, dashes and dots.
+fn is_mark(point: u32) -> bool {
+    matches!(point, 0x2013..=0x2026 | 0x2039 | 0x203A | 0xAB | 0xBB)
+}
+
+/// Whether Windows-1252 or Latin-1 has this character where UTF-8 has bytes after the first.
+fn is_continuation(point: u32) -> bool {
+    const WINDOWS: [u32; 27] = [
+        0x20AC, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039, 0x152,
+        0x17D, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC, 0x2122, 0x161,
+        0x203A, 0x153, 0x17E, 0x178,
+    ];
+    (0x80..=0xBF).contains(&point) || (point > 0xFF && WINDOWS.contains(&point))
+}
+
+/// Whether one to four words are there four times in a row.
+fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
+    words.clear();
+    let mut start = 0;
+    for end in memchr::memchr_iter(b' ', text).chain([text.len()]) {
+        if start < end {
+            words.push(&text[start..end]);
+        }
+        start = end + 1;
+    }
+    let is_word = |word: &&[u8]| word.iter().any(|byte| byte.is_ascii_alphabetic() || *byte > 0x7F);
+    (1..=4).any(|period| {
+        let mut run = 0;
+        (period..words.len()).any(|at| {
+            run = if words[at] == words[at - period] { run + 1 } else { 0 };
+            run >= 3 * period && words[at + 1 - period..=at].iter().any(&is_word)
+        })
+    })
+}
+
+impl<'a> Texts<'a> {
+    /// The flags of each text: those of each system, of each reference, and of the source.
+    pub fn flags(&self, options: &Options) -> Vec<Vec<u32>> {
+        let count = self.systems.first().map_or(0, Vec::len);
+        let new = || vec![0u32; count];
+        let mut systems: Vec<_> = self.systems.iter().map(|_| new()).collect();
+        let mut references: Vec<_> = self.references.iter().map(|_| new()).collect();
+        let mut source: Option<_> = self.source.as_ref().map(|_| new());
+        let mut words = Vec::new();
+        for i in 0..count {
+            let seen: Vec<Option<Seen>> = self
+                .references
+                .iter()
+                .map(|column| column[i].map(|text| Seen::of(text, options)))
+                .collect();
+            for (flags, seen) in references.iter_mut().zip(&seen) {
+                flags[i] = seen.as_ref().map_or(MISSING, |seen| seen.flags);
+            }
+            let there: Vec<&Seen> = seen.iter().flatten().collect();
+            for (flags, column) in systems.iter_mut().zip(&self.systems) {
+                let Some(text) = column[i] else { continue };
+                let seen = Seen::of(text, options);
+                flags[i] = seen.flags | self.compared(i, text, &seen, &there, &mut words);
+            }
+            if let (Some(flags), Some(column)) = (&mut source, &self.source) {
+                flags[i] = column[i]
+                    .map_or(0, |text| Seen::of(text, options).flags & !TOKENIZED & !UNSPLIT);
+            }
+        }
+        for (flags, column) in systems.iter_mut().zip(&self.systems) {
+            self.find_duplicates(column, flags);
+        }
+        if let Some(flags) = source.as_mut().or(references.first_mut()) {
+            self.find_repeated(flags);
+        }
+        systems.into_iter().chain(references).chain(source).collect()
+    }
+
+    /// What comes out of comparing a hypothesis with its references and its source.
+    fn compared(
+        &self,
+        i: usize,
+        text: &'a [u8],
+        seen: &Seen,
+        references: &[&Seen],
+        words: &mut Vec<&'a [u8]>,
+    ) -> u32 {
+        let mut flags = 0;
+        let mut set = |flag, holds: bool| flags |= if holds { flag } else { 0 };
+        let filled = seen.flags & EMPTY == 0;
+        let source = self.source.as_ref().and_then(|column| column[i]);
+        set(COPIED, filled && source == Some(text));
+        let mut texts = self.references.iter().filter_map(|column| column[i]);
+        set(IDENTICAL, filled && texts.any(|reference| reference == text));
+        if references.is_empty() {
+            return flags;
+        }
+        let lengths = references.iter().map(|reference| reference.characters);
+        let (fewest, most) = lengths
+            .fold((u32::MAX, 0), |(fewest, most), length| (fewest.min(length), most.max(length)));
+        let own = seen.characters;
+        set(SHORT, filled && fewest >= COMPARABLE && 2 * own < fewest);
+        set(LARGE, own >= COMPARABLE && own > 2 * most);
+        let balanced = |seen: &Seen| seen.brackets == [0; 3];
+        set(BRACKETS, !balanced(seen) && references.iter().all(|seen| balanced(seen)));
+        let script = seen.script();
+        let others =
+            |reference: &&Seen| reference.script().is_some_and(|other| Some(other) != script);
+        set(SCRIPT, script.is_some() && references.iter().all(others));
+        let mut texts = self.references.iter().filter_map(|column| column[i]);
+        set(LOOP, is_loop(text, words) && !texts.any(|text| is_loop(text, words)));
+        flags
+    }
+
+    /// Whether two segments have the same source, or without sources the same references.
+    fn same_origin(&self, one: usize, other: usize) -> bool {
+        match &self.source {
+            Some(source) => source[one] == source[other],
+            None => self.references.iter().all(|column| column[one] == column[other]),
+        }
+    }
+
+    fn find_duplicates(&self, column: &[Option<&[u8]>], flags: &mut [u32]) {
+        // The first segment with each text, and whether another one has it of something else.
+        let mut known: FxHashMap<&[u8], (usize, bool)> = FxHashMap::default();
+        for (i, text) in column.iter().enumerate() {
+            if let Some(text) = text.filter(|text| text.len() >= LONG) {
+                let (first, different) = known.entry(text).or_insert((i, false));
+                *different |= !self.same_origin(*first, i);
+            }
+        }
+        for (flags, text) in flags.iter_mut().zip(column) {
+            if text.and_then(|text| known.get(text)).is_some_and(|known| known.1) {
+                *flags |= DUPLICATE;
+            }
+        }
+    }
+
+    fn find_repeated(&self, flags: &mut [u32]) {
+        // The first of each, by source and first reference.
+        let mut known: FxHashMap<_, Vec<usize>> = FxHashMap::default();
+        for (i, flags) in flags.iter_mut().enumerate() {
+            let source = self.source.as_ref().and_then(|column| column[i]);
+            let reference = self.references.first().and_then(|column| column[i]);
+            let before = known.entry((source, reference)).or_default();
+            let same =
+                |&other: &usize| self.references.iter().all(|column| column[i] == column[other]);
+            if before.iter().any(same) {
+                *flags |= REPEATED;
+            } else {
+                before.push(i);
+            }
+        }
+    }
+}

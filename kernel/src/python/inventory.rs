@@ -1,0 +1,197 @@
+//! What is counted beside the metrics, for Python: n-grams, words by frequency, the health of texts.
+
+use super::run::signals;
+use super::sources::Source;
+use super::table::Table;
+use super::{Lexing, current_instructions};
+use crate::contrast::{Entry, Lists};
+use crate::health::{Options, Texts};
+use crate::inventory;
+use crate::ngrams::MOST_ORDERS;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
+
+/// The tokens of systems and references, as numbers.
+#[pyclass(frozen, module = "truebleu._kernel")]
+pub struct Corpus {
+    corpus: inventory::Corpus,
+    orders: usize,
+}
+
+/// Tokens, produced and matched by each system, in the references, in all of them, segments.
+type Gram<'py> = (Vec<Bound<'py, PyAny>>, Vec<u32>, Vec<u32>, u32, u32, Vec<u32>);
+
+#[pymethods]
+impl Corpus {
+    /// Reads sources up to about `most` tokens, to look at n-grams up to `orders`.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        systems: Vec<PyRef<'_, Source>>,
+        references: Vec<PyRef<'_, Source>>,
+        tokenizer: &str,
+        lowercase: &str,
+        orders: usize,
+        most: usize,
+    ) -> PyResult<Self> {
+        if systems.is_empty() || !(1..=MOST_ORDERS).contains(&orders) {
+            return Err(PyValueError::new_err("no system at all, or no order that there is"));
+        }
+        let taken = |sources: Vec<PyRef<'_, Source>>| {
+            sources.iter().map(|source| source.take()).collect::<PyResult<Vec<_>>>()
+        };
+        let (systems, references) = (taken(systems)?, taken(references)?);
+        let lexer = Lexing::new(py, tokenizer, lowercase)?.with(current_instructions()?);
+        let read = py.detach(|| {
+            inventory::Corpus::read(systems, references, &lexer, orders, most, &mut signals(None))
+        });
+        Ok(Self { corpus: read?, orders })
+    }
+
+    /// How many segments there are.
+    fn __len__(&self) -> usize {
+        self.corpus.count()
+    }
+
+    /// Whether there were more than were read.
+    #[getter]
+    fn truncated(&self) -> bool {
+        self.corpus.truncated
+    }
+
+    /// All different tokens.
+    fn vocabulary<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        (0..self.corpus.vocabulary.count() as u32).map(|number| self.token(py, number)).collect()
+    }
+
+    /// How often the references have each token of the vocabulary.
+    fn reference_frequencies(&self, py: Python<'_>) -> Vec<u64> {
+        py.detach(|| self.corpus.reference_frequencies())
+    }
+
+    /// For each segment the reference words of each bucket, and those that each system matched.
+    /// `buckets` says for each token of the vocabulary in which of the `count` it is.
+    fn buckets(&self, py: Python<'_>, buckets: &[u8], count: usize) -> PyResult<Table> {
+        if buckets.len() != self.corpus.vocabulary.count() || count == 0 {
+            return Err(PyValueError::new_err("every token needs a bucket"));
+        }
+        let width = count * (1 + self.corpus.systems);
+        Ok(Table::new(py.detach(|| self.corpus.buckets(buckets, count)), width))
+    }
+
+    /// For each order how many n-grams each system has, and the references together at the end; and
+    /// how many of each system match.
+    fn totals(&self) -> Vec<(Vec<u64>, Vec<u64>)> {
+        let of = |rows: &[[u64; MOST_ORDERS]], order| rows.iter().map(|row| row[order]).collect();
+        let Self { corpus, orders } = self;
+        (0..*orders)
+            .map(|order| (of(&corpus.produced, order), of(&corpus.matched, order)))
+            .collect()
+    }
+
+    /// For each order, and each pair of systems (or one and None), the n-grams of the differences,
+    /// of those that are over, and of those that are missed.
+    #[pyo3(signature = (*, pairs, limit, examples, least))]
+    fn contrasts<'py>(
+        &self,
+        py: Python<'py>,
+        pairs: Vec<(usize, Option<usize>)>,
+        limit: usize,
+        examples: usize,
+        least: u32,
+    ) -> PyResult<Vec<Vec<Vec<Vec<Gram<'py>>>>>> {
+        let systems = self.corpus.systems;
+        let known = |&(one, other): &(usize, Option<usize>)| {
+            one < systems && other.is_none_or(|other| other < systems)
+        };
+        if limit == 0 || !pairs.iter().all(known) {
+            return Err(PyValueError::new_err("no such system, or lists of nothing"));
+        }
+        let lists = Lists { orders: self.orders, pairs: &pairs, limit, examples, least };
+        let found = py.detach(|| lists.of(&self.corpus));
+        let gram = |entry: Entry| -> PyResult<Gram<'py>> {
+            let tokens = entry.tokens.iter().map(|&number| self.token(py, number));
+            Ok((
+                tokens.collect::<PyResult<_>>()?,
+                entry.produced,
+                entry.matched,
+                entry.reference,
+                entry.occurrences,
+                entry.segments,
+            ))
+        };
+        let list = |entries: Vec<Entry>| entries.into_iter().map(gram).collect::<PyResult<_>>();
+        let lists = |lists: [Vec<Entry>; 3]| lists.into_iter().map(list).collect::<PyResult<_>>();
+        let orders = found.into_iter().map(|order| order.into_iter().map(lists).collect());
+        orders.collect()
+    }
+}
+
+impl Corpus {
+    fn token<'py>(&self, py: Python<'py>, number: u32) -> PyResult<Bound<'py, PyAny>> {
+        let bytes = self.corpus.vocabulary.token(number);
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(PyString::new(py, text).into_any()),
+            Err(_) => PyBytes::new(py, bytes).call_method1("decode", ("utf-8", "surrogatepass")),
+        }
+    }
+}
+
+/// The flags of each text, as bits: a column of 32-bit little-endian integers for each system, each
+/// reference, and the source if there is one, with the number of texts that have each bit.
+///
+/// Columns are lists of bytes and None, all of the same length. `unsplit` are the scripts (kana,
+/// Han, Southeast Asian) that the tokenizer leaves in long pieces.
+#[pyfunction]
+#[pyo3(signature = (systems, references, source, *, tokenized, unsplit))]
+pub fn health<'py>(
+    py: Python<'py>,
+    systems: Vec<Bound<'py, PyTuple>>,
+    references: Vec<Bound<'py, PyTuple>>,
+    source: Option<Bound<'py, PyTuple>>,
+    tokenized: bool,
+    unsplit: (bool, bool, bool),
+) -> PyResult<Bound<'py, PyList>> {
+    let column = |column: &Bound<'py, PyTuple>| -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
+        column
+            .iter()
+            .map(|item| match item.is_none() {
+                true => Ok(None),
+                false => Ok(Some(item.cast_into::<PyBytes>()?)),
+            })
+            .collect()
+    };
+    let columns =
+        |given: &[Bound<'py, PyTuple>]| -> PyResult<Vec<_>> { given.iter().map(column).collect() };
+    let (systems, references) = (columns(&systems)?, columns(&references)?);
+    let source = source.as_ref().map(column).transpose()?;
+    fn bytes<'a>(column: &'a [Option<Bound<'_, PyBytes>>]) -> Vec<Option<&'a [u8]>> {
+        column.iter().map(|item| item.as_ref().map(|item| item.as_bytes())).collect()
+    }
+    let systems: Vec<_> = systems.iter().map(|column| bytes(column)).collect();
+    let references: Vec<_> = references.iter().map(|column| bytes(column)).collect();
+    let source = source.as_ref().map(|column| bytes(column));
+    let count = systems.first().map_or(0, Vec::len);
+    let all = systems.iter().chain(&references).chain(&source);
+    if all.clone().any(|column| column.len() != count) {
+        return Err(PyValueError::new_err("columns of different lengths"));
+    }
+    let options = Options { tokenized, unsplit: [unsplit.0, unsplit.1, unsplit.2] };
+    let texts = Texts { systems, references, source };
+    let flags = py.detach(|| texts.flags(&options));
+    let list = PyList::empty(py);
+    for column in flags {
+        let mut counts = vec![0u64; 32];
+        for flags in &column {
+            let mut rest = *flags;
+            while rest != 0 {
+                counts[rest.trailing_zeros() as usize] += 1;
+                rest &= rest - 1;
+            }
+        }
+        let bytes: Vec<u8> = column.iter().flat_map(|flags| flags.to_le_bytes()).collect();
+        list.append((PyBytes::new(py, &bytes), counts))?;
+    }
+    Ok(list)
+}

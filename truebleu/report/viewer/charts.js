@@ -99,8 +99,9 @@ export function bars(groups, systems, label, width) {
   return canvas(width, bottom + 18, label, axis(ticks(0, high, wide ? 6 : 3), x, 0, bottom), groups.map((g, i) => {
     const top = i * tall + (wide ? (tall - thick * systems.length) / 2 : head), middle = top + thick * systems.length / 2;
     const press = g.act && { click: g.act, keydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); e.stopPropagation(); g.act?.(); } } };
-    return svg("g.group", { class: g.few ? "few" : "", role: g.act ? "button" : "img", tabindex: g.act ? 0 : null, "aria-label": g.act ? null : g.told, on: press || {} },
-      svg("rect.back", { x: 0, y: i * tall, width, height: tall }),
+    // What is pressed lies below what is drawn: its name is a sentence, not the scattered words of the picture.
+    return [svg("g.group", { role: g.act ? "button" : "img", tabindex: g.act ? 0 : null, "aria-label": g.told, on: press || {} }, svg("title", {}, g.told), svg("rect.back", { x: 0, y: i * tall, width, height: tall })),
+      svg("g", { class: g.few ? "few" : "", "aria-hidden": "true", "pointer-events": "none" },
       wide ? [svg("text.name", { x: 2, y: middle - 1 }, fitted(g.label, left - 8)), svg("text.tick", { x: 2, y: middle + 12 }, g.n)]
         : [svg("text.name", { x: 2, y: top - 5 }, fitted(g.label, width - LETTER * g.n.length - 16)), svg("text.tick", { x: width - 2, y: top - 5, "text-anchor": "end" }, g.n)],
       systems.map((s, k) => {
@@ -108,7 +109,7 @@ export function bars(groups, systems, label, width) {
         return [svg("text.tick", { x: left + 12, y: y + 10, "text-anchor": "end" }, s.letter), svg("rect.bar", { class: `sys-${s.index % 6}`, x: left + 18, y: y + 1, width: Math.max(0, x(value) - left - 18) || 0, height: thick - 2 }),
           whisker(g.ends[k], x, y + thick / 2), svg("text.tick", { x: width - right + 40, y: y + 10, "text-anchor": "end" }, fixed(value, 1))];
       }),
-      wide && g.delta ? svg("text.delta", { x: width - 2, y: middle + 4, "text-anchor": "end" }, g.delta) : null);
+      wide && g.delta ? svg("text.delta", { x: width - 2, y: middle + 4, "text-anchor": "end" }, g.delta) : null)];
   }));
 }
 

@@ -1,5 +1,5 @@
 // What the state means for the data: the metric, the two systems, their numbers, and which segments are chosen.
-import {corpusScore, jackknife, leftOut, metricOf, random, segmentScores} from "./formula.js";
+import {corpusScore, jackknife, leftOut, metricOf, random, segmentScores, SMOOTHING} from "./formula.js";
 
 /** @typedef {import("./data.js").Data} Data */
 /** @typedef {import("./data.js").Setting} Setting */
@@ -53,6 +53,23 @@ export function showFiltered(store, filters) {
   store.set({ ...FILTERS, view: "segments", seg: null, ...filters });
 }
 
+/**
+ * Whether a parameter can have a value, which may come from an address that somebody wrote.
+ * @param {string} key @param {any} value @param {Record<string, any>} own the setting's parameters @param {number | null} order
+ */
+function possible(key, value, own, order) {
+  const whole = (/** @type {number} */ least) => Number.isInteger(value) && value >= least && value <= own[key];
+  const orders = order !== null && order >= 1 && order <= own.max_order ? order : own.max_order;
+  switch (key) {
+    case "smoothing": return Object.hasOwn(SMOOTHING, value);
+    case "smoothing_value": case "beta": return value >= 0;
+    case "max_order": return whole(1);
+    case "char_order": case "word_order": return whole(0);
+    case "weights": return value === "mean" || value.split(",").length === orders && value.split(",").every((/** @type {string} */ w) => Number(w) >= 0) && /[1-9]/.test(value);
+    default: return true;
+  }
+}
+
 /** Numbers of what is chosen; all are cached until what they depend on changes. */
 export class Current {
   /** @param {Data} data @param {Store} store @param {Background} worker */
@@ -89,9 +106,11 @@ export class Current {
     const { store } = this, p = this.setting.parameters;
     /** @type {Record<string, any>} */
     const changes = {};
+    // chrF takes the reference with the highest score, which other parameters would change.
+    if (this.setting.metric === "chrF" && this.data.references > 1) return changes;
     for (const key of CHANGES) {
       const value = store.get(key);
-      if (value === null || value === "" || !(key in p)) continue;
+      if (value === null || value === "" || !(key in p) || !possible(key, value, p, store.get("max_order"))) continue;
       changes[key] = key === "weights" ? (value === "mean" ? null : value.split(",").map(Number)) : key === "effective_order" ? value === "yes" : value;
     }
     return changes;

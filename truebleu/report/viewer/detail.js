@@ -113,7 +113,7 @@ export function renderDetail(panel, context, i, acts) {
       else if (!tokens || mode === "plain" || ((mode === "diff" || mode === "ref") && !marked)) replace(body, visible(text));
       else {
         const number = shown.push({ role, label: data.title(role), text, tokens, match: found, against }) - 1;
-        const paint = (/** @type {number} */ n) => found ? (found.level[n] ? `m${how.letters ? Math.ceil(4 * found.level[n] / orders) : Math.min(4, found.level[n])}` : "") + (found.clipped[n] ? " clipped" : "")
+        const paint = (/** @type {number} */ n) => found ? (found.level[n] ? `m${how.letters ? Math.ceil(4 * found.level[n] / orders) : Math.min(4, found.level[n])}` : "") + (found.clipped[n] && role.startsWith("system") ? " clipped" : "")
           : marked?.[n] ? kind : "";
         const sought = occurrences(tokens.keys, String(store.get("mark")));
         replace(body, painted(text, tokens, n => paint(n) + (sought.has(n) ? " sought" : ""), mode === "tokens", how.letters && mode !== "tokens" ? null : number));

@@ -65,8 +65,8 @@ function signatureOf(setting, p) {
   if (setting.metric === "chrF") {
     fields.set("nc", String(p.char_order));
     fields.set("nw", String(p.word_order));
-    if (p.beta !== 2) fields.set("beta", String(p.beta));
-    return [...fields].map(([key, value]) => `${key}:${value}`).join("|");
+    fields.delete("beta");
+    return [...fields].flatMap(([key, value]) => [`${key}:${value}`, ...(key === "space" && p.beta !== 2 ? [`beta:${p.beta}`] : [])]).join("|");
   }
   const value = smoothingValue(p);
   const drop = missing(p, p.aggregate === "segments") === "drop";

@@ -136,7 +136,10 @@ class App {
         on: { click: (/** @type {MouseEvent} */ e) => { if (!e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); store.set({ view: view.id }); } } } },
       view.title, count ? el("span.count", {}, String(count)) : null);
     }));
-    if (inNav) this.nav.querySelector("[aria-current]")?.focus();
+    const place = /** @type {HTMLElement | null} */ (this.nav.querySelector("[aria-current]"));
+    if (inNav) place?.focus();
+    // On a narrow screen the rail is a strip that scrolls.
+    place?.scrollIntoView({ block: "nearest", inline: "nearest" });
     const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.choice;
     const systems = data.systems.map(s => /** @type {const} */ ([String(s.index), `${s.letter} ${s.name}`]));
     const { a, b } = current;

@@ -1,0 +1,161 @@
+"""What the report costs whoever opens it: paint, list, sort, search, scrolling, memory, in Chromium.
+
+`measure` gives one page's figures; BUDGETS says what was promised, by segments. The tests of the
+report fail at twice the budget, `make bench ROWS=report` says whether it is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# Debian's name first.
+BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+
+MEGABYTE = 1e6
+
+# Name: unit, and the most for 1,000, 10,000 and 100,000 segments (two systems, one reference, a
+# source).
+BUDGETS: dict[str, tuple[str, dict[int, float]]] = {
+    "file": ("MB", {1_000: 1, 10_000: 3, 100_000: 32}),
+    "first paint": ("ms", {1_000: 300, 10_000: 300, 100_000: 600}),
+    "list usable": ("ms", {1_000: 500, 10_000: 800, 100_000: 3000}),
+    "sort": ("ms", {1_000: 20, 10_000: 20, 100_000: 150}),
+    "search": ("ms", {1_000: 20, 10_000: 20, 100_000: 100}),
+    "scroll, p95": ("ms", {1_000: 34, 10_000: 34, 100_000: 34}),
+    "memory": ("MB", {1_000: 40, 10_000: 40, 100_000: 150}),
+    "interval of 9 in 10": ("ms", {1_000: 1000, 10_000: 1000}),
+}
+
+SORT = """name => {
+  const button = [...document.querySelectorAll(".head button")].find(b => b.title.includes(name));
+  const start = performance.now();
+  button.click();
+  document.querySelector(".grid").getBoundingClientRect();
+  return performance.now() - start;
+}"""
+
+# From the change of the address until the list shows what was found.
+FILTER = """where => new Promise(done => {
+  let start;
+  addEventListener("hashchange", () => { start = performance.now(); }, {capture: true, once: true});
+  addEventListener("hashchange", () => setTimeout(() => {
+    document.querySelector(".grid").getBoundingClientRect();
+    done(performance.now() - start);
+  }), {once: true});
+  location.hash = where;
+})"""
+
+SCROLL = """async () => {
+  const grid = document.querySelector(".grid"), frame = () => new Promise(requestAnimationFrame);
+  const times = [];
+  for (let i = 0, at = 1; i < 60; i++) {
+    at = (at * 7919 + 13) % 104729;
+    const start = performance.now();
+    grid.scrollTop = at / 104729 * (grid.scrollHeight - grid.clientHeight);
+    await frame();
+    await frame();
+    times.push(performance.now() - start);
+  }
+  return times.sort((a, b) => a - b)[Math.floor(0.95 * times.length)];
+}"""
+
+
+def page(folder: Path, segments: int) -> Path:
+    """A report on two systems, with a source, as `truebleu report` writes it."""
+    import truebleu as tb
+
+    text = corpus.four_references().head(segments)
+    # Other systems' outputs stand for the second system and for the source.
+    reference, other, source, _ = text.references
+    path = folder / f"report-{segments}.html"
+    tb.report({"one": text.hypotheses, "two": other}, reference, source=source, path=path)
+    return path
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A browser; None where there is none to start."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        path = None
+    if path is None:
+        yield None
+        return
+    # Chromium's sandbox does not work for root, as which containers run.
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
+        yield browser
+        browser.close()
+
+
+def measure(browser: Any, path: Path, segments: int, runs: int = 3) -> dict[str, float]:
+    """A page's figures, in the units of BUDGETS; the best of some runs of each.
+
+    All but the sizes are elapsed time, and other work on the machine only ever adds to that.
+    """
+    each = [_once(browser, path, segments) for _ in range(runs)]
+    return {name: min(one[name] for one in each) for name in each[0]}
+
+
+def told(figures: dict[str, float]) -> str:
+    """Figures in one line."""
+    return ", ".join(f"{name} {_rounded(figures[name])} {BUDGETS[name][0]}" for name in figures)
+
+
+def promised(segments: int) -> dict[str, float]:
+    """The most of each figure for a report on so many segments."""
+    return {name: most[segments] for name, (_, most) in BUDGETS.items() if segments in most}
+
+
+def _rounded(x: float) -> str:
+    return f"{x:.1f}" if x < 10 and x % 1 else f"{x:.0f}"
+
+
+def _once(browser: Any, path: Path, segments: int) -> dict[str, float]:
+    context = browser.new_context(viewport={"width": 1360, "height": 850})
+    context.add_init_script(
+        """new MutationObserver((_, self) => {
+          if (document.documentElement?.dataset.ready) {
+            self.disconnect();
+            requestAnimationFrame(() => { window.usable = performance.now(); });
+          }
+        }).observe(document, {attributes: true, subtree: true});"""
+    )
+    tab = context.new_page()
+    tab.set_default_timeout(120_000)
+    tab.goto(f"{path.as_uri()}#segments")
+    tab.locator("html[data-ready]").wait_for(state="attached")
+    tab.locator(".rows .row").first.wait_for()
+    tab.wait_for_timeout(200)
+    told = {"file": path.stat().st_size / MEGABYTE}
+    told["first paint"] = tab.evaluate(
+        "() => performance.getEntriesByName('first-contentful-paint')[0].startTime"
+    )
+    told["list usable"] = tab.evaluate("() => window.usable")
+    told["sort"] = tab.evaluate(SORT, "difference of the segment")
+    told["search"] = max(tab.evaluate(FILTER, f"#segments?find={word}") for word in ("house", "e"))
+    tab.evaluate(FILTER, "#segments")
+    told["scroll, p95"] = tab.evaluate(SCROLL)
+    session = context.new_cdp_session(tab)
+    session.send("HeapProfiler.collectGarbage")
+    used = session.send("Runtime.getHeapUsage")
+    told["memory"] = (used["usedSize"] + used["backingStorageSize"]) / MEGABYTE
+    if segments <= 10_000:
+        start = tab.evaluate("() => performance.now()")
+        tab.evaluate(FILTER, "#segments?range=length:4:")
+        tab.locator(".subset", has_text="bootstrap").wait_for()
+        told["interval of 9 in 10"] = tab.evaluate("() => performance.now()") - start
+    context.close()
+    return told

@@ -1,0 +1,133 @@
+"""Every view under axe-core, in light, dark and forced colours, narrow and wide; and at 400% zoom."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+AXE = "4.14.1"
+SHA256 = "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745"
+
+# Each view, and what can be open in it.
+OPEN = {
+    "segment": "#segments?seg=3",
+    "tokens": "#segments?seg=17&mode=tokens",
+    "differences": "#segments?seg=17&mode=diff",
+    "filters": "#segments?panel=true&outcome=b&find=the",
+    "nothing": "#segments?find=there+is+no+such+text",
+    "chrF": "#segments?setting=1&seg=2",
+    "TER": "#segments?setting=2&seg=2",
+    "why chrF": "#why?setting=1",
+    "changed": "#why?smoothing=floor&max_order=3",
+    "TER's summary": "#summary?setting=2&a=2&b=0",
+}
+
+
+@pytest.fixture(scope="session")
+def axe():
+    """axe-core's script. It is no part of the repository: npm brings it, once."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "truebleu-tests"
+    packed = cache / f"axe-core-{AXE}.tgz"
+    if not packed.exists():
+        npm = shutil.which("npm")
+        if not npm:
+            pytest.skip("no npm to fetch axe-core with")
+        cache.mkdir(parents=True, exist_ok=True)
+        command = [npm, "pack", "--silent", f"axe-core@{AXE}"]
+        done = subprocess.run(command, check=False, cwd=cache, capture_output=True, text=True)
+        if done.returncode:
+            pytest.skip(f"axe-core could not be fetched: {done.stderr.strip()[-200:]}")
+    assert hashlib.sha256(packed.read_bytes()).hexdigest() == SHA256
+    with tarfile.open(packed) as archive:
+        file = archive.extractfile("package/axe.min.js")
+        assert file is not None
+        return file.read().decode()
+
+
+def found(tab):
+    """What axe calls serious or critical, with the elements that it says it of."""
+    result = tab.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
+    return {
+        f"{rule['id']} ({rule['impact']}): {rule['help']}": [
+            f"{node['target']} {node['html'][:160]} {node['failureSummary'][:300]}"
+            for node in rule["nodes"][:4]
+        ]
+        for rule in result["violations"]
+        if rule["impact"] in {"serious", "critical"}
+    }
+
+
+LOOKS = {
+    "light": {"color_scheme": "light"},
+    "dark": {"color_scheme": "dark"},
+    "forced": {"forced_colors": "active"},
+    "narrow": {"color_scheme": "light", "viewport": {"width": 320, "height": 640}},
+    "narrow, dark": {"color_scheme": "dark", "viewport": {"width": 320, "height": 640}},
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_axe_finds_nothing_serious(example, opened, axe, look):
+    options = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"} | LOOKS[look]
+    sheet = opened(example.path, script=axe, **options)
+    places = {view: f"#{view}" for view in sheet.views} | OPEN
+    wrong = {}
+    for name, place in places.items():
+        wrong |= {f"{name}: {rule}": nodes for rule, nodes in found(sheet.go(place)).items()}
+    sheet.go("#summary")
+    sheet.page.keyboard.press("?")
+    sheet.page.get_by_role("dialog").wait_for()
+    wrong |= {f"help: {rule}": nodes for rule, nodes in found(sheet.page).items()}
+    assert not wrong
+
+
+def test_axe_finds_nothing_serious_without_script(example, browser, axe):
+    """The static summary alone: where script is off, axe cannot run; so it is shown by hand."""
+    context = browser.new_context()
+    tab = context.new_page()
+    text = example.path.read_text("utf-8")
+    start, end = text.index("<script"), text.index("</body>")
+    tab.set_content(text[:start] + text[end:])
+    tab.evaluate(f"() => {{ {axe} }}")
+    assert not found(tab)
+    context.close()
+
+
+@pytest.mark.parametrize("width", [320, 1440])
+def test_nothing_is_cut_off_at_the_side(example, opened, width):
+    """No view scrolls sideways but within its tables and charts."""
+    sheet = opened(example.path, viewport={"width": width, "height": 800})
+    for place in [f"#{view}" for view in sheet.views] + list(OPEN.values()):
+        tab = sheet.go(place)
+        wide = tab.evaluate(
+            "() => [document.documentElement, document.querySelector('main.view')]"
+            ".map(e => e.scrollWidth - e.clientWidth)"
+        )
+        assert max(wide) <= 0, (place, wide)
+
+
+def test_tables_scroll_only_where_they_must(example, opened):
+    """A table that fits has no scroll bar: at 1360 pixels none of the summary's needs one."""
+    sheet = opened(example.path)
+    tables = sheet.page.locator("main .table")
+    for i in range(tables.count()):
+        assert tables.nth(i).evaluate("t => t.scrollWidth <= t.clientWidth"), i
+        assert tables.nth(i).evaluate("t => t.offsetHeight - t.clientHeight") == 0, i
+
+
+def test_targets_are_large_enough(example, opened):
+    """Buttons, links and fields are 24 pixels high and wide (WCAG 2.5.8), or stand in text."""
+    sheet = opened(example.path)
+    small = """() => [...document.querySelectorAll("button, select, input, a[href]")]
+      .filter(e => e.checkVisibility() && !e.matches(".skip") && getComputedStyle(e).display !== "inline")
+      .map(e => [e.getBoundingClientRect(), e])
+      .filter(([box, e]) => box.width && !(e.type === "checkbox" || e.type === "radio" ? e.closest("label").getBoundingClientRect().height >= 24 : box.height >= 23.5 && box.width >= 23.5))
+      .map(([box, e]) => `${e.outerHTML.slice(0, 120)} ${box.width}x${box.height}`)"""
+    for place in [f"#{view}" for view in sheet.views] + list(OPEN.values()):
+        assert not sheet.go(place).evaluate(small), place

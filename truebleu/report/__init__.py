@@ -2,6 +2,7 @@
 
 reading.py     what people pass, read once
 contents.py    from that to the manifest, which is the contract, and the blocks of data
+ngrams.py  buckets.py  health.py     what is counted beside the metrics
 payload.py     blocks as bytes; the one way in which text gets into HTML
 summary.py     what can be read without script
 page.py        page.html, page.css and the modules of viewer/ as one file

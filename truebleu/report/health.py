@@ -73,8 +73,8 @@ FLAGS = (
         "repeated-segment",
         "Segment occurs again",
         "note",
-        "A segment before this one has the same source and references. Segments that are "
-        "repeated count as often, and make intervals narrower than they should be.",
+        "A segment before this one has the same source and references. What is repeated "
+        "counts several times, and makes intervals narrower than they should be.",
     ),
     Flag(
         "much-shorter",
@@ -161,7 +161,8 @@ FLAGS = (
         "unbalanced-brackets",
         "Unbalanced brackets",
         "note",
-        "As many brackets are not opened as closed, while all references have as many.",
+        "Some are opened and not closed, or closed and not opened, and all references have "
+        "as many of both.",
     ),
 )
 

@@ -107,16 +107,17 @@ const FORMATS = /** @type {Record<string, [string, string, string, (content: any
 
 // ---- segments ----
 
-/** The chosen segments in their order, with what is known of them, a line each. @param {Context} context @param {boolean} lines JSON Lines instead of TSV @param {boolean} safe @param {() => boolean} going */
-async function* segmentLines(context, lines, safe, going) {
-  const { data, current } = context, { a, b } = current, { documents, labels } = data, roles = data.redacted ? [] : data.roles;
+/** The chosen segments in their order, with what is known of them, a line each. @param {Context} context @param {boolean} lines JSON Lines instead of TSV @param {boolean} safe */
+async function* segmentLines(context, lines, safe) {
+  const { data, current } = context, { a, b, chosen, id } = current, { documents, labels } = data, roles = data.redacted ? [] : data.roles;
   const names = ["segment", ...(documents ? ["document"] : []), ...labels.map(l => l.name), ...data.systems.map(s => `${current.metric.name} ${s.letter} ${s.name}`), ...(b ? [`Δ ${b.letter} less ${a.letter}`] : []), "influence", ...roles.map(role => data.title(role))];
   if (!lines) yield separated(names.map(name => guarded(shown(name), safe)), "\t");
   const influence = current.column("influence");
-  for (let at = 0; at < current.chosen.length && going(); at++) {
-    const i = current.chosen[at];
+  for (let at = 0; at < chosen.length; at++) {
+    const i = chosen[at];
     if (at % 2000 === 1999) await new Promise(done => setTimeout(done));
     if (data.manifest.serve) await data.have(i);
+    if (current.id !== id) throw new Error("the settings were changed meanwhile");
     const delta = b ? current.column("delta")[i] : null;
     yield lines ? JSON.stringify({ ...record(context, i), labels: Object.fromEntries(labels.map(l => [l.name, l.values[l.of[i]]])), difference: delta, influence: influence[i] })
       : separated([i + 1, ...(documents ? [documents.names[documents.of[i]]] : []), ...labels.map(l => l.values[l.of[i]]), ...data.systems.map(s => current.scores(s)[i]), ...(b ? [delta] : []), influence[i], ...roles.map(role => data.text(role, i))].map(value => guarded(value, safe)), "\t");
@@ -125,10 +126,10 @@ async function* segmentLines(context, lines, safe, going) {
 
 /** @param {Context} context @param {boolean} lines @param {boolean} safe */
 async function saveSegments(context, lines, safe) {
-  const parts = [], { id } = context.current;
+  const parts = [];
   try {
-    for await (const line of segmentLines(context, lines, safe, () => context.current.id === id)) parts.push(line, "\n");
-  } catch (error) { announce(/** @type {Error} */ (error).message); return; }
+    for await (const line of segmentLines(context, lines, safe)) parts.push(line, "\n");
+  } catch (error) { announce(`Not saved: ${/** @type {Error} */ (error).message}`); return; }
   download(lines ? "segments.jsonl" : "segments.tsv", lines ? "application/jsonl" : "text/tab-separated-values", parts.join(""));
   announce("Saved");
 }

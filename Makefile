@@ -29,6 +29,10 @@ demo: $(VENV)/.installed ## score the example systems, and see what to try next
 	$(call show,compare $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/birch.en $(DE_EN)/cedar.en $(DE_EN)/aspen.en -f text)
 	@printf '\nTwo English-to-Chinese systems, with the tokenizer for Chinese:\n'
 	$(call show,score $(EN_ZH)/reference.zh -i $(EN_ZH)/cedar.zh $(EN_ZH)/birch.zh -tok zh -f text)
+	@printf '\nWho wins, is it real, why, and where: one page to open in a browser, or to send.\n'
+	@mkdir -p build
+	$(call show,report $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/birch.en $(DE_EN)/cedar.en $(DE_EN)/aspen.en -s $(DE_EN)/source.de --docs $(DE_EN)/documents.txt -m bleu chrf ter --also tokenize=intl lowercase -o build/report.html)
+	@printf 'Written: %s\n' 'file://$(CURDIR)/build/report.html'
 	@printf '\nNext, in the same environment (source $(BIN)/activate):\n\n'
 	@printf '  %-84s %s\n' \
 		'truebleu explain $(DE_EN)/reference.a.en -i $(DE_EN)/cedar.en --segment 17' 'why this score' \

@@ -16,7 +16,7 @@ NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel -name target -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test upstream bench lint lint-js format docs clean help
+.PHONY: demo test upstream bench screenshots lint lint-js format docs clean help
 .DELETE_ON_ERROR:
 
 DE_EN := examples/de-en
@@ -61,6 +61,9 @@ lint: $(VENV)/.installed $(VENV)/.group-lint ## what continuous integration insi
 	cargo fmt --all --check
 	cargo clippy --all-targets --quiet -- -D warnings
 	cargo clippy --all-targets --all-features --quiet -- -D warnings
+
+screenshots: $(VENV)/.installed $(VENV)/.group-test ## pictures of every view of the report, light and dark, into build/screenshots
+	@$(BIN)/python tests/report/screenshots.py build/screenshots
 
 lint-js: ## the types of the report's script, which its comments say; npm brings the type checker
 	@command -v npx >/dev/null || { echo 'The type checker for JavaScript needs Node and npm (Debian and Ubuntu: apt-get install nodejs npm).' >&2; exit 1; }

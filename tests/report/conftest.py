@@ -23,7 +23,10 @@ def browser():
     # Chromium's sandbox does not work for root, as which containers run.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=arguments)
+        # Scroll bars take room, and people see them; Playwright would hide them.
+        started = playwright.chromium.launch(
+            executable_path=path, args=arguments, ignore_default_args=["--hide-scrollbars"]
+        )
         yield started
         started.close()
 

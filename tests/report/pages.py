@@ -110,7 +110,7 @@ class Example:
 
     systems = ("birch", "cedar", "aspen")
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, samples: int | None = 200, confidence: int = 200) -> None:
         self.hypotheses = {name: lines(f"de-en/{name}.en") for name in self.systems}
         streams = [lines(f"de-en/reference.{name}.en") for name in "ab"]
         self.references = list(map(list, zip(*streams, strict=True)))
@@ -127,8 +127,8 @@ class Example:
             labels=self.labels,
             metrics=self.metrics,
             also=self.also,
-            samples=200,
-            confidence=200,
+            samples=samples,
+            confidence=confidence,
             languages=("de", "en"),
             title="Three systems",
         )

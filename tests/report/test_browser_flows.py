@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 
 import pytest
 from playwright_or_skip import expect
 
-# What 3.3 of the page's help says; the views' own keys are read off the rail.
-FIRST = "#segments"
+import truebleu as tb
+from truebleu.comparison import separated
+
+# What has the focus: its place and name, whether it is anything, whether that shows, and its size.
+FOCUSED = """() => {
+  const e = document.activeElement, box = e.getBoundingClientRect();
+  const name = e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? e.textContent;
+  const {outlineStyle, outlineWidth} = getComputedStyle(e);
+  // In a picture a frame is drawn instead of an outline, or a knob is filled.
+  const part = query => e.querySelector(query) ?? document.body;
+  const marked = outlineStyle !== "none" && outlineWidth !== "0px" ||
+    getComputedStyle(part(":scope > .back")).stroke !== "none" ||
+    getComputedStyle(part(":scope > .knob")).strokeWidth === "3px";
+  const place = [...document.querySelectorAll("*")].indexOf(e);
+  return [`${place} ${e.tagName} ${name}`, e !== document.body, marked, box.width, box.height];
+}"""
 
 
 def pressed(tab, *keys):
@@ -55,13 +72,7 @@ def test_tab_goes_through_every_view_and_shows_where_it_is(example, opened):
         seen = set()
         for _ in range(60):
             tab.keyboard.press("Tab")
-            name, inside, marked, wide, high = tab.evaluate("""() => {
-              const e = document.activeElement, style = getComputedStyle(e), box = e.getBoundingClientRect();
-              const name = e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? e.textContent;
-              const all = [...document.querySelectorAll("*")];
-              return [`${all.indexOf(e)} ${e.tagName} ${name}`, e !== document.body,
-                style.outlineStyle !== "none" && style.outlineWidth !== "0px", box.width, box.height];
-            }""")
+            name, inside, marked, wide, high = tab.evaluate(FOCUSED)
             if not inside or name in seen:
                 break
             seen.add(name)
@@ -314,3 +325,95 @@ def test_an_address_is_the_state(example, opened, state):
     # And what the page itself says its address is, leads there again.
     second.page.evaluate("() => document.activeElement?.blur()")
     assert second.page.url.partition("#")[2].partition("?")[0] == state[1:].partition("?")[0]
+
+
+# ---- what can be taken away ----
+
+
+def downloaded(tab, button):
+    with tab.expect_download() as waiting:
+        button.click()
+    with open(waiting.value.path(), encoding="utf-8", newline="") as file:
+        return waiting.value.suggested_filename, file.read()
+
+
+def test_the_comparison_that_is_saved_is_the_api_s(example, opened):
+    content = example.report.to_dict()["comparison"]
+    sheet = opened(example.path)
+    tab = sheet.go("#exports?format=json")
+    name, text = downloaded(tab, tab.get_by_role("button", name="Save", exact=True).first)
+    assert name == "comparison.json"
+    assert json.loads(text) == content
+    tab = sheet.go("#exports?format=csv")
+    name, text = downloaded(tab, tab.get_by_role("button", name="Save", exact=True).first)
+    assert name == "comparison.csv"
+    assert text == separated.render(content, ",")
+    # And that is `compare`'s, but for the letters, which are given in the order of its ranks.
+    settings = {"metrics": example.metrics, "samples": 200, "confidence": 200}
+    compared = tb.compare(example.hypotheses, example.references, **settings)
+    rows, wanted = (
+        [
+            {k: v for k, v in row.items() if k not in {"letter", "better_than"}}
+            for row in csv.DictReader(io.StringIO(one))
+        ]
+        for one in (text, compared.csv())
+    )
+    assert rows == wanted
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_segments_that_are_saved_are_python_s(example, opened, number):
+    """Every segment's score, difference and influence, in full, and its texts."""
+    metric = example.metrics[number]
+    scores = {
+        name: list(metric.segments(texts, example.references))
+        for name, texts in example.hypotheses.items()
+    }
+    sheet = opened(example.path)
+    tab = sheet.go(f"#exports?setting={number}&sort=-delta")
+    name, text = downloaded(tab, tab.get_by_role("button", name="Save as JSON Lines"))
+    assert name == "segments.jsonl"
+    told = [json.loads(line) for line in text.split("\n")[:-1]]
+    deltas = [one["difference"] for one in told]
+    assert deltas == sorted(deltas, reverse=True)
+    told.sort(key=lambda one: one["segment"])
+    assert [one["segment"] for one in told] == list(range(1, 129))
+    rows = [
+        metric.statistics(example.hypotheses[name], example.references).tolist()
+        for name in ("birch", "cedar")
+    ]
+    sums = [[sum(column) for column in zip(*r, strict=True)] for r in rows]
+
+    def difference(i=None):
+        rest = [
+            s if i is None else [x - y for x, y in zip(s, r[i], strict=True)]
+            for s, r in zip(sums, rows, strict=True)
+        ]
+        a, b = (metric.from_statistics(one).value for one in rest)
+        return b - a
+
+    for i, one in enumerate(told):
+        assert one["source"] == example.source[i]
+        assert one["references"] == example.references[i]
+        assert one["document"] == example.documents[i]
+        assert one["labels"] == {"length": example.labels["length"][i]}
+        for system in one["systems"]:
+            assert system["text"] == example.hypotheses[system["name"]][i]
+            assert abs(system["score"] - scores[system["name"]][i]) <= 1e-9
+        assert abs(one["difference"] - (scores["cedar"][i] - scores["birch"][i])) <= 1e-9
+        assert abs(one["influence"] - (difference() - difference(i))) <= 1e-9
+    name, text = downloaded(tab, tab.get_by_role("button", name="Save as TSV"))
+    assert name == "segments.tsv"
+    head, *rows = csv.reader(io.StringIO(text), delimiter="\t")
+    assert len(rows) == 128
+    assert head[:3] == ["segment", "document", "length"]
+    assert {row[head.index("Source")] for row in rows} == set(example.source)
+
+
+def test_segments_that_are_saved_are_those_of_the_list(example, opened):
+    sheet = opened(example.path)
+    tab = sheet.go("#segments?only=5,3,99")
+    expect(tab.locator(".subset strong").first).to_have_text("3")
+    pressed(tab, "g", "x")
+    _, text = downloaded(tab, tab.get_by_role("button", name="Save as JSON Lines"))
+    assert [json.loads(line)["segment"] for line in text.split("\n")[:-1]] == [3, 5, 99]

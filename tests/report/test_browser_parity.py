@@ -12,7 +12,7 @@ import pytest
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pages import ALSO
+from opened import ALSO
 
 from truebleu import BLEU, CHRF, TER
 from truebleu.report import page, payload, report

@@ -7,6 +7,8 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c $(NEW_ENOUGH) 2>/dev/null && echo $$python && break; done)
 VENV ?= .venv
 ROWS ?=
+# Test files go to as many processes as there are cores, each file to one of them.
+SPREAD := --numprocesses auto --dist loadfile
 TYPESCRIPT := 5.9.3
 
 BIN := $(VENV)/bin
@@ -27,6 +29,10 @@ demo: $(VENV)/.installed ## score the example systems, and see what to try next
 	$(call show,compare $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/birch.en $(DE_EN)/cedar.en $(DE_EN)/aspen.en -f text)
 	@printf '\nTwo English-to-Chinese systems, with the tokenizer for Chinese:\n'
 	$(call show,score $(EN_ZH)/reference.zh -i $(EN_ZH)/cedar.zh $(EN_ZH)/birch.zh -tok zh -f text)
+	@printf '\nWho wins, is it real, why, and where: one page to open in a browser, or to send.\n'
+	@mkdir -p build
+	$(call show,report $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/birch.en $(DE_EN)/cedar.en $(DE_EN)/aspen.en -s $(DE_EN)/source.de --docs $(DE_EN)/documents.txt -m bleu chrf ter --also tokenize=intl lowercase -o build/report.html)
+	@printf 'Written: %s\n' 'file://$(CURDIR)/build/report.html'
 	@printf '\nNext, in the same environment (source $(BIN)/activate):\n\n'
 	@printf '  %-84s %s\n' \
 		'truebleu explain $(DE_EN)/reference.a.en -i $(DE_EN)/cedar.en --segment 17' 'why this score' \
@@ -38,8 +44,8 @@ demo: $(VENV)/.installed ## score the example systems, and see what to try next
 
 test: $(VENV)/.installed $(VENV)/.group-test ## prove it: the kernel's tests, then Python's, once with no SIMD and once with all of it
 	cargo test --quiet
-	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet tests
-	$(BIN)/python -m pytest
+	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet $(SPREAD) --ignore tests/compat --ignore tests/report tests
+	$(BIN)/python -m pytest $(SPREAD)
 
 upstream: $(VENV)/.installed $(VENV)/.group-test ## sacreBLEU's own tests against truebleu.compat.sacrebleu
 	@$(BIN)/python tests/compat/upstream.py

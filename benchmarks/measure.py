@@ -197,4 +197,13 @@ def tidy(value: Any) -> Any:
             "without_input_bytes": value.without_input,
             "samples": value.samples,
         }
+    if isinstance(value, Cost):
+        return {
+            "processor_seconds": round(value.processor, 6),
+            "elapsed_seconds": round(value.elapsed, 6),
+        }
+    if isinstance(value, dict):
+        return {name: tidy(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [tidy(part) for part in value]
     return value

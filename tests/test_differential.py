@@ -123,3 +123,11 @@ def test_lines_of_a_file(corpus, write, tokenizer, lowercase):
     metric = truebleu.BLEU(tokenize=tokenizer, lowercase=lowercase)
     paths = [write("reference.1", references), write("reference.2", second)]
     assert metric.statistics(write("hypothesis", hypotheses), paths).tolist() == expected
+
+
+def test_guards_of_pycocoevalcap_in_the_scale_of_per_cent():
+    """The smoothing goes with sacreBLEU's arithmetic too: what matches is the same."""
+    plain, guarded = truebleu.BLEU(), truebleu.BLEU(smoothing="epsilon")
+    for hypothesis in ("a b c d e f", "a b c d x y", "a a b c d e"):
+        expected = plain.sentence(hypothesis, "a b c d e f").value
+        assert guarded.sentence(hypothesis, "a b c d e f").value == pytest.approx(expected)

@@ -100,7 +100,7 @@ def test_a_single_segment_is_no_square():
         ((text for text in "ab"), ["a", "b"], "(?s)hypotheses.*generator"),
         (["a"], [{"a": "b"}], "(?s)reference.*1.*dict"),
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__ if hasattr(value, "__next__") else str(value),
 )
 def test_types(verb, hypotheses, references, message):
     with pytest.raises(TypeError, match=message):

@@ -450,7 +450,9 @@ def test_ignites_documented_example():
 # Tokenizers that the kernel stands in for.
 
 
-@pytest.mark.parametrize(("tokenize", "lowercase"), AS_KERNEL, ids=str)
+@pytest.mark.parametrize(
+    ("tokenize", "lowercase"), AS_KERNEL, ids=lambda value: getattr(value, "__name__", str(value))
+)
 @given(text=texts(12))
 @settings(max_examples=250)
 def test_the_kernel_stands_in_for_tokenizers(tokenize, lowercase, text):

@@ -19,6 +19,7 @@ FLOORS = [
     {"bleu", "bleu_score", "bleu_signature", "formula", "chrf", "ter", "ter_alignment", "nist"},
     {"nltk_bleu", "gleu", "codebleu", "cdec", "wrappers"},
     {"family", "significance", "significance_sacrebleu", "comparison", "explanation"},
+    {"history"},
     {"report", "cli", "engines", "integrations", "compat"},
     {"__init__", "__main__"},
 ]
@@ -119,10 +120,12 @@ def test_public_names():
     names |= {
         "Comparison",
         "Explanation",
+        "History",
         "Report",
         "compare",
         "explain",
         "family",
+        "history",
         "report",
         "which",
     }

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from truebleu.explanation import Explanation, explain
     from truebleu.family import Family
     from truebleu.family.identify import which
+    from truebleu.history import History, history
     from truebleu.report import Report, report
 
     family: Family
@@ -25,6 +26,7 @@ __all__ = [
     "Comparison",
     "Explanation",
     "File",
+    "History",
     "InputError",
     "Metric",
     "Report",
@@ -38,6 +40,7 @@ __all__ = [
     "compare",
     "explain",
     "family",
+    "history",
     "metric",
     "report",
     "ter",
@@ -47,7 +50,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """What few need is imported when it is asked for."""
-    if name in ("family", "report"):
+    if name in ("family", "history", "report"):
         from importlib import import_module
 
         return import_module(f"truebleu.{name}")
@@ -59,6 +62,10 @@ def __getattr__(name: str) -> object:
         from truebleu import explanation
 
         return getattr(explanation, name)
+    if name == "History":
+        from truebleu.history import History
+
+        return History
     if name == "Report":
         from truebleu.report import Report
 

@@ -109,6 +109,22 @@ class File:
         read = self._reader()
         return b"".join(iter(lambda: read(1 << 22), b""))
 
+    def pieces(self) -> Iterator[bytes]:
+        """The lines as UTF-8 with their ends, a piece at a time; not checked if they are whole."""
+        if self._column is None:
+            read = self._reader()
+            yield from iter(lambda: read(1 << 18), b"")
+            return
+        waiting, size = [], 0
+        for line in self.lines():
+            waiting.append(line)
+            size += len(line)
+            if size > 1 << 16:
+                yield _joined(waiting)
+                waiting, size = [], 0
+        if waiting:
+            yield _joined(waiting)
+
     def lines(self) -> Iterator[str]:
         """The lines as strings, without their ends."""
         read = self._reader()
@@ -183,6 +199,10 @@ class _Reader:
 
     def __del__(self) -> None:
         self.close()
+
+
+def _joined(lines: list[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
 
 
 def _gzip(path: str) -> Readable:

@@ -156,7 +156,7 @@ class Formula:
                 numerator += value
                 denominator += value
             elif smoothing == "epsilon":
-                precisions.append((match + TINY) / (total + SMALL))
+                precisions.append(unit * ((match + TINY) / (total + SMALL)))
                 continue
             if denominator == 0:
                 if self.missing_order == "one":

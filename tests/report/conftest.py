@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from pages import Example, Opened
+from opened import Example, Opened
 
 # Debian's name first.
 BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")

@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 from conftest import BROWSERS
-from pages import Example
+from opened import Example
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 

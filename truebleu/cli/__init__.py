@@ -124,6 +124,8 @@ def _command(name: str) -> Command:
             from truebleu.cli.compare import COMMAND
         case "report":
             from truebleu.cli.report import COMMAND
+        case "history":
+            from truebleu.cli.history import COMMAND
         case "explain":
             from truebleu.cli.explain import COMMAND
         case "family":

@@ -25,6 +25,7 @@ COMMANDS = {
     "segments": "Score each segment, a row each",
     "compare": "Compare systems: intervals, paired tests, which differences are real",
     "report": "Write the interactive page: who wins, is it real, why, and where",
+    "history": "Show how the scores in a log changed over time",
     "explain": "Work a score through: what matched, what was clipped, how the number comes about",
     "family": "List the published BLEUs, score with all, find the one that gives a number",
     "completion": "Print a script that lets a shell complete commands and options",

@@ -6,7 +6,7 @@ import os
 
 from truebleu.cli import compare, doubts
 from truebleu.cli import options as shared
-from truebleu.cli.output import Output, complain, is_terminal
+from truebleu.cli.output import Output, complain, is_terminal, print_text
 from truebleu.cli.progress import Progress
 
 TYPE_CHECKING = False
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from truebleu.files import File
     from truebleu.metric import Metric, Summary
     from truebleu.report.contents import Contents
+    from truebleu.report.serve import Server
 
 EXAMPLES = """\
 examples:
@@ -29,6 +30,9 @@ examples:
 
   truebleu report ref.zh -i system.zh -tok zh --also tokenize=char lowercase -o report.html
       one system, to be looked at with other settings, too
+
+  truebleu report reference.en -i baseline.en new.en --serve --open
+      millions of segments: the page on this machine, with texts read as they are looked at
 """
 
 # Most reports are about fewer; a number with more digits would be a slip of the finger.
@@ -38,7 +42,7 @@ MOST_SEGMENTS = 10**12
 FILES = ("references", "input", "source", "docs", "labels", "word_counts", "scores")
 
 # What does not change the numbers.
-UNSAID = ("output", "threads", "quiet", "help")
+UNSAID = ("output", "threads", "quiet", "help", "serve", "open")
 
 
 def add_options(parser: shared.Parser) -> None:
@@ -54,6 +58,18 @@ def add_options(parser: shared.Parser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument(
         *("-o", "--output"), metavar="FILE", help="write to FILE, whole or not at all"
+    )
+    group.add_argument(
+        "--serve",
+        metavar="PORT",
+        nargs="?",
+        type=shared.whole_number(0, 65535),
+        const=0,
+        help="write nothing, and show the page on this machine until Ctrl-C; texts stay in their "
+        "files, which may be larger than a page (any free port)",
+    )
+    group.add_argument(
+        "--open", action="store_true", help="with --serve: open the page in the browser"
     )
     group = parser.add_argument_group("running")
     group.add_argument(
@@ -111,7 +127,8 @@ def add_page(parser: shared.Parser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Reads, counts, compares, and writes the page."""
     settings = compare.settings_of(options)
-    if options.output is None and is_terminal():
+    _check_serving(options)
+    if options.output is None and options.serve is None and is_terminal():
         raise shared.UsageError("-o/--output: name the file to write, as -o report.html")
     metrics = shared.metrics(options)
     further = _also(options, metrics)
@@ -124,13 +141,12 @@ def run(options: argparse.Namespace) -> None:
     from truebleu.report import Report
     from truebleu.report.contents import Contents
 
-    with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
-
+    def read(progress: Progress) -> Contents:
         def observer(system: str, noticed: Summary) -> None:
             seen[system] = noticed
             progress(noticed["segments"], system)
 
-        contents = Contents(
+        return Contents(
             systems,
             references,
             beside.get("source"),
@@ -146,14 +162,73 @@ def run(options: argparse.Namespace) -> None:
             word_counts=beside.get("word counts"),
             commands=list(commands(options)),
             redacted=options.redact_text,
+            paged=options.serve is not None,
             workers=shared.threads(options),
             observer=observer,
         )
+
+    def warn() -> None:
+        if not options.quiet:
+            doubts.warn(doubts.of_text(seen, files.reference_names, shared.tokenizer(options)))
+
+    if options.serve is not None:
+        with Progress(quiet=options.quiet) as progress:
+            server = _server(read(progress), options)
+        warn()
+        _serve(server, options)
+        return
+    with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
+        contents = read(progress)
         page = Report(contents, embed_text=options.embed_text, workers=shared.threads(options))
         output.write_bytes(page.to_bytes())
+    warn()
     if not options.quiet:
-        doubts.warn(doubts.of_text(seen, files.reference_names, shared.tokenizer(options)))
         _note_size(options, contents)
+
+
+# ---- a server ----
+
+
+def _check_serving(options: argparse.Namespace) -> None:
+    if options.serve is None:
+        if options.open:
+            raise shared.UsageError("--open: it is for --serve; a file is opened as any other")
+        return
+    for name, given in (
+        ("-o/--output", options.output is not None),
+        ("--embed-text", options.embed_text is not None),
+    ):
+        if given:
+            raise shared.UsageError(f"{name}: --serve writes no file; leave one of them out")
+
+
+def _server(contents: Contents, options: argparse.Namespace) -> Server:
+    from truebleu.report.serve import Server
+
+    return Server(contents, options.serve, workers=shared.threads(options))
+
+
+def _serve(server: Server, options: argparse.Namespace) -> None:
+    """Shows the page until somebody ends it."""
+    import gc
+    import signal
+
+    # A command that ends at once does without both (cli/__init__.py).
+    gc.enable()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    with server:
+        try:
+            print_text(f"{server.url}\n")
+            if not options.quiet:
+                complain("note", "whoever has this address can read the texts; Ctrl-C ends it")
+            if options.open:
+                import webbrowser
+
+                webbrowser.open(server.url)
+            server.serve_forever()
+        except KeyboardInterrupt:
+            return
 
 
 def _note_size(options: argparse.Namespace, contents: Contents) -> None:

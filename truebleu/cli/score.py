@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truebleu.cli import doubts, resampling, tables
+from truebleu.cli import doubts, log, resampling, tables
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output, complain
 from truebleu.cli.progress import Progress
@@ -32,6 +32,9 @@ examples:
 
   zcat system.txt.gz | truebleu score table.tsv#3 -lc -b
       standard input against the third column of a table, lower-cased; only the number
+
+  truebleu score reference.en -i system.en --log scores.jsonl --log-note "more data"
+      kept in a log, whose trend truebleu history scores.jsonl shows
 """
 
 
@@ -42,6 +45,7 @@ def add_options(parser: shared.Parser) -> None:
     group = parser.add_argument_group("intervals")
     resampling.add_confidence(group, "print an interval of N bootstrap resamples (1000)")
     resampling.add_level_and_seed(group, "the interval")
+    log.add_options(parser)
     shared.add_output(parser, tables.FORMATS)
 
 
@@ -51,16 +55,20 @@ def run(options: argparse.Namespace) -> None:
     inputs = shared.Inputs(options)
     threads = shared.threads(options)
     resamples = resampling.resamples(options)
+    kept = log.log_of(options, inputs)
     results: Results = []
     seen: dict[str, Summary] = {}
     style = tables.Style(options.width, score_only=options.score_only, short=options.short)
     render = tables.FORMATS[shared.form(options, tables.FORMATS)]
     with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
         for system, hypotheses in inputs.systems.items():
+            references = inputs.references()
+            if kept is not None:
+                hypotheses, references = kept.reading(system, hypotheses, references)  # noqa: PLW2901
             statistics, seen[system] = together(
                 metrics,
                 hypotheses,
-                inputs.references(),
+                references,
                 workers=threads,
                 progress=progress,
                 totals=resamples is None,
@@ -72,6 +80,9 @@ def run(options: argparse.Namespace) -> None:
             if resamples is not None:
                 scores = _estimated(metrics, statistics, scores, options, resamples)
             results.append((system, scores))
+        if kept is not None:
+            # Before anything is printed: whoever reads that may go before its end.
+            kept.add(results, seen)
         output.write(render(results, style))
     if resamples is not None and len(results) > 1 and not options.quiet:
         complain(

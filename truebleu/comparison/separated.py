@@ -34,7 +34,7 @@ def render(content: Mapping[str, Any], separator: str) -> str:
     for metric in content["metrics"]:
         for system in content["systems"]:
             known = _flat(content, metric, system, letters)
-            lines.writerow([_written(known.get(column)) for column in COLUMNS])
+            lines.writerow([written(known.get(column)) for column in COLUMNS])
     return made.getvalue()
 
 
@@ -63,7 +63,8 @@ def _flat(
     }
 
 
-def _written(value: Any) -> Any:
+def written(value: Any) -> Any:
+    """A value for a spreadsheet, which must not take it for a formula."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -35,7 +35,7 @@ from truebleu.report import buckets, health, ngrams, payload, reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from truebleu.counted import Counted
@@ -140,6 +140,7 @@ class Contents:
         word_counts: Any = None,
         commands: Sequence[str] = (),
         redacted: bool = False,
+        paged: bool = False,
         workers: int = 1,
         observer: comparing.Observer | None = None,
     ) -> None:
@@ -153,9 +154,14 @@ class Contents:
                 )
         if not headline:
             raise ValueError("metrics: none at all; name at least one")
+        kind = reading.Lines
+        if paged:
+            from truebleu.report.paged import Paged
+
+            kind = Paged
         given = systems.items() if hasattr(systems, "items") else None
-        read = systems if given is None else {name: reading.once(one) for name, one in given}
-        kept = reading.once(references)
+        read = systems if given is None else {name: reading.once(one, kind) for name, one in given}
+        kept = reading.once(references, kind)
         task = comparing.Task(
             read,
             kept,
@@ -177,7 +183,9 @@ class Contents:
         self.settings = list(_settings(tables, self.comparison))
         self.systems = {name: reading.texts(name, one) for name, one in read.items()}
         self.references = reading.streams(kept)
-        self.source = None if source is None else reading.side("source", source, self.segments)
+        self.source = (
+            None if source is None else reading.side("source", source, self.segments, kind)
+        )
         self.documents = None if documents is None else reading.documents(documents, self.segments)
         self.labels = {} if labels is None else reading.labels(labels, self.segments)
         self.redacted = redacted
@@ -302,21 +310,13 @@ class Contents:
             return {}
         return {system: f"edits{i}.{j}" for j, system in enumerate(self.systems)}
 
-    def _alignments(self, metric: Any, hypotheses: Texts, chosen: set[int] | None) -> bytes:
-        """How each hypothesis becomes a reference: a text each, JSON."""
-        import json
-
-        def told(i: int) -> bytes | None:
-            if chosen is not None and i not in chosen:
-                return None
-            texts = [hypotheses[i], *(column[i] for column in self.references)]
-            hypothesis, *references = (
-                None if text is None else text.decode("utf-8", "surrogatepass") for text in texts
-            )
-            edits = metric.alignment(hypothesis, references)._asdict()
-            return json.dumps(edits, separators=(",", ":")).encode()
-
-        return payload.of_texts([told(i) for i in range(self.segments)])
+    def alignments(self) -> dict[str, Callable[[int], bytes]]:
+        """For each block of edits, what makes the text of a segment, JSON."""
+        return {
+            name: _told(setting.metric, self.systems[system], self.references)
+            for i, setting in enumerate(self.settings)
+            for system, name in self._edits(setting, i).items()
+        }
 
     def _setting(self, i: int, setting: Setting) -> dict[str, Any]:
         metric = setting.metric
@@ -342,8 +342,16 @@ class Contents:
             "edits": self._edits(setting, i) or None,
         }
 
-    def blocks(self, most: int | None = None) -> dict[str, bytes]:
-        """The blocks, in the order in which a page can use them: numbers before texts."""
+    def texts(self) -> dict[str, Texts]:
+        """The texts of each role, unless all text is left out."""
+        if self.redacted:
+            return {}
+        columns = {f"system{i}": column for i, column in enumerate(self.systems.values())}
+        columns |= {f"reference{i}": column for i, column in enumerate(self.references)}
+        return columns if self.source is None else columns | {"source": self.source}
+
+    def numbers(self) -> dict[str, bytes]:
+        """The blocks that have no text."""
         made: dict[str, bytes] = {}
         for i, setting in enumerate(self.settings):
             for system, name in self._names(i).items():
@@ -352,18 +360,36 @@ class Contents:
             made["documents"] = payload.of_indices(self.documents.indices)
         for i, column in enumerate(self.labels.values()):
             made[f"label{i}"] = payload.of_indices(column.indices)
-        made |= self.beside.blocks
-        if self.redacted:
-            return made
-        chosen = self.embedded(most)
-        for i, setting in enumerate(self.settings):
-            for system, name in self._edits(setting, i).items():
-                made[name] = self._alignments(setting.metric, self.systems[system], chosen)
-        columns = {f"system{i}": column for i, column in enumerate(self.systems.values())}
-        columns |= {f"reference{i}": column for i, column in enumerate(self.references)}
-        if self.source is not None:
-            columns["source"] = self.source
-        return made | {name: payload.of_texts(texts, chosen) for name, texts in columns.items()}
+        return made | self.beside.blocks
+
+    def blocks(self, most: int | None = None) -> dict[str, bytes]:
+        """The blocks, in the order in which a page can use them: numbers before texts."""
+        chosen = None if self.redacted else self.embedded(most)
+        there = [i for i in range(self.segments) if chosen is None or i in chosen]
+        made = self.numbers()
+        for name, told in self.alignments().items():
+            texts: list[bytes | None] = [None] * self.segments
+            for i in there:
+                texts[i] = told(i)
+            made[name] = payload.of_texts(texts)
+        return made | {
+            name: payload.of_texts(texts, chosen) for name, texts in self.texts().items()
+        }
+
+
+def _told(metric: Any, hypotheses: Texts, references: Sequence[Texts]) -> Callable[[int], bytes]:
+    """What tells how the hypothesis of a segment becomes a reference."""
+    import json
+
+    def told(i: int) -> bytes:
+        hypothesis, *others = (
+            None if text is None else text.decode("utf-8", "surrogatepass")
+            for text in [hypotheses[i], *(column[i] for column in references)]
+        )
+        edits = metric.alignment(hypothesis, others)._asdict()
+        return json.dumps(edits, separators=(",", ":")).encode()
+
+    return told
 
 
 def _settings(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from truebleu import _kernel
+from truebleu.report.paged import fitting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ class Flag(NamedTuple):
     severity: str
     explanation: str
 
+
+# How much text that stays in its files is taken into memory to be looked at.
+MOST_BYTES = 1 << 27
 
 # In the order of the kernel's bits.
 FLAGS = (
@@ -172,15 +176,19 @@ def flags(
     """What the manifest says of flags, and a block for each role.
 
     A block has 32 bits for each segment, of which bit `bit` says whether its text has that flag.
-    All flags are told of that were looked for. `tokenize` is the tokenizer of the first BLEU: what
-    looks tokenized is as it should be for "none", and which scripts others split is known of those
-    that have names.
+    `segments` is how many were looked at: the first ones, if texts that stay in their files are too
+    large for memory. All flags are told of that were looked for. `tokenize` is the tokenizer of the
+    first BLEU: what looks tokenized is as it should be for "none", and which scripts others split
+    is known of those that have names.
     """
     others = tokenize in ("13a", "intl", "zh")
+    sources = [] if source is None else [source]
+    segments = len(systems[0])
+    checked = fitting((*systems, *references, *sources), MOST_BYTES)
     columns = _kernel.health(
-        [tuple(column) for column in systems],
-        [tuple(column) for column in references],
-        None if source is None else tuple(source),
+        [tuple(column[:checked]) for column in systems],
+        [tuple(column[:checked]) for column in references],
+        None if source is None else tuple(source[:checked]),
         tokenized=tokenize == "none",
         unsplit=(others, tokenize in ("13a", "intl"), others),
     )
@@ -195,7 +203,7 @@ def flags(
         if found:
             counts[role] = found
         names[role] = f"h.{number}"
-        blocks[names[role]] = block
+        blocks[names[role]] = block + bytes(4 * (segments - checked))
     pointless = {
         "missing-reference": len(references) == 1,
         "copied-source": source is None,
@@ -207,4 +215,5 @@ def flags(
         for bit, flag in enumerate(FLAGS)
         if not pointless.get(flag.id)
     ]
-    return {"flags": told, "blocks": names, "counts": counts}, blocks
+    told_of = {"flags": told, "blocks": names, "counts": counts, "segments": checked}
+    return told_of, blocks

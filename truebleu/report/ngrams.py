@@ -18,6 +18,7 @@ from math import log, sqrt
 
 from truebleu import _kernel, tokenizers
 from truebleu.bleu import BLEU, LOWERCASE
+from truebleu.report.paged import Column
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +56,12 @@ def read(
     """  # noqa: D205
     tokenize, lowercase = metric.tokenize, metric.lowercase
     if tokenize in tokenizers.NAMES and lowercase != "after":
-        sources = [_kernel.encoded(tuple(column), "texts") for column in (*systems, *references)]
+        sources = [
+            column.source("texts")
+            if isinstance(column, Column)
+            else _kernel.encoded(tuple(column), "texts")
+            for column in (*systems, *references)
+        ]
     else:
         split = tokenizers.tokenizer(tokenize, lowercase)
 

@@ -23,22 +23,23 @@ class Lines(Kept):
 
     __slots__ = ("texts",)
 
-    texts: list[bytes]
+    texts: Sequence[bytes]
 
     def __init__(self, file: File) -> None:
         File.__init__(self, file.path, file.column, file.encoding)
         plain = type(file) is File and file.column is None
         if plain and file.encoding.lower() in UTF8:
-            self.texts = file.content().split(b"\n")
-            if not self.texts[-1]:
-                del self.texts[-1]
+            texts = file.content().split(b"\n")
+            if not texts[-1]:
+                del texts[-1]
+            self.texts = texts
         else:
             self.texts = [line.encode("utf-8", "surrogatepass") for line in file.lines()]
 
     def lines(self) -> Iterator[str]:
         """The lines as strings, without their ends."""
         for number, text in enumerate(self.texts, 1):
-            yield _decoded(text, self.label("line"), number)
+            yield decoded(text, self.label("line"), number)
 
     def source(self, role: str) -> _kernel.Source:
         """The lines, for the kernel."""
@@ -46,7 +47,8 @@ class Lines(Kept):
         return _kernel.stream(lambda _: next(pieces, b""), self.label(role))
 
 
-def _decoded(text: bytes, where: str, number: int) -> str:
+def decoded(text: bytes, where: str, number: int) -> str:
+    """A line as a string; `where` and `number` say in messages which."""
     try:
         return text.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
@@ -57,15 +59,18 @@ def _decoded(text: bytes, where: str, number: int) -> str:
         ) from None
 
 
-def once(value: Any) -> Any:
-    """The same to be read more than once without reading files more than once."""
+def once(value: Any, kind: type[Lines] = Lines) -> Any:
+    """The same to be read more than once without reading files more than once.
+
+    kind: how the lines of files are kept.
+    """
     if isinstance(value, list | tuple):
         if value and all(isinstance(item, File | os.PathLike) for item in value):
-            return [once(item) for item in value]
+            return [once(item, kind) for item in value]
         return value
     if isinstance(value, os.PathLike):
         value = File(value)
-    return Lines(value) if isinstance(value, File) and not isinstance(value, Lines) else value
+    return kind(value) if isinstance(value, File) and not isinstance(value, Lines) else value
 
 
 # ---- texts ----
@@ -127,17 +132,34 @@ def _encoded(role: str, number: int, item: Any) -> bytes | None:
     return item.encode("utf-8", "surrogatepass")
 
 
-def side(role: str, value: Any, segments: int) -> Texts:
+def side(role: str, value: Any, segments: int, kind: type[Lines] = Lines) -> Texts:
     """A column that stands beside those that were scored: as long as they are, and UTF-8."""
-    column = texts(role, once(value))
+    column = texts(role, once(value, kind))
     _check_length(_label(role, value), len(column), segments)
     if isinstance(value, File | os.PathLike):
-        try:
-            b"\n".join(filter(None, column)).decode()
-        except UnicodeDecodeError:
-            for number, text in enumerate(column, 1):
-                _decoded(text or b"", _label(role, value), number)
+        first = 1
+        for some in _together(column):
+            try:
+                b"\n".join(some).decode()
+            except UnicodeDecodeError:
+                for number, text in enumerate(some, first):
+                    decoded(text, _label(role, value), number)
+            first += len(some)
     return column
+
+
+def _together(column: Texts) -> Iterator[list[bytes]]:
+    """The texts, so many at a time as are worth a call and take little memory."""
+    some: list[bytes] = []
+    size = 0
+    for text in column:
+        some.append(text or b"")
+        size += len(some[-1])
+        if size > 1 << 16 or len(some) == 1000:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
 
 
 def _check_length(what: str, count: int, segments: int) -> None:
@@ -240,9 +262,15 @@ def hashed(column: Texts) -> str:
 
     from truebleu.report.payload import of_texts
 
+    if not isinstance(column, list):
+        # Lines of a file on disk, which have no line ends in them and are all there.
+        made = sha256()
+        for some in _together(column):
+            made.update(b"\n".join([*some, b""]))
+        return made.hexdigest()[:16]
     if None in column:
         return sha256(of_texts(column)).hexdigest()[:16]
-    data = b"\n".join([*column, b""])  # type: ignore[list-item]
+    data = b"\n".join([*column, b""])
     if data.count(b"\n") != len(column):
         data = of_texts(column)
     return sha256(data).hexdigest()[:16]

@@ -221,11 +221,12 @@ export class Current {
     this.problem = "";
     this.busy = null;
     const mask = this.mask();
-    const find = store.get("find");
-    if (find) {
+    const find = store.get("find"), same = this.data.manifest.serve && this.b && store.get("outcome") === "same";
+    if (find || same) {
       this.busy = 0;
       try {
-        const hits = await this.search(find, turn, mask);
+        if (same) await this.same(mask, turn);
+        const hits = find ? await this.search(find, turn, mask) : mask;
         if (turn !== this.turn) return;
         for (let i = 0; i < mask.length; i++) mask[i] &= hits[i];
       } catch (error) {
@@ -299,7 +300,7 @@ export class Current {
     const outcome = store.get("outcome"), { b } = this;
     if (outcome && b) {
       const delta = this.column("delta"), sign = this.metric.higher ? 1 : -1;
-      if (outcome === "same") keep(i => data.embedded(i) && data.text(`system${this.a.index}`, i) === data.text(`system${b.index}`, i));
+      if (outcome === "same") data.manifest.serve || keep(i => data.embedded(i) && data.text(`system${this.a.index}`, i) === data.text(`system${b.index}`, i));
       else keep(i => outcome === "b" ? sign * delta[i] > 0 : outcome === "a" ? sign * delta[i] < 0 : delta[i] === 0);
     }
     for (const [name, low, high] of this.ranges) { const values = this.column(name); keep(i => values[i] >= low && values[i] <= high); }
@@ -319,23 +320,37 @@ export class Current {
     const { data, store } = this, exact = store.get("case");
     if (!data.ready.texts) return new Uint8Array(data.n).fill(1);
     if (data.redacted) throw new Error("The texts are not in this file");
-    if (!store.get("regex")) return data.search(find, this.searched, exact);
+    const going = (/** @type {number} */ share) => {
+      this.busy = share;
+      store.tell(new Set(["subset"]));
+      return turn === this.turn;
+    };
+    if (!store.get("regex")) return data.search(find, this.searched, exact, going);
     const flags = exact ? "u" : "iu";
     new RegExp(find, flags); // What is wrong with it is said here.
-    if (data.manifest.serve) return data.searchServer({ text: find, roles: this.searched.join(","), case: String(exact), regex: "true" });
-    const hits = new Uint8Array(data.n), until = Date.now() + 10000;
-    for (let from = 0; from < data.n; from += 4096) {
+    const hits = new Uint8Array(data.n);
+    let left = 10000;
+    for await (const { from, to, text } of data.pieces(this.searched)) {
       /** @type {number[]} */
       const of = [];
       const texts = [];
-      for (let i = from; i < Math.min(data.n, from + 4096); i++) if (mask[i]) for (const role of this.searched) { of.push(i); texts.push(data.text(role, i)); }
+      for (let i = from; i < to; i++) if (mask[i]) for (const role of this.searched) { of.push(i); texts.push(text(role, i)); }
       if (!of.length) continue;
-      for (const i of await this.worker.run({ kind: "regex", pattern: find, flags, texts, of }, Math.max(1, until - Date.now()), "The pattern took more than 10 seconds, and was stopped")) hits[i] = 1;
-      if (turn !== this.turn) break;
-      this.busy = Math.min(1, (from + 4096) / data.n);
-      store.tell(new Set(["subset"]));
+      const start = Date.now();
+      for (const i of await this.worker.run({ kind: "regex", pattern: find, flags, texts, of }, Math.max(1, left), "The pattern took more than 10 seconds, and was stopped")) hits[i] = 1;
+      if (!data.manifest.serve) left -= Date.now() - start; // Of a server there are more segments than 10 seconds are enough for.
+      if (!going(to / data.n)) break;
     }
     return hits;
+  }
+
+  /** Leaves the segments in which both systems wrote the same, where a server has the texts. @param {Uint8Array} mask @param {number} turn */
+  async same(mask, turn) {
+    const [a, b] = [this.a, /** @type {System} */ (this.b)].map(system => `system${system.index}`);
+    for await (const { from, to, text } of this.data.pieces([a, b])) {
+      for (let i = from; i < to; i++) if (mask[i] && text(a, i) !== text(b, i)) mask[i] = 0;
+      if (turn !== this.turn) return;
+    }
   }
 
   // ---- the subset's own numbers ----

@@ -23,7 +23,8 @@
 
 // In the place of a length: there is no such text, or the segment's texts are not in this file.
 const MISSING = 0xFFFFFFFF;
-const PAGE = 200; // Segments that are asked for at once of a server.
+// Segments that are looked at together; of a server: segments of a page, and pages that are kept.
+const MANY = 4096, PAGE = 32, PAGES = 512;
 
 /** n rows of one metric's statistics, column by column, and their sums. */
 export class Table {
@@ -74,9 +75,8 @@ function sum(column) {
 export class Texts {
   /** @param {Uint8Array} block @param {number} n */
   constructor(block, n) {
-    const lengths = new Uint32Array(block.buffer, block.byteOffset, n);
+    const lengths = new Uint32Array(block.slice(0, 4 * n).buffer);
     this.length = n;
-    this.bytes = block.subarray(4 * n);
     this.starts = new Uint32Array(n + 1);
     this.absent = new Uint8Array(n);
     for (let i = 0, at = 0; i < n; i++) {
@@ -84,6 +84,7 @@ export class Texts {
       else at += lengths[i];
       this.starts[i + 1] = at;
     }
+    this.bytes = block.subarray(4 * n, 4 * n + this.starts[n]);
   }
 
   /** @param {number} i @returns {string | null} null for one that is missing */
@@ -210,10 +211,11 @@ export class Data {
     this.texts = new Map();
     /** @type {Map<string, Promise<Uint8Array>>} */
     this.blocks = new Map();
-    /** @type {Map<number, any[] | null>} Pages from a server; null while one is on its way. */
+    /** @type {Map<number, Map<string, Texts> | Promise<void>>} Pages from a server, or on their way. */
     this.pages = new Map();
-    /** Called when a page has arrived. */
-    this.arrived = () => {};
+    /** Called when pages have arrived, or with what is wrong. */
+    this.arrived = (/** @type {string} */ problem) => { if (problem) console.error(problem); };
+    this.telling = false;
   }
 
   /** The data of this page. */
@@ -301,48 +303,82 @@ export class Data {
       hypotheses: this.systems.map(s => this.text(`system${s.index}`, i) ?? undefined), embedded: this.embedded(i) };
   }
 
-  /** Marks the segments in which one of the roles has a string. @param {string} needle @param {string[]} roles @param {boolean} exact */
-  async search(needle, roles, exact) {
+  /**
+   * Marks the segments in which one of the roles has a string.
+   * @param {string} needle @param {string[]} roles @param {boolean} exact
+   * @param {(share: number) => boolean} going told how much is done; whether to go on
+   */
+  async search(needle, roles, exact, going = () => true) {
     const hits = new Uint8Array(this.n);
-    if (this.manifest.serve) return this.searchServer({ text: needle, roles: roles.join(","), case: String(exact) });
-    for (const role of roles) this.texts.get(role)?.search(needle, exact, hits);
+    if (!this.manifest.serve) for (const role of roles) this.texts.get(role)?.search(needle, exact, hits);
+    else for await (const { from, to, texts } of this.pieces(roles)) {
+      for (const one of texts?.values() ?? []) one.search(needle, exact, hits.subarray(from, to));
+      if (!going(to / this.n)) break;
+    }
     return hits;
+  }
+
+  /** All segments, some thousand at a time, and what gives their texts. @param {string[]} roles */
+  async *pieces(roles) {
+    for (let from = 0; from < this.n; from += MANY) {
+      const to = Math.min(this.n, from + MANY), texts = this.manifest.serve ? await this.fetched(roles, from, to) : null;
+      yield { from, to, texts, text: (/** @type {string} */ role, /** @type {number} */ i) => texts ? texts.get(role)?.text(i - from) : this.text(role, i) };
+    }
   }
 
   // ---- a server on this machine, only in pages that it wrote ----
-  // BASE/segments?from=0&to=200  → {"segments": [{"source": text, "references": [text | null], "systems": [text]}]}
-  // BASE/search?text=…&roles=source,system0&case=true[&regex=true] → {"segments": [numbers from 0]}
+  // BASE/texts?roles=source,system0&from=0&to=32 → a text block of each role, one behind another
 
-  /** @param {string} role @param {number} i */
+  /** A text if it is here; otherwise it is asked for. @param {string} role @param {number} i */
   served(role, i) {
     const page = Math.floor(i / PAGE), known = this.pages.get(page);
-    if (known === undefined) {
-      this.pages.set(page, null);
-      this.ask("segments", { from: String(page * PAGE), to: String(Math.min(this.n, (page + 1) * PAGE)) })
-        .then(answer => { this.pages.set(page, answer.segments); this.arrived(); }, () => this.pages.delete(page));
+    if (known instanceof Map) return known.get(role)?.text(i - page * PAGE);
+    if (!known) this.have(i).then(() => this.tell(""), error => this.tell(error.message));
+    return undefined;
+  }
+
+  /** Waits until the texts of a segment are here. @param {number} i */
+  async have(i) {
+    const { pages } = this, page = Math.floor(i / PAGE);
+    if (!this.manifest.serve || pages.get(page) instanceof Map) return;
+    if (!pages.has(page)) {
+      pages.set(page, this.fetched(this.roles, page * PAGE, Math.min(this.n, (page + 1) * PAGE)).then(texts => {
+        pages.delete(page); // So that it is the latest.
+        pages.set(page, texts);
+        for (const old of pages.keys()) if (pages.size > PAGES) pages.delete(old);
+      }, error => { pages.delete(page); throw error; }));
     }
-    const segment = known?.[i - page * PAGE];
-    if (!segment) return undefined;
-    return role === "source" ? segment.source : role.startsWith("system") ? segment.systems[Number(role.slice(6))] : segment.references[Number(role.slice(9))] ?? null;
+    await pages.get(page);
   }
 
-  /** @param {Record<string, string>} query */
-  async searchServer(query) {
-    const hits = new Uint8Array(this.n);
-    for (const i of (await this.ask("search", query)).segments) hits[i] = 1;
-    return hits;
+  /** Tells of pages together that arrive together. @param {string} problem */
+  tell(problem) {
+    if (this.telling) return;
+    this.telling = true;
+    setTimeout(() => { this.telling = false; this.arrived(problem); }, 30);
   }
 
-  /** @param {string} what @param {Record<string, string>} query @returns {Promise<any>} */
-  async ask(what, query) {
-    const answer = await fetch(`${this.manifest.serve.base}${what}?${new URLSearchParams(query)}`);
+  /** The texts of some segments. @param {string[]} roles @param {number} from @param {number} to */
+  async fetched(roles, from, to) {
+    const query = new URLSearchParams({ roles: roles.join(","), from: String(from), to: String(to) });
+    const answer = await fetch(`${this.manifest.serve.base}texts?${query}`).catch(() => { throw new Error("The server does not answer; was it ended?"); });
     if (!answer.ok) throw new Error(await answer.text());
-    return answer.json();
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    /** @type {Map<string, Texts>} */
+    const texts = new Map();
+    let at = 0;
+    for (const role of roles) {
+      const one = new Texts(bytes.subarray(at), to - from);
+      texts.set(role, one);
+      at += 4 * one.length + one.bytes.length;
+    }
+    return texts;
   }
 }
 
 /** One text of a text block that is read when it is first wanted, as alignments are. @param {Data} data @param {string} name @param {number} i */
 export async function unpackedText(data, name, i) {
+  if (data.manifest.serve) return (await data.fetched([name], i, i + 1)).get(name)?.text(0) ?? null;
   if (!data.texts.has(name)) data.texts.set(name, new Texts(await data.block(name), data.n));
   return data.texts.get(name)?.text(i) ?? null;
 }

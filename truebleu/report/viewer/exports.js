@@ -113,11 +113,10 @@ async function* segmentLines(context, lines, safe) {
   const names = ["segment", ...(documents ? ["document"] : []), ...labels.map(l => l.name), ...data.systems.map(s => `${current.metric.name} ${s.letter} ${s.name}`), ...(b ? [`Δ ${b.letter} less ${a.letter}`] : []), "influence", ...roles.map(role => data.title(role))];
   if (!lines) yield separated(names.map(name => guarded(shown(name), safe)), "\t");
   const influence = current.column("influence");
-  for (let at = 0, tries = 0; at < chosen.length; at++, tries = 0) {
+  for (let at = 0; at < chosen.length; at++) {
     const i = chosen[at];
     if (at % 2000 === 1999) await new Promise(done => setTimeout(done));
-    while (data.manifest.serve && data.text("system0", i) === undefined && tries++ < 500) await new Promise(done => setTimeout(done, 30));
-    if (tries > 500) throw new Error("the server does not answer");
+    if (data.manifest.serve) await data.have(i);
     if (current.id !== id) throw new Error("the settings were changed meanwhile");
     const delta = b ? current.column("delta")[i] : null;
     yield lines ? JSON.stringify({ ...record(context, i), labels: Object.fromEntries(labels.map(l => [l.name, l.values[l.of[i]]])), difference: delta, influence: influence[i] })

@@ -148,7 +148,7 @@ class Bleu {
         denominator += value;
         if (notes) notes[n] = `${value} added to both`;
       } else if (smoothing === "epsilon") {
-        precision[n] = (numerator + TINY) / (denominator + SMALL);
+        precision[n] = unit * ((numerator + TINY) / (denominator + SMALL));
         continue;
       }
       if (denominator === 0) {

@@ -34,9 +34,9 @@ export const healthView = {
   badge: data => { const n = health(data).filter(f => f.all && f.severity === "warning").length; return n || null; },
   missing: data => data.manifest.health?.flags?.length ? null : "The data was not checked when this file was written.",
   render(container, context) {
-    const { data } = context, all = health(data), odd = all.filter(f => f.all).sort((x, y) => Number(y.severity === "warning") - Number(x.severity === "warning") || y.all - x.all), fine = all.filter(f => !f.all);
+    const { data } = context, { segments } = data.manifest.health, first = segments < data.n ? ` in the first ${plural(segments, "segment")}` : "", all = health(data), odd = all.filter(f => f.all).sort((x, y) => Number(y.severity === "warning") - Number(x.severity === "warning") || y.all - x.all), fine = all.filter(f => !f.all);
     const warnings = odd.filter(f => f.severity === "warning").length;
-    container.append(el("h1", {}, "Data health"), el("p.facts", {}, odd.length ? `${plural(all.length, "check")}: ${plural(warnings, "warning")}, ${plural(odd.length - warnings, "note")}. A click shows the segments.` : `${plural(all.length, "check")}, and nothing odd was found in ${plural(data.n, "segment")}.`),
+    container.append(el("h1", {}, "Data health"), el("p.facts", {}, odd.length ? `${plural(all.length, "check")}: ${plural(warnings, "warning")}, ${plural(odd.length - warnings, "note")}${first}. A click shows the segments.` : `${plural(all.length, "check")}, and nothing odd was found${first || ` in ${plural(data.n, "segment")}`}.`),
       el("ul.flags", {}, odd.map(f => el("li.flag", { class: f.severity === "warning" ? "warning" : "" }, el("h2", {}, f.title, el("span.kind", {}, f.severity === "warning" ? "⚠ warning" : "note")), el("p", {}, f.explanation),
         el("p", {}, link(context, el("strong", {}, plural(f.all, "segment")), { flag: f.id }), f.roles.map(([role, n]) => link(context, [data.title(role), `: ${count(n)}`], { flag: `${f.id}@${role}` })))))));
     if (odd.length && fine.length) container.append(el("section", {}, el("h2", {}, "Looked for and not found"), el("p.soft", {}, fine.map(f => f.title.toLowerCase()).join("; "), ".")));

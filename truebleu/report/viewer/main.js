@@ -1,5 +1,5 @@
 // The shell: rail, choice of metric and systems, routing, theme, print.
-import {badge, button, copy, dialog, el, replace, select, table, toggle} from "./dom.js";
+import {announce, badge, button, copy, dialog, el, replace, select, table, toggle} from "./dom.js";
 import {Background, CHANGES, Current, FILTERS, NUMBERS, STATE} from "./current.js";
 import {Data} from "./data.js";
 import {bucketsView} from "./buckets.js";
@@ -57,7 +57,7 @@ class App {
     this.update = null;
     this.shown = "";
     this.keys = new Keys(this.context, () => this.view, { views: VIEWS, memory, theme: () => this.nextTheme() });
-    data.arrived = () => this.store.tell(new Set(["texts"]));
+    data.arrived = problem => problem ? announce(problem) : this.store.tell(new Set(["texts", "page"]));
   }
 
   get view() { return VIEWS.find(view => view.id === this.store.get("view")) ?? VIEWS[0]; }
@@ -96,7 +96,7 @@ class App {
     if (any(["setting", "a", "b", ...CHANGES])) this.current.cache.size > 60 && this.current.cache.clear();
     if (any(["setting", "a", "b", "view", ...CHANGES])) this.frame();
     // Before the view draws, so that it need not draw twice; what takes longer is told later.
-    if (any([...Object.keys(FILTERS), "sort", "setting", "a", "b", ...CHANGES]) || (changed.has("texts") && this.store.get("find"))) this.current.choose();
+    if (any([...Object.keys(FILTERS), "sort", "setting", "a", "b", ...CHANGES]) || (changed.has("texts") && !changed.has("page") && this.store.get("find"))) this.current.choose();
     if (this.view.id !== this.shown) this.show();
     else if (this.update) this.update(changed);
     else if (!any(["selection", "subset", "seg", "view"]) || changed.has("seg")) this.again();

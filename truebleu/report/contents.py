@@ -233,16 +233,17 @@ class Contents:
         first = names.index(self.comparison["baseline"]) if len(names) > 1 else 0
         others: list[int | None] = [i for i in range(len(names)) if i != first]
         pairs = [(first, other) for other in others or [None]]
+        # N-grams are text.
+        lists = None if self.redacted else ngrams.differences(corpus, metric, pairs)
         flags, blocks = health.flags(systems, self.references, self.source, metric.tokenize)
         counts, source = (None, None) if word_counts is None else buckets.given(word_counts)
         frequency, block = buckets.frequency(corpus, self.segments, counts, source)
-        return Beside(
-            # They are text.
-            None if self.redacted else ngrams.differences(corpus, metric, pairs),
-            {"frequency": frequency},
-            flags,
-            {**blocks, frequency["block"]: block},
-        )
+        blocks[frequency["block"]] = block
+        if lists is not None:
+            # Long lists of few words: what is packed is a tenth as long.
+            blocks["ngrams"] = payload.json_text(lists.pop("pairs")).encode()
+            lists["block"] = "ngrams"
+        return Beside(lists, {"frequency": frequency}, flags, blocks)
 
     # ---- which texts ----
 

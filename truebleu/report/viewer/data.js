@@ -268,6 +268,7 @@ export class Data {
     if (manifest.documents) this.documents = { names: manifest.documents.names, of: indices(await this.read(manifest.documents.block)) };
     for (const label of manifest.labels ?? []) this.labels.push({ ...label, of: indices(await this.read(label.block)) });
     for (const [role, name] of Object.entries(manifest.health?.blocks ?? {})) this.flags[role] = indices(await this.read(/** @type {string} */ (name)));
+    if (manifest.ngrams?.block) manifest.ngrams.pairs = JSON.parse(new TextDecoder().decode(await this.read(manifest.ngrams.block)));
     this.ready.tables = true;
   }
 

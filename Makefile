@@ -53,7 +53,7 @@ upstream: $(VENV)/.installed $(VENV)/.group-test ## sacreBLEU's own tests agains
 bench: $(VENV)/.installed $(VENV)/.group-bench ## measure it beside its peers, into benchmarks/results.md
 	$(BIN)/python benchmarks/run.py $(ROWS)
 
-lint: $(VENV)/.installed $(VENV)/.group-lint ## what continuous integration insists on: style, types, stubs, warnings
+lint: $(VENV)/.installed $(VENV)/.group-lint $(VENV)/.group-test ## what continuous integration insists on: style, types, stubs, warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy truebleu benchmarks

@@ -12,8 +12,8 @@ from __future__ import annotations
 from math import inf
 
 from truebleu import _kernel
-from truebleu.counted import Counted
-from truebleu.metric import Score, Signature, own_signature
+from truebleu.counted import Counted, CountedScore
+from truebleu.metric import Signature, own_signature
 
 __all__ = ["CHRF", "CHRFScore", "chrf"]
 
@@ -25,28 +25,12 @@ if TYPE_CHECKING:
     from truebleu import inputs
 
 
-class CHRFScore(Score):
+class CHRFScore(CountedScore):
     """A chrF score, with everything it was made of."""
 
-    __slots__ = ("_metric", "_references", "_row", "_value")
+    __slots__ = ()
 
-    def __init__(
-        self, metric: CHRF, row: Sequence[int], references: int | str | None, value: float
-    ) -> None:
-        self._metric = metric
-        self._row = row
-        self._references = references
-        self._value = value
-
-    @property
-    def name(self) -> str:
-        """The name with β and the words: "chrF2", "chrF2++"."""
-        return self._metric.name
-
-    @property
-    def value(self) -> float:
-        """The score, 0-100, to sacreBLEU's last bit."""
-        return self._value
+    _metric: CHRF
 
     @property
     def char_order(self) -> int:
@@ -87,11 +71,6 @@ class CHRFScore(Score):
     def recalls(self) -> tuple[float, ...]:
         """The share of the references' n-grams that are matched, of each order, in per cent."""
         return _shares(self.matches, self.reference_totals)
-
-    @property
-    def signature(self) -> Signature:
-        """What was computed, so that anyone can compute it again."""
-        return self._metric.signature(self._references)
 
     def details(self) -> dict[str, Any]:
         """What the score was made of."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from truebleu import _kernel, inputs
 from truebleu._kernel import InputError, Scores, Table
-from truebleu.metric import Metric
+from truebleu.metric import Metric, Score
 from truebleu.statistics import Statistics
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from truebleu._kernel import Metric as KernelMetric
     from truebleu._kernel import Scan
-    from truebleu.metric import Score, Summary
+    from truebleu.metric import Signature, Summary
 
     S = TypeVar("S", bound=Score)
 else:
@@ -231,6 +231,41 @@ class Counted(Metric, Generic[S]):
         if hasattr(self, "_kernel"):  # set last
             raise AttributeError(f"metrics are frozen; make another with {name}={value!r}")
         object.__setattr__(self, name, value)
+
+
+class CountedScore(Score):
+    """A score that is a row of statistics and the number its metric's formula makes of it."""
+
+    __slots__ = ("_metric", "_references", "_row", "_value")
+
+    _metric: Counted[Any]
+
+    def __init__(
+        self,
+        metric: Counted[Any],
+        row: Sequence[int],
+        references: int | str | None,
+        value: float,
+    ) -> None:
+        self._metric = metric
+        self._row = row
+        self._references = references
+        self._value = value
+
+    @property
+    def name(self) -> str:
+        """The metric's name, with the parameters that are part of it: "chrF2++", "TER"."""
+        return self._metric.name
+
+    @property
+    def value(self) -> float:
+        """The score, to sacreBLEU's last bit."""
+        return self._value
+
+    @property
+    def signature(self) -> Signature:
+        """What was computed, so that anyone can compute it again."""
+        return self._metric.signature(self._references)
 
 
 def together(

@@ -8,8 +8,8 @@ of their program tercom, with the limits of sacreBLEU 2.6.0, and the arithmetic 
 from __future__ import annotations
 
 from truebleu import _kernel
-from truebleu.counted import Counted
-from truebleu.metric import Score, Signature, own_signature
+from truebleu.counted import Counted, CountedScore
+from truebleu.metric import Signature, own_signature
 
 __all__ = ["TER", "TERScore", "ter"]
 
@@ -25,23 +25,12 @@ if TYPE_CHECKING:
 PARTS = 720720
 
 
-class TERScore(Score):
+class TERScore(CountedScore):
     """A TER score, with everything it was made of."""
 
-    __slots__ = ("_metric", "_references", "_row", "_value")
+    __slots__ = ()
 
-    def __init__(
-        self, metric: TER, row: Sequence[int], references: int | str | None, value: float
-    ) -> None:
-        self._metric = metric
-        self._row = row
-        self._references = references
-        self._value = value
-
-    @property
-    def name(self) -> str:
-        """The name of the metric, "TER"."""
-        return self._metric.name
+    _metric: TER
 
     @property
     def value(self) -> float:
@@ -62,11 +51,6 @@ class TERScore(Score):
     def reference_length(self) -> float:
         """The words of the references: of several for a segment, their mean."""
         return self._row[1] / PARTS
-
-    @property
-    def signature(self) -> Signature:
-        """What was computed, so that anyone can compute it again."""
-        return self._metric.signature(self._references)
 
     def details(self) -> dict[str, Any]:
         """What the score was made of."""

@@ -10,11 +10,14 @@ from truebleu.ter import TER, ter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from truebleu.accumulator import Accumulator
     from truebleu.comparison import Comparison, compare
+    from truebleu.diversity import distinct_n, pairwise_diversity, self_bleu
     from truebleu.explanation import Explanation, explain
     from truebleu.family import Family
     from truebleu.family.identify import which
     from truebleu.history import History, history
+    from truebleu.mbr import MBR, mbr
     from truebleu.report import Report, report
 
     family: Family
@@ -22,7 +25,9 @@ if TYPE_CHECKING:
 __all__ = [
     "BLEU",
     "CHRF",
+    "MBR",
     "TER",
+    "Accumulator",
     "Comparison",
     "Explanation",
     "File",
@@ -38,11 +43,15 @@ __all__ = [
     "bleu",
     "chrf",
     "compare",
+    "distinct_n",
     "explain",
     "family",
     "history",
+    "mbr",
     "metric",
+    "pairwise_diversity",
     "report",
+    "self_bleu",
     "ter",
     "which",
 ]
@@ -50,10 +59,14 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """What few need is imported when it is asked for."""
-    if name in ("family", "history", "report"):
+    if name in ("family", "history", "mbr", "report"):
         from importlib import import_module
 
         return import_module(f"truebleu.{name}")
+    if name == "Accumulator":
+        from truebleu.accumulator import Accumulator
+
+        return Accumulator
     if name in ("compare", "Comparison"):
         from truebleu import comparison
 
@@ -62,6 +75,14 @@ def __getattr__(name: str) -> object:
         from truebleu import explanation
 
         return getattr(explanation, name)
+    if name in ("distinct_n", "pairwise_diversity", "self_bleu"):
+        from truebleu import diversity
+
+        return getattr(diversity, name)
+    if name == "MBR":
+        from truebleu.mbr import MBR
+
+        return MBR
     if name == "History":
         from truebleu.history import History
 

@@ -7,12 +7,10 @@ evaluation of machine translation. ACL. Counting and arithmetic are sacreBLEU 2.
 
 from __future__ import annotations
 
-import sys
-
 from truebleu import _kernel, bleu_signature, inputs, tokenizers
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.bleu_score import BLEUScore
-from truebleu.counted import Counted, count_references
+from truebleu.counted import COMPENSATED, Counted, count_references
 from truebleu.formula import SMOOTHING, Formula
 from truebleu.statistics import Statistics
 
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    from truebleu.counted import Pairs
     from truebleu.metric import Signature, Summary
 
 # The other parameters that are one of a few words; sacreBLEU's is the first.
@@ -49,10 +48,6 @@ LOWERCASE: dict[object, str] = {False: "no", True: "python", "ascii": "ascii", "
 
 # A mean reference length is counted in parts of a token, so that it is an integer.
 PARTS = 720720
-
-# sacreBLEU's sum of logarithms is Python's sum(), which adds with compensation since 3.12: the
-# last bit of a score depends on the Python that computes it. The kernel does as this Python does.
-COMPENSATED = sys.version_info >= (3, 12)
 
 
 class BLEU(Counted[BLEUScore]):
@@ -415,6 +410,38 @@ class BLEU(Counted[BLEUScore]):
             tokenize=self.tokenize,
             lowercase=self.lowercase,
             workers=workers,
+        )
+
+    def _pairs(
+        self, hypotheses: inputs.Hypotheses, references: inputs.Hypotheses | None, workers: int
+    ) -> Pairs:
+        if not self._plain:
+            return self._pairs_in_python(hypotheses, references, workers)
+        return inputs.pairs(
+            self._kernel,
+            hypotheses,
+            references,
+            tokenize=self.tokenize,
+            lowercase=self.lowercase,
+            workers=workers,
+        )
+
+    def _pairs_in_python(
+        self, hypotheses: inputs.Hypotheses, references: inputs.Hypotheses | None, workers: int
+    ) -> Pairs:
+        """All pairs by the formula that is in Python."""
+        from truebleu.matrix import PairsInPython
+
+        workers = inputs.threads(workers)
+        metric, first = self, inputs.one_each("hypotheses", hypotheses)
+        second = first if references is None else inputs.one_each("references", references)
+        if not self._in_kernel:
+            # Each text is split once, and not once for each pair.
+            metric = BLEU(**{**self._values, "tokenize": "none", "lowercase": False})
+            first = inputs.split(first, self.tokenize, self.lowercase)
+            second = inputs.split(second, self.tokenize, self.lowercase)
+        return PairsInPython(
+            lambda texts, others: metric.segments(texts, others, workers=workers), first, second
         )
 
     def _segment_scores(self, table: Table) -> Scores:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from truebleu import _kernel, inputs
+import sys
+
+from truebleu import inputs
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metric import Metric, Score
 from truebleu.statistics import Statistics
@@ -10,11 +12,15 @@ from truebleu.statistics import Statistics
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, Generic, TypeVar
+    from typing import Any, Generic, Literal, TypeVar, overload
 
     from truebleu._kernel import Metric as KernelMetric
+    from truebleu._kernel import Pairs as KernelPairs
     from truebleu._kernel import Scan
+    from truebleu.matrix import Matrix, PairsInPython, Triangle
     from truebleu.metric import Signature, Summary
+
+    Pairs = KernelPairs | PairsInPython
 
     S = TypeVar("S", bound=Score)
 else:
@@ -26,6 +32,15 @@ else:
 
         def __class_getitem__(cls, _: object) -> type:
             return cls
+
+    def overload(function: object) -> object:  # noqa: D103
+        return function
+
+
+# sacreBLEU's sum of logarithms, and a mean of scores, is Python's sum(), which adds with
+# compensation since 3.12: the last bit depends on the Python that computes it. The kernel does as
+# this Python does.
+COMPENSATED = sys.version_info >= (3, 12)
 
 
 class Counted(Metric, Generic[S]):
@@ -98,9 +113,24 @@ class Counted(Metric, Generic[S]):
 
         `progress` is called about twenty times a second with the number of segments so far.
         """
+        row, seen = self.totals(hypotheses, references, workers=workers, progress=progress)
+        return self.score_of(row, count_references(seen["references"])), seen
+
+    def totals(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        *,
+        workers: int = 1,
+        progress: Callable[[int], None] | None = None,
+    ) -> tuple[list[int], Summary]:
+        """The sum of `statistics` as a list of integers, and what was noticed of the text.
+
+        Memory does not grow with the size of files.
+        """
         totals, seen = self._scan(hypotheses, references, workers).totals(progress)
         self.check(seen, hypotheses)
-        return self.score_of(totals.tolist()[0], count_references(seen["references"])), seen
+        return totals.tolist()[0], seen
 
     def check(self, seen: Summary, hypotheses: object) -> None:
         """Raises InputError if this metric is not defined for what was seen."""
@@ -193,18 +223,131 @@ class Counted(Metric, Generic[S]):
         self._check_table(totals)
         return self._kernel.scores(totals, corpus=True)
 
-    def matrix(self, hypotheses: Sequence[str], references: Sequence[str]) -> list[list[float]]:
-        """The score of each hypothesis against each reference, as `sentence` gives it.
+    def _pairs(
+        self, hypotheses: inputs.Hypotheses, references: inputs.Hypotheses | None, workers: int
+    ) -> Pairs:
+        return inputs.pairs(self._kernel, hypotheses, references, workers=workers)
 
-        hypotheses, references: n and m strings. Gives n lists of m numbers, 0-100.
+    @overload
+    def matrix(  # noqa: D102
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.Hypotheses | None = None,
+        *,
+        workers: int = 1,
+        dtype: object = "float64",
+        triangle: Literal[False] = False,
+    ) -> Matrix: ...
+
+    @overload
+    def matrix(  # noqa: D102, F811
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: None = None,
+        *,
+        workers: int = 1,
+        dtype: object = "float64",
+        triangle: Literal[True],
+    ) -> Triangle: ...
+
+    def matrix(  # noqa: F811
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.Hypotheses | None = None,
+        *,
+        workers: int = 1,
+        dtype: object = "float64",
+        triangle: bool = False,
+    ) -> Matrix | Triangle:
+        """The score of each hypothesis against each reference, each as `sentence` gives it.
+
+        hypotheses, references: n and m strings (any sequence, an Arrow column, a file). Without
+            references, the hypotheses against each other, each against itself too.
+        workers: threads. The scores are the same for any number.
+        dtype: "float64", or "float32" for half the memory.
+        triangle: without references, only the pairs of a hypothesis and a later one: n(n-1)/2.
+
+        Gives a `Matrix` of n × m scores, 0-100, or a `Triangle`. Memory beside them is that of the
+        texts. Raises InputError for no texts or a missing one, MemoryError, before anything is
+        scored, if the scores do not fit into memory.
+
+        >>> from truebleu import BLEU
+        >>> metric = BLEU()
+        >>> print(metric.matrix(["a b c d", "a b"], ["a b c d", "a b c e", "f"]))
+        Matrix(2 x 3, float64)
+        [100.00  59.46   0.00]
+        [ 36.79  36.79   0.00]
+        >>> metric.matrix(["a b c d", "a b c e", "f"], triangle=True)[0, 1]
+        59.46...
         """
-        sources = [
-            _kernel.strings(inputs.strings(role, texts), role)
-            for role, texts in (("hypotheses", hypotheses), ("references", references))
-        ]
-        width = len(references)
-        scores = self._kernel.matrix(*sources).tolist()
-        return [scores[first : first + width] for first in range(0, len(scores), width)]
+        from truebleu.matrix import Matrix, Triangle, is_single
+
+        single = is_single(dtype)
+        if not triangle:
+            pairs = self._pairs(hypotheses, references, workers)
+            return Matrix(pairs.matrix(single, False))
+        if references is not None:
+            raise ValueError(
+                "triangle=True is for hypotheses against each other; leave references out"
+            )
+        return Triangle(self._pairs(hypotheses, None, workers).matrix(single, True))
+
+    def top_k(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.Hypotheses,
+        k: int,
+        *,
+        workers: int = 1,
+    ) -> list[list[tuple[int, float]]]:
+        """For each hypothesis the k references with the best scores: pairs of index and score.
+
+        The best comes first; of equal scores the reference that comes first. Fewer than k
+        references give as many as there are. Memory grows with n · k and the texts, not with n · m.
+        Arguments and errors as for `matrix`.
+
+        >>> from truebleu import CHRF
+        >>> CHRF().top_k(["the cat"], ["a dog", "the cat sat", "the cats"], 2)
+        [[(2, 77.57...), (1, 55.77...)]]
+        """
+        if isinstance(k, bool) or not hasattr(k, "__index__") or k.__index__() < 1:
+            raise ValueError(f"k={k!r}: how many references is meant, 1 or more")
+        pairs = self._pairs(hypotheses, references, workers)
+        return pairs.top_k(min(k.__index__(), pairs.shape[1]), self.LOWER_IS_BETTER)
+
+    def expected(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.Hypotheses | None = None,
+        *,
+        weights: Sequence[float] | None = None,
+        workers: int = 1,
+    ) -> Scores:
+        """The mean score of each hypothesis against all references: n numbers.
+
+        Without references, against all hypotheses, itself among them: what minimum Bayes risk
+        decoding chooses by.
+
+        weights: a number for each reference, none negative; their sum is made 1.
+        workers: threads. The scores are added from left to right, so they are the same for any
+            number: sum(w * s) / sum(w), or sum(s) / m.
+
+        Memory grows with the texts, not with n · m. Other arguments and errors as for `matrix`.
+
+        >>> from truebleu import BLEU
+        >>> BLEU().expected(["a b c d", "a b c e", "f"])
+        Scores(3 segments: [53.15, 53.15, 33.33])
+        """
+        from truebleu.matrix import checked_weights
+
+        given = None if weights is None else checked_weights(weights)
+        pairs = self._pairs(hypotheses, references, workers)
+        count = pairs.shape[1]
+        if given is None:
+            return pairs.expected(None, float(count), COMPENSATED)
+        if len(given) != count:
+            raise InputError(f"weights: {len(given)} for {count} references; give one a reference")
+        return pairs.expected(given, sum(given), COMPENSATED)
 
     def _check_table(self, table: Table) -> None:
         if isinstance(table, Statistics):

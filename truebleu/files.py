@@ -24,7 +24,30 @@ if TYPE_CHECKING:
 
 
 Path = str | os.PathLike[str]
+
+# Files of named columns, which DuckDB reads; how they may be compressed.
+TABLES = {
+    ".parquet": "parquet",
+    ".csv": "csv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+}
+COMPRESSED_TABLES = (".gz", ".zst")
 UTF8 = ("utf-8", "utf8", "u8", "utf_8")
+
+
+def table_format(path: str) -> str | None:
+    """What files of named columns are read as, by the end of their name; None for lines of text.
+
+    >>> [table_format(path) for path in ("a.parquet", "part-*.CSV.gz", "ref.txt.gz", "cols.tsv")]
+    ['parquet', 'csv', None, None]
+    """
+    name, end = os.path.splitext(path.rstrip("/").lower())
+    if end in COMPRESSED_TABLES:
+        end = os.path.splitext(name)[1]
+        return None if end == ".parquet" else TABLES.get(end)
+    return TABLES.get(end)
 
 
 class File:

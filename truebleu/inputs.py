@@ -42,9 +42,7 @@ def scan(
     `tokenize` and `lowercase` are for metrics that take tokens, or a tokenizer of one's own.
     The rows of `others` stand beside those of `kernel`; they take text alone.
     """
-    if not isinstance(workers, int) or workers < 1:
-        raise ValueError(f"workers={workers!r}: a number of threads is meant, 1 or more")
-    workers = min(workers, MOST_WORKERS)
+    workers = threads(workers)
     hypotheses = _recognized("hypotheses", hypotheses)
     references = _recognized("references", references)
     if isinstance(hypotheses, list):
@@ -73,6 +71,13 @@ def scan(
     return kernel.scan(source, sources, workers, list(others))
 
 
+def threads(workers: int) -> int:
+    """How many threads are meant."""
+    if not isinstance(workers, int) or workers < 1:
+        raise ValueError(f"workers={workers!r}: a number of threads is meant, 1 or more")
+    return min(workers, MOST_WORKERS)
+
+
 def tokenized(
     hypotheses: Hypotheses,
     references: References,
@@ -96,14 +101,133 @@ def tokenized(
     return (splitter or _Callable(tokenize, lowercase)).pairs(hypotheses, references)
 
 
-def strings(role: str, texts: object) -> tuple[str, ...]:
-    """Texts in memory, one each, all of them strings and at least one."""
-    items = _recognized(role, texts)
-    if not isinstance(items, tuple):
-        raise TypeError(f"{role}: a list of strings is meant, not {type(texts).__name__}")
+def pairs(
+    kernel: _kernel.Metric,
+    hypotheses: Hypotheses,
+    references: Hypotheses | None,
+    *,
+    tokenize: tokenizers.Tokenize | None = None,
+    lowercase: bool | str = False,
+    workers: int,
+) -> _kernel.Pairs:
+    """All texts, read for `kernel` to score each hypothesis against each reference.
+
+    Without references, against each other. `tokenize` and `lowercase` are as for `scan`.
+    """
+    workers = threads(workers)
+    first = _one_side("hypotheses", hypotheses)
+    second = None if references is None else _one_side("references", references)
+    splitter = _splitter(first, first if second is None else second, tokenize, lowercase)
+    sources = [
+        splitter.source(role, texts)
+        if splitter is not None
+        else _kernel.strings(texts, role)
+        if isinstance(texts, tuple)
+        else _column_source(texts, role, required=True)
+        for role, texts in (("hypotheses", first), ("references", second))
+        if texts is not None
+    ]
+    read = kernel.pairs(sources[0], sources[1] if second is not None else None, workers)
+    for role, count in zip(("hypotheses", "references"), read.shape, strict=True):
+        if not count:
+            raise InputError(_NO_TEXTS.format(role))
+    return read
+
+
+_NO_TEXTS = "{}: no texts at all; there is nothing to score"
+
+
+def one_each(role: str, texts: Hypotheses) -> tuple[Any, ...]:
+    """Texts as Python objects, one each and at least one; tokens if they are."""
+    found = _one_side(role, texts)
+    items = found if isinstance(found, tuple) else tuple(_segments(role, found))
     if not items:
-        raise InputError(f"{role}: no texts at all; there is nothing to score")
+        raise InputError(_NO_TEXTS.format(role))
+    for number, item in enumerate(items, 1):
+        if item is None:
+            raise InputError(
+                f"{role}: segment {number} is missing (None); pairs need every text, an empty "
+                "string where there is nothing"
+            )
+        if not isinstance(item, str) and not _is_group(item):
+            raise TypeError(f"{role}: segment {number} is of type {type(item).__name__}, not str")
     return items
+
+
+def listed(role: str, texts: Hypotheses) -> list[str]:
+    """Texts of any kind, one each, as a list of strings, of which there may be none."""
+    return _texts_of(role, _segments(role, _recognized(role, texts)))
+
+
+def sets(role: str, texts: Any) -> tuple[list[list[str]], bool]:
+    """One set of texts, or one for each source; and whether they are for sources.
+
+    A sequence of strings is one set, one of sequences of strings are several.
+    """
+    items = _recognized(role, texts)
+    if isinstance(items, list):
+        raise TypeError(f"{role}: several files or columns; give one")
+    outer = list(_segments(role, items))
+    if not outer:
+        raise InputError(f"{role}: none at all")
+    kinds = [_is_group(item) for item in outer if item is not None]
+    if not any(kinds):
+        return [_texts_of(role, outer)], False
+    several = []
+    for number, item in enumerate(outer, 1):
+        if not _is_group(item) or isinstance(item, dict | set | frozenset):
+            raise TypeError(
+                f"{role}: source {number} is of type {type(item).__name__}, where a list of "
+                "strings for each source is meant"
+            )
+        several.append(_texts_of(f"{role}: source {number}", item))
+    return several, True
+
+
+def _texts_of(role: str, items: Iterable[Any]) -> list[str]:
+    texts = list(items)
+    for number, item in enumerate(texts, 1):
+        if item is None:
+            raise InputError(f"{role}: text {number} is missing (None); leave it out")
+        if not isinstance(item, str):
+            raise TypeError(f"{role}: text {number} is of type {type(item).__name__}, not str")
+    return texts
+
+
+def source(
+    role: str, texts: Hypotheses, *, tokenize: tokenizers.Tokenize, lowercase: bool | str
+) -> tuple[_kernel.Source, str, str]:
+    """Texts of any kind, one each, for the kernel: with the tokenizer and the lower-casing left.
+
+    What Python splits, and texts that are lists of tokens, arrive as tokens.
+    """
+    items = _recognized(role, texts)
+    if isinstance(items, list):
+        raise TypeError(f"{role}: several files or columns; give one")
+    splitter = _splitter(items, (), tokenize, lowercase)
+    if splitter is not None:
+        return splitter.source(role, items), "none", "no"
+    before = {False: "no", True: "python", "ascii": "ascii"}[lowercase]
+    if isinstance(items, tuple):
+        return _kernel.strings(items, role), str(tokenize), before
+    return _column_source(items, role, required=True), str(tokenize), before
+
+
+def split(
+    texts: Iterable[Any], tokenize: tokenizers.Tokenize, lowercase: bool | str
+) -> tuple[Sequence[Any], ...]:
+    """The tokens of each text, by a tokenizer that is Python's."""
+    return tuple(map(_Callable(tokenize, lowercase).tokens, texts))
+
+
+def _one_side(role: str, texts: Any) -> Any:
+    """Texts in memory as a tuple; a file or column as it is."""
+    found = _recognized(role, texts)
+    if isinstance(found, list):
+        raise TypeError(f"{role}: several files or columns; pairs are of two lists of texts")
+    if isinstance(found, tuple) and not found:
+        raise InputError(_NO_TEXTS.format(role))
+    return found
 
 
 def texts(hypotheses: Hypotheses, references: References) -> Iterator[tuple[str, list[str]]]:
@@ -260,10 +384,13 @@ class _Splitter:
         """Whether `item` is one segment, and not several."""
         raise NotImplementedError
 
+    def source(self, role: str, texts: Any) -> _kernel.Source:
+        """The tokens of texts, one each, for the kernel."""
+        return _kernel.tokens(self._rows(role, _segments(role, texts)), role, several=False)
+
     def hypotheses(self, hypotheses: Any) -> _kernel.Source:
         """The tokens of the hypotheses, for the kernel."""
-        rows = self._hypothesis_rows(_segments("hypotheses", hypotheses))
-        return _kernel.tokens(rows, "hypotheses", several=False)
+        return self.source("hypotheses", hypotheses)
 
     def references(self, references: Any) -> list[_kernel.Source]:
         """The tokens of the references, for the kernel."""
@@ -282,7 +409,9 @@ class _Splitter:
         named = [("references", references)]
         if isinstance(references, list):
             named = _named_columns(references)
-        columns: list[Iterator[Any]] = [self._hypothesis_rows(_segments("hypotheses", hypotheses))]
+        columns: list[Iterator[Any]] = [
+            self._rows("hypotheses", _segments("hypotheses", hypotheses))
+        ]
         columns += [self._reference_rows(_segments(role, segments)) for role, segments in named]
         nothing = object()
         rows = zip_longest(*columns, fillvalue=nothing)
@@ -301,15 +430,15 @@ class _Splitter:
         if not number:
             raise InputError("hypotheses: no segments at all; there is nothing to score")
 
-    def _hypothesis_rows(self, segments: Iterable[Any]) -> Iterator[Sequence[Any]]:
+    def _rows(self, role: str, segments: Iterable[Any]) -> Iterator[Sequence[Any]]:
         for number, segment in enumerate(segments, 1):
             if segment is None:
                 raise InputError(
-                    f"hypotheses: segment {number} is missing (None); every segment needs a "
-                    "hypothesis, an empty one if the system gave nothing"
+                    f"{role}: segment {number} is missing (None); every one must be there, an "
+                    "empty one if the system gave nothing"
                 )
             if not self.is_segment(segment):
-                raise TypeError(f"hypotheses: segment {number} is a {type(segment).__name__}")
+                raise TypeError(f"{role}: segment {number} is a {type(segment).__name__}")
             yield self.tokens(segment)
 
     def _reference_rows(self, segments: Iterable[Any]) -> Iterator[list[Sequence[Any] | None]]:

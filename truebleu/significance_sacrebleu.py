@@ -19,7 +19,7 @@ from truebleu._kernel import (
     count_apart,
     exchanged,
 )
-from truebleu.bleu import COMPENSATED
+from truebleu.counted import COMPENSATED
 from truebleu.formula import single as rounded
 
 TYPE_CHECKING = False

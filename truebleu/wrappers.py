@@ -1,9 +1,8 @@
-"""Scores made of other scores: self-BLEU, iBLEU, documents, and BLEU on SentencePiece's pieces."""
+"""Scores made of other scores: iBLEU, documents, and BLEU on SentencePiece's pieces."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 
 from truebleu import inputs
 from truebleu._kernel import InputError, __version__
@@ -12,7 +11,7 @@ from truebleu.metric import Score, Signature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping
     from typing import Any
 
     from truebleu.metric import Metric
@@ -33,7 +32,7 @@ class Composed(Score):
 
     @property
     def name(self) -> str:
-        """What it is: "self-BLEU", "iBLEU", ..."""
+        """What it is: "iBLEU", "self-BLEU", ..."""
         return self._name
 
     @property
@@ -52,139 +51,12 @@ class Composed(Score):
         return dict(self._details)
 
 
-def _base(signature: Signature) -> dict[str, str]:
+def base_fields(signature: Signature) -> dict[str, str]:
     """The fields of the metric that a score is made with."""
     hidden = ("nrefs", "by")
     return {"metric": signature.name} | {
         name: value for name, value in signature.fields.items() if name not in hidden
     }
-
-
-def self_bleu(
-    texts: Sequence[str],
-    *,
-    metric: Metric | None = None,
-    max_order: int = 4,
-    sample: int | None = None,
-) -> Composed:
-    """How alike the texts of a set are: the mean score of each with all the others as references.
-
-    Yaoming Zhu et al. (2018): Texygen, a benchmarking platform for text generation models. SIGIR.
-
-    texts: two or more strings.
-    metric: any metric; by default Texygen's, which is NLTK's sentence_bleu with method1 on what
-        white space separates. (Texygen tokenizes with NLTK's word_tokenize: do that first.)
-    max_order: of the default metric. Texygen's default is 3; papers report 2 to 5.
-    sample: only the first so many texts; Texygen's fast mode takes 500.
-
-    Low is diverse. A metric of the class `BLEU` costs one pass over the n-grams, not one for each
-    pair. Raises InputError for fewer than two texts.
-
-    >>> print(self_bleu(["a b c d", "a b c d", "a b c e"]))
-    self-BLEU = 79.92
-    """
-    if isinstance(texts, str):
-        raise TypeError("texts: a single str was given where one str a text is meant")
-    chosen = list(texts if sample is None else texts[:sample])
-    if len(chosen) < 2:
-        raise InputError(f"texts: {len(chosen)}; each needs another one to be compared with")
-    if metric is None:
-        metric = BLEU(
-            "none",
-            smoothing="floor",
-            max_order=max_order,
-            missing_order="at-least-one",
-            arithmetic="nltk",
-            scale=1.0,
-        )
-    elif max_order != 4:
-        raise ValueError("max_order is of the default metric; give your metric its own")
-    if type(metric) is BLEU:
-        values = _left_out(metric, chosen)
-    else:
-        values = [
-            float(metric.sentence(text, chosen[:i] + chosen[i + 1 :]))
-            for i, text in enumerate(chosen)
-        ]
-    signature = metric.signature(segment=True)
-    return Composed(
-        "self-BLEU",
-        sum(values) / len(values),
-        {"texts": str(len(chosen)), **_base(signature)},
-        {"segments": values},
-    )
-
-
-def _left_out(metric: BLEU, texts: Sequence[str]) -> list[float]:
-    """Each text's score with all others as references, from one count of all n-grams.
-
-    An n-gram is clipped by its highest count in the others: the highest of all, or the second if
-    the highest is this text's own.
-    """
-    from truebleu.tokenizers import tokenizer
-
-    split = tokenizer(metric.tokenize, metric.lowercase)
-    tokens = [split(text) for text in texts]
-    lengths = _other_lengths(metric, list(map(len, tokens)))
-    formula = metric.formula(segment=True)
-    at_least = 1 if metric.missing(segment=True) == "at-least-one" else 0
-    matches = [[0] * metric.max_order for _ in texts]
-    for order in range(metric.max_order):
-        counts = [
-            Counter(zip(*(one[i:] for i in range(order + 1)), strict=False)) for one in tokens
-        ]
-        first: dict[tuple[Any, ...], int] = {}
-        second: dict[tuple[Any, ...], int] = {}
-        for counted in counts:
-            for ngram, count in counted.items():
-                highest = first.get(ngram, 0)
-                if count > highest:
-                    first[ngram], second[ngram] = count, highest
-                elif count > second.get(ngram, 0):
-                    second[ngram] = count
-        for i, counted in enumerate(counts):
-            matches[i][order] = sum(
-                min(count, second.get(ngram, 0) if count == first[ngram] else first[ngram])
-                for ngram, count in counted.items()
-            )
-    values = []
-    for i, one in enumerate(tokens):
-        totals = [max(at_least, len(one) - order) for order in range(metric.max_order)]
-        worked = formula.work_out(matches[i], totals, len(one), lengths[i])
-        values.append(100.0 / metric.natural_scale * worked.value)
-    return values
-
-
-def _other_lengths(metric: BLEU, lengths: Sequence[int]) -> list[float]:
-    """For each text the reference length of all others, by the metric's rule."""
-    rule, tie = metric.parameters["reference_length"], metric.parameters["tie"]
-    if rule == "single" and len(lengths) > 2:
-        raise InputError("texts: all others are references, and this metric is defined for one")
-    # Where each length first occurs, and where next: without this text, the one or the other.
-    places: dict[int, list[int]] = {}
-    for place, length in enumerate(lengths):
-        places.setdefault(length, []).append(place)
-    chosen: list[float] = []
-    for i, own in enumerate(lengths):
-        others = {
-            length: at[0] if at[0] != i else at[1] for length, at in places.items() if at != [i]
-        }
-        if rule == "shortest":
-            chosen.append(min(others))
-        elif rule == "longest":
-            chosen.append(max(others))
-        elif rule.startswith("average"):
-            mean = (sum(lengths) - own) / (len(lengths) - 1)
-            chosen.append(int(mean) if rule.endswith("truncated") else mean)
-        else:
-            ranks = {
-                "shorter": lambda length: length,
-                "longer": lambda length: -length,
-                "first": others.__getitem__,
-            }
-            rank = ranks[tie]
-            chosen.append(min(others, key=lambda n: (abs(n - own), rank(n))))
-    return chosen
 
 
 def ibleu(
@@ -217,7 +89,7 @@ def ibleu(
     return Composed(
         "iBLEU",
         alpha * float(good) - (1 - alpha) * float(copied),
-        {"alpha": repr(float(alpha)), **_base(good.signature)},
+        {"alpha": repr(float(alpha)), **base_fields(good.signature)},
         {"references": float(good), "sources": float(copied)},
     )
 
@@ -298,7 +170,7 @@ def mean_document_bleu(
     return Composed(
         "mean document BLEU",
         sum(values.values()) / len(values),
-        {"documents": str(len(values)), **_base(metric.signature(table.references))},
+        {"documents": str(len(values)), **base_fields(metric.signature(table.references))},
         {"documents": values},
     )
 

@@ -156,82 +156,132 @@ pub struct Formula {
 /// The logarithm that stands for that of 0 in sacreBLEU.
 pub(crate) const LOG_OF_ZERO: f64 = -9_999_999_999.0;
 
+impl Formula {
+    /// The logarithm of an order's precision, the order counted from 0; `None` for an order that
+    /// the hypothesis is too short for. Orders without a match count up in `missed`.
+    pub(crate) fn logarithm(
+        &self,
+        order: usize,
+        count: i64,
+        total: i64,
+        missed: &mut i32,
+    ) -> Option<f64> {
+        let (mut count, mut total) = (count as f64, total as f64);
+        if let (Smoothing::Add(value), true) = (self.smoothing, order > 0) {
+            count += value;
+            total += value;
+        }
+        if total == 0.0 {
+            return None;
+        }
+        let precision = if count == 0.0 {
+            *missed += 1;
+            match self.smoothing {
+                Smoothing::Exponential => 100.0 / (2f64.powi(*missed) * total),
+                Smoothing::Floor(value) => 100.0 * value / total,
+                Smoothing::None | Smoothing::Add(_) => 0.0,
+            }
+        } else {
+            100.0 * count / total
+        };
+        Some(if precision == 0.0 { LOG_OF_ZERO } else { precision.ln() })
+    }
+
+    /// The mean of the logarithms that count; `None` if only orders have a weight that the segment
+    /// is too short for.
+    #[inline(always)]
+    pub(crate) fn mean(&self, logs: &[f64]) -> Option<f64> {
+        let Some(weights) = &self.weights else {
+            return Some(sum(logs.iter().copied(), self.compensated) / logs.len() as f64);
+        };
+        let products = logs.iter().zip(weights).map(|(log, weight)| log * weight);
+        let products = sum(products, self.compensated);
+        if logs.len() == weights.len() {
+            return Some(products);
+        }
+        let whole = sum(weights[..logs.len()].iter().copied(), self.compensated);
+        (whole > 0.0).then(|| products / whole)
+    }
+}
+
+/// The brevity penalty.
+pub(crate) fn brevity(length: i64, reference: i64) -> f64 {
+    if length >= reference {
+        1.0
+    } else if length > 0 {
+        (1.0 - reference as f64 / length as f64).exp()
+    } else {
+        0.0
+    }
+}
+
 impl count::Formula for Formula {
     /// 0 to 100, operation by operation as sacreBLEU computes it.
     fn score(&self, row: &[i64]) -> f64 {
         let orders = (row.len() - 2) / 2;
-        let (length, reference) = (row[0] as f64, row[1] as f64);
         let (matches, totals) = row[2..].split_at(orders);
         if matches.iter().all(|&count| count == 0) {
             return 0.0;
         }
-        let brevity = if row[0] >= row[1] {
-            1.0
-        } else if row[0] > 0 {
-            (1.0 - reference / length).exp()
-        } else {
-            0.0
-        };
         let mut logs = [LOG_OF_ZERO; MOST_ORDERS];
-        let mut counted = orders;
-        let mut divisor = 1.0;
+        let mut present = 0;
+        let mut missed = 0;
         for order in 0..orders {
-            let (mut count, mut total) = (matches[order] as f64, totals[order] as f64);
-            if let (Smoothing::Add(value), true) = (self.smoothing, order > 0) {
-                count += value;
-                total += value;
-            }
-            if total == 0.0 {
-                break;
-            }
-            if self.effective_order {
-                counted = order + 1;
-            }
-            let precision = if count == 0.0 {
-                match self.smoothing {
-                    Smoothing::Exponential => {
-                        divisor *= 2.0;
-                        100.0 / (divisor * total)
-                    }
-                    Smoothing::Floor(value) => 100.0 * value / total,
-                    Smoothing::None | Smoothing::Add(_) => 0.0,
-                }
-            } else {
-                100.0 * count / total
-            };
-            logs[order] = if precision == 0.0 { LOG_OF_ZERO } else { precision.ln() };
+            let log = self.logarithm(order, matches[order], totals[order], &mut missed);
+            let Some(log) = log else { break };
+            logs[order] = log;
+            present = order + 1;
         }
-        let mean = match &self.weights {
-            None => sum(logs[..counted].iter().copied(), self.compensated) / counted as f64,
-            Some(weights) => {
-                let products =
-                    logs[..counted].iter().zip(weights).map(|(log, weight)| log * weight);
-                let whole = sum(weights[..counted].iter().copied(), self.compensated);
-                let sum = sum(products, self.compensated);
-                if counted == orders {
-                    sum
-                } else if whole > 0.0 {
-                    sum / whole
-                } else {
-                    // Only orders that the segment is too short for have a weight.
-                    return 0.0;
-                }
-            }
-        };
-        brevity * mean.exp()
+        let counted = if self.effective_order { present } else { orders };
+        let mean = self.mean(&logs[..counted]);
+        mean.map_or(0.0, |mean| brevity(row[0], row[1]) * mean.exp())
     }
 }
 
 /// Python's `sum()`: plain before 3.12, compensated (Neumaier) since.
-pub(crate) fn sum(values: impl Iterator<Item = f64>, compensated: bool) -> f64 {
-    let (mut sum, mut compensation) = (0.0f64, 0.0f64);
-    for value in values {
-        let next = sum + value;
-        if compensated {
-            compensation +=
-                if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
-        }
-        sum = next;
+#[derive(Clone, Copy, Debug)]
+pub struct Sum {
+    sum: f64,
+    compensation: f64,
+    compensated: bool,
+}
+
+impl Sum {
+    /// The sum of nothing.
+    #[inline(always)]
+    pub fn new(compensated: bool) -> Self {
+        Self { sum: 0.0, compensation: 0.0, compensated }
     }
-    if compensation != 0.0 && compensation.is_finite() { sum + compensation } else { sum }
+
+    /// Adds a value.
+    #[inline(always)]
+    pub fn add(&mut self, value: f64) {
+        let next = self.sum + value;
+        if self.compensated {
+            self.compensation += if self.sum.abs() >= value.abs() {
+                (self.sum - next) + value
+            } else {
+                (value - next) + self.sum
+            };
+        }
+        self.sum = next;
+    }
+
+    /// The sum.
+    #[inline(always)]
+    pub fn value(&self) -> f64 {
+        if self.compensation != 0.0 && self.compensation.is_finite() {
+            self.sum + self.compensation
+        } else {
+            self.sum
+        }
+    }
+}
+
+/// The [`Sum`] of all values.
+#[inline(always)]
+pub(crate) fn sum(values: impl Iterator<Item = f64>, compensated: bool) -> f64 {
+    let mut sum = Sum::new(compensated);
+    values.for_each(|value| sum.add(value));
+    sum.value()
 }

@@ -40,9 +40,10 @@ pub struct Scratch {
 
 /// A segment as chrF sees it.
 #[derive(Default)]
-struct Text {
-    characters: Vec<u32>,
-    words: Tokens,
+pub(crate) struct Text {
+    /// Numbers of characters.
+    pub(crate) characters: Vec<u32>,
+    pub(crate) words: Tokens,
 }
 
 impl Metric for Columns {
@@ -127,7 +128,7 @@ impl Columns {
 
     /// The characters and words of a segment.
     #[inline(always)]
-    fn read(&self, segment: &View<'_>, interner: &mut Interner, text: &mut Text) {
+    pub(crate) fn read(&self, segment: &View<'_>, interner: &mut Interner, text: &mut Text) {
         let Text { characters, words } = text;
         characters.clear();
         let bytes = segment.span();
@@ -223,8 +224,7 @@ fn write(row: &mut [i64], hypothesis: usize, reference: usize, matches: impl Fn(
 }
 
 /// Numbers for characters: small code points are their own, others are numbered as they come.
-#[derive(Default)]
-struct Interner {
+pub(crate) struct Interner {
     /// Open addressing: code point, generation, id.
     slots: Vec<(u32, u32, u32)>,
     generation: u32,
@@ -234,14 +234,18 @@ struct Interner {
 /// Code points below this one are their own ids: Latin to Arabic.
 const SMALL: u32 = 0x800;
 
+impl Default for Interner {
+    fn default() -> Self {
+        Self { slots: vec![(0, 0, 0); 1 << 12], generation: 1, known: 0 }
+    }
+}
+
 impl Interner {
     fn clear(&mut self) {
         self.known = 0;
         self.generation = self.generation.wrapping_add(1);
-        if self.slots.is_empty() || self.generation == 0 {
-            self.generation = 1;
-            self.slots.clear();
-            self.slots.resize(1 << 12, (0, 0, 0));
+        if self.generation == 0 {
+            *self = Self::default();
         }
     }
 
@@ -423,39 +427,53 @@ pub struct Formula {
 /// What stands for nothing in [`Formula::eps_smoothing`].
 const EPSILON: f64 = 1e-16;
 
-impl count::Formula for Formula {
-    /// 0 to 100, operation by operation as sacreBLEU computes it.
-    fn score(&self, row: &[i64]) -> f64 {
-        let counts = row.as_chunks::<3>().0;
+impl Formula {
+    /// The scores of `N` pairs, 0 to 100, operation by operation as sacreBLEU computes them.
+    ///
+    /// For each order, three numbers of each pair: how many n-grams the hypothesis has, how many
+    /// the reference, how many match. Without a branch, so that several pairs are one vector.
+    #[inline(always)]
+    pub(crate) fn side_by_side<const N: usize>(
+        &self,
+        orders: impl Iterator<Item = [[f64; N]; 3]>,
+    ) -> [f64; N] {
+        let zero = [0.0; N];
         if self.eps_smoothing {
-            let mut sum = 0.0;
-            for &[hypothesis, reference, matches] in counts {
-                let part = |all: i64| if all > 0 { matches as f64 / all as f64 } else { EPSILON };
-                let (precision, recall) = (part(hypothesis), part(reference));
-                let below = self.factor * precision + recall;
-                sum += if below > 0.0 {
-                    self.factor_and_one * precision * recall / below
-                } else {
-                    EPSILON
-                };
+            let (mut sum, mut count) = (zero, 0.0);
+            for [hypothesis, reference, matches] in orders {
+                for i in 0..N {
+                    let part = |all: f64| if all > 0.0 { matches[i] / all } else { EPSILON };
+                    let (precision, recall) = (part(hypothesis[i]), part(reference[i]));
+                    let below = self.factor * precision + recall;
+                    let mean = self.factor_and_one * precision * recall / below;
+                    sum[i] += if below > 0.0 { mean } else { EPSILON };
+                }
+                count += 1.0;
             }
-            return 100.0 * sum / counts.len() as f64;
+            return sum.map(|sum| 100.0 * sum / count);
         }
-        let (mut precision, mut recall, mut orders) = (0.0, 0.0, 0.0);
-        for &[hypothesis, reference, matches] in counts {
-            if hypothesis > 0 && reference > 0 {
-                precision += matches as f64 / hypothesis as f64;
-                recall += matches as f64 / reference as f64;
-                orders += 1.0;
+        let (mut precision, mut recall, mut counted) = (zero, zero, zero);
+        for [hypothesis, reference, matches] in orders {
+            for i in 0..N {
+                let counts = hypothesis[i] > 0.0 && reference[i] > 0.0;
+                precision[i] += if counts { matches[i] / hypothesis[i] } else { 0.0 };
+                recall[i] += if counts { matches[i] / reference[i] } else { 0.0 };
+                counted[i] += if counts { 1.0 } else { 0.0 };
             }
         }
-        if orders > 0.0 {
-            precision /= orders;
-            recall /= orders;
-        }
-        if precision + recall == 0.0 {
-            return 0.0;
-        }
-        100.0 * (self.factor_and_one * precision * recall / (self.factor * precision + recall))
+        std::array::from_fn(|i| {
+            let orders = if counted[i] > 0.0 { counted[i] } else { 1.0 };
+            let (precision, recall) = (precision[i] / orders, recall[i] / orders);
+            let mean = self.factor_and_one * precision * recall;
+            let score = 100.0 * (mean / (self.factor * precision + recall));
+            if precision + recall == 0.0 { 0.0 } else { score }
+        })
+    }
+}
+
+impl count::Formula for Formula {
+    fn score(&self, row: &[i64]) -> f64 {
+        let orders = row.as_chunks::<3>().0.iter();
+        self.side_by_side(orders.map(|counts| counts.map(|count| [count as f64])))[0]
     }
 }

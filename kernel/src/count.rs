@@ -148,6 +148,21 @@ impl From<lex::BadBytes> for Error {
     }
 }
 
+impl lex::BadBytes {
+    /// The error for text in a block whose first segment is the input's segment `first`, from 0.
+    pub(crate) fn within(self, block: &Block, input: &str, first: u64) -> Error {
+        Error::Utf8 {
+            input: input.to_owned(),
+            segment: first + self.segment as u64 + 1,
+            offset: match block {
+                Block::Lines { offset, .. } => offset.map(|offset| offset + self.offset as u64),
+                _ => None,
+            },
+            byte: self.byte,
+        }
+    }
+}
+
 impl<M: Metric> Count for Counter<M> {
     fn width(&self) -> usize {
         self.metric.width()
@@ -257,15 +272,7 @@ impl<M: Metric> Worker for Counting<M> {
         let lexed = scratch.lex(counter, hypotheses, references);
         let (lexed, mut lexed_references, scratch) = lexed.map_err(|(stream, bad)| {
             let block = if stream == 0 { hypotheses } else { &references[stream - 1] };
-            Error::Utf8 {
-                input: names.of(stream),
-                segment: first + bad.segment as u64 + 1,
-                offset: match block {
-                    Block::Lines { offset, .. } => offset.map(|offset| offset + bad.offset as u64),
-                    _ => None,
-                },
-                byte: bad.byte,
-            }
+            bad.within(block, &names.of(stream), first)
         })?;
         summary.observations.look(first, count, &lexed, &lexed_references);
         summary.segments += count as u64;

@@ -25,6 +25,13 @@ pub enum Error {
         /// The segment, counted from 1.
         segment: u64,
     },
+    /// A text that is missing where each must be there.
+    MissingText {
+        /// The input.
+        input: String,
+        /// The text, counted from 1.
+        segment: u64,
+    },
     /// A segment without any reference.
     NoReference {
         /// The segment, counted from 1.
@@ -85,6 +92,11 @@ impl fmt::Display for Error {
                 out,
                 "{input}: segment {segment} is missing (None); every segment needs a hypothesis, \
                  an empty string if the system gave nothing"
+            ),
+            Self::MissingText { input, segment } => write!(
+                out,
+                "{input}: segment {segment} is missing (None); pairs need every text, an empty string \
+                 where there is nothing"
             ),
             Self::NoReference { segment } => write!(
                 out,

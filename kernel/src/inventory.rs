@@ -65,6 +65,23 @@ impl Numbers {
         (number, true)
     }
 
+    /// The number of what has this key, where equal keys are the same.
+    #[inline(always)]
+    pub(crate) fn find(&self, key: u64) -> Option<u32> {
+        let mask = self.slots.len() - 1;
+        let mut at = (spread(key) >> self.shift) as usize;
+        loop {
+            let (known, number) = self.slots[at & mask];
+            if number == EMPTY {
+                return None;
+            }
+            if known == key {
+                return Some(number);
+            }
+            at += 1;
+        }
+    }
+
     #[cold]
     fn grow(&mut self) {
         self.shift -= 1;
@@ -100,6 +117,13 @@ impl Vocabulary {
     /// The token with a number.
     pub fn token(&self, number: u32) -> &[u8] {
         token(&self.text, &self.starts, number)
+    }
+
+    /// The numbers of a text's tokens, new ones where they are new.
+    pub(crate) fn number_all(&mut self, text: &View<'_>, mut take: impl FnMut(u32)) {
+        for (i, &key) in text.keys().iter().enumerate() {
+            take(self.number(key, text.token(i)));
+        }
     }
 
     #[inline(always)]

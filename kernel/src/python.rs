@@ -1,8 +1,11 @@
 //! The Python module `truebleu._kernel`: this file and its rooms are all that knows Python.
 
 mod alignment;
+mod grouped;
 mod inventory;
+mod left_out;
 mod metrics;
+mod pairwise;
 mod resample;
 mod run;
 mod sources;
@@ -193,8 +196,12 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("InputError", module.py().get_type::<InputError>())?;
+    module.add_class::<grouped::Frame>()?;
+    module.add_class::<grouped::Groups>()?;
     module.add_class::<inventory::Corpus>()?;
     module.add_class::<metrics::Metric>()?;
+    module.add_class::<pairwise::Pairs>()?;
+    module.add_class::<pairwise::PairScores>()?;
     module.add_class::<run::Scan>()?;
     module.add_class::<Source>()?;
     module.add_class::<Table>()?;
@@ -209,7 +216,10 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(available_instructions, module)?,
         wrap_pyfunction!(tokenize, module)?,
         wrap_pyfunction!(alignment::ter_alignment, module)?,
+        wrap_pyfunction!(grouped::bucket, module)?,
         wrap_pyfunction!(inventory::health, module)?,
+        wrap_pyfunction!(left_out::left_out, module)?,
+        wrap_pyfunction!(left_out::distinct, module)?,
         wrap_pyfunction!(sources::encoded, module)?,
         wrap_pyfunction!(sources::strings, module)?,
         wrap_pyfunction!(sources::references, module)?,

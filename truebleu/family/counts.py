@@ -10,8 +10,8 @@ from functools import cached_property
 from truebleu import _kernel, inputs, tokenizers
 from truebleu import family_tokenizers as originals
 from truebleu._kernel import InputError, Table
-from truebleu.bleu import BLEU, COMPENSATED, LOWERCASE, BLEUScore
-from truebleu.counted import count_references
+from truebleu.bleu import BLEU, LOWERCASE, BLEUScore
+from truebleu.counted import COMPENSATED, count_references
 from truebleu.files import File
 
 TYPE_CHECKING = False

@@ -1,6 +1,7 @@
 //! The metrics for Python: a counter and its formulas behind one class.
 
 use super::alignment;
+use super::pairwise::{Pairs, ReadPairs};
 use super::run::{MOST_WORKERS, Scan, signals, summary_dict};
 use super::sources::{Sentence, Source};
 use super::table::{Scores, Table};
@@ -10,9 +11,11 @@ use crate::chrf;
 use crate::count::{self, Count, CountOne, Counter, Formula, Joint, Reader};
 use crate::lex::tercom;
 use crate::ngrams::MOST_ORDERS;
+use crate::pairwise::bleu::Bleu;
+use crate::pairwise::overlap::{Overlap, Overlaps};
+use crate::pairwise::plain::Plain;
 use crate::scan::{Inputs, Scored};
 use crate::ter;
-use crate::text::{self, Block, MOST_SEGMENTS, Want};
 use crate::vector::Instructions;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -25,6 +28,7 @@ type Make = Box<dyn Fn(Instructions) -> Arc<dyn CountOne> + Send + Sync>;
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct Metric {
     make: Make,
+    read_pairs: ReadPairs,
     /// For single segments, and for corpora.
     segment: Arc<dyn Formula>,
     corpus: Arc<dyn Formula>,
@@ -42,14 +46,40 @@ impl Metric {
         corpus: Arc<dyn Formula>,
     ) -> Self {
         let width = columns.width();
-        let make = move |instructions| -> Arc<dyn CountOne> {
+        let make = Arc::new(move |instructions| {
             Arc::new(Counter {
                 hypotheses: lexing.0.with(instructions),
                 references: lexing.1.with(instructions),
                 metric: columns.clone(),
             })
-        };
-        Self { make: Box::new(make), segment, corpus, width, idle: Mutex::default() }
+        });
+        let (maker, formula) = (Arc::clone(&make), Arc::clone(&segment));
+        Self {
+            make: Box::new(move |instructions| -> Arc<dyn CountOne> { make(instructions) }),
+            read_pairs: Box::new(move |instructions, hypotheses, references| {
+                let (counter, formula) = (maker(instructions), Arc::clone(&formula));
+                Ok(Box::new(Plain::read(counter, formula, hypotheses, references)?))
+            }),
+            segment,
+            corpus,
+            width,
+            idle: Mutex::default(),
+        }
+    }
+
+    /// The same, with a faster way to all pairs of what `lexing` lexes.
+    fn overlapping<M: Overlap + Clone>(self, lexing: Lexing, metric: M) -> Self {
+        let read_pairs: ReadPairs = Box::new(move |instructions, hypotheses, references| {
+            let lexer = lexing.with(instructions);
+            Ok(Box::new(Overlaps::read(metric.clone(), &lexer, hypotheses, references)?))
+        });
+        Self { read_pairs, ..self }
+    }
+
+    /// Who counts this metric's rows.
+    pub fn counter(&self) -> PyResult<Arc<dyn Count>> {
+        let counter: Arc<dyn Count> = (self.make)(current_instructions()?);
+        Ok(counter)
     }
 
     /// Does something with a reader, one that has read before if there is one.
@@ -109,7 +139,9 @@ impl Metric {
         let lexing = || Lexing::new(py, tokenizer, lowercase);
         let columns = bleu::Columns { lengths, orders: max_order, at_least_one };
         let (segment, corpus) = (formula(effective_order.0), formula(effective_order.1));
-        let metric = Self::new((lexing()?, lexing()?), columns, segment, corpus);
+        let pairwise = Bleu { orders: max_order, at_least_one, formula: (*segment).clone() };
+        let metric = Self::new((lexing()?, lexing()?), columns, segment, corpus)
+            .overlapping(lexing()?, pairwise);
         Ok(Self { width: if scored { metric.width } else { 0 }, ..metric })
     }
 
@@ -135,8 +167,9 @@ impl Metric {
         let formula = chrf::Formula { factor, factor_and_one, eps_smoothing };
         let columns =
             chrf::Columns { char_order, word_order, whitespace, formula: formula.clone() };
-        let formula = Arc::new(formula);
-        Ok(Self::new((lexing()?, lexing()?), columns, Arc::clone(&formula) as _, formula))
+        let (pairwise, formula) = (columns.clone(), Arc::new(formula));
+        let metric = Self::new((lexing()?, lexing()?), columns, Arc::clone(&formula) as _, formula);
+        Ok(metric.overlapping(lexing()?, pairwise))
     }
 
     /// TER.
@@ -168,15 +201,11 @@ impl Metric {
             hypotheses: hypotheses.take()?,
             references: references.collect::<PyResult<_>>()?,
         };
-        let instructions = current_instructions()?;
-        let own: Arc<dyn Count> = (self.make)(instructions);
-        let counter: Arc<dyn Count> = if others.is_empty() {
-            own
-        } else {
-            let others =
-                others.iter().map(|other| -> Arc<dyn Count> { (other.make)(instructions) });
-            Arc::new(Joint(std::iter::once(own).chain(others).collect()))
-        };
+        let mut counters = vec![self.counter()?];
+        for other in &others {
+            counters.push(other.counter()?);
+        }
+        let counter = joined(counters);
         let scan = crate::scan::Scan::new(inputs);
         Ok(Scan { scan, counter, workers: workers.clamp(1, MOST_WORKERS) })
     }
@@ -215,42 +244,31 @@ impl Metric {
         })?
     }
 
-    /// The score of each hypothesis against each reference, hypothesis after hypothesis.
-    fn matrix(&self, py: Python<'_>, hypotheses: &Source, references: &Source) -> PyResult<Scores> {
-        let rows = blocks(hypotheses.take()?)?;
-        let columns = blocks(references.take()?)?;
-        let count = |blocks: &[(Block, usize)]| blocks.iter().map(|(_, count)| count).sum();
-        let (height, width): (usize, usize) = (count(&rows), count(&columns));
-        let mut scores = vec![0.0; height * width];
-        self.with_reader(|reader| -> PyResult<()> {
-            let mut top = 0;
-            for (hypotheses, height) in &rows {
-                let mut left = 0;
-                for (references, count) in &columns {
-                    let mut next = 0;
-                    let mut take = |score| {
-                        scores[(top + next / count) * width + left + next % count] = score;
-                        next += 1;
-                    };
-                    let (hypotheses, references) = ((hypotheses, *height), (references, *count));
-                    reader.pairs(hypotheses, references, &*self.segment, &mut take)?;
-                    left += count;
-                    py.check_signals()?;
-                }
-                top += height;
-            }
-            Ok(())
-        })??;
-        Ok(Scores::new(scores))
+    /// Reads texts, to score each hypothesis against each reference; without references, against
+    /// each other.
+    #[pyo3(signature = (hypotheses, references, workers))]
+    fn pairs(
+        &self,
+        py: Python<'_>,
+        hypotheses: &Source,
+        references: Option<&Source>,
+        workers: usize,
+    ) -> PyResult<Pairs> {
+        let hypotheses = hypotheses.take()?;
+        let references = references.map(Source::take).transpose()?;
+        let instructions = current_instructions()?;
+        let pairs = py.detach(|| (self.read_pairs)(instructions, hypotheses, references))?;
+        Ok(Pairs::new(pairs, workers.clamp(1, MOST_WORKERS)))
     }
 }
 
-/// All of a source that has one text a segment.
-fn blocks(mut source: Box<dyn text::Source>) -> PyResult<Vec<(Block, usize)>> {
-    let mut blocks = Vec::new();
-    while let Some(batch) = source.next(Want::Segments(MOST_SEGMENTS))? {
-        let count = batch.count;
-        blocks.extend(batch.streams.into_iter().next().map(|block| (block, count)));
+/// One counter for all: a lone one itself.
+pub fn joined(mut counters: Vec<Arc<dyn Count>>) -> Arc<dyn Count> {
+    match counters.pop() {
+        Some(only) if counters.is_empty() => only,
+        last => {
+            counters.extend(last);
+            Arc::new(Joint(counters))
+        }
     }
-    Ok(blocks)
 }

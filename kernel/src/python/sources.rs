@@ -398,28 +398,42 @@ pub fn tokens(rows: Py<PyIterator>, name: String, several: bool) -> Source {
     Source::new(TokenRows { name, rows, several, given: 0 })
 }
 
+/// What an object gives by the Arrow PyCapsule protocol.
+pub enum Given {
+    /// A stream of arrays.
+    Stream(ArrowArrayStream),
+    /// A single array, and its type.
+    Array(ArrowSchema, ArrowArray),
+}
+
+impl Given {
+    /// By `__arrow_c_stream__`, or by `__arrow_c_array__`.
+    pub fn by(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        fn moved<T>(capsule: &Bound<'_, PyAny>, name: &std::ffi::CStr, empty: T) -> PyResult<T> {
+            let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast::<T>();
+            // SAFETY: a capsule of this name holds such a structure; an empty one in its place
+            // tells the capsule that it has been moved out.
+            Ok(unsafe { pointer.as_ptr().replace(empty) })
+        }
+        if object.hasattr("__arrow_c_stream__")? {
+            let capsule = object.call_method0("__arrow_c_stream__")?;
+            let stream = moved(&capsule, c"arrow_array_stream", ArrowArrayStream::empty())?;
+            return Ok(Self::Stream(stream));
+        }
+        let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
+            object.call_method0("__arrow_c_array__")?.extract()?;
+        let schema = moved(&schema, c"arrow_schema", ArrowSchema::empty())?;
+        Ok(Self::Array(schema, moved(&array, c"arrow_array", ArrowArray::empty())?))
+    }
+}
+
 /// An Arrow column, by the PyCapsule protocol.
 #[pyfunction]
 pub fn arrow(column: &Bound<'_, PyAny>, name: String, required: bool) -> PyResult<Source> {
-    fn moved<T>(capsule: &Bound<'_, PyCapsule>, name: &std::ffi::CStr, empty: T) -> PyResult<T> {
-        let pointer = capsule.pointer_checked(Some(name))?.cast::<T>();
-        // SAFETY: a capsule of this name holds such a structure; an empty one in its place tells
-        // the capsule that it has been moved out.
-        Ok(unsafe { pointer.as_ptr().replace(empty) })
-    }
-    let source = if column.hasattr("__arrow_c_stream__")? {
-        let capsule = column.call_method0("__arrow_c_stream__")?;
-        let capsule = capsule.cast::<PyCapsule>()?;
-        let stream = moved(capsule, c"arrow_array_stream", ArrowArrayStream::empty())?;
-        Column::from_stream(name, required, stream)?
-    } else {
-        let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
-            column.call_method0("__arrow_c_array__")?.extract()?;
-        let schema = moved(schema.cast()?, c"arrow_schema", ArrowSchema::empty())?;
-        let array = moved(array.cast()?, c"arrow_array", ArrowArray::empty())?;
-        Column::from_array(name, required, &schema, array)?
-    };
-    Ok(Source::new(source))
+    Ok(Source::new(match Given::by(column)? {
+        Given::Stream(stream) => Column::from_stream(name, required, stream)?,
+        Given::Array(schema, array) => Column::from_array(name, required, &schema, array)?,
+    }))
 }
 
 /// The lines of a regular file, mapped into memory.

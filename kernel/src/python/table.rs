@@ -251,11 +251,11 @@ fn table_schema(names: &[String]) -> ArrowSchema {
     arrow::schema("+s", "", columns)
 }
 
-/// Fills a read-only buffer of eight-byte numbers.
+/// Fills a read-only buffer of numbers.
 ///
 /// # Safety
 /// `values`, shape and strides must live and stay as long as `owner`.
-unsafe fn fill_buffer<T>(
+pub(super) unsafe fn fill_buffer<T>(
     owner: &Bound<'_, PyAny>,
     view: *mut ffi::Py_buffer,
     flags: c_int,
@@ -275,7 +275,7 @@ unsafe fn fill_buffer<T>(
         (*view).obj = owner.clone().into_ptr();
         (*view).buf = values.as_ptr().cast_mut().cast::<c_void>();
         (*view).len = size_of_val(values) as isize;
-        (*view).itemsize = 8;
+        (*view).itemsize = size_of::<T>() as isize;
         (*view).readonly = 1;
         (*view).format = if asked(ffi::PyBUF_FORMAT) {
             format.as_ptr().cast_mut()

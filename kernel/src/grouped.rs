@@ -1,0 +1,411 @@
+//! Rows of a table to totals of groups, in one pass: what engines run beside their data.
+//!
+//! Threads take slices of the table's batches in turn. Each keeps groups of its own, which are
+//! added up at the end; sums of integers are the same in any order.
+
+use crate::arrow::key::KeyType;
+use crate::arrow::rows::{Frame, Keys, Rows, Texts};
+use crate::count::{Batch, Count, Names, Summary, Worker};
+use crate::error::Error;
+use crate::groups::{Groups, replace_id};
+use crate::text::{Block, Foreign, check_size};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Rows that a thread takes at a time: some 64 KB of sentences.
+const SLICE: usize = 512;
+
+/// Bytes of hypotheses that are counted at once, about, where rows are longer.
+const BATCH_BYTES: usize = 1 << 16;
+
+/// Which columns mean what.
+#[derive(Clone)]
+pub struct Plan {
+    /// The hypotheses.
+    pub hypothesis: String,
+    /// The references, one a column or lists of them.
+    pub references: Vec<String>,
+    /// The groups.
+    pub by: Vec<String>,
+    /// A column of ids, and into how many buckets they are put.
+    pub bucket: Option<(String, u64)>,
+}
+
+/// What the column of buckets is called.
+pub const BUCKET: &str = "bucket";
+
+impl Plan {
+    /// What the columns of keys are called.
+    pub fn keys(&self) -> Vec<String> {
+        let bucket = self.bucket.iter().map(|_| BUCKET.to_owned());
+        self.by.iter().cloned().chain(bucket).collect()
+    }
+
+    fn pick(&self, frame: &Frame) -> Result<Picked, Error> {
+        let references = self.references.iter().map(|name| frame.texts(name, true));
+        let by = self.by.iter().map(|name| frame.keys(name));
+        let by = by.collect::<Result<Vec<_>, _>>()?;
+        let mut types: Vec<_> = by.iter().map(|key| key.of().clone()).collect();
+        let id = match &self.bucket {
+            None => None,
+            Some((name, buckets)) => {
+                let id = frame.keys(name)?;
+                use KeyType::{Binary, Fixed, Integer, Null, Text};
+                if !matches!(id.of(), Binary | Fixed(_) | Integer(_) | Null | Text) {
+                    let found = id.of().name();
+                    return Err(Error::Input(format!(
+                        "{name}: {found}; ids are strings, integers or binary values"
+                    )));
+                }
+                types.push(KeyType::Integer(b'l'));
+                Some((id, *buckets))
+            }
+        };
+        Ok(Picked {
+            hypothesis: frame.texts(&self.hypothesis, false)?,
+            references: references.collect::<Result<_, _>>()?,
+            by,
+            id,
+            types,
+        })
+    }
+}
+
+/// The columns of one table.
+struct Picked {
+    hypothesis: Texts,
+    references: Vec<Texts>,
+    by: Vec<Keys>,
+    id: Option<(Keys, u64)>,
+    types: Vec<KeyType>,
+}
+
+/// What a run over a table found.
+pub struct Found {
+    /// The groups.
+    pub groups: Groups,
+    /// How many rows there were.
+    pub rows: u64,
+    /// The first row that has a null, counted from 1.
+    pub first_null: Option<u64>,
+}
+
+/// The table, and how far it has been read.
+struct Feed {
+    frame: Frame,
+    rows: Option<Arc<Rows>>,
+    position: usize,
+    given: u64,
+    ended: bool,
+}
+
+/// Rows of one batch, and the number of the first of them in the table, from 0.
+struct Slice {
+    rows: Arc<Rows>,
+    range: std::ops::Range<usize>,
+    first: u64,
+}
+
+impl Feed {
+    fn next(&mut self) -> Result<Option<Slice>, Error> {
+        loop {
+            if self.ended {
+                return Ok(None);
+            }
+            if let Some(rows) = &self.rows
+                && self.position < rows.len()
+            {
+                let range = self.position..rows.len().min(self.position + SLICE);
+                let slice = Slice { rows: Arc::clone(rows), range, first: self.given };
+                self.position = slice.range.end;
+                self.given += slice.range.len() as u64;
+                return Ok(Some(slice));
+            }
+            self.position = 0;
+            // Until it is known to be otherwise: an error ends the table as well.
+            self.ended = true;
+            self.rows = None;
+            self.rows = self.frame.next_rows()?.map(Arc::new);
+            self.ended = self.rows.is_none();
+        }
+    }
+}
+
+/// Counts the rows of `frame`, with a thread for each worker.
+///
+/// `check` is called now and then by the calling thread, with the number of rows taken so far, and
+/// may stop the run. Of several errors the first in the table is given.
+pub fn run(
+    plan: &Plan,
+    width: usize,
+    frame: Frame,
+    workers: &mut [Box<dyn Worker>],
+    check: &mut dyn FnMut(u64) -> Result<(), Error>,
+) -> Result<Found, Error> {
+    let picked = plan.pick(&frame)?;
+    let feed = Feed { frame, rows: None, position: 0, given: 0, ended: false };
+    let feed = Mutex::new(feed);
+    let failed: Mutex<Option<(u64, Error)>> = Mutex::new(None);
+    let fail = |row: u64, error: Error| {
+        let mut failed = lock(&failed);
+        if failed.as_ref().is_none_or(|(earlier, _)| row < *earlier) {
+            *failed = Some((row, error));
+        }
+        drop(failed);
+        lock(&feed).ended = true;
+    };
+    let work = |worker: &mut dyn Worker, check: &mut dyn FnMut(u64) -> Result<(), Error>| {
+        let mut part = Part::new(plan, width, &picked);
+        let mut taken = 0;
+        loop {
+            if let Err(error) = check(taken) {
+                fail(0, error);
+                break;
+            }
+            let (given, next) = {
+                let mut feed = lock(&feed);
+                taken = feed.given;
+                (taken, feed.next())
+            };
+            match next {
+                Ok(None) => break,
+                Err(error) => {
+                    fail(given, error);
+                    break;
+                }
+                Ok(Some(slice)) => {
+                    let first = slice.first;
+                    if let Err(error) = part.take(&slice, worker) {
+                        fail(first, error);
+                        break;
+                    }
+                }
+            }
+        }
+        part
+    };
+    let mut parts = Vec::new();
+    if let [own, others @ ..] = workers {
+        std::thread::scope(|scope| {
+            // A thread that the system does not grant is one fewer; the work gets done.
+            let work = &work;
+            let threads: Vec<_> = others
+                .iter_mut()
+                .map_while(|worker| {
+                    let thread = std::thread::Builder::new();
+                    thread.spawn_scoped(scope, move || work(&mut **worker, &mut |_| Ok(()))).ok()
+                })
+                .collect();
+            parts.push(work(&mut **own, check));
+            for thread in threads {
+                match thread.join() {
+                    Ok(other) => parts.push(other),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+        });
+    }
+    if let Some((_, error)) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
+    }
+    let rows = feed.into_inner().unwrap_or_else(PoisonError::into_inner).given;
+    let first_null = parts.iter().filter_map(|part| part.first_null).min();
+    let mut parts = parts.into_iter().map(|part| part.groups);
+    let mut groups = parts.next().unwrap_or_else(|| Groups::new(plan.keys(), width));
+    for part in parts {
+        groups.merge(&part)?;
+    }
+    Ok(Found { groups, rows, first_null })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One thread's groups, and its memory.
+struct Part<'a> {
+    plan: &'a Plan,
+    picked: &'a Picked,
+    groups: Groups,
+    first_null: Option<u64>,
+    summary: Summary,
+    key: Vec<u8>,
+    /// Of the rows to be counted next: the group of each, and its number in the table, from 1.
+    members: Vec<(usize, u64)>,
+}
+
+/// The texts of the rows to be counted next. Those of references are kept by column, and then by
+/// their number in a list.
+struct Texted {
+    hypotheses: Vec<Option<Foreign>>,
+    references: Vec<Vec<Vec<Option<Foreign>>>>,
+    bytes: usize,
+    hypothesis_bytes: usize,
+}
+
+impl<'a> Part<'a> {
+    fn new(plan: &'a Plan, width: usize, picked: &'a Picked) -> Self {
+        let mut groups = Groups::new(plan.keys(), width);
+        groups.types = Some(picked.types.clone());
+        Self {
+            plan,
+            picked,
+            groups,
+            first_null: None,
+            summary: Summary::default(),
+            key: Vec::with_capacity(64),
+            members: Vec::new(),
+        }
+    }
+
+    /// The group of a row.
+    fn group(&mut self, rows: &Rows, i: usize, number: u64) -> Result<usize, Error> {
+        let Self { plan, picked, groups, key, .. } = self;
+        key.clear();
+        for column in &picked.by {
+            rows.key(column, i, key);
+        }
+        if let Some((column, buckets)) = &picked.id {
+            let start = key.len();
+            rows.key(column, i, key);
+            replace_id(column.of(), key, start, *buckets).map_err(|why| {
+                let name = plan.bucket.as_ref().map_or("", |(name, _)| name);
+                Error::Input(format!("{name}: row {number} {why}"))
+            })?;
+        }
+        let (group, new) = groups.group(key);
+        if new {
+            for ((of, entry), name) in groups.entries(group).zip(&plan.by) {
+                if *of == KeyType::Text
+                    && let Some(text) = of.value(entry)
+                    && simdutf8::basic::from_utf8(text).is_err()
+                {
+                    return Err(Error::Input(format!("{name}: row {number} is not UTF-8")));
+                }
+            }
+        }
+        Ok(group)
+    }
+
+    fn take(&mut self, slice: &Slice, worker: &mut dyn Worker) -> Result<(), Error> {
+        let picked = self.picked;
+        let rows = &*slice.rows;
+        let mut texts = Texted::new(picked.references.len(), slice.range.len());
+        for (n, i) in slice.range.clone().enumerate() {
+            let number = slice.first + n as u64 + 1;
+            let group = self.group(rows, i, number)?;
+            let mut hypothesis = None;
+            rows.texts(&picked.hypothesis, i, |_, text| hypothesis = text);
+            let found = texts.put(rows, picked, i, hypothesis);
+            let counts = self.groups.counts_mut(group);
+            if hypothesis.is_some() && found > 0 {
+                counts.segments += 1;
+                let found = i32::try_from(found).unwrap_or(i32::MAX);
+                let (fewest, most) = counts.references.unwrap_or((found, found));
+                counts.references = Some((fewest.min(found), most.max(found)));
+                self.members.push((group, number));
+                if texts.hypothesis_bytes >= BATCH_BYTES {
+                    let next = Texted::new(picked.references.len(), SLICE);
+                    self.count(std::mem::replace(&mut texts, next), worker)?;
+                }
+            } else {
+                texts.drop_last(self.members.len());
+                counts.null_hypotheses += i64::from(hypothesis.is_none());
+                counts.null_references += i64::from(found == 0);
+                self.first_null.get_or_insert(number);
+            }
+        }
+        self.count(texts, worker)
+    }
+
+    /// Counts the texts, and adds the rows to their groups.
+    fn count(&mut self, texts: Texted, worker: &mut dyn Worker) -> Result<(), Error> {
+        if self.members.is_empty() {
+            return Ok(());
+        }
+        // What messages call each stream of text.
+        let mut names = vec![self.plan.hypothesis.clone()];
+        for (name, streams) in self.plan.references.iter().zip(&texts.references) {
+            names.extend(streams.iter().map(|_| name.clone()));
+        }
+        check_size(&names[0], texts.bytes)?;
+        let count = self.members.len();
+        // The slice keeps the bytes alive while they are counted.
+        let block = |segments| Block::Segments { segments, trusted: false, keep: None };
+        let hypotheses = block(texts.hypotheses);
+        let references: Vec<_> = texts.references.into_iter().flatten().map(block).collect();
+        let names = Names(names);
+        // Any segment but the very first, at which more is looked at than is asked here.
+        let first = 1;
+        let batch =
+            Batch { first, count, hypotheses: &hypotheses, references: &references, names: &names };
+        let rows = match worker.count(&batch, &mut self.summary) {
+            Ok(rows) => rows,
+            Err(Error::Utf8 { input, segment, byte, .. }) => {
+                let (_, number) = self.members[(segment - first) as usize - 1];
+                return Err(Error::Input(format!(
+                    "{input}: row {number} has a byte 0x{byte:02x} that is not UTF-8; Arrow's \
+                     strings are UTF-8, so the column was made wrongly: decode it with its encoding"
+                )));
+            }
+            Err(error) => return Err(error),
+        };
+        for (row, (group, _)) in rows.chunks_exact(self.groups.width()).zip(&self.members) {
+            self.groups.add(*group, row);
+        }
+        self.members.clear();
+        Ok(())
+    }
+}
+
+impl Texted {
+    fn new(columns: usize, rows: usize) -> Self {
+        Self {
+            hypotheses: Vec::with_capacity(rows),
+            references: (0..columns).map(|_| vec![Vec::with_capacity(rows)]).collect(),
+            bytes: 0,
+            hypothesis_bytes: 0,
+        }
+    }
+
+    /// Adds a row; gives how many references it has.
+    #[inline]
+    fn put(&mut self, rows: &Rows, picked: &Picked, i: usize, hypothesis: Option<&[u8]>) -> usize {
+        let Self { hypotheses, references, bytes, hypothesis_bytes } = self;
+        let before = hypotheses.len();
+        // SAFETY: the slice that the texts are of is kept until they have been counted.
+        let foreign = |text: &[u8]| unsafe { Foreign::new(text) };
+        let mut found = 0;
+        for (column, streams) in picked.references.iter().zip(references) {
+            rows.texts(column, i, |number, text| {
+                if streams.len() <= number {
+                    streams.push(vec![None; before]);
+                }
+                found += usize::from(text.is_some());
+                *bytes += text.map_or(0, <[u8]>::len);
+                streams[number].push(text.map(foreign));
+            });
+            for stream in streams {
+                if stream.len() <= before {
+                    stream.push(None);
+                }
+            }
+        }
+        *hypothesis_bytes += hypothesis.map_or(0, <[u8]>::len);
+        *bytes += hypothesis.map_or(0, <[u8]>::len);
+        hypotheses.push(hypothesis.map(foreign));
+        found
+    }
+
+    /// Forgets the row behind the first `count`.
+    fn drop_last(&mut self, count: usize) {
+        self.hypotheses.truncate(count);
+        for stream in self.references.iter_mut().flatten() {
+            stream.truncate(count);
+        }
+    }
+}
+
+/// A thread's workers for a run.
+pub fn workers(counter: &Arc<dyn Count>, count: usize) -> Vec<Box<dyn Worker>> {
+    (0..count).map(|_| Arc::clone(counter).worker()).collect()
+}

@@ -1,0 +1,352 @@
+//! Totals of groups for Python: rows of a table in, the table of a state out.
+
+use super::metrics::{self, Metric};
+use super::run::{MOST_WORKERS, signals};
+use super::sources::Given;
+use super::stopped;
+use super::table::Table;
+use crate::arrow::key::{KeyType, float, integer};
+use crate::arrow::rows;
+use crate::count::{Batch, Count, Summary, Worker};
+use crate::error::Error;
+use crate::grouped::{Found, Plan, run, workers};
+use crate::groups::{self, Counts};
+use crate::state::{self, Metrics};
+use crate::text::{Block, Foreign};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyBool, PyBytes, PyCapsule, PyInt, PyList, PyString, PyTuple};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The bucket of an id: of a string's UTF-8, or of an integer's eight little-endian bytes.
+#[pyfunction]
+pub fn bucket(identity: &Bound<'_, PyAny>, buckets: u64) -> PyResult<u64> {
+    if buckets == 0 {
+        return Err(PyValueError::new_err("no buckets"));
+    }
+    if let Ok(text) = identity.cast::<PyString>() {
+        return super::with_utf8(text, |bytes| groups::bucket(bytes, buckets));
+    }
+    if let Ok(bytes) = identity.cast::<PyBytes>() {
+        return Ok(groups::bucket(bytes.as_bytes(), buckets));
+    }
+    let number: i128 = identity.extract()?;
+    Ok(groups::bucket(&(number as u64).to_le_bytes(), buckets))
+}
+
+/// A table of somebody else's. It can be read once.
+#[pyclass(frozen, module = "truebleu._kernel")]
+pub struct Frame {
+    frame: Mutex<Option<rows::Frame>>,
+    names: Vec<String>,
+}
+
+#[pymethods]
+impl Frame {
+    /// What an object gives by the Arrow PyCapsule protocol. `name` is for messages.
+    #[new]
+    fn new(table: &Bound<'_, PyAny>, name: String) -> PyResult<Self> {
+        let frame = match Given::by(table)? {
+            Given::Stream(stream) => rows::Frame::from_stream(name, stream)?,
+            Given::Array(schema, array) => rows::Frame::from_array(name, schema, array)?,
+        };
+        let names = frame.names();
+        Ok(Self { frame: Mutex::new(Some(frame)), names })
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.names.clone()
+    }
+}
+
+impl Frame {
+    fn take(&self) -> PyResult<rows::Frame> {
+        let taken = self.frame.lock().unwrap_or_else(PoisonError::into_inner).take();
+        taken.ok_or_else(|| PyRuntimeError::new_err("this table has been read already"))
+    }
+}
+
+/// A metric whose rows Python counts: `call(hypotheses, references)` gives a table.
+struct Called {
+    call: Py<PyAny>,
+    width: usize,
+}
+
+impl Count for Called {
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn worker(self: Arc<Self>) -> Box<dyn Worker> {
+        Box::new(Calling { called: self, rows: Vec::new() })
+    }
+}
+
+struct Calling {
+    called: Arc<Called>,
+    rows: Vec<i64>,
+}
+
+/// The texts of one stream, the hypotheses' being 0.
+fn texts<'a>(batch: &'a Batch<'_>, stream: usize) -> Result<Vec<Option<&'a str>>, Error> {
+    let block = if stream == 0 { batch.hypotheses } else { &batch.references[stream - 1] };
+    let Block::Segments { segments, .. } = block else {
+        return Err(Error::Input("rows of a table are texts in memory".into()));
+    };
+    let mut texts = Vec::with_capacity(segments.len());
+    for (i, segment) in segments.iter().enumerate() {
+        let bytes = segment.as_ref().map(Foreign::bytes);
+        let text = bytes.map(std::str::from_utf8).transpose().map_err(|error| Error::Utf8 {
+            input: batch.names.0[stream].clone(),
+            segment: batch.first + i as u64 + 1,
+            offset: None,
+            byte: bytes.map_or(0, |bytes| bytes[error.valid_up_to()]),
+        })?;
+        texts.push(text);
+    }
+    Ok(texts)
+}
+
+impl Worker for Calling {
+    fn count(&mut self, batch: &Batch<'_>, _: &mut Summary) -> Result<&[i64], Error> {
+        let texts = |stream: usize| texts(batch, stream);
+        let hypotheses = texts(0)?;
+        let references = (1..=batch.references.len()).map(texts).collect::<Result<Vec<_>, _>>()?;
+        let Self { called, rows } = self;
+        Python::attach(|py| -> PyResult<()> {
+            let of_row = (0..batch.count)
+                .map(|i| PyList::new(py, references.iter().filter_map(|stream| stream[i])));
+            // Tuples inside are never mistaken for streams of references.
+            let of_row = of_row.map(|list| Ok(list?.to_tuple())).collect::<PyResult<Vec<_>>>()?;
+            let hypotheses = PyList::new(py, hypotheses.iter().flatten())?;
+            let table = called.call.bind(py).call1((hypotheses, PyList::new(py, of_row)?))?;
+            let table = table.cast::<Table>()?.get();
+            if table.width() != called.width || table.values().len() != batch.count * called.width {
+                return Err(PyValueError::new_err("a table of another shape"));
+            }
+            rows.clear();
+            rows.extend_from_slice(table.values());
+            Ok(())
+        })
+        .map_err(stopped)?;
+        Ok(&self.rows)
+    }
+}
+
+/// Totals of groups, and the columns they are made of.
+#[pyclass(module = "truebleu._kernel")]
+pub struct Groups {
+    plan: Plan,
+    metrics: Metrics,
+    counter: Arc<dyn Count>,
+    groups: groups::Groups,
+    rows: u64,
+    first_null: Option<u64>,
+    idle: Mutex<Vec<Box<dyn Worker>>>,
+}
+
+#[pymethods]
+impl Groups {
+    /// No groups yet. `metrics` has each metric's fingerprint, its number of columns, and the
+    /// metric itself or what makes a table of hypotheses and references.
+    #[new]
+    fn new(
+        metrics: Vec<(String, usize, Bound<'_, PyAny>)>,
+        hypothesis: String,
+        references: Vec<String>,
+        by: Vec<String>,
+        bucket: Option<(String, u64)>,
+    ) -> PyResult<Self> {
+        if bucket
+            .as_ref()
+            .is_some_and(|(_, buckets)| *buckets == 0 || i64::try_from(*buckets).is_err())
+        {
+            return Err(PyValueError::new_err("bucket: no number of buckets"));
+        }
+        let mut counters: Vec<Arc<dyn Count>> = Vec::new();
+        for (_, width, metric) in &metrics {
+            counters.push(match metric.cast::<Metric>() {
+                Ok(metric) => metric.get().counter()?,
+                Err(_) => Arc::new(Called { call: metric.clone().unbind(), width: *width }),
+            });
+        }
+        let counter = metrics::joined(counters);
+        let metrics = metrics.into_iter().map(|(fingerprint, width, _)| (fingerprint, width));
+        let metrics = Metrics(metrics.collect());
+        if counter.width() != metrics.width() || metrics.0.is_empty() {
+            return Err(PyValueError::new_err("metrics of other widths"));
+        }
+        let plan = Plan { hypothesis, references, by, bucket };
+        let groups = groups::Groups::new(plan.keys(), metrics.width());
+        let idle = Mutex::default();
+        Ok(Self { plan, metrics, counter, groups, rows: 0, first_null: None, idle })
+    }
+
+    /// Adds the rows of a table, all or none.
+    fn update(&mut self, py: Python<'_>, frame: &Frame, workers: usize) -> PyResult<()> {
+        let frame = frame.take()?;
+        let Self { plan, groups, counter, idle, .. } = self;
+        let idle = idle.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let workers = workers.clamp(1, MOST_WORKERS);
+        let found = py.detach(|| -> Result<Found, Error> {
+            idle.extend(self::workers(counter, workers.saturating_sub(idle.len())));
+            let mut check = signals(None);
+            let found = run(plan, groups.width(), frame, &mut idle[..workers], &mut check)?;
+            groups.merge(&found.groups)?;
+            Ok(found)
+        })?;
+        if self.first_null.is_none() {
+            self.first_null = found.first_null.map(|row| self.rows + row);
+        }
+        self.rows += found.rows;
+        Ok(())
+    }
+
+    /// Adds the rows of a table of states, all or none.
+    fn read(&mut self, py: Python<'_>, frame: &Frame) -> PyResult<()> {
+        let frame = frame.take()?;
+        let Self { plan, groups, metrics, .. } = self;
+        Ok(py.detach(|| {
+            let bucketed = plan.bucket.is_some();
+            let names = plan.keys();
+            groups.merge(&state::read(frame, &names, bucketed, metrics, &mut signals(None))?)
+        })?)
+    }
+
+    /// Adds the groups of another, all or none.
+    fn merge(&mut self, py: Python<'_>, other: PyRef<'_, Self>) -> PyResult<()> {
+        let (own, theirs) = (&mut self.groups, &other.groups);
+        Ok(py.detach(|| own.merge(theirs))?)
+    }
+
+    fn __len__(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The first row with a null that this one has read, counted from 1.
+    #[getter]
+    fn first_null(&self) -> Option<u64> {
+        self.first_null
+    }
+
+    /// The segments, the rows without a hypothesis, the rows without a reference; the fewest and
+    /// the most references of a segment: of all groups.
+    fn counted(&self) -> PyResult<Counted> {
+        let counts = (0..self.groups.len()).map(|group| *self.groups.counts(group));
+        let counts = counts.into_iter().try_fold(Counts::NONE, Counts::plus);
+        Ok(counted(&counts.ok_or_else(groups::too_large)?))
+    }
+
+    /// For each group, in canonical order: the entries of its key, and what `counted` gives.
+    fn groups<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyTuple>, Counted)>> {
+        let groups = &self.groups;
+        let each = groups.ordered().into_iter().map(|group| {
+            let key: Vec<_> = groups
+                .entries(group)
+                .map(|(of, entry)| value(py, of, entry))
+                .collect::<PyResult<_>>()?;
+            Ok((PyTuple::new(py, key)?, counted(groups.counts(group))))
+        });
+        each.collect()
+    }
+
+    /// The formats of the keys, as Arrow has them; None before anything was read.
+    #[getter]
+    fn formats(&self) -> Option<Vec<String>> {
+        let types = self.groups.types.as_ref()?;
+        Some(types.iter().map(|of| of.format(false)).collect())
+    }
+
+    /// The totals of one metric, a row a group in canonical order.
+    fn statistics(&self, metric: usize) -> PyResult<Table> {
+        let part = self.metrics.part(metric).ok_or_else(|| PyIndexError::new_err("no metric"))?;
+        let width = part.len();
+        let rows = self.groups.ordered().into_iter();
+        let values = rows.flat_map(|group| self.groups.totals(group)[part.clone()].iter().copied());
+        Ok(Table::new(values.collect(), width))
+    }
+
+    /// The same groups without the last column of their keys: those that differ in it alone are
+    /// added up.
+    fn folded(&self) -> PyResult<Self> {
+        let mut plan = self.plan.clone();
+        if plan.bucket.take().is_none() {
+            plan.by.pop();
+        }
+        let groups = self.groups.folded()?;
+        let (metrics, counter) = (self.metrics.clone(), Arc::clone(&self.counter));
+        let (rows, first_null, idle) = (self.rows, self.first_null, Mutex::default());
+        Ok(Self { plan, metrics, counter, groups, rows, first_null, idle })
+    }
+
+    /// The groups in canonical order as bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.detach(|| state::to_bytes(&self.groups));
+        PyBytes::new(py, &bytes)
+    }
+
+    /// Adds groups that `to_bytes` wrote, whose keys have these formats.
+    fn read_bytes(&mut self, formats: Option<Vec<String>>, data: &[u8]) -> PyResult<()> {
+        let damaged = || Error::Input("these bytes are no sums; they were cut or damaged".into());
+        let types = match formats {
+            None => None,
+            Some(formats) => {
+                let types = formats.iter().map(|format| KeyType::parse(format));
+                Some(types.collect::<Option<Vec<_>>>().ok_or_else(damaged)?)
+            }
+        };
+        let (names, width) = (self.plan.keys(), self.metrics.width());
+        let groups = state::from_bytes(&names, types, width, data).ok_or_else(damaged)?;
+        Ok(self.groups.merge(&groups)?)
+    }
+
+    /// The table of the state as an Arrow array of structures: schema and array.
+    fn arrow_array<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        let (schema, array) = state::Table::new(&self.groups, &self.metrics)?.structure();
+        Ok((
+            PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
+            PyCapsule::new_with_value(py, array, c"arrow_array")?,
+        ))
+    }
+
+    /// The table of the state as an Arrow stream of one batch.
+    fn arrow_stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let stream = state::Table::new(&self.groups, &self.metrics)?.stream();
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+}
+
+/// Segments, rows without a hypothesis, rows without a reference; the fewest and the most references
+/// of a segment.
+type Counted = (i64, i64, i64, Option<(i32, i32)>);
+
+fn counted(counts: &Counts) -> Counted {
+    let Counts { segments, null_hypotheses, null_references, references } = *counts;
+    (segments, null_hypotheses, null_references, references)
+}
+
+/// A key as Python has it: numbers, strings, truth values; dates, times and decimals as the
+/// integer that Arrow stores.
+fn value<'py>(py: Python<'py>, of: &KeyType, entry: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    let Some(value) = of.value(entry) else {
+        return Ok(py.None().into_bound(py));
+    };
+    Ok(match of {
+        KeyType::Null => py.None().into_bound(py),
+        KeyType::Boolean => PyBool::new(py, value == [1]).to_owned().into_any(),
+        KeyType::Integer(_) => integer(value).into_pyobject(py)?.into_any(),
+        KeyType::Float(_) => float(value).into_pyobject(py)?.into_any(),
+        KeyType::Number(..) => py.get_type::<PyInt>().call_method(
+            "from_bytes",
+            (PyBytes::new(py, value), "little"),
+            Some(&[("signed", true)].into_py_dict(py)?),
+        )?,
+        KeyType::Fixed(_) | KeyType::Binary => PyBytes::new(py, value).into_any(),
+        KeyType::Text => PyString::new(py, &String::from_utf8_lossy(value)).into_any(),
+    })
+}

@@ -1,0 +1,330 @@
+//! The table of a state: what engines exchange instead of text. A row is one group's totals of one
+//! metric; rows of the same keys add up.
+
+use crate::arrow::key::KeyType;
+use crate::arrow::rows::Frame;
+use crate::arrow::{ArrowArray, ArrowSchema, export};
+use crate::error::Error;
+use crate::groups::{Counts, Groups, entries, too_large};
+
+/// The metrics of a state: the fingerprint of each, and how many columns it has.
+#[derive(Clone, Debug)]
+pub struct Metrics(pub Vec<(String, usize)>);
+
+/// The columns behind those of the keys.
+const FINGERPRINT: &str = "fingerprint";
+const COUNTS: [&str; 3] = ["segments", "null_hypotheses", "null_references"];
+const REFERENCES: [&str; 2] = ["fewest_references", "most_references"];
+const STATISTICS: &str = "statistics";
+
+impl Metrics {
+    /// How many columns all of them have.
+    pub fn width(&self) -> usize {
+        self.0.iter().map(|(_, width)| width).sum()
+    }
+
+    /// The columns of one metric.
+    pub fn part(&self, metric: usize) -> Option<std::ops::Range<usize>> {
+        self.parts().nth(metric).map(|(_, part)| part)
+    }
+
+    /// Each metric's fingerprint and its part of a row.
+    fn parts(&self) -> impl Iterator<Item = (&str, std::ops::Range<usize>)> {
+        let mut end = 0;
+        self.0.iter().map(move |(fingerprint, width)| {
+            let start = end;
+            end += width;
+            (fingerprint.as_str(), start..end)
+        })
+    }
+}
+
+/// A field of the table: its name, its format, whether it may be null.
+struct Field(String, String, bool);
+
+/// A state as a table, ready to be given out.
+pub struct Table {
+    fields: Vec<Field>,
+    array: ArrowArray,
+}
+
+/// The schema of a table of these fields, the last of them lists of integers.
+fn schema(fields: &[Field]) -> ArrowSchema {
+    let fields = fields.iter().map(|Field(name, format, nullable)| {
+        let items = match format.as_str() {
+            "+l" => vec![export::schema("l", "item", Vec::new())],
+            _ => Vec::new(),
+        };
+        let field = export::schema(format, name, items);
+        if *nullable { export::nullable(field) } else { field }
+    });
+    export::schema("+s", "", fields.collect())
+}
+
+impl Table {
+    /// The table of `groups`, in canonical order: by keys, then by fingerprint.
+    pub fn new(groups: &Groups, metrics: &Metrics) -> Result<Self, Error> {
+        let mut parts: Vec<_> = metrics.parts().collect();
+        parts.sort_unstable_by_key(|(fingerprint, _)| *fingerprint);
+        let ordered = groups.ordered();
+        let rows = ordered.len() * parts.len();
+        let each = || ordered.iter().flat_map(|&group| parts.iter().map(move |part| (group, part)));
+        let mut fields = Vec::new();
+        let mut columns = Vec::new();
+        let mut put = |name: &str, format: String, nullable: bool, column: ArrowArray| {
+            fields.push(Field(name.to_owned(), format, nullable));
+            columns.push(column);
+        };
+        let unknown = vec![KeyType::Null; groups.names.len()];
+        let types = groups.types.as_ref().unwrap_or(&unknown);
+        let mut keys = vec![Vec::with_capacity(rows); types.len()];
+        for (group, _) in each() {
+            for (column, (_, entry)) in keys.iter_mut().zip(groups.entries(group)) {
+                column.push(entry);
+            }
+        }
+        for ((name, of), column) in groups.names.iter().zip(types).zip(&keys) {
+            let (format, array) = of.column(column);
+            put(name, format, true, array);
+        }
+        let fingerprints: Vec<Vec<u8>> =
+            each().map(|(_, (fingerprint, _))| text_entry(fingerprint)).collect();
+        let fingerprints: Vec<_> = fingerprints.iter().map(Vec::as_slice).collect();
+        let (format, array) = KeyType::Text.column(&fingerprints);
+        put(FINGERPRINT, format, false, array);
+        let counts: [fn(&Counts) -> i64; 3] =
+            [|counts| counts.segments, |c| c.null_hypotheses, |c| c.null_references];
+        for (name, count) in COUNTS.into_iter().zip(counts) {
+            let values: Vec<_> = each().map(|(group, _)| count(groups.counts(group))).collect();
+            put(name, "l".into(), false, export::numbers(values));
+        }
+        let bounds: [fn((i32, i32)) -> i32; 2] = [|(fewest, _)| fewest, |(_, most)| most];
+        for (name, bound) in REFERENCES.into_iter().zip(bounds) {
+            let values: Vec<_> =
+                each().map(|(group, _)| groups.counts(group).references.map(bound)).collect();
+            let valid: Vec<_> = values.iter().map(Option::is_some).collect();
+            let values = values.iter().flat_map(|value| value.unwrap_or(0).to_le_bytes()).collect();
+            put(name, "i".into(), true, export::column(&valid, vec![values]));
+        }
+        let mut items = Vec::with_capacity(ordered.len() * metrics.width());
+        let mut ends = Vec::with_capacity(rows);
+        for (group, (_, part)) in each() {
+            items.extend_from_slice(&groups.totals(group)[part.clone()]);
+            ends.push(items.len());
+        }
+        if i32::try_from(items.len()).is_err() {
+            return Err(Error::Input(format!(
+                "{} groups are too many for one table; merge states instead",
+                ordered.len()
+            )));
+        }
+        put(STATISTICS, "+l".into(), false, export::lists(&ends, export::numbers(items)));
+        Ok(Self { fields, array: export::structure(rows, columns) })
+    }
+
+    /// The table as one structure of columns.
+    pub fn structure(self) -> (ArrowSchema, ArrowArray) {
+        (schema(&self.fields), self.array)
+    }
+
+    /// The table as a stream of one batch.
+    pub fn stream(self) -> crate::arrow::ArrowArrayStream {
+        let fields = self.fields;
+        export::stream(move || schema(&fields), self.array)
+    }
+}
+
+/// A string as the entry of a key.
+fn text_entry(text: &str) -> Vec<u8> {
+    let length = (text.len() as u32).to_le_bytes();
+    [&[1], &length[..], text.as_bytes()].concat()
+}
+
+/// The groups that the rows of a table of states are, with keys of these names.
+pub fn read(
+    mut frame: Frame,
+    names: &[String],
+    bucketed: bool,
+    metrics: &Metrics,
+    check: &mut dyn FnMut(u64) -> Result<(), Error>,
+) -> Result<Groups, Error> {
+    let keys = names.iter().map(|name| frame.keys(name)).collect::<Result<Vec<_>, _>>()?;
+    let mut types: Vec<_> = keys.iter().map(|key| key.of().clone()).collect();
+    if bucketed && let Some(of) = types.last_mut() {
+        if !matches!(of, KeyType::Integer(_) | KeyType::Null) {
+            let (name, found) = (names.last().map_or("", String::as_str), of.name());
+            return Err(Error::Input(format!("{name}: {found}, where integers are meant")));
+        }
+        *of = KeyType::Integer(b'l');
+    }
+    let fingerprints = frame.keys(FINGERPRINT)?;
+    let counts = COUNTS.map(|name| frame.integers(name));
+    let [segments, null_hypotheses, null_references] = counts;
+    let counts = [segments?, null_hypotheses?, null_references?];
+    let [fewest, most] = REFERENCES.map(|name| frame.integers(name));
+    let (fewest, most) = (fewest?, most?);
+    let statistics = frame.lists(STATISTICS)?;
+    let mut groups = Groups::new(names.to_vec(), metrics.width());
+    groups.types = Some(types.clone());
+    let parts: Vec<_> =
+        metrics.parts().map(|(fingerprint, part)| (text_entry(fingerprint), part)).collect();
+    // Of each group, what was counted beside each metric.
+    let mut seen: Vec<Option<Counts>> = Vec::new();
+    let (mut key, mut fingerprint, mut integers) = (Vec::new(), Vec::new(), Vec::new());
+    let mut row = 0_u64;
+    while let Some(rows) = frame.next_rows()? {
+        check(row)?;
+        for i in 0..rows.len() {
+            row += 1;
+            let wrong = |column: &str, why: &str| {
+                Error::Input(format!("{column}: row {row} of the state {why}"))
+            };
+            key.clear();
+            keys.iter().for_each(|column| rows.key(column, i, &mut key));
+            fingerprint.clear();
+            rows.key(&fingerprints, i, &mut fingerprint);
+            let known = parts.iter().position(|(known, _)| *known == fingerprint);
+            let Some(metric) = known else {
+                let found = fingerprints.of().value(&fingerprint).unwrap_or_default();
+                let own: Vec<_> = metrics.0.iter().map(|(own, _)| own.as_str()).collect();
+                return Err(Error::Input(format!(
+                    "these statistics were made with {}, and these sums are of {}",
+                    String::from_utf8_lossy(found),
+                    own.join(" and ")
+                )));
+            };
+            let part = &parts[metric].1;
+            let mut numbers = [0_i64; 3];
+            for ((number, column), name) in numbers.iter_mut().zip(&counts).zip(COUNTS) {
+                let count = rows.integer(column, i).ok_or_else(|| wrong(name, "is null"))?;
+                *number = i64::try_from(count).map_err(|_| too_large())?;
+                if *number < 0 {
+                    return Err(wrong(name, "is below 0"));
+                }
+            }
+            let bound = |column, name| match rows.integer(column, i).map(i32::try_from) {
+                None => Ok(None),
+                Some(Ok(bound)) if bound > 0 => Ok(Some(bound)),
+                Some(_) => Err(wrong(name, "is no number of references")),
+            };
+            let references = match (bound(&fewest, REFERENCES[0])?, bound(&most, REFERENCES[1])?) {
+                (Some(fewest), Some(most)) if fewest <= most => Some((fewest, most)),
+                (None, None) => None,
+                _ => return Err(wrong(REFERENCES[1], "does not fit the fewest")),
+            };
+            if references.is_some() != (numbers[0] > 0) {
+                return Err(wrong(COUNTS[0], "does not fit the numbers of references"));
+            }
+            integers.clear();
+            if !rows.list(&statistics, i, &mut integers) || integers.len() != part.len() {
+                let why = format!("is no list of {} integers", part.len());
+                return Err(wrong(STATISTICS, &why));
+            }
+            let (group, new) = groups.group(&key);
+            if new {
+                seen.resize(groups.len() * parts.len(), None);
+                for ((of, entry), name) in entries(&types, &key).zip(names) {
+                    let text = of.value(entry).filter(|_| *of == KeyType::Text);
+                    if text.is_some_and(|text| simdutf8::basic::from_utf8(text).is_err()) {
+                        return Err(wrong(name, "is not UTF-8"));
+                    }
+                }
+            }
+            groups.add_checked(group, part.start, &integers)?;
+            let counts = Counts {
+                segments: numbers[0],
+                null_hypotheses: numbers[1],
+                null_references: numbers[2],
+                references,
+            };
+            let before = &mut seen[group * parts.len() + metric];
+            *before = Some(match before {
+                None => counts,
+                Some(before) => before.plus(counts).ok_or_else(too_large)?,
+            });
+        }
+    }
+    for group in 0..groups.len() {
+        let of_metrics = &seen[group * parts.len()..(group + 1) * parts.len()];
+        let first = of_metrics.iter().flatten().next().copied().unwrap_or(Counts::NONE);
+        for (counts, (fingerprint, _)) in of_metrics.iter().zip(&metrics.0) {
+            if *counts != Some(first) {
+                let why = match counts {
+                    None => "has rows of other metrics and none",
+                    Some(_) => "counts other segments",
+                };
+                return Err(Error::Input(format!(
+                    "the state is not whole: a group {why} of {fingerprint}; a row was lost or \
+                     added twice"
+                )));
+            }
+        }
+        *groups.counts_mut(group) = first;
+    }
+    Ok(groups)
+}
+
+/// The groups in canonical order as bytes: of each the length of its key in 4 bytes, the key; the
+/// segments, the rows without a hypothesis and those without a reference, in 8 bytes each; the
+/// fewest and the most references, in 4 bytes each, 0 if there are no segments; the totals, in 8
+/// bytes each. All little-endian.
+pub fn to_bytes(groups: &Groups) -> Vec<u8> {
+    let mut out = Vec::new();
+    for group in groups.ordered() {
+        let (key, counts) = (groups.key(group), groups.counts(group));
+        out.extend_from_slice(&(key.len() as u32).to_le_bytes());
+        out.extend_from_slice(key);
+        for count in [counts.segments, counts.null_hypotheses, counts.null_references] {
+            out.extend_from_slice(&count.to_le_bytes());
+        }
+        let (fewest, most) = counts.references.unwrap_or((0, 0));
+        out.extend_from_slice(&fewest.to_le_bytes());
+        out.extend_from_slice(&most.to_le_bytes());
+        out.extend(groups.totals(group).iter().flat_map(|total| total.to_le_bytes()));
+    }
+    out
+}
+
+/// The groups that [`to_bytes`] wrote; `None` if it did not.
+pub fn from_bytes(
+    names: &[String],
+    types: Option<Vec<KeyType>>,
+    width: usize,
+    bytes: &[u8],
+) -> Option<Groups> {
+    fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+        let (first, more) = rest.split_first_chunk()?;
+        *rest = more;
+        Some(*first)
+    }
+    let mut groups = Groups::new(names.to_vec(), width);
+    let known = types.clone().unwrap_or_default();
+    groups.types = types;
+    if known.len() != names.len() && !(groups.types.is_none() && bytes.is_empty()) {
+        return None;
+    }
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let length = u32::from_le_bytes(take(&mut rest)?) as usize;
+        let (key, more) = rest.split_at_checked(length)?;
+        rest = more;
+        if entries(&known, key).map(|(_, entry)| entry.len()).sum::<usize>() != length {
+            return None;
+        }
+        let (group, new) = groups.group(key);
+        let mut count = || Some(i64::from_le_bytes(take(&mut rest)?));
+        let (segments, null_hypotheses, null_references) = (count()?, count()?, count()?);
+        let mut bound = || Some(i32::from_le_bytes(take(&mut rest)?));
+        let bounds = (bound()?, bound()?);
+        let references = (segments > 0).then_some(bounds);
+        *groups.counts_mut(group) =
+            Counts { segments, null_hypotheses, null_references, references };
+        let row = (0..width).map(|_| Some(i64::from_le_bytes(take(&mut rest)?)));
+        let row = row.collect::<Option<Vec<_>>>()?;
+        groups.add(group, &row);
+        if !new {
+            return None;
+        }
+    }
+    Some(groups)
+}

@@ -1,0 +1,147 @@
+"""Intervals and tests of corpora too large to keep a row a segment: buckets of segments instead.
+
+The segments of a corpus come into buckets by a hash of their ids, the same for all systems, and
+what is resampled is the bucket and not the segment. This is block resampling. Ids say nothing of
+the text, so buckets are random groups of about n / B segments, and the sums of B buckets vary as
+those of n segments do; but there are only B units to draw from, so intervals of few buckets are
+themselves uncertain (their width by about 1 / √(2B)). docs/engines.md has what was measured.
+"""
+
+from __future__ import annotations
+
+from truebleu._kernel import InputError
+from truebleu.significance import (
+    DEFAULT_SEED,
+    LEVEL,
+    RANDOMIZATIONS,
+    RESAMPLES,
+    Measure,
+    resampling,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from truebleu.engines.sums import Sums
+    from truebleu.significance import Interval, Paired
+    from truebleu.statistics import Statistics
+
+# How many buckets an error names.
+EXAMPLES = 3
+
+
+def measures(sums: Sums) -> list[Measure]:
+    """What is resampled: for each metric, each system's totals of each bucket.
+
+    sums: with `bucket`, by the column of systems (or several); without, of one system.
+
+    Raises InputError for sums without buckets, for nulls, and for systems that have not the same
+    number of segments in each bucket, because tests are of the same segments.
+    """
+    if sums.bucket is None:
+        raise InputError(
+            "these sums have no buckets; make them with bucket=('id', 1000), where 'id' is the "
+            "column that says which segment a row is"
+        )
+    sums.check()
+    rows: dict[str, dict[int, int]] = {}
+    counts: dict[str, dict[int, int]] = {}
+    for number, (key, segments) in enumerate(zip(sums.keys, sums.group_segments(), strict=True)):
+        if segments:
+            system = _system(key[:-1])
+            rows.setdefault(system, {})[key[-1]] = number
+            counts.setdefault(system, {})[key[-1]] = segments
+    _check_buckets(counts)
+    found = []
+    for label, metric in zip(sums.labels, sums.metrics, strict=True):
+        table = sums.statistics(label)
+        tables: dict[str, Statistics] = {
+            system: table[[of_bucket[bucket] for bucket in sorted(of_bucket)]]
+            for system, of_bucket in rows.items()
+        }
+        found.append(Measure(metric, tables))
+    return found
+
+
+def intervals(
+    sums: Sums,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int | None = DEFAULT_SEED,
+    level: float = LEVEL,
+    workers: int = 1,
+) -> Any:
+    """The confidence interval of each system's score, by resampling buckets.
+
+    Gives a dict from system to interval; with several metrics a dict of such dicts. Arguments as
+    for `truebleu.significance.intervals`; raises what `measures` raises.
+    """
+    found: list[dict[str, Interval]] = resampling.intervals(
+        measures(sums), resamples=resamples, seed=seed, level=level, workers=workers
+    )
+    return _by_metric(sums, found)
+
+
+def compare(
+    sums: Sums,
+    *,
+    baseline: str | None = None,
+    test: str = "ar",
+    pairs: str = "baseline",
+    randomizations: int = RANDOMIZATIONS,
+    resamples: int = RESAMPLES,
+    seed: int | None = DEFAULT_SEED,
+    level: float = LEVEL,
+    correction: str | None = None,
+    workers: int = 1,
+) -> Any:
+    """Tests of the differences between systems, by resampling or exchanging buckets.
+
+    Gives a `Paired`; with several metrics a dict of them. Arguments as for
+    `truebleu.significance.paired`; raises what `measures` raises. `segments` in the results is the
+    number of buckets.
+    """
+    if test == "bs-sacrebleu":
+        raise ValueError("test 'bs-sacrebleu' is of segments, as sacreBLEU's; 'ar' and 'bs' fit")
+    found: list[Paired] = resampling.paired(
+        measures(sums),
+        baseline=baseline,
+        test=test,
+        pairs=pairs,
+        randomizations=randomizations,
+        resamples=resamples,
+        seed=seed,
+        level=level,
+        correction=correction,
+        workers=workers,
+    )
+    return _by_metric(sums, found)
+
+
+def _by_metric(sums: Sums, found: list[Any]) -> Any:
+    if len(found) == 1:
+        return found[0]
+    return dict(zip(sums.labels, found, strict=True))
+
+
+def _system(key: tuple[Any, ...]) -> str:
+    """What a system is called: its key, or several with a stroke between."""
+    return "/".join("null" if part is None else str(part) for part in key) or "all"
+
+
+def _check_buckets(counts: dict[str, dict[int, int]]) -> None:
+    (first, expected), *others = counts.items()
+    for system, found in others:
+        odd = [b for b in sorted({*expected, *found}) if expected.get(b) != found.get(b)]
+        if odd:
+            told = "; ".join(
+                f"bucket {bucket}: {first} {expected.get(bucket, 0)} segments, "
+                f"{system} {found.get(bucket, 0)}"
+                for bucket in odd[:EXAMPLES]
+            )
+            raise InputError(
+                f"{first} and {system} are not of the same segments: {len(odd)} buckets differ "
+                f"({told}{'; …' if len(odd) > EXAMPLES else ''}); every system needs one row for "
+                "each id, and the same ids"
+            )

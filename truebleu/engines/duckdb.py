@@ -1,0 +1,507 @@
+"""Scores of what DuckDB reads: relations, SQL, Parquet, CSV and JSON files larger than memory.
+
+DuckDB hands over the columns that are needed as a stream of Arrow batches, and the kernel counts
+them as they come. Only sums stay in memory.
+
+>>> import duckdb
+>>> from truebleu.engines.duckdb import corpus_bleu
+>>> rows = duckdb.sql('''
+...     SELECT * FROM (VALUES
+...         ('A', 'the cat sat on the mat', 'the cat sat on a mat'),
+...         ('B', 'a cat on the mat there', 'the cat sat on a mat')
+...     ) AS rows(system, hyp, ref)''')
+>>> print(corpus_bleu(rows).format())
+BLEU = 31.95 83.3/30.0/25.0/16.7 (BP = 1.000 ratio = 1.000 hyp_len = 12 ref_len = 12)
+>>> {system: round(score.value, 2) for system, score in corpus_bleu(rows, by="system").items()}
+{'A': 53.73, 'B': 12.14}
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+from truebleu._kernel import InputError
+from truebleu.bleu import BLEU
+from truebleu.chrf import CHRF
+from truebleu.engines.duckdb_files import Files, quoted, said
+from truebleu.engines.duckdb_join import check, joined
+from truebleu.engines.sums import Sums
+from truebleu.files import table_format
+from truebleu.ter import TER
+from truebleu.tokenizers import nearest
+
+try:
+    import duckdb
+except ImportError as error:
+    raise ImportError(
+        "truebleu.engines.duckdb needs DuckDB: pip install 'truebleu[duckdb]'"
+    ) from error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any, Literal
+
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation, Expression
+
+    from truebleu.counted import Counted
+
+    Columns = str | Sequence[str] | None
+    # A relation, SQL, the name of a table, files.
+    Data = DuckDBPyRelation | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+# Before this release an Arrow stream without pyarrow was the whole result, or large parts of it.
+STREAMS = (2, 0)
+ROWS_AT_ONCE = 65536
+
+# Seconds from one report of progress to the next.
+EVERY = 0.2
+
+# For a connection of our own: what it needs anyway, and what each thread needs.
+MEMORY = (256, 128)
+
+
+def stats(
+    data: Data,
+    hyp: str = "hyp",
+    ref: str | Sequence[str] = "ref",
+    *,
+    by: Columns = None,
+    metrics: str | Counted[Any] | Sequence[str | Counted[Any]] = ("bleu",),
+    nulls: Literal["raise", "skip"] = "raise",
+    bucket: tuple[str, int] | None = None,
+    references: Data | None = None,
+    on: Columns = None,
+    unjoined: str = "raise",
+    connection: DuckDBPyConnection | None = None,
+    memory: str | None = None,
+    workers: int = 1,
+    progress: Callable[[float], None] | None = None,
+) -> Sums:
+    """The sums of the statistics of each group, which can be merged with those of other engines.
+
+    data: a relation; SQL text or the name of a table, in `connection`; or files, folders and
+        patterns of Parquet, CSV or JSON (a path, or several). CSV has a header and commas.
+    hyp, ref: columns of strings. `ref` may name several columns, or one of lists of strings.
+    by: columns to group by.
+    metrics: metrics, or their names.
+    nulls: "raise", or "skip" to leave out rows that have no hypothesis or no reference.
+    bucket: a column and a number of buckets, for significance at scale.
+    references: where `ref` is if not in `data`: another of the same kind, joined `on` columns that
+        both have, usually an id. Columns of `by` may be in either.
+    unjoined: "raise", or "skip" to score what can be joined, with a warning that counts the rest.
+    connection: where SQL is run; if there is none, a new one that knows only files.
+    memory: how much of it DuckDB may use in a connection of its own ("1GB"); what does not fit goes
+        to a temporary folder.
+    workers: threads.
+    progress: called about five times a second, from another thread, with the share that was read
+        as DuckDB estimates it (in a connection of its own, or one with enable_progress_bar).
+
+    Raises InputError for missing columns, files that cannot be read, null values, no rows, and ids
+    that one side lacks or has twice.
+    """
+    keys = names(by)
+    texts = [hyp, *names(ref)]
+    sums = Sums(
+        metrics,
+        hyp=hyp,
+        ref=ref if isinstance(ref, str) else list(ref),
+        by=() if by is None else by,
+        nulls=nulls,
+        bucket=bucket,
+        workers=workers,
+    )
+    others = list(dict.fromkeys([*keys, *([bucket[0]] if bucket else [])]))
+    with opened(connection, memory=memory, threads=workers) as engine:
+        relation = rows(
+            engine, data, texts, others, references=references, on=names(on), unjoined=unjoined
+        )
+        with reading(data), _watched(engine, progress):
+            sums.update(stream(relation))
+    return sums
+
+
+def corpus_bleu(
+    data: Data, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
+) -> Any:
+    """The BLEU score of all rows, a `Score`; with `by` of each group, a dict from key to score.
+
+    Takes the options of `stats` and the parameters of `truebleu.BLEU`. The key is a tuple where
+    there are several columns to group by. Raises what `stats` raises.
+    """
+    return _corpus(BLEU, data, hyp, ref, options)
+
+
+def corpus_chrf(
+    data: Data, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
+) -> Any:
+    """The chrF score of all rows, or with `by` of each group. As `corpus_bleu`."""
+    return _corpus(CHRF, data, hyp, ref, options)
+
+
+def corpus_ter(
+    data: Data, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
+) -> Any:
+    """The TER score of all rows, or with `by` of each group. As `corpus_bleu`."""
+    return _corpus(TER, data, hyp, ref, options)
+
+
+def sentence_bleu(
+    hyp: str | Expression = "hyp",
+    ref: str | Expression = "ref",
+    *,
+    connection: DuckDBPyConnection | None = None,
+    **parameters: Any,
+) -> Expression:
+    """An expression: the BLEU score of each row, 0-100, null where a text is.
+
+    `relation.select("*", sentence_bleu("hyp", "ref").alias("bleu"))`. It is a function of
+    `connection` (DuckDB's default one), which must be that of the relation, and needs pyarrow.
+    parameters: those of `truebleu.BLEU`.
+    """
+    return _sentence(BLEU(**parameters), hyp, ref, connection)
+
+
+def sentence_chrf(
+    hyp: str | Expression = "hyp",
+    ref: str | Expression = "ref",
+    *,
+    connection: DuckDBPyConnection | None = None,
+    **parameters: Any,
+) -> Expression:
+    """An expression: the chrF score of each row. As `sentence_bleu`."""
+    return _sentence(CHRF(**parameters), hyp, ref, connection)
+
+
+def sentence_ter(
+    hyp: str | Expression = "hyp",
+    ref: str | Expression = "ref",
+    *,
+    connection: DuckDBPyConnection | None = None,
+    **parameters: Any,
+) -> Expression:
+    """An expression: the TER score of each row. As `sentence_bleu`."""
+    return _sentence(TER(**parameters), hyp, ref, connection)
+
+
+def register(
+    connection: DuckDBPyConnection | None = None,
+    functions: Mapping[str, Counted[Any]] | None = None,
+) -> None:
+    """Gives SQL functions of two strings, DOUBLE: sentence_bleu, sentence_chrf and sentence_ter.
+
+    `functions` has other names, and metrics for them. To score a corpus, `corpus_bleu` is faster,
+    and exact: scores of rows do not add up to it. Needs pyarrow.
+
+    >>> connection = duckdb.connect()
+    >>> register(connection, {"bleu": BLEU(lowercase=True)})
+    >>> connection.sql("SELECT round(bleu('The cat', 'the CAT'), 2)").fetchall()
+    [(100.0,)]
+    >>> connection.close()
+    """
+    connection = duckdb.default_connection() if connection is None else connection
+    if functions is None:
+        functions = {"sentence_bleu": BLEU(), "sentence_chrf": CHRF(), "sentence_ter": TER()}
+    for name, metric in functions.items():
+        _create(connection, name, metric)
+
+
+# ---- from what people pass to a relation ----
+
+
+def names(columns: Columns) -> list[str]:
+    """Names of columns as a list."""
+    if columns is None:
+        return []
+    return [columns] if isinstance(columns, str) else list(columns)
+
+
+@contextmanager
+def opened(
+    connection: DuckDBPyConnection | None,
+    *,
+    memory: str | None,
+    threads: int,
+    ordered: bool = False,
+) -> Iterator[DuckDBPyConnection]:
+    """A connection: the one that is given, or one of our own, which keeps to its memory.
+
+    Ours reads files, downloads nothing, and knows no Python variables. `ordered`: rows keep their
+    order.
+    """
+    if connection is not None:
+        yield connection
+        return
+    from tempfile import TemporaryDirectory
+
+    limit = memory or f"{MEMORY[0] + MEMORY[1] * threads}MiB"
+    with TemporaryDirectory(prefix="truebleu-", ignore_cleanup_errors=True) as folder:
+        settings: dict[str, Any] = {
+            "memory_limit": limit,
+            "temp_directory": os.path.join(folder, "spilled"),
+            "threads": threads,
+            "preserve_insertion_order": ordered,
+            "python_enable_replacements": False,
+            "autoinstall_known_extensions": False,
+        }
+        try:
+            own = duckdb.connect(":memory:", config=settings)
+        except duckdb.Error as error:
+            raise InputError(f"DuckDB: {said(error)}") from None
+        with own:
+            # What it counts for a bar of its own is asked for by `progress`.
+            own.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+            yield own
+
+
+@contextmanager
+def _watched(
+    connection: DuckDBPyConnection, progress: Callable[[float], None] | None
+) -> Iterator[None]:
+    """Tells now and then how much has been read."""
+    if progress is None:
+        yield
+        return
+    from threading import Event, Thread
+
+    done = Event()
+
+    def watch() -> None:
+        while not done.wait(EVERY):
+            percent = connection.query_progress()
+            if percent >= 0:
+                progress(percent / 100)
+
+    thread = Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+@contextmanager
+def reading(data: Data) -> Iterator[None]:
+    """Says what DuckDB says is wrong as an InputError that names files."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise InputError(
+            f"{_label(data)}DuckDB needs more memory than it may use (memory='4GB', --memory 4GB; "
+            f"or a connection with another memory_limit): {said(error)}"
+        ) from None
+    except duckdb.Error as error:
+        raise InputError(f"{_label(data)}{said(error)}") from None
+
+
+def rows(
+    connection: DuckDBPyConnection,
+    data: Data,
+    texts: Sequence[str],
+    others: Sequence[str],
+    *,
+    references: Data | None = None,
+    on: Sequence[str] = (),
+    unjoined: str = "raise",
+    ordered: bool = False,
+) -> DuckDBPyRelation:
+    """The columns that are needed, of hypotheses and references.
+
+    texts: the hypotheses' column, then the references'. others: further ones.
+    """
+    if unjoined not in ("raise", "skip"):
+        raise ValueError(f"unjoined={unjoined!r}: 'raise' or 'skip' is meant")
+    hyp, *refs = texts
+    if (references is None) != (not on):
+        raise ValueError(
+            "references and on: give both, to join hypotheses and references by an id, or neither"
+        )
+    if references is None:
+        return _chosen(_table(connection, data), texts, others, refs)
+    ours, theirs = _table(connection, data), _table(connection, references)
+    here = _known(ours)
+    with reading(data):
+        left = _chosen(ours, [hyp], [*on, *(name for name in others if name in here)], ())
+        right = _chosen(
+            theirs, refs, [*on, *(name for name in others if name not in here)], refs, here
+        )
+        found = check(left, right, on, others, unjoined=unjoined)
+        if found:
+            warnings.warn(f"what cannot be joined is left out: {found.told}", stacklevel=4)
+        return joined(left, right, on, [*texts, *others], order=ordered)
+
+
+def stream(relation: DuckDBPyRelation) -> Any:
+    """A relation as a stream of Arrow batches that is never whole in memory."""
+    version = tuple(int(part) for part in re.findall(r"\d+", duckdb.__version__)[:2])
+    if version >= STREAMS:
+        return relation
+    if find_spec("pyarrow") is None:
+        raise ImportError(
+            f"DuckDB {duckdb.__version__} gives a stream with pyarrow only: pip install pyarrow, "
+            "or DuckDB 2.0 or newer"
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return relation.fetch_arrow_reader(ROWS_AT_ONCE)
+
+
+def rows_of(
+    connection: DuckDBPyConnection, relation: DuckDBPyRelation, at_once: int
+) -> Iterator[list[tuple[Any, ...]]]:
+    """The rows of a relation as tuples, so many at once, without pyarrow and never all of them."""
+    # A relation would read all rows first.
+    result = connection.execute(relation.sql_query())
+    while found := result.fetchmany(at_once):
+        yield found
+
+
+def text_types(relation: DuckDBPyRelation, texts: Sequence[str]) -> None:
+    """Raises InputError for columns of text that are of another type."""
+    for name, kind in zip(relation.columns, map(str, relation.types), strict=True):
+        lists = kind.endswith("[]") and name in texts[1:]
+        base = kind.removesuffix("[]") if lists else kind
+        if name in texts and base not in ("VARCHAR", '"NULL"') and not base.startswith("ENUM"):
+            also = " or lists of them" if name in texts[1:] else ""
+            raise InputError(f"column '{name}' is of type {kind}; strings{also} are meant")
+
+
+def _table(connection: DuckDBPyConnection, data: Data) -> Files | DuckDBPyRelation:
+    """Files, or a relation of whatever else was passed."""
+    if isinstance(data, duckdb.DuckDBPyRelation):
+        return data
+    if not isinstance(data, str):
+        if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+            return connection.from_arrow(data)
+        several = isinstance(data, list | tuple) and data
+        if not several and not isinstance(data, os.PathLike):
+            raise TypeError(
+                "a DuckDB relation, SQL, files or an Arrow table is meant, not "
+                f"{type(data).__name__}"
+            )
+        return Files(data, connection)
+    if _is_path(data):
+        return Files(data, connection)
+    with reading(data):
+        if re.fullmatch(r"\w+(\.\w+){0,2}", data):
+            return connection.table(data)
+        found = connection.sql(data)
+    if found is None:
+        raise InputError(f"{data!r:.80}: this SQL gives no rows; a SELECT is meant")
+    return found
+
+
+def _is_path(text: str) -> bool:
+    """Whether text is the name of a file, or a pattern, rather than SQL."""
+    sql = re.match(r"\s*(select|from|with|values|table|describe|pivot)\b", text, re.IGNORECASE)
+    return sql is None and (table_format(text) is not None or os.path.isdir(text))
+
+
+def _known(table: Files | DuckDBPyRelation) -> list[str]:
+    """The names of the columns."""
+    return table.columns if isinstance(table, Files) else list(table.columns)
+
+
+def _chosen(
+    table: Files | DuckDBPyRelation,
+    texts: Sequence[str],
+    others: Sequence[str],
+    refs: Sequence[str],
+    elsewhere: Sequence[str] = (),
+) -> DuckDBPyRelation:
+    """Columns of a table; `elsewhere` are names that the other table has, for messages."""
+    known, files = _known(table), isinstance(table, Files)
+    for name in [*texts, *others]:
+        if name in known or (files and name == "filename"):
+            continue
+        where = f"{table.label}: " if isinstance(table, Files) else ""
+        raise InputError(f"{where}no column '{name}'{nearest(name, [*known, *elsewhere])}")
+    if isinstance(table, Files):
+        return table.relation(texts, others, refs)
+    return table.project(", ".join(map(quoted, dict.fromkeys([*texts, *others]))))
+
+
+def _label(data: Data) -> str:
+    """What messages say before what DuckDB says."""
+    if isinstance(data, str):
+        return f"{data}: " if _is_path(data) else ""
+    if isinstance(data, os.PathLike):
+        return f"{os.fspath(data)}: "
+    if isinstance(data, list | tuple):
+        return ", ".join(map(os.fspath, data)) + ": "
+    return ""
+
+
+# ---- scores ----
+
+
+def _corpus(
+    kind: type[Counted[Any]], data: Data, hyp: str, ref: Any, options: dict[str, Any]
+) -> Any:
+    ours = {name: options.pop(name) for name in OPTIONS if name in options}
+    sums = stats(data, hyp, ref, metrics=kind(**options), **ours)
+    found = sums.scores() if names(ours.get("by")) else sums.score()
+    sums.warn()
+    return found
+
+
+OPTIONS = (
+    *("by", "nulls", "references", "on", "unjoined", "connection", "memory", "workers", "progress"),
+)
+
+
+def _sentence(
+    metric: Counted[Any],
+    hyp: str | Expression,
+    ref: str | Expression,
+    connection: DuckDBPyConnection | None,
+) -> Expression:
+    connection = duckdb.default_connection() if connection is None else connection
+    name = "truebleu_" + re.sub(r"\W+", "_", repr(metric)).strip("_").lower()
+    known = connection.execute(
+        "SELECT 1 FROM duckdb_functions() WHERE function_name = ?", [name]
+    ).fetchall()
+    if not known:
+        _create(connection, name, metric)
+    columns = [duckdb.ColumnExpression(c) if isinstance(c, str) else c for c in (hyp, ref)]
+    return duckdb.FunctionExpression(name, *columns)
+
+
+def _create(connection: DuckDBPyConnection, name: str, metric: Counted[Any]) -> None:
+    """Gives a connection a function that scores rows."""
+    try:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+    except ImportError:
+        raise ImportError(
+            "DuckDB hands whole columns to a Python function with pyarrow only: pip install pyarrow"
+        ) from None
+
+    def score(hypotheses: Any, references: Any) -> Any:
+        known = pc.and_(pc.is_valid(hypotheses), pc.is_valid(references))
+        columns = [column.filter(known) for column in (hypotheses, references)]
+        if not len(columns[0]):
+            return pa.nulls(len(hypotheses), pa.float64())
+        scores = pa.array(metric.segments(*columns))
+        if len(scores) == len(hypotheses):
+            return scores
+        blank = pa.nulls(len(hypotheses), pa.float64())
+        return pc.replace_with_mask(blank, known.combine_chunks(), scores)
+
+    score.__annotations__ = {}  # DuckDB would read them
+    try:
+        connection.create_function(
+            name,
+            score,
+            ["VARCHAR", "VARCHAR"],
+            "DOUBLE",
+            type="arrow",  # type: ignore[call-overload]
+            null_handling="special",
+        )
+    except duckdb.NotImplementedException as error:
+        raise InputError(f"{name}: {said(error)}") from None

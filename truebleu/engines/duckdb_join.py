@@ -1,0 +1,240 @@
+"""Hypotheses and references of two relations brought together by an id, and what has no partner."""
+
+from __future__ import annotations
+
+from truebleu._kernel import InputError
+from truebleu.engines.duckdb_files import quoted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from duckdb import DuckDBPyRelation
+
+# How many ids a message shows.
+SHOWN = 3
+
+# What may be wrong with an id, in terms of the columns of `_Ids`.
+KINDS = {
+    "lonely": "given IS NULL",
+    "unanswered": "made IS NULL",
+    "twice_given": "given > 1",
+    "twice_made": "most > 1",
+}
+JOINED = "made IS NOT NULL AND given IS NOT NULL"
+
+
+class Unjoined:
+    """How many rows of either side have no partner on the other."""
+
+    __slots__ = ("hypotheses", "references", "told", "uneven")
+
+    def __init__(self, hypotheses: int, references: int, uneven: int, told: str) -> None:
+        self.hypotheses = hypotheses
+        self.references = references
+        # Ids that have fewer hypotheses than others have: not every system has them all.
+        self.uneven = uneven
+        self.told = told
+
+    def __bool__(self) -> bool:
+        return bool(self.hypotheses or self.references or self.uneven)
+
+
+def joined(
+    hypotheses: DuckDBPyRelation,
+    references: DuckDBPyRelation,
+    on: Sequence[str],
+    columns: Sequence[str],
+    *,
+    order: bool = False,
+) -> DuckDBPyRelation:
+    """`columns` of hypotheses and the references that have the same id, the former's if both have.
+
+    With `order`, in the order of the hypotheses.
+    """
+    conditions, ours = _conditions(hypotheses, references, on), set(hypotheses.columns)
+    if order:
+        hypotheses = hypotheses.project("*, row_number() OVER () AS truebleu_row")
+    chosen = ", ".join(f"{'h' if name in ours else 'r'}.{quoted(name)}" for name in columns)
+    chosen += ", h.truebleu_row" if order else ""
+    both = hypotheses.set_alias("h").join(references.set_alias("r"), conditions)
+    found = both.project(chosen)
+    if not order:
+        return found
+    return found.order("truebleu_row").project(", ".join(map(quoted, columns)))
+
+
+def check(
+    hypotheses: DuckDBPyRelation,
+    references: DuckDBPyRelation,
+    on: Sequence[str],
+    by: Sequence[str],
+    *,
+    unjoined: str = "raise",
+) -> Unjoined:
+    """Counts what cannot be joined.
+
+    Raises InputError for ids that a group has twice, and unless `unjoined` is "skip" for ids that
+    one side has alone, or that have fewer hypotheses than others have. Only ids and groups are
+    read.
+    """
+    ids = _Ids(hypotheses, references, on, by)
+    counts = ids.counts
+    name = " and ".join(on)
+    if counts["twice_given"]:
+        raise InputError(
+            f"{name}: {_count(counts['twice_given'])} more than once among the references "
+            f"({ids.first(KINDS['twice_given'])}); an id has one row of references"
+        )
+    if counts["twice_made"]:
+        groups = ", ".join(ids.within)
+        where = f"in one group of {groups}" if groups else "among the hypotheses"
+        raise InputError(
+            f"{name}: {_count(counts['twice_made'])} more than once {where} "
+            f"({ids.first(KINDS['twice_made'])}); if there are several systems in the table, "
+            "group by the column that tells which (by='system', --by system)"
+        )
+    told = []
+    rows = counts["rows"]
+    if rows:
+        told.append(
+            f"{rows} hypothes{'es have' if rows > 1 else 'is has'} an id that no reference has "
+            f"({ids.first(KINDS['lonely'])})"
+        )
+    if counts["unanswered"]:
+        told.append(
+            f"{counts['unanswered']} of {counts['known']} references without a hypothesis "
+            f"({ids.first(KINDS['unanswered'])})"
+        )
+    uneven, first = ids.uneven()
+    if uneven:
+        told.append(
+            f"{uneven} id{'s have' if uneven > 1 else ' has'} fewer hypotheses than others "
+            f"({first})"
+        )
+    result = Unjoined(rows, counts["unanswered"], uneven, f"{name}: {'; '.join(told)}")
+    if result and unjoined != "skip":
+        raise InputError(
+            f"{result.told}; every segment of every system should be there once. "
+            "unjoined='skip' (--unjoined skip) scores what can be joined"
+        )
+    return result
+
+
+class _Ids:
+    """A table of the ids of both sides, a row each, and what is counted in it.
+
+    Its columns: i0, i1 ... the id; made, the hypotheses that have it, and most, those of one group;
+    given, the references; a0, b0, a1, b1 ... the least and the greatest value of each column to
+    group by that an id has; c0, c1 ... the values of those that the references have.
+    """
+
+    def __init__(
+        self,
+        hypotheses: DuckDBPyRelation,
+        references: DuckDBPyRelation,
+        on: Sequence[str],
+        by: Sequence[str],
+    ) -> None:
+        self._on = on
+        self._by = by
+        self.within = [name for name in by if name in hypotheses.columns and name not in on]
+        others = [name for name in by if name not in hypotheses.columns]
+        self._ids = ", ".join(f"i{number}" for number in range(len(on)))
+        groups = [f"g{number}" for number in range(len(self.within))]
+        theirs = [f"c{number}" for number in range(len(others))]
+        ids = [f"{quoted(name)} AS i{number}" for number, name in enumerate(on)]
+
+        hypotheses = hypotheses.project(
+            ", ".join(
+                [*ids, *(f"{quoted(n)} AS {g}" for n, g in zip(self.within, groups, strict=True))]
+            )
+        )
+        references = references.project(
+            ", ".join([*ids, *(f"{quoted(n)} AS {c}" for n, c in zip(others, theirs, strict=True))])
+        )
+        keys = ", ".join([self._ids, *groups])
+        of_group = hypotheses.aggregate(f"{keys}, count(*) AS k", keys)
+        ends = [f"min({g}) AS a{i}, max({g}) AS b{i}" for i, g in enumerate(groups)]
+        left = of_group.aggregate(
+            ", ".join([self._ids, "sum(k)::BIGINT AS made", "max(k) AS most", *ends]), self._ids
+        )
+        values = [f"any_value({c}) AS {c}" for c in theirs]
+        right = references.aggregate(
+            ", ".join([self._ids, "count(*) AS given", *values]), self._ids
+        )
+        names = self._ids.split(", ")
+        # An id that one side alone has is shown as that side has it.
+        alike = left.types[: len(on)] == right.types[: len(on)]
+        text = "" if alike else "::VARCHAR"
+        either = [f"coalesce(h.{name}{text}, r.{name}{text}) AS {name}" for name in names]
+        rest = ["made", "most", "given", *theirs]
+        rest += [f"{end}{number}" for number in range(len(groups)) for end in "ab"]
+        both = left.set_alias("h").join(
+            right.set_alias("r"), _conditions(left, right, names), how="outer"
+        )
+        self._table = both.project(", ".join([*either, *rest]))
+        # Columns that say no more of a segment than its id does: not which system made it.
+        self._varied = [f"a{number} IS DISTINCT FROM b{number}" for number in range(len(groups))]
+        self._of_segments = theirs
+        self.counts = self._counted()
+
+    def _counted(self) -> dict[str, int]:
+        counts = {kind: f"count(*) FILTER ({test})" for kind, test in KINDS.items()}
+        counts["rows"] = "coalesce(sum(made) FILTER (given IS NULL), 0)::BIGINT"
+        counts["known"] = "count(given)"
+        counts["spread"] = f"max(made) FILTER ({JOINED}) - min(made) FILTER ({JOINED})"
+        for number, test in enumerate(self._varied):
+            counts[f"varied {number}"] = f"count(*) FILTER ({test})"
+        row = self._table.aggregate(", ".join(counts.values())).fetchall()[0]
+        return dict(zip(counts, row, strict=True))
+
+    def first(self, test: str, table: DuckDBPyRelation | None = None) -> str:
+        """The first of the ids for which something holds."""
+        chosen = (table or self._table).filter(test)
+        return _list(chosen.project(self._ids).order(self._ids).limit(SHOWN).fetchall())
+
+    def uneven(self) -> tuple[int, str]:
+        """How many ids have fewer hypotheses than others, and the first of them.
+
+        Only ids are compared that agree in all that belongs to a segment: test sets and domains may
+        have other systems.
+        """
+        if not self.counts["spread"]:
+            return 0, ""
+        alike = [f"i{i}" for i, name in enumerate(self._on) if name in self._by]
+        alike += self._of_segments
+        alike += [f"a{i}" for i in range(len(self.within)) if not self.counts[f"varied {i}"]]
+        parts = f"PARTITION BY {', '.join(alike)}" if alike else ""
+        table = self._table.filter(JOINED).project(f"*, max(made) OVER ({parts}) AS usual")
+        (count,) = table.filter("made < usual").aggregate("count(*)").fetchall()[0]
+        return count, self.first("made < usual", table) if count else ""
+
+
+def _conditions(left: DuckDBPyRelation, right: DuckDBPyRelation, on: Sequence[str]) -> str:
+    """What holds of rows that belong together."""
+    types: list[dict[str, Any]] = [
+        dict(zip(side.columns, map(str, side.types), strict=True)) for side in (left, right)
+    ]
+    terms = []
+    for name in on:
+        kinds = [of_side[name] for of_side in types]
+        # A number in one file is text in another: CSV has nothing else.
+        text = "::VARCHAR" if kinds[0] != kinds[1] and "VARCHAR" in kinds else ""
+        terms.append(f"h.{quoted(name)}{text} = r.{quoted(name)}{text}")
+    return " AND ".join(terms)
+
+
+def _count(ids: int) -> str:
+    return "1 id is there" if ids == 1 else f"{ids} ids are there"
+
+
+def _list(rows: list[tuple[Any, ...]]) -> str:
+    """The first of some ids."""
+    texts = [
+        ", ".join("null" if value is None else str(value)[:40] for value in row) for row in rows
+    ]
+    several = len(rows[0]) > 1 if rows else False
+    shown = [f"({text})" if several else text for text in texts]
+    return f"the first: {', '.join(shown)}" if len(shown) == SHOWN else ", ".join(shown)

@@ -1,0 +1,91 @@
+"""Keys of groups as Python has them: dates, times and decimals of what Arrow stores."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import time, timedelta
+    from typing import Any
+
+# How many of a unit a second has.
+SECOND = {"s": 1, "m": 10**3, "u": 10**6, "n": 10**9}
+
+
+def maker(form: str) -> Callable[[Any], Any]:
+    """What makes Python's value of an Arrow type's stored one; None stays None.
+
+    form: the type, as the Arrow C data interface writes it.
+    """
+    convert = _converter(form)
+    if convert is None:
+        return lambda value: value
+    return lambda value: None if value is None else convert(value)
+
+
+def _converter(form: str) -> Callable[[int], Any] | None:
+    if form.startswith("d:"):
+        return _decimal(form)
+    if form.startswith("t"):
+        return _temporal(form)
+    return None
+
+
+def _decimal(form: str) -> Callable[[int], Any]:
+    from decimal import Context, Decimal
+
+    _, scale, *_ = map(int, form.removeprefix("d:").split(","))
+    exact = Context(prec=100)
+    return lambda value: Decimal(value).scaleb(-scale, exact)
+
+
+def _temporal(form: str) -> Callable[[int], Any]:
+    from datetime import UTC, date, datetime, timedelta, timezone
+
+    if form == "tdD":
+        return lambda value: _or_number(lambda: date(1970, 1, 1) + timedelta(value), value)
+    if form == "tdm":
+        # Whole days, in milliseconds.
+        return lambda value: _or_number(
+            lambda: date(1970, 1, 1) + timedelta(milliseconds=value), value
+        )
+    kind, unit, zone = form[1], form[2], form[4:]
+    a_second = SECOND[unit]
+
+    def duration(value: int) -> timedelta:
+        micros, rest = divmod(value * 10**6, a_second)
+        if rest:
+            raise OverflowError("finer than a microsecond")
+        return timedelta(microseconds=micros)
+
+    if kind == "D":
+        return lambda value: _or_number(lambda: duration(value), value)
+    if kind == "t":
+        return lambda value: _or_number(lambda: _time(duration(value)), value)
+    if not zone:
+        return lambda value: _or_number(lambda: datetime(1970, 1, 1) + duration(value), value)
+    where: Any = UTC
+    if zone[0] in "+-":
+        hours, minutes = zone[1:].split(":")
+        offset = timedelta(hours=int(hours), minutes=int(minutes))
+        where = timezone(-offset if zone[0] == "-" else offset)
+    elif zone != "UTC":
+        from zoneinfo import ZoneInfo
+
+        where = ZoneInfo(zone)
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    return lambda value: _or_number(lambda: (epoch + duration(value)).astimezone(where), value)
+
+
+def _time(since_midnight: timedelta) -> time:
+    from datetime import datetime
+
+    return (datetime.min + since_midnight).time()
+
+
+def _or_number(make: Callable[[], Any], value: int) -> Any:
+    """The value; the stored number where Python has none for it: finer, or too far away."""
+    try:
+        return make()
+    except OverflowError:
+        return value

@@ -1,0 +1,230 @@
+"""Scores of Polars' frames: corpus scores, by groups too, and an expression for rows.
+
+A LazyFrame is read batch by batch, so that it may be larger than memory; its columns go to the
+kernel as they are, without pyarrow.
+
+>>> import polars as pl
+>>> from truebleu.engines.polars import corpus_bleu, sentence_bleu
+>>> frame = pl.DataFrame({
+...     "system": ["A", "B"],
+...     "hyp": ["the cat sat on the mat", "a cat on the mat there"],
+...     "ref": ["the cat sat on a mat", "the cat sat on a mat"],
+... })
+>>> print(corpus_bleu(frame.lazy()).format())
+BLEU = 31.95 83.3/30.0/25.0/16.7 (BP = 1.000 ratio = 1.000 hyp_len = 12 ref_len = 12)
+>>> corpus_bleu(frame, by="system").with_columns(pl.col("score").round(2)).rows()
+[('A', 53.73, 1), ('B', 12.14, 1)]
+>>> frame.select("system", bleu=sentence_bleu("hyp", "ref").round(2)).rows()
+[('A', 53.73), ('B', 12.14)]
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from truebleu._kernel import InputError
+from truebleu.bleu import BLEU
+from truebleu.chrf import CHRF
+from truebleu.engines.sums import Sums
+from truebleu.ter import TER
+from truebleu.tokenizers import nearest
+
+try:
+    import polars as pl
+except ImportError as error:
+    raise ImportError(
+        "truebleu.engines.polars needs Polars: pip install 'truebleu[polars]'"
+    ) from error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Literal
+
+    from truebleu.counted import Counted
+
+    Columns = str | Sequence[str] | None
+    Frame = pl.DataFrame | pl.LazyFrame
+    Expression = str | pl.Expr
+
+# Rows of a batch: large enough that a batch costs nothing, small beside Polars itself.
+ROWS_AT_ONCE = 65536
+
+
+def stats(
+    frame: Frame,
+    hyp: str = "hyp",
+    ref: str | Sequence[str] = "ref",
+    *,
+    by: Columns = None,
+    metrics: str | Counted[Any] | Sequence[str | Counted[Any]] = ("bleu",),
+    nulls: Literal["raise", "skip"] = "raise",
+    bucket: tuple[str, int] | None = None,
+    workers: int = 1,
+) -> Sums:
+    """The sums of the statistics of each group, which can be merged with those of other engines.
+
+    frame: a DataFrame, or a LazyFrame, which is read in batches by Polars' streaming engine.
+    hyp, ref: columns of strings. `ref` may name several columns, or one of lists of strings.
+    by: columns to group by.
+    metrics: metrics, or their names.
+    nulls: "raise", or "skip" to leave out rows that have no hypothesis or no reference.
+    bucket: a column and a number of buckets, for significance at scale.
+    workers: threads of the kernel.
+
+    Raises InputError for missing columns, null values and no rows.
+    """
+    keys, refs = _names(by), _names(ref)
+    needed = list(dict.fromkeys([hyp, *refs, *keys, *([bucket[0]] if bucket else [])]))
+    sums = Sums(
+        metrics,
+        hyp=hyp,
+        ref=ref if isinstance(ref, str) else refs,
+        by=() if by is None else by,
+        nulls=nulls,
+        bucket=bucket,
+        workers=workers,
+    )
+    if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
+        raise TypeError(f"a Polars DataFrame or LazyFrame is meant, not {type(frame).__name__}")
+    known = frame.collect_schema().names()
+    for name in needed:
+        if name not in known:
+            raise InputError(f"no column '{name}'{nearest(name, known)}")
+    chosen = frame.select(needed)
+    if isinstance(chosen, pl.DataFrame):
+        return sums.update(chosen)
+    if not hasattr(chosen, "collect_batches"):
+        raise ImportError(
+            f"Polars {pl.__version__} cannot give a LazyFrame in batches; install Polars 1.34 or "
+            "newer, or collect() the frame if it fits into memory"
+        )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*collect_batches.*unstable.*")
+        batches = chosen.collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=False)
+    for batch in batches:
+        sums.update(batch)
+    return sums
+
+
+def corpus_bleu(
+    frame: Frame, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
+) -> Any:
+    """The BLEU score of all rows, a `Score`; with `by` a frame: its columns, score, segments.
+
+    Takes the options of `stats` and the parameters of `truebleu.BLEU`. Raises what `stats` raises.
+    """
+    return _corpus(BLEU, frame, hyp, ref, options)
+
+
+def corpus_chrf(
+    frame: Frame, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
+) -> Any:
+    """The chrF score of all rows, or with `by` of each group. As `corpus_bleu`."""
+    return _corpus(CHRF, frame, hyp, ref, options)
+
+
+def corpus_ter(
+    frame: Frame, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
+) -> Any:
+    """The TER score of all rows, or with `by` of each group. As `corpus_bleu`."""
+    return _corpus(TER, frame, hyp, ref, options)
+
+
+def sentence_bleu(
+    hyp: Expression = "hyp", ref: Expression | Sequence[Expression] = "ref", **parameters: Any
+) -> pl.Expr:
+    """An expression: the BLEU score of each row, 0-100, null where there is no text.
+
+    hyp: strings. ref: strings, lists of them, or several such columns. Works in lazy frames and in
+    the streaming engine, too. parameters: those of `truebleu.BLEU`.
+    """
+    return _sentence(BLEU(**parameters), hyp, ref)
+
+
+def sentence_chrf(
+    hyp: Expression = "hyp", ref: Expression | Sequence[Expression] = "ref", **parameters: Any
+) -> pl.Expr:
+    """An expression: the chrF score of each row. As `sentence_bleu`."""
+    return _sentence(CHRF(**parameters), hyp, ref)
+
+
+def sentence_ter(
+    hyp: Expression = "hyp", ref: Expression | Sequence[Expression] = "ref", **parameters: Any
+) -> pl.Expr:
+    """An expression: the TER score of each row. As `sentence_bleu`."""
+    return _sentence(TER(**parameters), hyp, ref)
+
+
+def _names(columns: Columns) -> list[str]:
+    if columns is None:
+        return []
+    return [columns] if isinstance(columns, str) else list(columns)
+
+
+OPTIONS = ("by", "nulls", "workers")
+
+
+def _corpus(
+    kind: type[Counted[Any]], frame: Frame, hyp: str, ref: Any, options: dict[str, Any]
+) -> Any:
+    ours = {name: options.pop(name) for name in OPTIONS if name in options}
+    sums = stats(frame, hyp, ref, metrics=kind(**options), **ours)
+    keys = _names(ours.get("by"))
+    found: Any = sums.scores() if keys else sums.score()
+    sums.warn()
+    if not keys:
+        return found
+    scores = pl.Series("score", [score.value for score in found.values()], pl.Float64)
+    # The rows of the state are in the order of the scores; a group of nulls alone has none.
+    return pl.DataFrame(sums).filter(pl.col("segments") > 0).select(*keys, scores, "segments")
+
+
+def _sentence(metric: Counted[Any], hyp: Expression, ref: Any) -> pl.Expr:
+    refs = list(ref) if isinstance(ref, list | tuple) else [ref]
+
+    def score(columns: Sequence[pl.Series]) -> pl.Series:
+        return _scores(metric, columns)
+
+    return pl.map_batches([hyp, *refs], score, return_dtype=pl.Float64, is_elementwise=True)
+
+
+def _scores(metric: Counted[Any], columns: Sequence[pl.Series]) -> pl.Series:
+    """The score of each row: hypotheses, and a column or several of references."""
+    rows = max(map(len, columns)) if all(map(len, columns)) else 0
+    # A literal is a column of one row.
+    hyp, *refs = [c.new_from_index(0, rows) if len(c) == 1 != rows else c for c in columns]
+    _check(hyp, lists=False)
+    any_reference = pl.repeat(False, rows, dtype=pl.Boolean, eager=True)
+    for column in refs:
+        _check(column, lists=True)
+        there = column.is_not_null()
+        if isinstance(column.dtype, pl.List):
+            there &= column.list.drop_nulls().list.len().fill_null(0) > 0
+        any_reference |= there
+    known = hyp.is_not_null() & any_reference
+    name, count = columns[0].name, int(known.sum())
+    if not count:
+        return pl.Series(name, [None] * rows, pl.Float64)
+    if count < rows:
+        hyp, refs = hyp.filter(known), [column.filter(known) for column in refs]
+    scores = pl.Series(name, metric.segments(hyp, refs if len(refs) > 1 else refs[0]))
+    if count == rows:
+        return scores
+    places = pl.arange(rows, eager=True).filter(known)
+    return pl.Series(name, [None] * rows, pl.Float64).scatter(places, scores)
+
+
+# What a column of text may be.
+TEXT = (pl.String, pl.Categorical, pl.Enum, pl.Null)
+
+
+def _check(column: pl.Series, *, lists: bool) -> None:
+    kind: Any = column.dtype
+    if lists and isinstance(kind, pl.List):
+        kind = kind.inner
+    if not isinstance(kind, TEXT):
+        also = " or lists of them" if lists else ""
+        raise InputError(
+            f"column '{column.name}' is of type {column.dtype}; strings{also} are meant"
+        )

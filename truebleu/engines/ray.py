@@ -1,0 +1,484 @@
+"""truebleu over Ray Data: tasks count their blocks where they lie, and only totals travel.
+
+Every task turns a block of rows into the state table of `Sums`, a row for each group; the driver
+adds these up as they come. No text is shuffled, and because totals are integers the result is the
+same for any blocks, order of blocks and number of workers, and when Ray runs a task again.
+
+`import truebleu.engines.ray` does not import Ray; using it does.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import truebleu
+from truebleu import BLEU, CHRF, TER, InputError
+from truebleu.engines.sums import Sums
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, Literal, TypeAlias
+
+    from truebleu.counted import Counted
+    from truebleu.metric import Metric, Score
+
+    Nulls: TypeAlias = Literal["raise", "skip"]
+
+__all__ = [
+    "Bleu",  # noqa: F822 - `__getattr__` makes it
+    "corpus_bleu",
+    "corpus_chrf",
+    "corpus_ter",
+    "sentence_bleu",
+    "sentence_chrf",
+    "sentence_ter",
+    "stats",
+]
+
+OLDEST = (2, 44)
+"""The oldest release of Ray that this was tried with."""
+
+BLOCKS: dict[str, Any] = {
+    "batch_format": "pyarrow",
+    "batch_size": None,
+    "zero_copy_batch": True,
+}
+"""A task is given its blocks as they are: nothing is cut, joined or copied."""
+
+# What a task may find wrong with the data or its machine. It hands that back as a value: Ray would
+# wrap an exception in two others, and print the worker's stack.
+ERRORS: dict[str, type[Exception]] = {
+    error.__name__: error for error in (ImportError, InputError, TypeError)
+}
+
+
+def stats(
+    ds: Any,
+    hyp: str = "hyp",
+    ref: str | Sequence[str] = "ref",
+    *,
+    by: str | Sequence[str] | None = None,
+    metrics: Metric | str | Sequence[Metric | str] = ("bleu",),
+    nulls: Nulls = "raise",
+    bucket: tuple[str, int] | None = None,
+    **task: Any,
+) -> Sums:
+    """The totals of a dataset, for each group and metric.
+
+    ds: a ray.data.Dataset, from whatever it was read or made. It runs once, here.
+    hyp, ref: a column of strings; a column of strings or of lists of strings, or several columns of
+        strings, one a reference.
+    by: a column or several; totals are kept for each key.
+    metrics: metrics or names of metrics.
+    nulls: "raise", or "skip" rows without a hypothesis or without any reference.
+    bucket: (column of ids, number of buckets), for resampling; see `Sums`.
+    task: what else `Dataset.map_batches` takes: num_cpus, memory, concurrency, runtime_env ...
+
+    The driver holds one total for each group, and no text. Raises InputError for columns that are
+    not there or have another type, TypeError for what is not a dataset, ImportError for Ray or
+    truebleu missing here or on a worker. Nulls and empty data are told by `Sums.check`, which
+    every score calls.
+    """
+    _require_dataset(ds)
+    sums = Sums(metrics, hyp=hyp, ref=ref, by=by or (), nulls=nulls, bucket=bucket)
+    states = _checked(ds, sums).map_batches(_in_task("state_of", sums), **BLOCKS, **task)
+    for answers in states.iter_batches(batch_format="pyarrow", batch_size=None):
+        for answer in answers.to_pylist():
+            _merge(sums, answer)
+    return sums
+
+
+def corpus_bleu(
+    ds: Any,
+    hyp: str = "hyp",
+    ref: str | Sequence[str] = "ref",
+    *,
+    by: str | Sequence[str] | None = None,
+    nulls: Nulls = "raise",
+    **parameters: Any,
+) -> Score | dict[Any, Score]:
+    """The BLEU of a dataset; with `by` that of each group, by key.
+
+    Arguments as for `stats`; parameters are those of `truebleu.BLEU`. Raises what `stats` raises,
+    and InputError for nulls (`nulls="skip"` warns how many were left out) and for no rows.
+    """
+    return _corpus(BLEU(**parameters), ds, hyp, ref, by, nulls)
+
+
+def corpus_chrf(
+    ds: Any,
+    hyp: str = "hyp",
+    ref: str | Sequence[str] = "ref",
+    *,
+    by: str | Sequence[str] | None = None,
+    nulls: Nulls = "raise",
+    **parameters: Any,
+) -> Score | dict[Any, Score]:
+    """The chrF of a dataset, as `corpus_bleu`; parameters are those of `truebleu.CHRF`."""
+    return _corpus(CHRF(**parameters), ds, hyp, ref, by, nulls)
+
+
+def corpus_ter(
+    ds: Any,
+    hyp: str = "hyp",
+    ref: str | Sequence[str] = "ref",
+    *,
+    by: str | Sequence[str] | None = None,
+    nulls: Nulls = "raise",
+    **parameters: Any,
+) -> Score | dict[Any, Score]:
+    """The TER of a dataset, as `corpus_bleu`; parameters are those of `truebleu.TER`."""
+    return _corpus(TER(**parameters), ds, hyp, ref, by, nulls)
+
+
+def sentence_bleu(
+    ds: Any,
+    hyp: str = "hyp",
+    ref: str | Sequence[str] = "ref",
+    column: str = "bleu",
+    *,
+    nulls: Nulls = "raise",
+    **parameters: Any,
+) -> Any:
+    """The dataset with a column more: the BLEU of each row, as `BLEU.sentence` gives it.
+
+    Nothing runs before the dataset is used. With `nulls="skip"` the score of a row without a
+    hypothesis or without any reference is null; with "raise" the task raises InputError. Parameters
+    are those of `truebleu.BLEU`.
+    """
+    return _sentences(BLEU(**parameters), ds, hyp, ref, column, nulls)
+
+
+def sentence_chrf(
+    ds: Any,
+    hyp: str = "hyp",
+    ref: str | Sequence[str] = "ref",
+    column: str = "chrf",
+    *,
+    nulls: Nulls = "raise",
+    **parameters: Any,
+) -> Any:
+    """The dataset with the chrF of each row, as `sentence_bleu` has its BLEU."""
+    return _sentences(CHRF(**parameters), ds, hyp, ref, column, nulls)
+
+
+def sentence_ter(
+    ds: Any,
+    hyp: str = "hyp",
+    ref: str | Sequence[str] = "ref",
+    column: str = "ter",
+    *,
+    nulls: Nulls = "raise",
+    **parameters: Any,
+) -> Any:
+    """The dataset with the TER of each row, as `sentence_bleu` has its BLEU."""
+    return _sentences(TER(**parameters), ds, hyp, ref, column, nulls)
+
+
+# ---- in the driver ----
+
+
+def _corpus(
+    metric: Counted[Any],
+    ds: Any,
+    hyp: str,
+    ref: str | Sequence[str],
+    by: str | Sequence[str] | None,
+    nulls: Nulls,
+) -> Score | dict[Any, Score]:
+    sums = stats(ds, hyp, ref, by=by, metrics=(metric,), nulls=nulls)
+    sums.check()
+    if nulls == "skip":
+        sums.warn()
+    return sums.scores() if by else sums.score()
+
+
+def _sentences(
+    metric: Counted[Any],
+    ds: Any,
+    hyp: str,
+    ref: str | Sequence[str],
+    column: str,
+    nulls: Nulls,
+) -> Any:
+    _require_dataset(ds)
+    sums = Sums(metric, hyp=hyp, ref=ref, nulls=nulls)
+    _refuse_taken(column, ds.columns(fetch_if_missing=False) or ())
+    _checked(ds, sums)
+    options = {"metric": metric, "hyp": hyp, "ref": ref, "nulls": nulls, "column": column}
+    return ds.map_batches(_in_task("scored", options), **BLOCKS)
+
+
+def _require_dataset(ds: object) -> None:
+    try:
+        import ray
+        from ray.data import Dataset
+    except ImportError as error:
+        raise ImportError(
+            f"truebleu.engines.ray needs Ray Data: pip install 'truebleu[ray]' ({error})"
+        ) from error
+    release = tuple(int(part) for part in ray.__version__.split(".")[:2])
+    if release < OLDEST:
+        raise ImportError(
+            f"truebleu.engines.ray needs Ray {OLDEST[0]}.{OLDEST[1]} or newer, and this is "
+            f"{ray.__version__}: pip install --upgrade 'ray[data]'"
+        )
+    if not isinstance(ds, Dataset):
+        advice = "ray.data.from_arrow, from_pandas and read_parquet make one"
+        if type(ds).__name__ == "GroupedData":
+            advice = "pass the dataset itself, and by= for the groups"
+        raise TypeError(f"ds: a ray.data.Dataset is meant, not {type(ds).__name__}; {advice}")
+
+
+def _checked(ds: Any, sums: Sums) -> Any:
+    """The columns that are needed, once they were found to be there and of the right types.
+
+    A schema that is not known is not asked for: Ray would run a part of the dataset to find it,
+    which may be a language model. The tasks check their blocks in any case.
+    """
+    import pyarrow as pa
+    from ray.data.dataset import MaterializedDataset
+
+    try:
+        schema = ds.schema(fetch_if_missing=False)
+    except pa.ArrowTypeError:  # Blocks of different layouts, which only Ray cannot reconcile.
+        return ds
+    schema = schema and schema.base_schema
+    if not isinstance(schema, pa.Schema):
+        return ds
+    sums.spawn().update(schema.empty_table())
+    # Columns that are not asked for are not read. Those in memory cost nothing.
+    return ds if isinstance(ds, MaterializedDataset) else ds.select_columns(list(sums.columns))
+
+
+def _merge(sums: Sums, answer: Mapping[str, Any]) -> None:
+    if answer["error"] is not None:
+        raise ERRORS[answer["error"]](answer["message"])
+    _unpacked(sums, answer["state"])
+
+
+# ---- in the tasks ----
+
+
+def _in_task(name: str, argument: object) -> Callable[[Any], Any]:
+    """The function of this module so called, for a block and this argument, made to travel.
+
+    What travels is a function without a module, so that a worker without truebleu, with another
+    release of it or another Python can say so in one line.
+    """
+    from ray import cloudpickle
+
+    load = cloudpickle.loads
+    packed = cloudpickle.dumps(argument)
+    release = truebleu.__version__
+    python = sys.version_info[:2]
+
+    def run(block: Any) -> Any:
+        import importlib
+        import platform
+        import sys
+
+        import pyarrow as pa
+
+        problem = ""
+        if sys.version_info[:2] != python:
+            problem = "it must have the driver's, {}.{}".format(*python)
+        else:
+            try:
+                here = importlib.import_module("truebleu").__version__
+                engine = importlib.import_module("truebleu.engines.ray")
+            except ImportError as error:
+                problem = (
+                    f"it cannot import truebleu ({error}); install truebleu {release} on every "
+                    f"node, or start Ray with ray.init(runtime_env={{'pip': "
+                    f"['truebleu=={release}']}}), or with {{'py_modules': [path of its wheel]}} "
+                    "where there is no network"
+                )
+            else:
+                if here != release:
+                    problem = f"it has truebleu {here} and the driver {release}; they must be equal"
+        if not problem:
+            return getattr(engine, name)(block, load(packed))
+        message = f"worker on {platform.node()}, Python {platform.python_version()}: {problem}"
+        if name != "state_of":
+            raise ImportError(message)
+        return pa.table({"state": [None], "error": ["ImportError"], "message": [message]})
+
+    return run
+
+
+def state_of(block: Any, sums: Sums) -> Any:
+    """The totals of a block, or what is wrong with it, as a table of one row."""
+    import pyarrow as pa
+
+    fields = [("state", pa.large_binary()), ("error", pa.string()), ("message", pa.string())]
+    if not block.num_columns:  # Of no rows, Ray may forget what columns they had.
+        return pa.schema(fields).empty_table()
+    state = error = message = None
+    try:
+        state = _packed(sums.update(block))
+    except (InputError, TypeError) as wrong:
+        error = "InputError" if isinstance(wrong, InputError) else "TypeError"
+        message = str(wrong)
+    # The bytes of the state: keys of different types do not meet before `Sums` compares them.
+    answer = {"state": [state], "error": [error], "message": [message]}
+    return pa.table(answer, schema=pa.schema(fields))
+
+
+def _packed(sums: Sums) -> bytes:
+    """The state table as an Arrow stream."""
+    import pyarrow as pa
+
+    table = pa.table(sums)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    packed: bytes = sink.getvalue().to_pybytes()
+    return packed
+
+
+def _unpacked(sums: Sums, *states: bytes) -> Sums:
+    """The sums with those of state tables added."""
+    import pyarrow as pa
+
+    for state in states:
+        with pa.ipc.open_stream(state) as reader:
+            sums.merge_state(reader)
+    return sums
+
+
+def scored(block: Any, options: Mapping[str, Any]) -> Any:
+    """The block with the score of each of its rows as another column."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    metric, hyp, ref, column = (options[name] for name in ("metric", "hyp", "ref", "column"))
+    _refuse_taken(column, block.column_names)
+    if not block.num_columns:
+        return block
+    # No rows: only the columns' names and types are looked at.
+    Sums(metric, hyp=hyp, ref=ref).update(block.slice(0, 0))
+    references = [block[name] for name in ([ref] if isinstance(ref, str) else ref)]
+    missing = {hyp: _nulls(block[hyp]), str(ref): _without_text(references)}
+    skipped = sum(missing.values()) > 0
+    if skipped.any() and options["nulls"] == "raise":
+        told = ", ".join(f"{name} {rows.sum():,}" for name, rows in missing.items() if rows.any())
+        raise InputError(
+            f"nulls in a block of {block.num_rows:,} rows: {told}; leave these rows out before, or "
+            "give them null scores with nulls='skip'"
+        )
+    texts = [block[hyp], *references]
+    kept = pa.array(~skipped)
+    if skipped.any():
+        texts = [text.filter(kept) for text in texts]
+    scores = pa.nulls(block.num_rows, pa.float64())
+    if len(texts[0]):
+        found = metric.segments(texts[0], texts[1] if isinstance(ref, str) else texts[1:])
+        scores = pc.replace_with_mask(scores, kept, pa.array(found))
+    return block.append_column(column, scores)
+
+
+def _refuse_taken(column: str, columns: Sequence[str]) -> None:
+    if column in columns:
+        raise InputError(f"there is a column '{column}' already; name another with column=")
+
+
+def _without_text(references: Sequence[Any]) -> Any:
+    """For each row whether there is no reference in any of the columns."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    absent = True
+    for column in references:
+        missing = _nulls(column)
+        if pa.types.is_nested(column.type):
+            lists = column.combine_chunks()
+            rows = pc.list_parent_indices(lists).filter(pc.list_flatten(lists).is_valid())
+            missing = missing | True
+            missing[rows.to_numpy(zero_copy_only=False)] = False
+        absent = absent & missing
+    return absent
+
+
+def _nulls(column: Any) -> Any:
+    """For each row whether it is null, as a NumPy array."""
+    return column.is_null().to_numpy()
+
+
+# ---- for Dataset.aggregate ----
+
+
+def __getattr__(name: str) -> Any:
+    """`Bleu` is a class of Ray's, so it is made when it is asked for."""
+    if name != "Bleu":
+        raise AttributeError(f"module 'truebleu.engines.ray' has no attribute '{name}'")
+    globals()["Bleu"] = made = _bleu()
+    return made
+
+
+def _bleu() -> type:
+    from ray.data.aggregate import AggregateFnV2
+
+    class Bleu(AggregateFnV2):  # type: ignore[misc]
+        """BLEU as an aggregation of whole datasets, among others: `ds.aggregate(Bleu(), Count())`.
+
+        hyp, ref, by, nulls: as for `stats`. name: that of the result. Others are parameters of
+        `truebleu.BLEU`.
+
+        The result is a number; with `by` a list of dicts, a group each, of the columns of its key,
+        `score` and `segments`. Tasks hand totals on, not text. It is not for `ds.groupby(...)`,
+        which shuffles the text and gives an aggregation no more than one column: use `by`.
+        Aggregations of Ray wait for all of the dataset; `stats` costs less.
+        """
+
+        def __init__(
+            self,
+            hyp: str = "hyp",
+            ref: str | Sequence[str] = "ref",
+            by: str | Sequence[str] | None = None,
+            *,
+            name: str = "bleu",
+            nulls: Nulls = "raise",
+            **parameters: Any,
+        ) -> None:
+            self._sums = Sums(BLEU(**parameters), hyp=hyp, ref=ref, by=by or (), nulls=nulls)
+            super().__init__(name, bytes, on=None, ignore_nulls=False)
+
+        def aggregate_block(self, block: Any) -> bytes:
+            """The totals of a block."""
+            from ray.data.block import BlockAccessor
+
+            table = BlockAccessor.for_block(block).to_arrow()
+            try:
+                return _packed(self._sums.spawn().update(table))
+            except InputError as error:
+                raise InputError(
+                    f"{error} (groupby() gives an aggregation the key alone: use by= instead)"
+                ) from None
+
+        def combine(self, current_accumulator: bytes, new: bytes) -> bytes:
+            """The totals of both."""
+            if not current_accumulator or not new:
+                return current_accumulator or new
+            return _packed(_unpacked(self._sums.spawn(), current_accumulator, new))
+
+        def finalize(self, accumulator: bytes) -> Any:
+            """The score, or those of the groups."""
+            sums = _unpacked(self._sums.spawn(), *([accumulator] if accumulator else []))
+            if not sums.by:
+                return sums.score().value
+            sums.check()
+            segments = dict(zip(sums.keys, sums.group_segments(), strict=True))
+            one = len(sums.by) == 1
+            return [
+                dict(zip(sums.by, (key,) if one else key, strict=True))
+                | {"score": score.value, "segments": segments[key]}
+                for key, score in sums.scores().items()
+            ]
+
+        # What it was called before Ray made the name public.
+        _finalize = finalize
+
+    Bleu.__qualname__ = "Bleu"
+    return Bleu

@@ -1,0 +1,538 @@
+"""Spark: sums are made where the rows are, Spark adds them up, and no text is shuffled.
+
+Each partition becomes a few rows of integers (`mapInArrow`), Spark's own aggregation adds those of
+equal keys, and the formula is applied to what is left. Only sums of integers cross the network, so
+the number of partitions, their order and tasks that run again change no bit.
+
+Spark 4.3 with Java 17 is what this is tried with. It is written for 3.4 and later, and for Spark
+Connect: there is no RDD and no accumulator in it.
+"""
+
+from __future__ import annotations
+
+import os
+
+import truebleu
+from truebleu import tokenizers
+from truebleu._kernel import InputError
+from truebleu.engines import spark_cluster
+from truebleu.engines.sums import COLUMNS, Sums
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Literal
+
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from truebleu.counted import Counted
+    from truebleu.metric import Metric, Score
+
+    Metrics = str | Metric | Sequence[str | Metric]
+    Nulls = Literal["raise", "skip"]
+
+__all__ = [
+    "check",
+    "corpus_bleu",
+    "corpus_chrf",
+    "corpus_ter",
+    "merge",
+    "scores",
+    "sentence_bleu",
+    "sentence_chrf",
+    "sentence_ter",
+    "stats",
+    "sums",
+]
+
+COUNTS = ("segments", "null_hypotheses", "null_references")
+
+
+# ---- what is public ----
+
+
+def stats(
+    df: DataFrame,
+    hyp: str = "hyp",
+    ref: str | Sequence[str] = "ref",
+    *,
+    by: str | Sequence[str] | None = None,
+    metrics: Metrics = ("bleu",),
+    nulls: Nulls = "raise",
+    bucket: tuple[str, int] | None = None,
+) -> DataFrame:
+    """The state table: sums of statistics, one row for each group and metric.
+
+    df: rows of hypothesis and reference; other columns are not read.
+    hyp: the column of hypotheses.
+    ref: the column of references, of strings or of arrays of strings; or several columns, one a
+        reference. A null in an array, or in one of several columns, is a missing reference.
+    by: the column or columns of groups, of any type that Spark groups by. Null is a group.
+    metrics: metrics whose rows the kernel counts, or names of such.
+    nulls: of rows without hypothesis, or without any reference. "skip" leaves them out and counts
+        them in the table; "raise" fails the job that reads the table, with the counts of one group.
+    bucket: an id column and a number of buckets, which become a key: for resampling.
+
+    Nothing runs before the table is read. Columns: those of `by`, ["bucket"], "fingerprint",
+    "segments", "null_hypotheses", "null_references", "fewest_references", "most_references",
+    "statistics". All of it can be stored, united with others and merged again (`merge`).
+
+    Raises InputError for columns that are missing or of the wrong type, and ImportError or
+    RuntimeError if Spark is missing or too old.
+    """
+    wanted = _Query(df, hyp, ref, by, metrics, nulls, bucket)
+    states = wanted.states()
+    return states if nulls == "skip" else _without_nulls(states, hyp, ref)
+
+
+def sums(
+    df: DataFrame,
+    hyp: str = "hyp",
+    ref: str | Sequence[str] = "ref",
+    *,
+    by: str | Sequence[str] | None = None,
+    metrics: Metrics = ("bleu",),
+    nulls: Nulls = "raise",
+    bucket: tuple[str, int] | None = None,
+) -> Sums:
+    """The state table in this process, as `Sums`: arguments as for `stats`.
+
+    It has a few hundred bytes for each group and metric. Raises InputError for nulls, with the
+    number of them in each column, and for no rows at all; with nulls="skip" it warns of them.
+    """
+    wanted = _Query(df, hyp, ref, by, metrics, nulls, bucket)
+    wanted.check()
+    with spark_cluster.short():
+        found = wanted.sums.merge_state(_collected(wanted.states()))
+    found.check()
+    found.warn()
+    return found
+
+
+def corpus_bleu(
+    df: DataFrame,
+    hyp: str = "hyp",
+    ref: str | Sequence[str] = "ref",
+    *,
+    by: str | Sequence[str] | None = None,
+    nulls: Nulls = "raise",
+    **parameters: Any,
+) -> Score | DataFrame:
+    """BLEU of all rows, a `Score`; with `by`, a DataFrame with the score of each group.
+
+    parameters: those of `truebleu.BLEU`; other arguments and errors as for `sums`.
+
+    With `by` the scores are computed on the executors, for any number of groups. The columns are
+    those of `by`, "score" (double, 0-100) and "segments". The table is computed once, before this
+    returns, and Spark keeps it in its cache.
+    """
+    return _corpus(truebleu.BLEU(**parameters), df, hyp, ref, by, nulls)
+
+
+def corpus_chrf(
+    df: DataFrame,
+    hyp: str = "hyp",
+    ref: str | Sequence[str] = "ref",
+    *,
+    by: str | Sequence[str] | None = None,
+    nulls: Nulls = "raise",
+    **parameters: Any,
+) -> Score | DataFrame:
+    """chrF, chrF+ or chrF++, as `corpus_bleu` has BLEU; parameters of `truebleu.CHRF`."""
+    return _corpus(truebleu.CHRF(**parameters), df, hyp, ref, by, nulls)
+
+
+def corpus_ter(
+    df: DataFrame,
+    hyp: str = "hyp",
+    ref: str | Sequence[str] = "ref",
+    *,
+    by: str | Sequence[str] | None = None,
+    nulls: Nulls = "raise",
+    **parameters: Any,
+) -> Score | DataFrame:
+    """TER, as `corpus_bleu` has BLEU; parameters of `truebleu.TER`. Lower is better."""
+    return _corpus(truebleu.TER(**parameters), df, hyp, ref, by, nulls)
+
+
+def sentence_bleu(
+    hyp: Column | str, ref: Column | str | Sequence[Column | str], **parameters: Any
+) -> Column:
+    """A column of sentence BLEU (double, 0-100), as `truebleu.BLEU(...).segments` has it.
+
+    hyp: a column of strings, or its name.
+    ref: a column of strings or of arrays of strings, or its name; or several such, one a reference.
+    parameters: those of `truebleu.BLEU`.
+
+    Null where the hypothesis is null, or all its references are.
+    """
+    return _sentences(truebleu.BLEU(**parameters), hyp, ref)
+
+
+def sentence_chrf(
+    hyp: Column | str, ref: Column | str | Sequence[Column | str], **parameters: Any
+) -> Column:
+    """A column of sentence chrF, as `sentence_bleu`; parameters of `truebleu.CHRF`."""
+    return _sentences(truebleu.CHRF(**parameters), hyp, ref)
+
+
+def sentence_ter(
+    hyp: Column | str, ref: Column | str | Sequence[Column | str], **parameters: Any
+) -> Column:
+    """A column of sentence TER, as `sentence_bleu`; parameters of `truebleu.TER`."""
+    return _sentences(truebleu.TER(**parameters), hyp, ref)
+
+
+def merge(states: DataFrame, metrics: Metrics = ("bleu",)) -> DataFrame:
+    """Adds up the rows of state tables that have the same keys.
+
+    states: what `stats` made, of several days or places: `merge(monday.unionByName(tuesday))`.
+    metrics: those that they were made with. A row of any other fails the job that reads the table.
+    """
+    _check_states(states)
+    from pyspark.sql import functions as F  # noqa: N812
+
+    known = Sums(metrics).metrics
+    meant = [metric.fingerprint for metric in known]
+    other = F.concat(
+        F.lit(f"{spark_cluster.SAYS}states: made with "),
+        F.col("fingerprint"),
+        F.lit(f", where {' or '.join(meant)} is meant"),
+    )
+    of_these = F.when(F.col("fingerprint").isin(meant), True).otherwise(F.raise_error(other))
+    return _merged(states.where(of_these), known)
+
+
+def scores(states: DataFrame, metric: str | Metric = "bleu") -> DataFrame:
+    """The score of each row of a state table, computed on the executors.
+
+    states: what `stats` or `merge` made. Rows of other metrics are left out.
+
+    Columns: the keys, "score" (double), "segments". Where there are no segments there is no score.
+    """
+    _check_states(states)
+    (found,) = Sums(metric).metrics
+    return _scored(states, found).drop("null_hypotheses", "null_references")
+
+
+def check(session: SparkSession | None = None) -> None:
+    """Raises, in words, for what Spark needs here or on its workers and does not have.
+
+    Without a session, given or active: ImportError for a package that is missing, RuntimeError for
+    one that is too old and for Java, which a session is about to need. With one: RuntimeError if a
+    worker has another version of Python, or no truebleu, or another release of it. That is a job
+    of one row, run once a session; `sums` and `corpus_...` run it before theirs.
+    """
+    spark_cluster.check_packages()
+    from pyspark.sql import SparkSession
+
+    session = session or SparkSession.getActiveSession()
+    if session is not None:
+        spark_cluster.check_workers(session)
+    elif not os.environ.get("SPARK_REMOTE"):  # of Spark Connect, Java is on the server
+        spark_cluster.check_java()
+
+
+# ---- from rows to states ----
+
+
+class _Query:
+    """What is asked of a DataFrame, with its columns found and their types seen to be right."""
+
+    def __init__(
+        self,
+        df: DataFrame,
+        hyp: str,
+        ref: str | Sequence[str],
+        by: str | Sequence[str] | None,
+        metrics: Metrics,
+        nulls: Nulls,
+        bucket: tuple[str, int] | None,
+    ) -> None:
+        spark_cluster.check_packages()
+        if not (hasattr(df, "mapInArrow") and hasattr(df, "sparkSession")):
+            raise TypeError(f"df: a Spark DataFrame is meant, not {_type_name(df)}")
+        self.df = df
+        self.hyp = _column(df, "hyp", hyp)
+        _check_text(df, "hyp", self.hyp, arrays=False)
+        self.refs = [_column(df, "ref", name) for name in _names("ref", ref)]
+        for name in self.refs:
+            _check_text(df, "ref", name, arrays=True)
+        self.by = [_column(df, "by", name) for name in _names("by", () if by is None else by)]
+        taken = (*COLUMNS, "bucket") if bucket else COLUMNS
+        for name in self.by:
+            _check_key(df, name, taken)
+        if bucket is not None and isinstance(bucket, tuple) and bucket:
+            bucket = (_column(df, "bucket", bucket[0]), *bucket[1:])
+        # It looks at the other arguments here, before anything runs.
+        self.sums = Sums(
+            metrics,
+            hyp=self.hyp,
+            ref=self.refs,
+            by=_as_given(by, self.by),
+            nulls=nulls,
+            bucket=bucket,
+        )
+
+    def check(self) -> None:
+        """Raises for what would fail a job, before it has begun."""
+        if self.df.isStreaming:
+            raise InputError(
+                "df: a streaming DataFrame, which has no end; use stats(...).writeStream"
+            )
+        spark_cluster.check_workers(self.df.sparkSession)
+
+    def states(self) -> DataFrame:
+        """The merged state table, with the nulls counted in it. Nothing runs yet."""
+        from pyspark.sql import types as T  # noqa: N812
+
+        keys = [T.StructField(name, _field(self.df, name).dataType) for name in self.by]
+        if self.sums.bucket:
+            keys.append(T.StructField("bucket", T.LongType()))
+        schema = T.StructType([*keys, *_state_fields()])
+        rows = _numbered(self.df.select(*map(_quoted, self.sums.columns)))
+        partial = rows.mapInArrow(spark_cluster.shipped("partial_sums", self.sums), schema)
+        return _merged(partial, self.sums.metrics)
+
+
+def _merged(states: DataFrame, metrics: Sequence[Counted[Any]]) -> DataFrame:
+    """Rows of equal keys added up, in hash aggregations before the exchange and behind it."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    # Behind the end of a row, where another metric's is longer, get() is null, and so is the sum.
+    width = max(len(metric.columns) for metric in metrics)
+    columns = [F.sum(F.get("statistics", F.lit(place))) for place in range(width)]
+    keys = [name for name in states.columns if name not in COLUMNS]
+    return (
+        states.groupBy(*map(_quoted, keys), "fingerprint")
+        .agg(
+            *(F.sum(name).alias(name) for name in COUNTS),
+            F.min("fewest_references").alias("fewest_references"),
+            F.max("most_references").alias("most_references"),
+            F.array_compact(F.array(*columns)).alias("statistics"),
+        )
+        .select(*map(_quoted, keys), *COLUMNS)
+    )
+
+
+def _without_nulls(states: DataFrame, hyp: str, ref: str | Sequence[str]) -> DataFrame:
+    """The same table, which fails whatever job reads it if rows were null."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    counts = [F.col("null_hypotheses"), F.col("null_references")]
+    told = F.concat(
+        F.lit(f"{spark_cluster.SAYS}{hyp}: "),
+        counts[0].cast("string"),
+        F.lit(f" nulls, {_told(ref)}: "),
+        counts[1].cast("string"),
+        F.lit(" nulls in one group; nulls='skip' leaves such rows out and counts them"),
+    )
+    return states.where(
+        F.when(counts[0] + counts[1] > 0, F.raise_error(told)).otherwise(F.lit(True))
+    )
+
+
+# ---- from states to scores ----
+
+
+def _corpus(
+    metric: Counted[Any],
+    df: DataFrame,
+    hyp: str,
+    ref: str | Sequence[str],
+    by: str | Sequence[str] | None,
+    nulls: Nulls,
+) -> Score | DataFrame:
+    if by is None:
+        found = sums(df, hyp, ref, metrics=metric, nulls=nulls)
+        score: Score = found.score()
+        return score
+    from pyspark.sql import functions as F  # noqa: N812
+
+    wanted = _Query(df, hyp, ref, by, metric, nulls, None)
+    wanted.check()
+    with spark_cluster.short():
+        scored = _kept(_scored(wanted.states(), metric))
+        # Sums over no rows at all are null.
+        row = scored.agg(*(F.sum(name).alias(name) for name in COUNTS)).collect()[0]
+    total = Sums(metric, hyp=wanted.hyp, ref=wanted.refs, nulls=nulls)
+    total.merge_state(_of_all(metric, [row[name] or 0 for name in COUNTS]))
+    try:
+        total.check()
+    except InputError:
+        scored.unpersist()
+        raise
+    total.warn()
+    return scored.drop("null_hypotheses", "null_references")
+
+
+def _scored(states: DataFrame, metric: Counted[Any]) -> DataFrame:
+    """Keys, score, segments, and the nulls."""
+    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql import types as T  # noqa: N812
+
+    own = _numbered(states.where(F.col("fingerprint") == metric.fingerprint))
+    keys = [field for field in states.schema.fields if field.name not in COLUMNS]
+    if any(field.name.lower() == "score" for field in keys):
+        raise InputError("by: 'score' is a column of the result; rename the column")
+    schema = T.StructType([*keys, T.StructField("score", T.DoubleType()), *_state_fields(COUNTS)])
+    asked = (metric, states.columns, schema.fieldNames())
+    return own.mapInArrow(spark_cluster.shipped("scores", asked), schema)
+
+
+def _kept(frame: DataFrame) -> DataFrame:
+    """The same frame in Spark's cache, where there is one; serverless Spark has none."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return frame.persist()
+    except PySparkException:
+        return frame
+
+
+def _sentences(
+    metric: Counted[Any], hyp: Column | str, ref: Column | str | Sequence[Column | str]
+) -> Column:
+    spark_cluster.check_packages()
+    from pyspark.sql import functions as F  # noqa: N812
+
+    refs = [ref] if isinstance(ref, str) or not isinstance(ref, list | tuple) else ref
+    if not refs:
+        raise InputError("ref: no columns; name at least one")
+    columns = [F.col(column) if isinstance(column, str) else column for column in (hyp, *refs)]
+    arrow = hasattr(F, "arrow_udf")  # from Spark 4.1 on
+    task = spark_cluster.shipped(
+        "sentences" if arrow else "sentences_of_pandas", metric, f"sentence_{metric.NAME.lower()}"
+    )
+    return (F.arrow_udf if arrow else F.pandas_udf)(task, "double")(*columns)
+
+
+# ---- between the driver and the workers ----
+
+
+def _collected(states: DataFrame) -> Any:
+    """A state table as an Arrow table of this process."""
+    if hasattr(states, "toArrow"):  # from Spark 4.0 on
+        return states.toArrow()
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    rows = [row.asDict(recursive=True) for row in states.collect()]
+    return pa.Table.from_pylist(rows, schema=to_arrow_schema(states.schema))
+
+
+def _of_all(metric: Counted[Any], counts: Sequence[int]) -> Any:
+    """A state table of one row, for what `Sums` has to say of its counts."""
+    import pyarrow as pa
+
+    references = 1 if counts[0] else None
+    columns = {
+        "fingerprint": pa.array([metric.fingerprint]),
+        **{name: pa.array([count], pa.int64()) for name, count in zip(COUNTS, counts, strict=True)},
+        "fewest_references": pa.array([references], pa.int32()),
+        "most_references": pa.array([references], pa.int32()),
+        "statistics": pa.array([[0] * len(metric.columns)], pa.list_(pa.int64())),
+    }
+    return pa.table(columns)
+
+
+# ---- what is checked before anything runs ----
+
+
+def _names(role: str, given: str | Sequence[str]) -> list[str]:
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{role}: a column's name, or several, is meant, not {given!r:.80}")
+    return list(names)
+
+
+def _column(df: DataFrame, role: str, name: str) -> str:
+    """The name of the column that is meant, as the DataFrame spells it."""
+    if not isinstance(name, str):
+        raise TypeError(f"{role}: a column's name is meant, not {_type_name(name)}")
+    names: list[str] = df.columns
+    # As Spark finds columns: by their exact name or else by one that differs in case alone.
+    found = [other for other in names if other == name]
+    found = found or [other for other in names if other.lower() == name.lower()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise InputError(f"{role}: {len(found)} columns are called '{name}'; rename all but one")
+    raise InputError(f"{role}: no column '{name}'{tokenizers.nearest(name, names)}")
+
+
+def _field(df: DataFrame, name: str) -> Any:
+    return df.schema.fields[df.columns.index(name)]
+
+
+def _check_text(df: DataFrame, role: str, name: str, *, arrays: bool) -> None:
+    from pyspark.sql import types as T  # noqa: N812
+
+    found = _field(df, name).dataType
+    strings = (T.StringType, T.VarcharType, T.CharType)
+    if isinstance(found, strings):
+        return
+    if arrays and isinstance(found, T.ArrayType) and isinstance(found.elementType, strings):
+        return
+    meant = "strings or arrays of strings are meant" if arrays else "strings are meant"
+    raise InputError(f"{role}: column '{name}' is {found.simpleString()}; {meant}")
+
+
+def _check_key(df: DataFrame, name: str, taken: Sequence[str]) -> None:
+    from pyspark.sql import types as T  # noqa: N812
+
+    if name.lower() in taken:  # Spark's names differ by more than case
+        raise InputError(f"by: '{name}' is a column of the result; rename the column")
+    found = _field(df, name).dataType
+    nested = (T.ArrayType, T.MapType, T.StructType, T.UserDefinedType)
+    odd = ("interval", "variant", "geometry", "geography")
+    if isinstance(found, nested) or found.typeName().startswith(odd):
+        raise InputError(
+            f"by: column '{name}' is {found.simpleString()}; strings, numbers, truth values, "
+            "dates, times and binary values can be keys: take a field of it, or to_json"
+        )
+
+
+def _as_given(by: str | Sequence[str] | None, names: list[str]) -> str | list[str]:
+    """One column's name where one was given: the keys of `Sums` are then values, not tuples."""
+    return names[0] if isinstance(by, str) else names
+
+
+def _check_states(states: DataFrame) -> None:
+    spark_cluster.check_packages()
+    lacking = [name for name in COLUMNS if name not in states.columns]
+    if lacking:
+        raise InputError(f"states: no column '{lacking[0]}'; a table that stats made is meant")
+
+
+def _state_fields(names: Sequence[str] = COLUMNS) -> list[Any]:
+    """The fields of a state table behind its keys."""
+    from pyspark.sql import types as T  # noqa: N812
+
+    of = {
+        "fingerprint": T.StringType(),
+        **dict.fromkeys(COUNTS, T.LongType()),
+        "fewest_references": T.IntegerType(),
+        "most_references": T.IntegerType(),
+        "statistics": T.ArrayType(T.LongType()),
+    }
+    return [T.StructField(name, of[name]) for name in names]
+
+
+def _numbered(frame: DataFrame) -> DataFrame:
+    """The same columns by other names: mapInArrow takes a point in one for a field of it."""
+    return frame.toDF(*(f"column{number}" for number in range(len(frame.columns))))
+
+
+def _quoted(name: str) -> str:
+    """A column's name as it is, whatever is in it."""
+    return "`{}`".format(name.replace("`", "``"))
+
+
+def _told(ref: str | Sequence[str]) -> str:
+    return ref if isinstance(ref, str) else ", ".join(ref)
+
+
+def _type_name(value: object) -> str:
+    kind = type(value)
+    return f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}"

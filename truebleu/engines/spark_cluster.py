@@ -1,0 +1,195 @@
+"""Whether Spark here and on its workers can do the work, and what they say where they cannot."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import weakref
+from contextlib import contextmanager
+
+from truebleu._kernel import InputError, __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from pyspark.sql import SparkSession
+
+OLDEST = (3, 4)
+"""The first release with all that is used: mapInArrow on Connect, get, array_compact."""
+
+# Behind these words stands what a user should read; what is before them is Spark's traceback.
+SAYS = "truebleu says: "
+
+SHIPPING = (
+    "install the same wheel on every machine (pip, or the cluster's list of libraries), or send an "
+    "environment with it: venv-pack or conda-pack, then spark.archives=environment.tar.gz#env and "
+    "PYSPARK_PYTHON=./env/bin/python. --py-files cannot do it, because a compiled module does not "
+    "load from an archive"
+)
+
+
+# ---- before anything runs ----
+
+
+def check_packages() -> None:
+    """Raises ImportError for packages that are missing, RuntimeError for a Spark too old."""
+    try:
+        import pyspark
+    except ImportError as error:
+        raise ImportError(
+            "this needs Spark's Python package: pip install 'truebleu[spark]', or on a cluster "
+            "the version that the cluster runs"
+        ) from error
+    version = numbers(pyspark.__version__)
+    if version < OLDEST:
+        raise RuntimeError(
+            f"this needs Spark {'.'.join(map(str, OLDEST))} or newer, and here is "
+            f"{pyspark.__version__}"
+        )
+    try:
+        import pandas as pd  # noqa: F401  # Spark imports it to send Arrow
+        import pyarrow as pa  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"Spark needs {error.name} to exchange columns with Python: "
+            "pip install 'truebleu[spark]'"
+        ) from error
+
+
+def check_java() -> None:
+    """Raises RuntimeError if no Java is found that this release of Spark runs on."""
+    import shutil
+    import subprocess
+
+    import pyspark
+
+    least = 17 if numbers(pyspark.__version__) >= (4,) else 8
+    home = os.environ.get("JAVA_HOME")
+    command = os.path.join(home, "bin", "java") if home else "java"
+    needs = f"Spark {pyspark.__version__} needs Java {least} or newer"
+    advice = "install it (Debian, Ubuntu: apt-get install openjdk-17-jre-headless) or set JAVA_HOME"
+    if shutil.which(command) is None:
+        where = f"JAVA_HOME is {home}, without bin/java in it" if home else "no java is on the PATH"
+        raise RuntimeError(f"{needs}, and {where}; {advice}")
+    told = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)
+    found = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    if found is None:
+        raise RuntimeError(
+            f"{needs}; {command} -version says: {(told.stderr or told.stdout)!r:.200}"
+        )
+    if int(found[1]) < least:
+        raise RuntimeError(f"{needs}, and {command} is Java {found[1]}; {advice}")
+
+
+# Sessions whose workers were seen to be right.
+_checked: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def check_workers(session: SparkSession) -> None:
+    """Raises RuntimeError if a worker has another Python, or no such truebleu.
+
+    That is a job of one row, once a session.
+    """
+    if session in _checked:
+        return
+    rows = session.range(0, 1, 1, 1)
+    try:
+        with short():
+            rows.mapInArrow(shipped("present", None), "version string").collect()
+    except Exception as error:
+        # A Python that does not even start is no exception of Python's to Spark.
+        started = re.search(r"Error from python worker:\n(.*?)\nPYTHONPATH", str(error), re.DOTALL)
+        if started is None:
+            raise
+        last = started[1].strip().splitlines()[-1].strip()
+        raise RuntimeError(f"Spark's workers cannot start Python: {last}") from error
+    _checked.add(session)
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """The first two parts of a version, to compare."""
+    return tuple(map(int, re.findall(r"\d+", version)[:2]))
+
+
+# ---- what goes to the workers, and what they say ----
+
+
+def shipped(task: str, arguments: Any, name: str | None = None) -> Callable[..., Any]:
+    """The function of `spark_workers` that is called `task`, as something to send to workers.
+
+    What is sent names nothing of this package (a nested function goes by value, and the arguments
+    as bytes), so that it arrives where truebleu is missing, and can say so.
+    """
+    from pyspark import cloudpickle
+
+    version, shipping, says = __version__, SHIPPING, SAYS
+    # Tokenizers of one's own may be functions that only cloudpickle can send.
+    content = cloudpickle.dumps(arguments)
+
+    def run(*columns):  # type: ignore[no-untyped-def]
+        import pickle
+        import platform
+
+        try:
+            from truebleu import __version__ as found
+            from truebleu.engines import spark_workers
+        except ImportError as error:
+            raise RuntimeError(
+                f"{says}the worker on {platform.node()} cannot import truebleu ({error}); "
+                f"{shipping}"
+            ) from error
+        if found != version:
+            raise RuntimeError(
+                f"{says}the worker on {platform.node()} has truebleu {found}, and here is "
+                f"{version}; {shipping}"
+            )
+        return getattr(spark_workers, task)(pickle.loads(content), *columns)
+
+    run.__name__ = name or f"truebleu_{task}"  # Spark's plans and columns are called after it
+    return run
+
+
+@contextmanager
+def short() -> Iterator[None]:
+    """Makes what this package says on a worker an exception here, without Spark's traceback."""
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except PySparkException as error:
+        found = said(str(error))
+        if found is None:
+            raise
+        raise found from None
+
+
+def said(message: str) -> Exception | None:
+    """What this package, or Spark of Python's versions, says somewhere in a message of Spark."""
+    end = r"(?=\n\n|\n\s*at |\n?\s*SQLSTATE| SQLSTATE|\n*\Z)"
+    own = re.search(rf"(\w+): {SAYS}(.*?){end}|{SAYS}(.*?){end}", message, re.DOTALL)
+    if own:
+        return (RuntimeError if own[1] == "RuntimeError" else InputError)(own[2] or own[3])
+    refused = re.search(rf"\bInputError: (.*?){end}", message, re.DOTALL)
+    if refused:
+        return InputError(refused[1])
+    if "PYTHON_VERSION_MISMATCH" in message:
+        here = f"{sys.version_info[0]}.{sys.version_info[1]}"
+        versions = re.search(r"(\d+\.\d+)\D+(\d+\.\d+)", message.partition("MISMATCH")[2])
+        theirs = "another" if versions is None else versions[1]
+        return RuntimeError(
+            f"the workers run Python {theirs} and here is {here}; Spark needs the same 3.x on all "
+            "machines: set PYSPARK_PYTHON (spark.pyspark.python) to such a Python before the "
+            "session is made"
+        )
+    lacking = re.search(r"ModuleNotFoundError: No module named '(pyarrow|pandas)'", message)
+    if lacking:
+        theirs = os.environ.get("PYSPARK_PYTHON", "python3, as the PATH finds it")
+        return RuntimeError(
+            f"the workers' Python has no {lacking[1]}. It is {theirs}, and here is "
+            f"{sys.executable}: set PYSPARK_PYTHON to a Python that has what this one has before "
+            "the session is made"
+        )
+    return None

@@ -1,0 +1,135 @@
+"""What runs in Spark's Python workers: text to state tables, states to scores, text to scores."""
+
+from __future__ import annotations
+
+from truebleu._kernel import Table, __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from truebleu.counted import Counted
+    from truebleu.engines.sums import Sums
+
+MOST_GROUPS = 100_000
+"""With more groups than this, what was counted so far is passed on: it bounds a worker's memory."""
+
+
+def present(_: None, batches: Iterable[Any]) -> Iterator[Any]:
+    """Nothing but the version of truebleu, for each batch."""
+    import pyarrow as pa
+
+    for batch in batches:
+        yield pa.record_batch({"version": pa.array([__version__] * batch.num_rows)})
+
+
+def partial_sums(empty: Sums, batches: Iterable[Any]) -> Iterator[Any]:
+    """The sums of a partition's rows, as rows of the state table; nothing of an empty partition."""
+    import pyarrow as pa
+
+    sums, rows = empty, 0
+    for batch in batches:
+        sums.update(_named(batch, empty.columns))
+        rows += batch.num_rows
+        if len(sums) > MOST_GROUPS:
+            yield pa.record_batch(sums)
+            sums, rows = empty.spawn(), 0
+    if rows:
+        yield pa.record_batch(sums)
+
+
+def scores(
+    arguments: tuple[Counted[Any], Sequence[str], Sequence[str]], batches: Iterable[Any]
+) -> Iterator[Any]:
+    """What is asked of each row of a state table with these columns: the score, and any of them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    metric, columns, asked = arguments
+    for numbered in batches:
+        if not numbered.num_rows:
+            continue
+        batch = _named(numbered, columns)
+        _check(metric, batch)
+        scores = pa.array(metric.scores(_table(batch.column("statistics"), len(metric.columns))))
+        # Where there is nothing but nulls there is no score.
+        some = pc.greater(batch.column("segments"), 0)
+        scores = pc.if_else(some, scores, pa.scalar(None, pa.float64()))
+        found = [scores if name == "score" else batch.column(name) for name in asked]
+        yield pa.RecordBatch.from_arrays(found, names=list(asked))
+
+
+def _named(batch: Any, names: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_arrays(batch.columns, names=list(names))
+
+
+def _check(metric: Counted[Any], batch: Any) -> None:
+    """Raises InputError if the metric is not defined for what was counted."""
+    import pyarrow.compute as pc
+
+    segments = pc.sum(batch.column("segments")).as_py()
+    if segments:
+        fewest = pc.min(batch.column("fewest_references")).as_py()
+        most = pc.max(batch.column("most_references")).as_py()
+        seen: Any = {"segments": segments, "references": (fewest, most)}
+        metric.check(seen, None)
+
+
+def _table(statistics: Any, width: int) -> Table:
+    """Lists of integers as a table: their values are its rows, one behind the other."""
+    values = statistics.flatten()
+    start = 8 * values.offset
+    return Table.from_bytes(
+        values.buffers()[1][start : start + 8 * len(values)].to_pybytes(), width
+    )
+
+
+def sentences(metric: Counted[Any], hypotheses: Any, *references: Any) -> Any:
+    """The score of each row of Arrow columns; null where there is no hypothesis or no reference."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    there = [_referenced(column) for column in references]
+    whole = pc.is_valid(hypotheses)
+    some = there[0]
+    for column in there[1:]:
+        some = pc.or_(some, column)
+    whole = pc.and_(whole, some)
+    if pc.all(whole).as_py() is not False:
+        return _scores(metric, hypotheses, references)
+    kept = _scores(
+        metric, hypotheses.filter(whole), [column.filter(whole) for column in references]
+    )
+    empty = pa.nulls(len(hypotheses), pa.float64())
+    return pc.replace_with_mask(empty, whole, kept)
+
+
+def sentences_of_pandas(metric: Counted[Any], *columns: Any) -> Any:
+    """The same of pandas' columns, for Spark before 4.1."""
+    import pyarrow as pa
+
+    return sentences(metric, *map(pa.Array.from_pandas, columns)).to_pandas()
+
+
+def _scores(metric: Counted[Any], hypotheses: Any, references: Sequence[Any]) -> Any:
+    import pyarrow as pa
+
+    if not len(hypotheses):
+        return pa.array([], pa.float64())
+    one = references[0] if len(references) == 1 else list(references)
+    return pa.array(metric.segments(hypotheses, one))
+
+
+def _referenced(column: Any) -> Any:
+    """Which rows of a column of strings, or of lists of strings, hold a reference."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
+        return pc.is_valid(column)
+    values = column.flatten()
+    rows = pc.list_parent_indices(column).filter(pc.is_valid(values))
+    return pc.is_in(pa.array(range(len(column)), rows.type), value_set=rows)

@@ -1,0 +1,492 @@
+"""Sums: totals of statistics for each group and metric, which engines exchange instead of text."""
+
+from __future__ import annotations
+
+from truebleu import _kernel, tokenizers
+from truebleu._kernel import InputError
+from truebleu.accumulator import checked
+from truebleu.counted import count_references
+from truebleu.engines import keys as key_values
+from truebleu.inputs import MOST_WORKERS
+from truebleu.statistics import Statistics
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Literal, Self
+
+    from truebleu.counted import Counted
+    from truebleu.metric import Metric
+
+# The columns of a state beside its keys. The rows of the same keys and the same fingerprint add
+# up: the fewest and the most references by min and max, all others by sum.
+COLUMNS = (
+    "fingerprint",
+    "segments",
+    "null_hypotheses",
+    "null_references",
+    "fewest_references",
+    "most_references",
+    "statistics",
+)
+
+# What `Sums.to_bytes` starts with: this line, a line of JSON, then what kernel/src/state.rs writes.
+MAGIC = b"truebleu sums 1\n"
+
+# Stands for all groups together.
+ALL: Any = object()
+
+
+class Sums:
+    """Totals of statistics for each group and metric: what engines exchange instead of text.
+
+    metrics: a metric that is a formula of sums (BLEU, chrF, TER), a name as the command line has
+        it ("bleu", "chrf++"), or several.
+    hyp: the name of the column of hypotheses: strings of any layout, or dictionaries of them.
+    ref: the column of references: the same, or lists of them; or the names of several columns. A
+        null in a list, or in one of several columns, is a reference that is missing.
+    by: the column, or the columns, that make groups; null makes a group of its own.
+    nulls: rows without a hypothesis, or without any reference: "raise" refuses them when a score is
+        asked for, "skip" leaves them out. Both count them.
+    bucket: the name of a column of ids and a number of buckets: another key, "bucket", into which
+        a segment comes by its id (`bucket_of`), for `intervals` and `compare`.
+    workers: threads.
+
+    Sums of disjoint parts of the data add up to those of all of it (`merge`), exactly and in any
+    order. They are tables for whoever reads Arrow (`__arrow_c_stream__`), so that engines can add
+    them up themselves, and they pickle.
+
+    >>> sums = Sums("bleu", by="system")
+    >>> sums.columns
+    ('hyp', 'ref', 'system')
+    """
+
+    __slots__ = (
+        "_bucket",
+        "_by",
+        "_hyp",
+        "_labels",
+        "_nulls",
+        "_ref",
+        "_single",
+        "_sums",
+        "workers",
+    )
+
+    _labels: dict[str, tuple[Counted[Any], int]]
+
+    def __init__(
+        self,
+        metrics: str | Metric | Sequence[str | Metric] = "bleu",
+        *,
+        hyp: str = "hyp",
+        ref: str | Sequence[str] = "ref",
+        by: str | Sequence[str] = (),
+        nulls: Literal["raise", "skip"] = "raise",
+        bucket: tuple[str, int] | None = None,
+        workers: int = 1,
+    ) -> None:
+        if not isinstance(workers, int) or workers < 1:
+            raise ValueError(f"workers={workers!r}: a number of threads is meant, 1 or more")
+        if nulls not in ("raise", "skip"):
+            raise ValueError(f"nulls={nulls!r}: 'raise' or 'skip' is meant")
+        if not isinstance(hyp, str):
+            raise TypeError(f"hyp: the name of a column is meant, not {hyp!r:.40}")
+        self._hyp = hyp
+        self._ref = _names("ref", ref)
+        if not self._ref:
+            raise ValueError("ref: no column; at least one of references is needed")
+        self._single = by is None or isinstance(by, str)
+        self._by = _names("by", () if by is None else by)
+        self._nulls = nulls
+        self._bucket = _bucket(bucket)
+        reserved = COLUMNS if bucket is None else ("bucket", *COLUMNS)
+        for name in self._by:
+            if name in reserved or self._by.count(name) > 1:
+                why = "is named twice" if name not in reserved else "is a column of the sums"
+                raise ValueError(f"by: '{name}' {why}; rename the column")
+        self._labels = {}
+        parts: dict[str, tuple[str, int, object]] = {}
+        for label, metric in _metrics(metrics):
+            # Metrics that differ in their formula alone share what is counted.
+            number = list(parts).index(metric.fingerprint) if metric.fingerprint in parts else None
+            if number is None:
+                number = len(parts)
+                counter = metric._kernel if metric.reads_text else metric.statistics  # noqa: SLF001
+                parts[metric.fingerprint] = (metric.fingerprint, len(metric.columns), counter)
+            self._labels[label] = (metric, number)
+        self.workers = min(workers, MOST_WORKERS)
+        self._sums = _kernel.Groups(
+            list(parts.values()), hyp, list(self._ref), list(self._by), self._bucket
+        )
+
+    # ---- what is asked ----
+
+    @property
+    def metrics(self) -> tuple[Counted[Any], ...]:
+        """The metrics."""
+        return tuple(metric for metric, _ in self._labels.values())
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the metrics are called in results: the names given, or their own."""
+        return tuple(self._labels)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that `update` reads, each once."""
+        bucket = (self._bucket[0],) if self._bucket else ()
+        return tuple(dict.fromkeys((self._hyp, *self._ref, *self._by, *bucket)))
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """The columns that make groups."""
+        return self._by
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The columns of keys in the table of the sums."""
+        return (*self._by, "bucket") if self._bucket else self._by
+
+    @property
+    def bucket(self) -> tuple[str, int] | None:
+        """The column of ids, and the number of buckets."""
+        return self._bucket
+
+    def spawn(self) -> Sums:
+        """Sums of the same kind, of nothing yet: for another part of the data."""
+        return _restored(self._options(), None, b"")
+
+    # ---- what is added ----
+
+    def update(self, frame: Any) -> Self:
+        """Adds the rows of a table; all of them or, if an error is raised, none.
+
+        frame: whatever gives rows by the Arrow PyCapsule protocol: a RecordBatch, a Table, a
+            RecordBatchReader, a Polars or pandas data frame, a DuckDB relation. A stream is read
+            batch by batch, in memory that does not grow with it.
+
+        Raises InputError for columns that are missing or of another type, naming them, and for
+        text that is not UTF-8, naming the row.
+        """
+        self._sums.update(self._frame(frame, "rows", self.columns), self.workers)
+        return self
+
+    def merge(self, other: Sums) -> Self:
+        """Adds the sums of another part of the data. Raises InputError if they do not add up."""
+        if not isinstance(other, Sums):
+            raise TypeError(f"sums are meant, not {type(other).__name__}; merge_state takes tables")
+        for what, mine, theirs in (
+            ("metrics", self._fingerprints(), other._fingerprints()),
+            ("keys", self.key_columns, other.key_columns),
+            ("buckets", self._buckets(), other._buckets()),
+        ):
+            if mine != theirs:
+                raise InputError(
+                    f"sums of different {what} cannot be merged: {_told(mine)}, and {_told(theirs)}"
+                )
+        if other is self:
+            other = _restored(*self.__reduce__()[1])
+        self._sums.merge(other._sums)  # noqa: SLF001
+        return self
+
+    def __iadd__(self, other: Sums) -> Self:
+        return self.merge(other)
+
+    def merge_state(self, table: Any) -> Self:
+        """Adds the rows of a table of sums, as `__arrow_c_stream__` gives it and engines add it up.
+
+        The columns may stand in any order, with others beside them; integers may have other
+        widths, strings and lists other layouts. Raises InputError for what is no such table, for
+        sums of other metrics, and if a row of a metric is missing.
+        """
+        if isinstance(table, Sums):
+            return self.merge(table)
+        columns = (*self.key_columns, *COLUMNS)
+        self._sums.read(self._frame(table, "state", columns))
+        return self
+
+    def _frame(self, frame: Any, what: str, columns: Sequence[str]) -> _kernel.Frame:
+        if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "__arrow_c_array__"):
+            raise TypeError(
+                f"{what}: {type(frame).__name__} does not speak Arrow; a RecordBatch, a Table, a "
+                "reader of them or a data frame is meant (anything with __arrow_c_stream__)"
+            )
+        taken = _kernel.Frame(frame, what)
+        for name in columns:
+            if name not in taken.names:
+                raise InputError(f"no column '{name}'{tokenizers.nearest(name, taken.names)}")
+        return taken
+
+    # ---- what comes of it ----
+
+    @property
+    def segments(self) -> int:
+        """How many segments were counted: rows with a hypothesis and a reference."""
+        return self._sums.counted()[0]
+
+    @property
+    def nulls(self) -> dict[str, int]:
+        """How many rows have no hypothesis, and how many no reference, by column."""
+        _, hypotheses, references, _ = self._sums.counted()
+        return {self._hyp: hypotheses, ", ".join(self._ref): references}
+
+    @property
+    def keys(self) -> list[Any]:
+        """The groups in canonical order: by the first column of their keys, null first.
+
+        Values if `by` is the name of one column, tuples if it is several or there are buckets.
+        Dates, times and decimals are those of Python, or whole numbers of their unit where
+        Python's are coarser.
+        """
+        return [self._key(key) for key, _ in self._groups(self._sums)]
+
+    def __len__(self) -> int:
+        """How many groups there are."""
+        return len(self._sums)
+
+    def check(self) -> None:
+        """Raises InputError for nulls, unless they are skipped, and if nothing was counted."""
+        segments, hypotheses, references, _ = self._sums.counted()
+        if self._nulls == "raise" and hypotheses + references:
+            told = [
+                f"'{name}' is null in {count} row{'s' * (count > 1)}"
+                for name, count in self.nulls.items()
+                if count
+            ]
+            first = self._sums.first_null
+            where = f" (the first that is known is row {first})" if first else ""
+            raise InputError(
+                f"{', '.join(told)}{where}; every row needs a hypothesis and a reference, and "
+                "nulls='skip' leaves out those without"
+            )
+        if not segments:
+            rows = "; all rows are null" if hypotheses + references else ""
+            raise InputError(f"rows: no segments at all; there is nothing to score{rows}")
+
+    def warn(self) -> None:
+        """Warns whoever called this package if rows were left out, with their number by column."""
+        if any(self.nulls.values()):
+            import sys
+            import warnings
+
+            told = ", ".join(f"{count} in {name}" for name, count in self.nulls.items() if count)
+            frame, level = sys._getframe(), 1  # noqa: SLF001
+            while frame.f_back and frame.f_globals.get("__name__", "").startswith("truebleu."):
+                frame, level = frame.f_back, level + 1
+            warnings.warn(f"rows with null values were left out: {told}", stacklevel=level)
+
+    def score(self, key: Any = ALL) -> Any:
+        """The score of a group; of all groups together if no key is given.
+
+        A Score; with several metrics a dict from the name of each. Buckets are added up. Raises
+        what `check` raises, KeyError for a group that there is not.
+        """
+        self.check()
+        if key is ALL:
+            sums = self._sums
+            for _ in self.key_columns:
+                sums = sums.folded()
+            (scores,) = self._scores(sums).values()
+            return scores
+        scores = self.scores()
+        if key not in scores:
+            known = ", ".join(map(repr, list(scores)[:10]))
+            raise KeyError(f"no group {key!r} has a segment; there are {known}")
+        return scores[key]
+
+    def scores(self) -> dict[Any, Any]:
+        """The score of each group that has a segment, by its key; see `keys` and `score`."""
+        self.check()
+        sums = self._sums.folded() if self._bucket else self._sums
+        return {self._key(key): score for key, score in self._scores(sums).items()}
+
+    def _scores(self, sums: _kernel.Groups) -> dict[tuple[Any, ...], Any]:
+        groups = self._groups(sums)
+        found: dict[tuple[Any, ...], Any] = {key: {} for key, (count, *_) in groups if count}
+        for label, (metric, number) in self._labels.items():
+            rows = sums.statistics(number).tolist()
+            for row, (key, (segments, _, _, references)) in zip(rows, groups, strict=True):
+                if segments:
+                    metric.check(_seen(segments, references), None)
+                    found[key][label] = metric.score_of(row, count_references(references))
+        if len(self._labels) == 1:
+            return {key: next(iter(scores.values())) for key, scores in found.items()}
+        return found
+
+    def statistics(self, metric: str | Metric | None = None) -> Statistics:
+        """The totals of one metric, a row a group in the order of `keys`.
+
+        metric: a metric or its label; None if there is only one.
+        """
+        if metric is None and len(self._labels) > 1:
+            raise ValueError(f"metric: which of {', '.join(self._labels)}?")
+        for label, (own, number) in self._labels.items():
+            if metric is None or metric in (label, own):
+                return Statistics(
+                    self._sums.statistics(number),
+                    columns=own.columns,
+                    fingerprint=own.fingerprint,
+                    references=count_references(self._sums.counted()[3]),
+                )
+        raise ValueError(f"metric: no {metric!r}; there are {', '.join(self._labels)}")
+
+    def group_segments(self) -> list[int]:
+        """How many segments each group has, in the order of `keys`."""
+        return [segments for _, (segments, *_) in self._sums.groups()]
+
+    def _groups(self, sums: _kernel.Groups) -> list[Any]:
+        """The kernel's groups, with their keys as Python has them."""
+        makers = [key_values.maker(form) for form in sums.formats or ()]
+        return [
+            (tuple(make(value) for make, value in zip(makers, key, strict=True)), counted)
+            for key, counted in sums.groups()
+        ]
+
+    def _key(self, key: tuple[Any, ...]) -> Any:
+        return key[0] if self._single and len(key) == 1 else key
+
+    # ---- how it travels ----
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table of the sums, in canonical order, as an Arrow stream (PyCapsule protocol).
+
+        A row has a group's totals of one metric: the columns of its key, those of `COLUMNS`.
+        """
+        return self._sums.arrow_stream()
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """The same as an Arrow array of structures."""
+        return self._sums.arrow_array()
+
+    def to_bytes(self) -> bytes:
+        """The sums as bytes: the same for any order of updates and merges, and any partition."""
+        import json
+
+        header = {
+            "metrics": self._fingerprints(),
+            "keys": self.key_columns,
+            "formats": self._sums.formats,
+            "buckets": self._buckets(),
+        }
+        return MAGIC + json.dumps(header).encode() + b"\n" + self._sums.to_bytes()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restored, (self._options(), self._sums.formats, self._sums.to_bytes()))
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "metrics": [
+                label if metric.name != label and label != repr(metric) else metric
+                for label, (metric, _) in self._labels.items()
+            ],
+            "hyp": self._hyp,
+            "ref": self._ref,
+            "by": self._by[0] if self._single and self._by else self._by,
+            "nulls": self._nulls,
+            "bucket": self._bucket,
+            "workers": self.workers,
+        }
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sums):
+            return NotImplemented
+        return self.to_bytes() == other.to_bytes()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        by = f" by {', '.join(self.key_columns)}" if self.key_columns else ""
+        return (
+            f"<Sums of {', '.join(self._labels)}: {self.segments} segments, {len(self)} groups{by}>"
+        )
+
+    def _fingerprints(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(metric.fingerprint for metric in self.metrics))
+
+    def _buckets(self) -> int | None:
+        return self._bucket[1] if self._bucket else None
+
+
+def bucket_of(identity: str | bytes | int, buckets: int) -> int:
+    """The bucket of a segment with this id, the same in every program.
+
+    The 64-bit FNV-1a hash of the id's bytes, finished as splitmix64 does, modulo `buckets`. The
+    bytes are a string's UTF-8, or an integer's 8 in little-endian order (two's complement). In
+    Python:
+
+    >>> def hashed(data):
+    ...     value, most = 0xCBF29CE484222325, 2**64 - 1
+    ...     for byte in data:
+    ...         value = (value ^ byte) * 0x100000001B3 & most
+    ...     value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 & most
+    ...     value = (value ^ value >> 27) * 0x94D049BB133111EB & most
+    ...     return value ^ value >> 31
+    >>> hashed("seg-17".encode()) % 1000 == bucket_of("seg-17", 1000)
+    True
+    >>> hashed((17).to_bytes(8, "little", signed=True)) % 1000 == bucket_of(17, 1000)
+    True
+    """
+    return _kernel.bucket(identity, buckets)
+
+
+def _restored(options: dict[str, Any], formats: list[str] | None, data: bytes) -> Sums:
+    sums = Sums(**options)
+    sums._sums.read_bytes(formats, data)  # noqa: SLF001
+    return sums
+
+
+def _names(role: str, names: Any) -> tuple[str, ...]:
+    """The names of one column or several."""
+    several = (names,) if isinstance(names, str) else tuple(names)
+    for name in several:
+        if not isinstance(name, str):
+            raise TypeError(f"{role}: the names of columns are meant, not {name!r:.40}")
+    return several
+
+
+def _bucket(bucket: Any) -> tuple[str, int] | None:
+    if bucket is None:
+        return None
+    try:
+        name, count = bucket
+    except (TypeError, ValueError):
+        name = count = None
+    if not isinstance(name, str) or not isinstance(count, int) or not 1 < count < 2**31:
+        raise ValueError(
+            f"bucket={bucket!r:.40}: the name of a column of ids and a number of buckets, 2 or "
+            "more, are meant: ('id', 1000)"
+        )
+    return name, count
+
+
+def _metrics(metrics: Any) -> list[tuple[str, Counted[Any]]]:
+    """Each metric once, with what to call it."""
+    if isinstance(metrics, str) or not hasattr(metrics, "__iter__"):
+        metrics = (metrics,)
+    found: dict[str, Counted[Any]] = {}
+    for given in metrics:
+        metric = given
+        if isinstance(given, str):
+            from truebleu.comparison.reading import measured
+
+            metric = measured(given)[0].metric
+        metric = checked(metric)
+        label = given if isinstance(given, str) else metric.name
+        if label in found and found[label] != metric:
+            label = repr(metric)
+        found.setdefault(label, metric)
+    if not found:
+        raise ValueError("metrics: none at all")
+    return list(found.items())
+
+
+def _seen(segments: int, references: tuple[int, int] | None) -> Any:
+    """What `Counted.check` looks at."""
+    return {"segments": segments, "references": references}
+
+
+def _told(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)

@@ -1,0 +1,37 @@
+"""Hugging Face evaluate: where the module file is that `evaluate.load` reads.
+
+    import evaluate
+    from truebleu.integrations.evaluate import path
+
+    bleu = evaluate.load(path())                 # or path(), "chrf"; path(), "ter"
+    bleu.add_batch(predictions=[…], references=[…])
+    bleu.compute(tokenize="intl")                # {"score": 27.3, "signature": "nrefs:1|…", …}
+
+No network is needed. Run with evaluate 0.4.6 and datasets 5.2.0.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from truebleu.integrations import METRICS, needed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def path() -> str:
+    """The path of truebleu_metric.py, for `evaluate.load(path())`."""
+    return str(Path(__file__).with_name("truebleu_metric.py"))
+
+
+def load(metric: str = "bleu", **options: Any) -> Any:
+    """The evaluation module of a metric: "bleu", "chrf", "ter".
+
+    options: those of `evaluate.load`: `experiment_id`, `num_process` …
+    """
+    if metric not in METRICS:
+        raise ValueError(f"no metric is called {metric!r}; there are {', '.join(METRICS)}")
+    evaluate = needed("evaluate", "evaluate", "truebleu.integrations.evaluate.load")
+    return evaluate.load(path(), metric, **options)

@@ -1,0 +1,91 @@
+"""lighteval: corpus metrics for tasks of one's own.
+
+    from lighteval.tasks.lighteval_task import LightevalTaskConfig
+    from truebleu.integrations.lighteval import corpus_metric
+
+    task = LightevalTaskConfig(
+        name="my_translation",
+        metrics=[corpus_metric("bleu"), corpus_metric("chrf", word_order=2)],
+        …,
+    )
+
+All gold answers of a document are its references. Run with lighteval 0.13.0, and with 0.9.2, whose
+constructor differs (a stand-in for it is tested); 0.7.0 and 0.8.1 were read.
+"""
+
+from __future__ import annotations
+
+from truebleu._kernel import InputError
+from truebleu.integrations import metric_of, needed, per_segment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from truebleu.counted import Counted
+
+USER = "truebleu.integrations.lighteval"
+
+
+def corpus_metric(
+    metric: Counted[Any] | str | None = None, *, name: str | None = None, **parameters: Any
+) -> Any:
+    """A CorpusLevelMetric.
+
+    metric: a metric, or "bleu", "chrf", "ter"; BLEU by default.
+    name: what results call it: "truebleu", "truechrf", "trueter" by default.
+    parameters: of the metric, if it is given by name.
+    """
+    made = metric_of(metric, parameters)
+    utils = needed("lighteval.metrics.utils.metric_utils", "lighteval", USER)
+    preparator = needed("lighteval.metrics.sample_preparator", "lighteval", USER)
+    requests = needed("lighteval.tasks.requests", "lighteval", USER)
+    about = {
+        "metric_name": name or f"true{made.NAME.lower()}",
+        "higher_is_better": not made.LOWER_IS_BETTER,
+    }
+    if hasattr(requests, "SamplingMethod"):  # since 0.10
+        return utils.CorpusLevelMetric(
+            **about,
+            category=requests.SamplingMethod.GENERATIVE,
+            sample_level_fn=preparator.GenerativePreparator(),
+            corpus_level_fn=_computation(made),
+        )
+    return utils.CorpusLevelMetric(
+        **about,
+        category=utils.MetricCategory.GENERATIVE,
+        use_case=utils.MetricUseCase.TRANSLATION,
+        sample_level_fn=preparator.GenerativePreparator().prepare,
+        corpus_level_fn=lambda items: score(made, items),
+    )
+
+
+def score(metric: Counted[Any], items: Sequence[Any]) -> float:
+    """The score of items: `golds`, the references, and `preds`, of which there is one."""
+    hypotheses, references = [], []
+    for number, item in enumerate(items):
+        predictions = [item.preds] if isinstance(item.preds, str) else list(item.preds)
+        if len(predictions) != 1:
+            raise InputError(
+                f"document {number}: {len(predictions)} predictions where one is meant; ask for "
+                "one sample a document"
+            )
+        hypotheses += predictions
+        references.append(item.golds if isinstance(item.golds, str) else list(item.golds))
+    return float(metric.score(hypotheses, per_segment(references)))
+
+
+def _computation(metric: Counted[Any]) -> Any:
+    module: Any = needed("lighteval.metrics.metrics_corpus", "lighteval", USER)
+
+    class Corpus(module.CorpusLevelComputation):  # type: ignore[misc]
+        """The score of a corpus."""
+
+        def __init__(self) -> None:
+            self.metric = metric
+
+        def compute_corpus(self, items: Sequence[Any]) -> float:
+            return score(metric, items)
+
+    return Corpus()

@@ -1,0 +1,110 @@
+"""lm-evaluation-harness: corpus metrics under names of our own, which YAML tasks can use.
+
+    # utils.py, beside the task's YAML
+    from truebleu.integrations.lm_eval import item, register
+
+    register()                                     # "truebleu", "truechrf", "trueter"
+    register("truebleu_zh", "bleu", tokenize="zh")
+
+    def process_results(doc, results):             # only for several references
+        return {"truebleu": item(doc["references"], results[0])}
+
+    # the task's YAML
+    process_results: !function utils.process_results
+    metric_list:
+      - metric: truebleu
+
+The harness's own names stay what they are. Run with lm-eval 0.4.13; registered in 0.4.3, whose
+registry is plain dictionaries. A branch's, with MetricSpec, was read: the same decorators fill it.
+"""
+
+from __future__ import annotations
+
+from truebleu._kernel import InputError
+from truebleu.integrations import metric_of, needed, per_segment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from truebleu.counted import Counted
+
+NAMES = {"truebleu": "bleu", "truechrf": "chrf", "trueter": "ter"}
+
+_REGISTERED: dict[str, Counted[Any]] = {}
+
+
+def register(
+    name: str | None = None, metric: Counted[Any] | str | None = None, **parameters: Any
+) -> None:
+    """Makes a metric known to the harness; without a name, those of `NAMES` with their defaults.
+
+    name: how tasks call it. It must be a new one, or already this metric's.
+    metric: a metric, or "bleu", "chrf", "ter"; BLEU by default.
+    parameters: of the metric, if it is given by name.
+    """
+    if name is None:
+        if metric is not None or parameters:
+            raise TypeError("register: a metric of your own needs a name of its own")
+        for known, its_metric in NAMES.items():
+            register(known, its_metric)
+        return
+    made = metric_of(metric, parameters)
+    if name in _REGISTERED:
+        if _REGISTERED[name] != made:
+            raise ValueError(
+                f"register: {name!r} is {_REGISTERED[name]!r} already; take a new name"
+            )
+        return
+    registry = needed("lm_eval.api.registry", "lm-eval", "truebleu.integrations.lm_eval")
+    needed("lm_eval.api.metrics", "lm-eval", "truebleu.integrations.lm_eval")  # its own, first
+    if name in registry.METRIC_REGISTRY or name in registry.AGGREGATION_REGISTRY:
+        raise ValueError(f"register: {name!r} is another metric's name; take a new one")
+    registry.register_aggregation(name)(aggregation(made))
+    registry.register_metric(
+        metric=name,
+        higher_is_better=not made.LOWER_IS_BETTER,
+        output_type="generate_until",
+        aggregation=name,
+    )(_as_it_is)
+    _REGISTERED[name] = made
+
+
+def item(references: str | Sequence[str], prediction: str) -> tuple[Any, str]:
+    """What a document's `process_results` gives for one of these metrics."""
+    return (references if isinstance(references, str) else tuple(references), prediction)
+
+
+def aggregation(
+    metric: Counted[Any] | str | None = None, **parameters: Any
+) -> Callable[..., float]:
+    """The score of items, as a function: for YAML's `aggregation: !function utils.…`.
+
+    An item is a pair: a reference, or several, and the prediction.
+
+    >>> aggregation("chrf")([("a cat on the mat", "a cat on the mat")])
+    100.0
+    """
+    made = metric_of(metric, parameters)
+
+    def score(items: Iterable[Any]) -> float:
+        pairs = list(items)
+        for number, pair in enumerate(pairs):
+            if not isinstance(pair, list | tuple) or len(pair) != 2:
+                raise InputError(
+                    f"document {number}: {pair!r:.60} where a pair of references and prediction is "
+                    "meant. Of documents with several targets the harness keeps only whether any "
+                    "was right; give the pair yourself, in the task's process_results "
+                    "(truebleu.integrations.lm_eval.item)"
+                )
+        references = [one if isinstance(one, str) else list(one) for one, _ in pairs]
+        return float(made.score([prediction for _, prediction in pairs], per_segment(references)))
+
+    score.__name__ = made.NAME.lower()
+    return score
+
+
+def _as_it_is(items: Any) -> Any:
+    """The harness gives a document's reference and prediction, and aggregates what it gets."""
+    return items

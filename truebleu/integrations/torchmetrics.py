@@ -1,0 +1,159 @@
+"""torchmetrics: corpus BLEU, chrF and TER whose state is one tensor of 64-bit integers.
+
+    from truebleu.integrations.torchmetrics import CorpusBLEU
+
+    bleu = CorpusBLEU(tokenize="intl")
+    for preds, target in loader:       # strings; each target a string or a list of references
+        bleu.update(preds, target)
+    bleu.compute()                     # a tensor, 0-100; summed over all processes first
+    bleu.score()                       # the same with everything it was made of, and a signature
+
+Integers add up exactly: any number of processes, batches and merges gives the score of one
+process to the last bit. A 32-bit float, as other text metrics have it, stops counting at 2**24.
+
+Run with torchmetrics 1.9.0 and torch 2.15; 1.2.0 was tried, which has no `merge_state`.
+"""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+from truebleu.accumulator import Accumulator
+from truebleu.bleu import BLEU
+from truebleu.chrf import CHRF
+from truebleu.integrations import needed, per_segment
+from truebleu.ter import TER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from truebleu.counted import Counted
+    from truebleu.metric import Score
+
+torch: Any = needed("torch", "torch", "truebleu.integrations.torchmetrics")
+torchmetrics: Any = needed("torchmetrics", "torchmetrics", "truebleu.integrations.torchmetrics")
+
+# Before the metric's columns, the state has: segments, the sum of their numbers of references, and
+# the sum of the squares. They tell whether the number was always the same, and which.
+EXTRA = 3
+
+
+class Corpus(torchmetrics.Metric):  # type: ignore[misc]
+    """The score of a corpus. `update` adds a batch, `compute` gives the score, 0-100.
+
+    metric: whose score; its totals must add up.
+    options: torchmetrics' own (`process_group`, `dist_sync_on_step` …).
+
+    The score is a tensor of float64 (float32 where a device has no other); NaN, with torchmetrics'
+    warning, if there was no text at all.
+    """
+
+    is_differentiable = False
+    higher_is_better = True
+    full_state_update = False
+    plot_lower_bound = 0.0
+    plot_upper_bound = 100.0
+
+    def __init__(self, metric: Counted[Any], **options: Any) -> None:
+        super().__init__(**options)
+        columns = len(Accumulator(metric).totals)
+        self.metric = metric
+        # The state is called after what it counts: neither a checkpoint of other parameters nor
+        # another metric can be taken for it. (A MetricCollection lets metrics whose states have
+        # the same names and, after one batch, the same values share one state from then on.)
+        self.counts = f"counts_{crc32(metric.fingerprint.encode()):08x}"
+        start = torch.zeros(EXTRA + columns, dtype=torch.int64)
+        self.add_state(self.counts, default=start, dist_reduce_fx="sum")
+
+    def update(self, preds: Sequence[str], target: Sequence[str | Sequence[str | None]]) -> None:
+        """Adds a batch.
+
+        preds: n strings.
+        target: for each of them a reference or a sequence of references. None is a missing one.
+
+        Raises InputError, and adds nothing, for lengths that differ and missing text.
+        """
+        batch = Accumulator(self.metric)
+        batch.update(preds, per_segment(target))
+        counts = [*_counted(batch), *batch.totals]
+        state = getattr(self, self.counts)
+        more = torch.tensor(counts, dtype=torch.int64, device=state.device)
+        setattr(self, self.counts, state + more)
+
+    def compute(self) -> Any:
+        """The score of all batches, of all processes: a tensor of one number."""
+        score = self._score()
+        value = float("nan") if score is None else score.value
+        narrow = self.device.type == "mps"
+        return torch.tensor(
+            value, dtype=torch.float32 if narrow else torch.float64, device=self.device
+        )
+
+    def score(self) -> Score:
+        """The score of all batches, of all processes, with everything it was made of.
+
+        Raises InputError if there was no text.
+        """
+        with self.sync_context(distributed_available=self.distributed_available_fn):
+            score = self._score()
+        return Accumulator(self.metric).compute() if score is None else score
+
+    def _score(self) -> Score | None:
+        segments, references, squares, *totals = getattr(self, self.counts).tolist()
+        if not segments:
+            return None
+        same = segments * squares == references**2  # Cauchy and Schwarz: equal if all are
+        score: Score = self.metric.score_of(totals, references // segments if same else "var")
+        return score
+
+    def _apply(self, fn: Callable[..., Any], exclude_state: Sequence[str] = ()) -> Any:
+        """As torchmetrics', except that counts move to other devices and stay integers."""
+        made = super()._apply(fn, (*exclude_state, self.counts))
+        setattr(self, self.counts, getattr(self, self.counts).to(self.device))
+        self._defaults[self.counts] = self._defaults[self.counts].to(self.device)
+        self._computed = None
+        return made
+
+
+class CorpusBLEU(Corpus):
+    """Corpus BLEU, 0-100. parameters: those of `truebleu.BLEU`, and torchmetrics' own."""
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(*_made(BLEU, parameters), **parameters)
+
+
+class CorpusCHRF(Corpus):
+    """Corpus chrF, 0-100. parameters: those of `truebleu.CHRF`, and torchmetrics' own."""
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(*_made(CHRF, parameters), **parameters)
+
+
+class CorpusTER(Corpus):
+    """Corpus TER, from 0 up. parameters: those of `truebleu.TER`, and torchmetrics' own."""
+
+    higher_is_better = False
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(*_made(TER, parameters), **parameters)
+
+
+def _made(kind: type[Counted[Any]], parameters: dict[str, Any]) -> tuple[Counted[Any]]:
+    """The metric, of those of the parameters that are its own, which are taken out."""
+    own = {name: parameters.pop(name) for name in list(parameters) if name in kind.PARAMETERS}
+    return (kind(**own),)
+
+
+def _counted(batch: Accumulator) -> tuple[int, int, int]:
+    """Segments, the sum of their numbers of references and of the squares.
+
+    Of numbers that vary only the fewest and the most are known. One of the fewest and the rest of
+    the most is as good: all that is asked of the sums is whether it varied.
+    """
+    if not batch.segments:
+        return (0, 0, 0)
+    fewest, most = batch.state_dict()["references"]
+    rest = batch.segments - 1
+    return (batch.segments, fewest + rest * most, fewest**2 + rest * most**2)

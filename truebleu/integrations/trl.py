@@ -1,0 +1,134 @@
+"""TRL: rewards for GRPOTrainer and the trainers that call rewards as it does.
+
+    from trl import GRPOTrainer
+    from truebleu.integrations.trl import bleu_reward, chrf_reward
+
+    trainer = GRPOTrainer(
+        model="…",
+        train_dataset=dataset,         # with a column "reference": strings, or lists of strings
+        reward_funcs=[bleu_reward("reference"), chrf_reward("reference", scale=0.005)],
+    )
+
+A reward is the sentence score of a completion times `scale`. All completions of a step are scored
+by one call of the kernel. Run with TRL 1.16.0: GRPOTrainer's own method that computes rewards.
+"""
+
+from __future__ import annotations
+
+from itertools import compress
+
+from truebleu._kernel import InputError
+from truebleu.bleu import BLEU
+from truebleu.chrf import CHRF
+from truebleu.tokenizers import nearest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from truebleu.counted import Counted
+
+    Reward = Callable[..., list[float | None]]
+
+
+def bleu_reward(
+    reference_column: str = "reference",
+    scale: float = 0.01,
+    *,
+    name: str = "bleu_reward",
+    **parameters: Any,
+) -> Reward:
+    """A reward function: sentence BLEU times `scale`, so 0-1 by default.
+
+    reference_column: the column of the data set with a reference, or a list of references, for
+        each completion; None where there is none, for which the reward is None too, and TRL
+        leaves that completion to its other rewards.
+    name: what logs call it; give several of them different names.
+    parameters: those of `truebleu.BLEU`. Orders that a completion is too short for are left out
+        (effective order) and orders without a match are smoothed (exp), as sacreBLEU's
+        sentence_bleu does.
+
+    >>> reward = bleu_reward()
+    >>> reward(completions=["it is", "it rains"], reference=[["that was", "they are"], None])
+    [0.0, None]
+    """
+    return _reward(BLEU(**parameters), reference_column, scale, name)
+
+
+def chrf_reward(
+    reference_column: str = "reference",
+    scale: float = 0.01,
+    *,
+    name: str = "chrf_reward",
+    **parameters: Any,
+) -> Reward:
+    """A reward function: sentence chrF times `scale`; all else as for `bleu_reward`."""
+    return _reward(CHRF(**parameters), reference_column, scale, name)
+
+
+def _reward(metric: Counted[Any], column: str, scale: float, name: str) -> Reward:
+    def reward(completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        """The score of each completion times the scale; None where there is no reference."""
+        if column not in columns:
+            raise InputError(
+                f"{name}: the data set has no column {column!r}{nearest(column, columns)}; there "
+                f"are {', '.join(columns) or 'none'}. Name the one with the references: "
+                f"{name}(reference_column=…)"
+            )
+        references = columns[column]
+        if len(references) != len(completions):
+            raise InputError(
+                f"{name}: {len(completions)} completions and {len(references)} of {column!r}; "
+                "one reference, or list of references, a completion is meant"
+            )
+        texts = [
+            one if type(one) is str else _text(one, number, name)
+            for number, one in enumerate(completions, 1)
+        ]
+        known = [
+            one if type(one) is str else _references(one, number, name, column)
+            for number, one in enumerate(references, 1)
+        ]
+        scored = [one is not None for one in known]
+        if not any(scored):
+            return [None] * len(scored)
+        scores = iter(metric.segments(list(compress(texts, scored)), list(compress(known, scored))))
+        return [next(scores) * scale if is_scored else None for is_scored in scored]
+
+    reward.__name__ = reward.__qualname__ = name
+    return reward
+
+
+def _text(completion: Any, number: int, name: str) -> str:
+    """The text of a completion: itself, or what the last of its messages says.
+
+    A message with no text, such as a call of a tool alone, says "".
+    """
+    found = completion
+    if isinstance(completion, list | tuple) and completion and isinstance(completion[-1], dict):
+        found = completion[-1].get("content", 0)  # there, though it may be None
+        if found is None:
+            return ""
+        if isinstance(found, list) and all(isinstance(part, dict) for part in found):
+            return "".join(part.get("text") or "" for part in found)
+    if not isinstance(found, str):
+        raise InputError(
+            f"{name}: completion {number} is {completion!r:.80}; a string is meant, or a list of "
+            'messages like {"role": "assistant", "content": "…"}'
+        )
+    return found
+
+
+def _references(given: Any, number: int, name: str, column: str) -> tuple[str | None, ...] | None:
+    """The references of a completion; None if all are missing."""
+    if given is None:
+        return None
+    if not isinstance(given, list | tuple) or not all(
+        one is None or isinstance(one, str) for one in given
+    ):
+        raise InputError(
+            f"{name}: {column!r} of completion {number} is {given!r:.80}; a string, a list of "
+            "strings, or None is meant"
+        )
+    return tuple(given) if any(one is not None for one in given) else None

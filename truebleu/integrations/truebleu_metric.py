@@ -1,0 +1,59 @@
+"""What Hugging Face evaluate loads: `evaluate.load(truebleu.integrations.evaluate.path())`.
+
+evaluate copies this file and finds its imports by reading its text line by line: one import a
+line, and nothing imported from beside it.
+"""
+
+import datasets
+import evaluate
+
+from truebleu.integrations import metric_of, per_segment
+
+DESCRIPTION = """\
+BLEU, chrF and TER of a corpus, with the numbers of sacreBLEU 2.6.0 to the last bit.
+"""
+
+CITATION = """\
+Matt Post (2018): A Call for Clarity in Reporting BLEU Scores. WMT. https://aclanthology.org/W18-6319
+"""
+
+INPUTS = """\
+Args:
+    predictions: n strings.
+    references: for each of them a string, or a list of strings, which may vary in number.
+    **parameters: those of truebleu.BLEU, truebleu.CHRF or truebleu.TER, by the module's
+        configuration: "bleu" (the default), "chrf", "ter".
+Returns:
+    score: the score, 0-100.
+    signature: what was computed, so that anyone can compute it again.
+    and all else that the score was made of.
+"""
+
+
+class TrueBLEU(evaluate.Metric):  # type: ignore[misc]
+    """The score of a corpus."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        text = datasets.Value("string")
+        several = datasets.Sequence(text)
+        return evaluate.MetricInfo(
+            description=DESCRIPTION,
+            citation=CITATION,
+            inputs_description=INPUTS,
+            features=[
+                datasets.Features({"predictions": text, "references": several}),
+                datasets.Features({"predictions": text, "references": text}),
+            ],
+            reference_urls=["https://aclanthology.org/W18-6319"],
+        )
+
+    def _compute(
+        self,
+        predictions: list[str],
+        references: list[str] | list[list[str]],
+        **parameters: object,
+    ) -> dict[str, object]:
+        name = "bleu" if self.config_name == "default" else self.config_name
+        metric = metric_of(name, parameters)
+        score: dict[str, object] = metric.score(predictions, per_segment(references)).to_dict()
+        return score

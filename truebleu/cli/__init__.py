@@ -40,7 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # whole process takes on a test set.
     gc.disable()
     status = _status(arguments)
-    gc.freeze()
+    # DuckDB complains of what is left of it.
+    if "duckdb" not in sys.modules:
+        gc.freeze()
     return status
 
 
@@ -126,6 +128,8 @@ def _command(name: str) -> Command:
             from truebleu.cli.report import COMMAND
         case "history":
             from truebleu.cli.history import COMMAND
+        case "matrix":
+            from truebleu.cli.matrix import COMMAND
         case "explain":
             from truebleu.cli.explain import COMMAND
         case "family":

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from truebleu.cli.tables import Results
+    from truebleu.cli.tables import OfSystems
     from truebleu.history import Text
     from truebleu.metric import Summary
 
@@ -83,7 +83,7 @@ class Logging:
         self._read[system] = Hashed(hypotheses), [Hashed(file) for file in references]
         return self._read[system][0], list(self._read[system][1])
 
-    def add(self, results: Results, seen: Mapping[str, Summary]) -> None:
+    def add(self, results: OfSystems, seen: Mapping[str, Summary]) -> None:
         """Adds all scores, or none."""
         from truebleu.history import Entry
         from truebleu.history.log import now

@@ -10,7 +10,7 @@ from truebleu import tokenizers
 from truebleu.bleu import BLEU, SMOOTHING
 from truebleu.chrf import CHRF
 from truebleu.cli.output import is_terminal, print_text
-from truebleu.files import File
+from truebleu.files import File, table_format
 from truebleu.ter import TER
 
 TYPE_CHECKING = False
@@ -26,6 +26,7 @@ COMMANDS = {
     "compare": "Compare systems: intervals, paired tests, which differences are real",
     "report": "Write the interactive page: who wins, is it real, why, and where",
     "history": "Show how the scores in a log changed over time",
+    "matrix": "Score every pair of lines; find the nearest ones, or the best of candidates",
     "explain": "Work a score through: what matched, what was clipped, how the number comes about",
     "family": "List the published BLEUs, score with all, find the one that gives a number",
     "completion": "Print a script that lets a shell complete commands and options",
@@ -50,13 +51,14 @@ ELSEWHERE = {
 SUFFIXES = {
     ".txt": "text",
     ".json": "json",
-    ".jsonl": "json",
+    ".jsonl": "jsonl",
     ".tsv": "tsv",
     ".csv": "csv",
     ".tex": "latex",
     ".md": "markdown",
     ".html": "html",
     ".parquet": "parquet",
+    ".npy": "npy",
 }
 
 # More would be a slip of the finger, not a machine.
@@ -546,6 +548,8 @@ def form(options: argparse.Namespace, formats: Iterable[str]) -> str:
         return "text"
     suffix = os.path.splitext(options.output or "")[1].lower()
     named = SUFFIXES.get(suffix, "json")
+    if named == "jsonl" and named not in formats:
+        named = "json"  # which is lines where there are rows
     if named not in formats:
         raise UsageError(
             f"-o/--output: {options.output} would be {named}, and there are "
@@ -572,12 +576,18 @@ class Inputs:
             raise UsageError(
                 "-nr/--num-refs: the references are side by side in one file; name only that"
             )
+        for name in (*options.references, *hypotheses):
+            if table_format(name):
+                raise UsageError(
+                    f"{name} is a table, which truebleu score and truebleu segments read; here, "
+                    "lines of text are meant"
+                )
         self._references = [file_of(name, options.encoding) for name in options.references]
         files = [file_of(name, options.encoding) for name in hypotheses]
-        self.systems = dict(zip(_distinct(files), files, strict=True))
+        self.systems = dict(zip(distinct(files), files, strict=True))
         self._check_standard_input()
         if options.output is not None:
-            self._check_output(options.output)
+            check_output(options.output, [*self._references, *self.systems.values()])
 
     def references(self) -> list[File]:
         """The references, to be read once."""
@@ -607,12 +617,14 @@ class Inputs:
                         "can be read once; save it as a file"
                     )
 
-    def _check_output(self, output: str) -> None:
-        if not os.path.isfile(output):
-            return
-        for file in (*self._references, *self.systems.values()):
-            if os.path.exists(file.path) and os.path.samefile(output, file.path):
-                raise UsageError(f"-o/--output: {output} is an input as well")
+
+def check_output(output: str, files: Iterable[File]) -> None:
+    """Refuses an output that is an input as well."""
+    if not os.path.isfile(output):
+        return
+    for file in files:
+        if os.path.exists(file.path) and os.path.samefile(output, file.path):
+            raise UsageError(f"-o/--output: {output} is an input as well")
 
 
 def file_of(name: str, encoding: str) -> File:
@@ -628,10 +640,10 @@ def file_of(name: str, encoding: str) -> File:
         raise UsageError(f"{name}: {error}") from None
 
 
-def _distinct(files: Sequence[File]) -> list[str]:
+def distinct(files: Sequence[File]) -> list[str]:
     """A name for each system: its file's, with more of the path where two are called the same.
 
-    >>> _distinct([File("a/out.txt"), File("b/out.txt"), File("x.tsv", 2), File("x.tsv", 2)])
+    >>> distinct([File("a/out.txt"), File("b/out.txt"), File("x.tsv", 2), File("x.tsv", 2)])
     ['a/out.txt', 'b/out.txt', 'x.tsv#2', 'x.tsv#2 (2)']
     """
     names = [_named(os.path.basename(file.path), file) for file in files]

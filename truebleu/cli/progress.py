@@ -16,7 +16,7 @@ EVERY = 0.2
 
 
 class Progress:
-    """A line that counts segments while a run goes on, and is gone afterwards."""
+    """A line that says how far a run is while it goes on, and is gone afterwards."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._shown = False
@@ -27,15 +27,27 @@ class Progress:
     def __enter__(self) -> Self:
         return self
 
+    @property
+    def silent(self) -> bool:
+        """Whether nothing is ever shown."""
+        return self._silent
+
     def __call__(self, segments: int, system: str = "") -> None:
         """Says that so many segments have been read."""
+        self._tell(f"{segments:,} segments", system)
+
+    def share(self, share: float, system: str = "") -> None:
+        """Says that such a part of everything has been read."""
+        self._tell(f"{share:.0%}", system)
+
+    def _tell(self, what: str, system: str) -> None:
         now = time.monotonic()
         if self._silent or now < self._next:
             return
         self._next = now + EVERY
         self._shown = True
         name = f"{system}: " if system else ""
-        sys.stderr.write(f"\r\x1b[K{name}{segments:,} segments, {now - self._start:.0f} s")
+        sys.stderr.write(f"\r\x1b[K{name}{what}, {now - self._start:.0f} s")
         sys.stderr.flush()
 
     def __exit__(

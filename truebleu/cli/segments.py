@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truebleu.cli import doubts
+from truebleu.cli import columnar, doubts
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
 from truebleu.cli.progress import Progress
@@ -25,6 +25,9 @@ examples:
 
   truebleu segments reference.en -i system.en -f tsv | sort -k2n | head
       the worst segments, with their numbers
+
+  truebleu segments refs.parquet -i outputs.parquet --join id --by system -o segments.parquet
+      hypotheses and references in different tables, joined by an id; id and system beside scores
 """
 
 
@@ -32,6 +35,7 @@ def add_options(parser: shared.Parser) -> None:
     """Adds what `truebleu segments` knows."""
     shared.add_inputs(parser)
     shared.add_metric(parser)
+    columnar.add_options(parser, "columns that stand beside the scores")
     shared.add_output(parser, FORMATS)
 
 
@@ -40,10 +44,15 @@ def run(options: argparse.Namespace) -> None:
     metric, *more = shared.metrics(options)
     if more:
         raise shared.UsageError("-m/--metrics: one metric at a time")
-    inputs = shared.Inputs(options)
-    several = len(inputs.systems) > 1
     style = Style(options.width, score_only=options.score_only, short=options.short)
     make = FORMATS[shared.form(options, FORMATS)]
+    if columnar.are_meant(options):
+        from truebleu.cli import columnar_scores
+
+        columnar_scores.segments(options, metric, style, make)
+        return
+    inputs = shared.Inputs(options)
+    several = len(inputs.systems) > 1
     seen: dict[str, Summary] = {}
     with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
         rows = make(output, style, columns(metric, style, several=several))

@@ -1,4 +1,4 @@
-"""Scores of one or several systems as text, JSON, tab-separated values, LaTeX or Markdown."""
+"""Scores of systems or groups as text, JSON, tab- or comma-separated values, LaTeX, Markdown."""
 
 from __future__ import annotations
 
@@ -7,12 +7,23 @@ from truebleu.cli.resampling import Estimated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from truebleu.metric import Score
 
-    # Each system, and its score by each metric.
-    Results = list[tuple[str, list[Score]]]
+    # Each system, or each system or group, and its score by each metric.
+    OfSystems = Sequence[tuple[str, list[Score]]]
+    Results = Sequence[tuple[str, list[Score]] | tuple[str | "Group", list[Score]]]
+
+
+class Group:
+    """Rows of a table that were scored together: what they have in common, and how many."""
+
+    __slots__ = ("keys", "segments")
+
+    def __init__(self, keys: Mapping[str, object], segments: int) -> None:
+        self.keys = keys
+        self.segments = segments
 
 
 class Style:
@@ -54,10 +65,10 @@ class Style:
 
 
 def as_text(results: Results, style: Style) -> str:
-    """For one system what sacreBLEU prints; for several a table, with the signatures below."""
+    """For one system what sacreBLEU prints; otherwise a table, with the signatures below."""
     if style.score_only:
         return _lines("\t".join(style.rounded(score.value) for score in row) for _, row in results)
-    if len(results) == 1:
+    if len(results) == 1 and isinstance(results[0][0], str):
         parts = [(_head(score, style), score) for score in results[0][1]]
         width = max(len(head) for head, _ in parts)
         return _lines(
@@ -67,11 +78,12 @@ def as_text(results: Results, style: Style) -> str:
     first = results[0][1]
     # What a score is made of is worth its room where there is one metric.
     details = DETAILS.get(first[0].name, {}) if len(first) == 1 else {}
-    table = [["system", *(score.name for score in first), *details]]
-    for system, scores in results:
+    names = _label_names(results)
+    table = [[*names, *(score.name for score in first), *details]]
+    for labels, (_, scores) in zip(_labels(results), results, strict=True):
         numbers = [style.estimate(score) for score in scores]
-        table.append([printable(system), *numbers, *(show(scores[0]) for show in details.values())])
-    return _lines([*_aligned(table), "", *_heads(results, style)])
+        table.append([*labels, *numbers, *(show(scores[0]) for show in details.values())])
+    return _lines([*_aligned(table, _texts(names)), "", *_heads(results, style)])
 
 
 # What tables of one metric show beside its scores.
@@ -87,7 +99,10 @@ DETAILS: dict[str, dict[str, Callable[[Score], str]]] = {
 
 
 def as_json(results: Results, style: Style) -> str:
-    """An object for each score, sacreBLEU's keys first; a list of them if there are several."""
+    """An object for each score, sacreBLEU's keys first; a list of them if there are several.
+
+    Groups are always in a list: how many there are is the data's business.
+    """
     import json
 
     entries = []
@@ -97,47 +112,72 @@ def as_json(results: Results, style: Style) -> str:
             if style.score_only:
                 entries.append(repr(value))
                 continue
-            named = {"system": system} if len(results) > 1 else {}
+            if isinstance(system, Group):
+                named: dict[str, object] = {"group": system.keys, "segments": system.segments}
+            else:
+                named = {"system": system} if len(results) > 1 else {}
             content = {**named, **score.to_dict(), "score": value}
-            entries.append(json.dumps(content, indent=1, ensure_ascii=False))
-    if len(entries) == 1:
+            entries.append(json.dumps(content, indent=1, ensure_ascii=False, default=str))
+    if len(entries) == 1 and isinstance(results[0][0], str):
         return f"{entries[0]}\n"
     return "[\n" + ",\n".join(entries) + "\n]\n"
 
 
 def as_tsv(results: Results, style: Style) -> str:
     """A header, and a line for each system with everything its scores are made of."""
+    return _lines("\t".join(row) for row in _values(results, style, _labels(results)))
+
+
+def as_csv(results: Results, style: Style) -> str:
+    """The same, with commas, and quotes where they are needed."""
+    import csv
+    import io
+
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(_values(results, style, _texts_of(results)))
+    return file.getvalue()
+
+
+def _values(
+    results: Results, style: Style, labels: Iterable[Sequence[str]]
+) -> Iterable[Sequence[str]]:
+    """A header, and for each system or group its labels and everything its scores are made of."""
     if style.score_only:
-        return _lines("\t".join(style.exact(score.value) for score in row) for _, row in results)
+        yield from ([style.exact(score.value) for score in row] for _, row in results)
+        return
     first = results[0][1]
-    header = ["system", *(score.name for score in first)]
+    header = [*_label_names(results), *(score.name for score in first)]
     if len(first) == 1:
         header += [*_flat(first[0]), "signature"]
     else:
         header += [f"{score.name}_{end}" for score in first for end in _ends(score)]
         header += [f"{score.name}_signature" for score in first]
-    table = [header]
-    for system, scores in results:
-        row = [printable(system), *(style.exact(score.value) for score in scores)]
+    yield header
+    for label, (_, scores) in zip(labels, results, strict=True):
+        row = [*label, *(style.exact(score.value) for score in scores)]
         if len(first) == 1:
             row += ["" if value is None else str(value) for value in _flat(scores[0]).values()]
         else:
             row += [end for score in scores for end in _ends(score).values()]
-        table.append(row + [style.signature(score) for score in scores])
-    return _lines("\t".join(row) for row in table)
+        yield row + [style.signature(score) for score in scores]
 
 
 def as_latex(results: Results, style: Style) -> str:
     """A table for a paper that uses the package booktabs, with the signatures in a comment."""
     first = results[0][1]
     rows = [
-        [_for_latex(printable(system)), *(style.estimate(score) for score in scores)]
-        for system, scores in results
+        [*map(_for_latex, labels), *(style.estimate(score) for score in scores)]
+        for labels, (_, scores) in zip(_labels(results), results, strict=True)
     ]
-    header, *body = _columns([["System", *(_for_latex(score.name) for score in first)], *rows])
+    names = _label_names(results)
+    texts = _texts(names)
+    heads = [name[:1].upper() + name[1:] for name in names]
+    header, *body = _columns(
+        [[_for_latex(name) for name in [*heads, *(s.name for s in first)]], *rows], texts
+    )
     return _lines(
         [
-            rf"\begin{{tabular}}{{l{'r' * len(first)}}}",
+            rf"\begin{{tabular}}{{{'l' * texts}{'r' * (len(header) - texts)}}}",
             r"\toprule",
             rf"{' & '.join(header)} \\",
             r"\midrule",
@@ -153,12 +193,16 @@ def as_markdown(results: Results, style: Style) -> str:
     """A table in Markdown, with the signatures below."""
     first = results[0][1]
     rows = [
-        [printable(system).replace("|", r"\|"), *(style.estimate(score) for score in scores)]
-        for system, scores in results
+        [*(text.replace("|", r"\|") for text in labels), *map(style.estimate, scores)]
+        for labels, (_, scores) in zip(_labels(results), results, strict=True)
     ]
-    header, *body = _columns([["system", *(score.name for score in first)], *rows])
+    names = _label_names(results)
+    texts = _texts(names)
+    header = [*(name.replace("|", r"\|") for name in names), *(score.name for score in first)]
+    header, *body = _columns([header, *rows], texts)
     widths = [_width(name) for name in header]
-    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    rule = ["-" * width for width in widths[:texts]]
+    rule += ["-" * (width - 1) + ":" for width in widths[texts:]]
     lines = [f"| {' | '.join(row)} |" for row in (header, rule, *body)]
     heads = [f"`{head}`" for head in _heads(results, style)]
     return _lines([*lines, *([""] if heads else []), *heads])
@@ -168,6 +212,7 @@ FORMATS = {
     "text": as_text,
     "json": as_json,
     "tsv": as_tsv,
+    "csv": as_csv,
     "latex": as_latex,
     "markdown": as_markdown,
 }
@@ -175,6 +220,32 @@ FORMATS = {
 
 def _lines(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
+
+
+def _label_names(results: Results) -> list[str]:
+    """What stands before the scores of a table."""
+    first = results[0][0]
+    return ["system"] if isinstance(first, str) else [*map(printable, first.keys), "segments"]
+
+
+def _texts(names: Sequence[str]) -> int:
+    """How many of these columns are text; the number of segments is none."""
+    return len(names) - (len(names) > 1)
+
+
+def _labels(results: Results) -> list[list[str]]:
+    """What each row of a table says before its scores."""
+    return [[*map(printable, row)] for row in _texts_of(results)]
+
+
+def _texts_of(results: Results) -> list[list[str]]:
+    return [
+        [label]
+        if isinstance(label, str)
+        else ["" if key is None else str(key) for key in label.keys.values()]
+        + [str(label.segments)]
+        for label, _ in results
+    ]
 
 
 def _head(score: Score, style: Style) -> str:
@@ -207,18 +278,18 @@ def _flat(score: Score) -> dict[str, object]:
     return flat
 
 
-def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
+def _aligned(table: Sequence[Sequence[str]], texts: int) -> list[str]:
     """The lines of a table for a terminal, with a rule under its header."""
-    header, *rows = ["  ".join(row).rstrip() for row in _columns(table)]
+    header, *rows = ["  ".join(row).rstrip() for row in _columns(table, texts)]
     return [header, "-" * max(map(_width, (header, *rows))), *rows]
 
 
-def _columns(table: Sequence[Sequence[str]]) -> list[list[str]]:
+def _columns(table: Sequence[Sequence[str]], texts: int) -> list[list[str]]:
     """Cells as wide as their column; text to the left, numbers and their headers to the right."""
     widths = [max(map(_width, column)) for column in zip(*table, strict=True)]
     return [
         [
-            text + " " * (width - _width(text)) if i == 0 else text.rjust(width)
+            text + " " * (width - _width(text)) if i < texts else text.rjust(width)
             for i, (text, width) in enumerate(zip(row, widths, strict=True))
         ]
         for row in table

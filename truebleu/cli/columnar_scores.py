@@ -1,0 +1,296 @@
+"""Scores of what is in tables: by groups, or row by row."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from contextlib import contextmanager
+from functools import partial
+
+from truebleu._kernel import InputError
+from truebleu.cli import options as shared
+from truebleu.cli.output import Output, UnavailableError, complain
+from truebleu.cli.progress import Progress
+from truebleu.cli.rows import Carried, Piece, columns
+from truebleu.cli.tables import Group
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from truebleu.cli.rows import Rows
+    from truebleu.cli.tables import Results, Style
+    from truebleu.counted import Counted
+    from truebleu.engines.sums import Sums
+    from truebleu.metric import Score
+
+
+class System:
+    """One system's hypotheses: where they are, and in which column."""
+
+    __slots__ = ("data", "hyp", "name", "references")
+
+    def __init__(self, name: str, data: list[str], hyp: str, references: list[str] | None) -> None:
+        self.name = name
+        self.data = data
+        self.hyp = hyp
+        # None if they are in the same rows.
+        self.references = references
+
+
+class Tables:
+    """The tables of a command line."""
+
+    __slots__ = ("by", "join", "options", "refs", "systems")
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.by: list[str] = list(dict.fromkeys(options.by or ()))
+        self.join: list[str] = options.join or []
+        self.refs: list[str] = options.ref_column or ["ref"]
+        hyps: list[str] = list(dict.fromkeys(options.hyp_column or ["hyp"]))
+        if options.input is None:
+            if self.join:
+                raise shared.UsageError("--join: there is nothing to join; name a table with -i")
+            self.systems = [System(hyp, options.references, hyp, None) for hyp in hyps]
+        else:
+            if not self.join:
+                raise shared.UsageError(
+                    "-i/--input: rows of tables have no order to rely on; name the id that both "
+                    "have with --join, or leave out -i if hypotheses and references are in one"
+                )
+            inputs = shared.distinct([shared.file_of(name, "utf-8") for name in options.input])
+            self.systems = [
+                System(
+                    name if len(hyps) == 1 else (hyp if len(inputs) == 1 else f"{name}: {hyp}"),
+                    [data],
+                    hyp,
+                    options.references,
+                )
+                for name, data in zip(inputs, options.input, strict=True)
+                for hyp in hyps
+            ]
+        if options.output is not None:
+            self._check_output(options.output)
+
+    def _check_output(self, output: str) -> None:
+        if not os.path.isfile(output):
+            return
+        from truebleu.engines.duckdb_files import found
+
+        for name in [*self.options.references, *(self.options.input or ())]:
+            if any(os.path.samefile(output, path) for path in found(name)):
+                raise shared.UsageError(f"-o/--output: {output} is an input as well")
+
+    @property
+    def system_name(self) -> str:
+        """What the column is called that says which system a row is of."""
+        return next(name for name in ("system", "input", "-i") if name not in self.by)
+
+
+def score(
+    options: argparse.Namespace, metrics: Sequence[Counted[Any]], progress: Progress
+) -> Results:
+    """The score of each system and group by each metric."""
+    engine = _duckdb()
+    tables = Tables(options)
+    results: list[tuple[str | Group, list[Score]]] = []
+    several = len(tables.systems) > 1
+    for system in tables.systems:
+        name = system.name if several else ""
+        with _warnings(options, name):
+            sums = engine.stats(
+                system.data,
+                system.hyp,
+                tables.refs[0] if len(tables.refs) == 1 else tables.refs,
+                by=tuple(tables.by),
+                metrics=list(metrics),
+                nulls=options.nulls or "raise",
+                references=system.references,
+                on=tables.join or None,
+                unjoined=options.unjoined or "raise",
+                memory=options.memory,
+                workers=shared.threads(options),
+                progress=None if progress.silent else partial(progress.share, system=name),
+            )
+        label = {tables.system_name: system.name} if several else {}
+        results += _of_groups(sums, label, system.name)
+        told = [f"{count} in {name}" for name, count in sums.nulls.items() if count]
+        if told:
+            _warn(options, f"rows with null values were left out: {', '.join(told)}", name)
+    return results
+
+
+def _of_groups(
+    sums: Sums, label: Mapping[str, object], name: str
+) -> Iterator[tuple[str | Group, list[Score]]]:
+    """What to call each group, and its scores."""
+    sizes = dict(zip(sums.keys, sums.group_segments(), strict=True))
+    for key, found in sums.scores().items():
+        keys = {**label, **dict(zip(sums.by, key, strict=True))}
+        scores = list(found.values()) if isinstance(found, dict) else [found]
+        yield (Group(keys, sizes[key]) if keys else name), scores
+
+
+def _duckdb() -> Any:
+    """The engine, if DuckDB is there."""
+    try:
+        from truebleu.engines import duckdb
+    except ImportError:
+        raise UnavailableError(
+            "tables are read by DuckDB, which is not installed: pip install 'truebleu[duckdb]'"
+        ) from None
+    return duckdb
+
+
+@contextmanager
+def _warnings(options: argparse.Namespace, system: str) -> Iterator[None]:
+    """Says warnings as the command line says them."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for warning in caught:
+        if issubclass(warning.category, UserWarning):
+            _warn(options, str(warning.message), system)
+
+
+def _warn(options: argparse.Namespace, text: str, system: str) -> None:
+    if not options.quiet:
+        complain("warning", f"{system}: {text}" if system else text)
+
+
+# ---- segments ----
+
+
+def segments(
+    options: argparse.Namespace,
+    metric: Counted[Any],
+    style: Style,
+    make: Callable[..., Rows],
+) -> None:
+    """Writes a row for each segment, in the order of the files."""
+    engine = _duckdb()
+    tables = Tables(options)
+    several = len(tables.systems) > 1
+    carried = list(dict.fromkeys([*tables.join, *tables.by]))
+    names = columns(metric, style, several=several, carried=carried)
+    if several:
+        names[1] = tables.system_name
+    if "segment" in carried:
+        names[0] = "row"
+    twice = [name for name in carried if names.count(name) > 1]
+    if twice:
+        raise shared.UsageError(f"--by {twice[0]}: the results have a column of that name already")
+    writer: Rows | None = None
+    with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
+        for system in tables.systems:
+            with (
+                _warnings(options, system.name if several else ""),
+                engine.opened(
+                    None, memory=options.memory, threads=shared.threads(options), ordered=True
+                ) as connection,
+                engine.reading([*system.data, *(system.references or [])]),
+            ):
+                texts = [system.hyp, *tables.refs]
+                relation = engine.rows(
+                    connection,
+                    system.data,
+                    texts,
+                    carried,
+                    references=system.references,
+                    on=tables.join,
+                    unjoined=options.unjoined or "raise",
+                    ordered=True,
+                )
+                engine.text_types(relation, texts)
+                if writer is None:
+                    writer = make(output, style, names, _carried(relation, carried))
+                source = engine.rows_of(connection, relation, writer.AT_ONCE)
+                for piece in _pieces(
+                    source, system.name if several else None, metric, texts, options
+                ):
+                    writer.write(piece)
+                    if not output.is_terminal:
+                        progress(piece.numbers[-1])
+        assert writer is not None
+        writer.finish()
+
+
+def _carried(relation: Any, names: Sequence[str]) -> Carried | None:
+    """Columns to be carried along, and their types."""
+    if not names:
+        return None
+    from truebleu.engines.duckdb_files import quoted
+
+    return Carried(names, relation.limit(0).project(", ".join(map(quoted, names))))
+
+
+def _pieces(
+    source: Iterator[list[tuple[Any, ...]]],
+    system: str | None,
+    metric: Counted[Any],
+    names: Sequence[str],
+    options: argparse.Namespace,
+) -> Iterator[Piece]:
+    """The rows of a table with their scores; `names` are its columns of text."""
+    count, scored, nulls = 0, 0, [0, 0]
+    first_null = None
+    refs = len(names) - 1
+    for rows in source:
+        numbers, kept = [], []
+        for number, row in enumerate(rows, count + 1):
+            missing = (row[0] is None, not any(map(_is_there, row[1 : 1 + refs])))
+            if not any(missing):
+                numbers.append(number)
+                kept.append(row)
+                continue
+            first_null = first_null or number
+            nulls = [so_far + is_null for so_far, is_null in zip(nulls, missing, strict=True)]
+        count += len(rows)
+        # After the first null, all of them are counted and nothing is scored any more.
+        if not kept or (first_null and options.nulls != "skip"):
+            continue
+        if refs == 1 and isinstance(kept[0][1], str):
+            references: list[Any] = [row[1] for row in kept]
+        else:
+            references = [_several(row[1 : 1 + refs]) for row in kept]
+        for statistics, scores, _ in metric.pieces(
+            [row[0] for row in kept],
+            references,
+            workers=shared.threads(options),
+            segments=len(kept),
+        ):
+            scored += len(scores)
+            carried = [row[1 + refs :] for row in kept] if len(kept[0]) > 1 + refs else None
+            yield Piece(metric, system, 0, scores, statistics, numbers=numbers, carried=carried)
+    told = [
+        f"'{name}' is null in {number} row{'s' * (number > 1)}"
+        for name, number in zip((names[0], ", ".join(names[1:])), nulls, strict=True)
+        if number
+    ]
+    if told and options.nulls != "skip":
+        raise InputError(
+            f"{', '.join(told)} (the first is row {first_null}); every row needs a hypothesis and "
+            "a reference, and --nulls skip leaves out those without"
+        )
+    if told:
+        _warn(options, f"rows with null values were left out: {', '.join(told)}", system or "")
+    if not scored:
+        raise InputError("rows: no segments at all; there is nothing to score")
+
+
+def _is_there(reference: str | list[str | None] | None) -> bool:
+    """Whether a column of references has one."""
+    if isinstance(reference, list):
+        return any(text is not None for text in reference)
+    return reference is not None
+
+
+def _several(columns: Sequence[str | list[str | None] | None]) -> tuple[str | None, ...]:
+    """The references of a row from columns of strings and of lists."""
+    texts: list[str | None] = []
+    for cell in columns:
+        texts += cell if isinstance(cell, list) else [cell]
+    return tuple(texts)

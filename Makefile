@@ -7,17 +7,21 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c $(NEW_ENOUGH) 2>/dev/null && echo $$python && break; done)
 VENV ?= .venv
 ROWS ?=
+# Engines that are large, or want other releases of what the tests want: an environment each.
+ENGINES := spark ray
 # Test files go to as many processes as there are cores, each file to one of them.
 SPREAD := --numprocesses auto --dist loadfile
 TYPESCRIPT := 5.9.3
 
 BIN := $(VENV)/bin
+HOSTS := $(VENV)-hosts
 NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel -name target -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test upstream bench screenshots lint lint-js format docs clean help
+.PHONY: demo test engines hosts upstream bench screenshots lint lint-js format docs clean help
 .DELETE_ON_ERROR:
+.SECONDARY:
 
 DE_EN := examples/de-en
 EN_ZH := examples/en-zh
@@ -46,6 +50,17 @@ test: $(VENV)/.installed $(VENV)/.group-test ## prove it: the kernel's tests, th
 	cargo test --quiet
 	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet $(SPREAD) --ignore tests/compat --ignore tests/report tests
 	$(BIN)/python -m pytest $(SPREAD)
+
+engines: $(addprefix engine-,$(ENGINES)) ## the tests of Spark (needs Java 17) and Ray, in an environment of each
+
+engine-%:
+	@$(MAKE) --no-print-directory VENV=$(VENV)-$* in-environment-$*
+
+in-environment-%: $(VENV)/.installed $(VENV)/.group-%
+	$(BIN)/python -m pytest --quiet tests/engines/test_$*.py
+
+hosts: $(VENV)/.installed $(HOSTS)/.installed ## inside torch, torchmetrics, TRL, lm-eval and others, in an environment of their own
+	PYTHONPATH=$(CURDIR) $(HOSTS)/bin/python -m pytest --quiet $(SPREAD) tests/integrations
 
 upstream: $(VENV)/.installed $(VENV)/.group-test ## sacreBLEU's own tests against truebleu.compat.sacrebleu
 	@$(BIN)/python tests/compat/upstream.py
@@ -76,7 +91,7 @@ format: $(VENV)/.installed $(VENV)/.group-lint ## let the tools settle the style
 
 docs: $(VENV)/.installed $(VENV)/.group-docs ## the pages of docs/, and the reference of package and kernel into build/docs
 	$(BIN)/python docs/pages.py
-	$(BIN)/pdoc --docformat google --output-directory build/docs/python truebleu
+	$(BIN)/pdoc --docformat google --output-directory build/docs/python truebleu truebleu.significance $(addprefix truebleu.,engines engines.duckdb engines.polars engines.spark)
 	RUSTDOCFLAGS="-A rustdoc::private_intra_doc_links" cargo doc --no-deps --document-private-items --quiet --target-dir build/docs/rust
 	@printf 'build/docs/python/index.html\nbuild/docs/rust/doc/truebleu_kernel/index.html\n'
 
@@ -84,7 +99,7 @@ clean: ## remove everything that the other targets made
 	rm -rf build dist target .mypy_cache .pytest_cache .ruff_cache .hypothesis tests/.hypothesis
 	rm -f truebleu/_kernel*.so truebleu/_kernel*.dylib truebleu/_kernel*.pyd
 	find truebleu tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
-	@test ! -f $(VENV)/pyvenv.cfg || rm -rf $(VENV)
+	@for folder in $(VENV) $(HOSTS) $(addprefix $(VENV)-,$(ENGINES)); do test ! -f $$folder/pyvenv.cfg || rm -rf $$folder; done
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -114,4 +129,13 @@ $(VENV)/.group-%: $(VENV)/.created pyproject.toml
 	@echo 'Installing what "$*" needs into $(VENV)'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group $*
+	@touch $@
+
+# uv leaves out what pyproject.toml overrides; pip cannot.
+$(HOSTS)/.installed: $(VENV)/.created pyproject.toml tests/integrations/light_torch.py
+	@echo 'Installing what truebleu plugs into, 2 GB on the disk, into $(HOSTS)'
+	@$(PYTHON) -m venv $(HOSTS)
+	@$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	@$(HOSTS)/bin/uv pip install --quiet --python $(HOSTS)/bin/python --group hosts
+	@$(HOSTS)/bin/python tests/integrations/light_torch.py
 	@touch $@

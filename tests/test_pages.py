@@ -1,5 +1,6 @@
 """The pages of docs/: what they claim holds."""
 
+import doctest
 import importlib
 import json
 import sys
@@ -89,3 +90,28 @@ def test_the_tests_that_are_called_calibrated_are(pages):
             assert 0.04 <= share["bs"] <= 0.06
             assert share["bs-sacrebleu"] > 0.1
             assert share["koehn"] > 0.09
+
+
+def test_what_pairs_shows():
+    """The examples in a page that is written by hand."""
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    path = str(DOCS / "pairs.md")
+    done = doctest.testfile(path, module_relative=False, optionflags=options)
+    assert done.attempted
+    assert not done.failed
+
+
+def test_buckets_are_as_honest_as_segments(pages):
+    """Errors found with B buckets are off by about 1 / √(2B); tests of 5 % are tests of 5 %."""
+    result = json.loads((DOCS / "blocks.json").read_text(encoding="utf-8"))
+    trials, at = result["null_trials"], result["levels"].index(0.05)
+    assert trials >= 2000
+    for buckets in result["buckets"]:
+        for middle, deviation in result["widths"][str(buckets)].values():
+            expected = (2 * buckets) ** -0.5
+            assert abs(middle - 1) < expected
+            assert deviation < 2 * expected
+        for counts in result["rejections"][str(buckets)].values():
+            share = counts[at] / trials
+            # Four standard errors; a bootstrap of 50 units is a little too eager.
+            assert abs(share - 0.05) < 4 * (0.05 * 0.95 / trials) ** 0.5 + 0.5 / buckets

@@ -14,10 +14,19 @@ PACKAGE = Path(truebleu.__file__).parent
 # Who may import whom: a module may import from lower floors, and from its own package.
 FLOORS = [
     {"_kernel", "errors"},
-    {"statistics", "metric", "tokenizers", "files", "inputs", "family_tokenizers", "hook"},
+    {
+        "statistics",
+        "metric",
+        "tokenizers",
+        "files",
+        "inputs",
+        "family_tokenizers",
+        "hook",
+        "matrix",
+    },
     {"counted"},
     {"bleu", "bleu_score", "bleu_signature", "formula", "chrf", "ter", "ter_alignment", "nist"},
-    {"nltk_bleu", "gleu", "codebleu", "cdec", "wrappers"},
+    {"nltk_bleu", "gleu", "codebleu", "cdec", "wrappers", "diversity", "mbr", "accumulator"},
     {"family", "significance", "significance_sacrebleu", "comparison", "explanation"},
     {"history"},
     {"report", "cli", "engines", "integrations", "compat"},
@@ -118,15 +127,21 @@ def test_public_names():
     assert names <= set(dir(truebleu))
     # Imported when they are asked for.
     names |= {
+        "Accumulator",
         "Comparison",
         "Explanation",
         "History",
+        "MBR",
         "Report",
         "compare",
+        "distinct_n",
         "explain",
         "family",
         "history",
+        "mbr",
+        "pairwise_diversity",
         "report",
+        "self_bleu",
         "which",
     }
     assert all(hasattr(truebleu, name) for name in names)

@@ -1,4 +1,4 @@
-"""Scores made of other scores: self-BLEU, iBLEU, documents, spBLEU."""
+"""Scores made of other scores: iBLEU, documents, spBLEU."""
 
 import importlib.util
 import random
@@ -6,84 +6,15 @@ import random
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
-from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from strategies import texts
 
 from truebleu import BLEU, InputError
-from truebleu.gleu import GLEU
 from truebleu.wrappers import (
     document_bleu,
     ibleu,
     mean_document_bleu,
-    self_bleu,
     spbleu,
 )
-
-SETS = st.lists(st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join), min_size=2, max_size=7)
-
-
-def texygen(sentences, order):
-    """SelfBleu.get_bleu_parallel of Texygen's utils/metrics/SelfBleu.py, on white space."""
-    tokens = [sentence.split() for sentence in sentences]
-    smoothing = SmoothingFunction().method1
-    scores = [
-        sentence_bleu(tokens[:i] + tokens[i + 1 :], one, (1 / order,) * order, smoothing)
-        for i, one in enumerate(tokens)
-    ]
-    return sum(scores) / len(scores)
-
-
-@given(SETS, st.integers(2, 5))
-def test_self_bleu_is_texygens(sentences, order):
-    score = self_bleu(sentences, max_order=order)
-    assert score.value == pytest.approx(100 * texygen(sentences, order), rel=1e-13)
-
-
-RULES = [
-    ("closest", "shorter"),
-    ("closest", "first"),
-    ("closest", "longer"),
-    ("shortest", "shorter"),
-    ("longest", "shorter"),
-    ("average", "shorter"),
-    ("average-truncated", "shorter"),
-]
-
-
-@pytest.mark.parametrize(("rule", "tie"), RULES)
-@given(sentences=SETS, smoothing=st.sampled_from(["exp", "floor", "add-k", "none"]))
-def test_one_pass_gives_what_all_pairs_give(rule, tie, sentences, smoothing):
-    metric = BLEU("none", reference_length=rule, tie=tie, smoothing=smoothing)
-    expected = [
-        metric.sentence(text, sentences[:i] + sentences[i + 1 :]).value
-        for i, text in enumerate(sentences)
-    ]
-    assert self_bleu(sentences, metric=metric).details()["segments"] == expected
-
-
-def test_self_bleu_with_any_metric():
-    sentences = ["the cat sat", "the cat sat down", "a dog"]
-    score = self_bleu(sentences, metric=GLEU("none"))
-    expected = [
-        GLEU("none").sentence(text, sentences[:i] + sentences[i + 1 :]).value
-        for i, text in enumerate(sentences)
-    ]
-    assert score.value == sum(expected) / 3
-    assert str(score.signature).startswith("texts:3|metric:GLEU|case:mixed|tok:none|")
-
-
-def test_self_bleu_of_a_sample():
-    sentences = ["a b c d", "a b c e", "x y z w"]
-    assert self_bleu(sentences, sample=2).value == self_bleu(sentences[:2]).value
-
-
-def test_self_bleu_of_too_little():
-    with pytest.raises(InputError, match="needs another"):
-        self_bleu(["alone"])
-    with pytest.raises(TypeError, match="one str a text"):
-        self_bleu("alone")
-    with pytest.raises(ValueError, match="of the default metric"):
-        self_bleu(["a", "b"], metric=BLEU(), max_order=3)
 
 
 def test_ibleu():

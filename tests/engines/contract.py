@@ -1,0 +1,285 @@
+"""What every engine must hold, as cases that take its `run`: the sums of one process, bit for bit.
+
+However rows are split, ordered and laid out, the bytes of the sums are the same.
+
+An engine's test file gives `run(batches, **options) -> Sums`: a list of tables (whatever `Rows.of`
+was asked to make) in any order, some of them empty, and the options of `Sums` beside its metrics.
+`CASES` has the cases by name:
+
+    @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+    def test_contract(case):
+        case(run)
+
+`run` is called with pyarrow record batches; an engine that takes other tables makes them of these,
+or gives a function that makes a batch of columns as `make` (`case(run, make=...)`): it is called
+with a dict from name to values and one from name to the layout (see `LAYOUTS`).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from truebleu import BLEU, CHRF, InputError, Metric
+from truebleu.engines import Sums
+
+Run = Callable[..., Sums]
+Make = Callable[[Mapping[str, list], Mapping[str, str]], Any]
+
+# How a column of strings may come, by the name of pyarrow's type. "dictionary" has 32-bit indices.
+LAYOUTS = ("string", "large_string", "string_view", "dictionary")
+LISTS = ("list", "large_list", "list_view", "large_list_view")
+
+METRICS = (BLEU(), CHRF(word_order=2))
+
+WORDS = [
+    "the",
+    "a",
+    "cat",
+    "on",
+    "mat",
+    ",",
+    "dogs'",
+    "naïve",
+    "北京",
+    "ran",
+    ".",
+    "it's",
+    "3.5",
+    "%",
+]
+GROUPS = ("news", "chat", "Ä", "", None)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a table: hypotheses, references, and the group of each."""
+
+    hyp: list[str | None]
+    ref: list[Any]
+    group: list[Any]
+
+    def of(self, chosen: Sequence[int], make: Make, layouts: Mapping[str, str]) -> Any:
+        """A batch of some of the rows."""
+        columns = {
+            name: [values[i] for i in chosen]
+            for name, values in (("hyp", self.hyp), ("ref", self.ref), ("group", self.group))
+        }
+        # Columns that nobody asks for, and the asked ones in another order, change nothing.
+        columns = {"unasked": [str(i) for i in chosen], **dict(reversed(columns.items()))}
+        return make(columns, layouts)
+
+
+def rows(seed: int, count: int = 300) -> Rows:
+    """Text of few words, so that n-grams match; some segments are empty."""
+    dice = random.Random(seed)
+
+    def segment() -> str:
+        return " ".join(dice.choices(WORDS, k=dice.choice((0, 1, 3, 8, 8, 30))))
+
+    ref = [segment() for _ in range(count)]
+    hyp = [dice.choice((text, segment(), f"{text} {segment()}")) for text in ref]
+    return Rows(hyp, ref, [dice.choice(GROUPS) for _ in range(count)])
+
+
+def split(count: int, seed: int) -> list[list[int]]:
+    """A random partition of the rows in random order, with empty parts among them."""
+    dice = random.Random(seed)
+    order = list(range(count))
+    dice.shuffle(order)
+    cuts = sorted(dice.randint(0, count) for _ in range(dice.randint(1, 12)))
+    # A cut that is there twice makes an empty part.
+    edges = sorted([0, *cuts, *cuts[-2:], count])
+    return [order[start:stop] for start, stop in pairwise(edges)]
+
+
+def with_pyarrow(columns: Mapping[str, list], layouts: Mapping[str, str]) -> Any:
+    """A pyarrow record batch."""
+    import pyarrow as pa
+
+    def array(name: str, values: list) -> Any:
+        layout = layouts.get(name, "string")
+        if layout in LISTS:
+            return pa.array(values, getattr(pa, {"list": "list_"}.get(layout, layout))(pa.string()))
+        if layout == "dictionary":
+            return pa.array(values, pa.string()).dictionary_encode()
+        return pa.array(values, getattr(pa, layout)())
+
+    return pa.record_batch({name: array(name, values) for name, values in columns.items()})
+
+
+def expected(table: Rows, metric: Metric, by: str | None = "group") -> dict[Any, list[int]]:
+    """The totals of each group as one process has them: from a row a segment."""
+    kept = [i for i in range(len(table.hyp)) if table.hyp[i] is not None and _has(table.ref[i])]
+    if not kept:
+        return {}
+    statistics = metric.statistics(  # type: ignore[attr-defined]
+        [table.hyp[i] for i in kept], [_tuple(table.ref[i]) for i in kept]
+    )
+    keys = [table.group[i] if by else () for i in kept]
+    return {key: total.tolist()[0] for key, total in statistics.groups(keys).items()}
+
+
+def oracle(table: Rows, **options: Any) -> Sums:
+    """The sums of all rows at once, in one process: what must come out, byte for byte."""
+    lists = any(isinstance(ref, list) for ref in table.ref)
+    layouts = {"ref": "list"} if lists else {}
+    sums = Sums(METRICS, **options)
+    return sums.update(table.of(range(len(table.hyp)), with_pyarrow, layouts))
+
+
+def agree(run: Run, table: Rows, layouts: Mapping[str, str], seed: int, make: Make) -> Sums:
+    """Runs an engine over a random partition, and holds the sums against both oracles."""
+    options = {"metrics": METRICS, "by": "group", "nulls": "skip"}
+    batches = [table.of(part, make, layouts) for part in split(len(table.hyp), seed)]
+    sums = run(batches, **options)
+    for metric in METRICS:
+        totals = zip(sums.keys, sums.statistics(metric).tolist(), strict=True)
+        known = expected(table, metric)
+        assert {key: total for key, total in totals if key in known} == known
+    assert sums.to_bytes() == oracle(table, by="group", nulls="skip").to_bytes()
+    return sums
+
+
+# ---- the cases ----
+
+
+def partitions(run: Run, make: Make = with_pyarrow) -> None:
+    """Any partition in any order, groups that come again and again, and empty parts."""
+    for seed in range(4):
+        agree(run, rows(seed), {}, seed, make)
+
+
+def layouts_of_strings(run: Run, make: Make = with_pyarrow) -> None:
+    """Strings of every layout in each of the columns give the same bytes."""
+    table = rows(5)
+    for seed, layout in enumerate(LAYOUTS):
+        agree(run, table, dict.fromkeys(("hyp", "ref", "group"), layout), seed, make)
+    agree(run, table, dict(zip(("hyp", "ref", "group"), LAYOUTS, strict=False)), 9, make)
+
+
+def lists_of_references(run: Run, make: Make = with_pyarrow) -> None:
+    """Several references in a list of any layout, of any number, some of them missing."""
+    dice = random.Random(6)
+    table = rows(6)
+    several = [[ref, *dice.choices([*table.ref, None], k=dice.randint(0, 3))] for ref in table.ref]
+    several = [[None, *refs] if dice.random() < 0.2 else refs for refs in several]
+    table = Rows(table.hyp, several, table.group)
+    for seed, layout in enumerate(LISTS):
+        agree(run, table, {"ref": layout}, seed, make)
+
+
+def nulls_skipped(run: Run, make: Make = with_pyarrow) -> None:
+    """Rows without a hypothesis or without a reference are left out, and counted by column."""
+    table = with_nulls(rows(7))
+    sums = agree(run, table, {}, 7, make)
+    assert sums.nulls == {
+        "hyp": sum(text is None for text in table.hyp),
+        "ref": sum(not _has(ref) for ref in table.ref),
+    }
+    for metric in METRICS:
+        score = sums.score()[metric.name]
+        pairs = zip(table.hyp, table.ref, strict=True)
+        kept = [pair for pair in pairs if None not in pair]
+        assert score == metric.score(*map(list, zip(*kept, strict=True)))
+
+
+def nulls_raised(run: Run, make: Make = with_pyarrow) -> None:
+    """By default nulls are an error that counts all of them, wherever they were."""
+    table = with_nulls(rows(8))
+    batches = [table.of(part, make, {}) for part in split(len(table.hyp), 8)]
+    hypotheses = sum(text is None for text in table.hyp)
+    references = sum(ref is None for ref in table.ref)
+    with pytest.raises(Exception, match="nulls='skip'") as raised:
+        run(batches, metrics=METRICS, by="group").scores()
+    # Engines may wrap what is raised; what it says must come through.
+    assert f"'hyp' is null in {hypotheses} rows" in str(raised.value)
+    assert f"'ref' is null in {references} rows" in str(raised.value)
+
+
+def no_groups(run: Run, make: Make = with_pyarrow) -> None:
+    """Without groups there is one score, that of the whole."""
+    table = rows(9)
+    batches = [table.of(part, make, {}) for part in split(len(table.hyp), 9)]
+    sums = run(batches, metrics=METRICS)
+    for metric in METRICS:
+        assert sums.score()[metric.name] == metric.score(table.hyp, table.ref)
+    assert sums.to_bytes() == oracle(table).to_bytes()
+
+
+def many_groups(run: Run, make: Make = with_pyarrow) -> None:
+    """As many groups as rows, and each as its own segment."""
+    table = rows(10, 2000)
+    table = Rows(table.hyp, table.ref, [f"id{i}" for i in range(len(table.hyp))])
+    agree(run, table, {}, 10, make)
+
+
+def buckets(run: Run, make: Make = with_pyarrow) -> None:
+    """Buckets of ids are the same in every engine."""
+    table = rows(11)
+    table = Rows(table.hyp, table.ref, [f"seg-{i % 97}" for i in range(len(table.hyp))])
+    batches = [table.of(part, make, {}) for part in split(len(table.hyp), 11)]
+    options = {"by": (), "bucket": ("group", 10)}
+    sums = run(batches, metrics=METRICS, **options)
+    assert sums.to_bytes() == oracle(table, **options).to_bytes()
+
+
+def no_rows(run: Run, make: Make = with_pyarrow) -> None:
+    """No rows at all: an error that says so."""
+    table = rows(12, 3)
+    for batches in ([table.of([], make, {})], [table.of([], make, {})] * 3):
+        with pytest.raises(Exception, match="no segments at all"):
+            run(batches, metrics=METRICS, by="group").scores()
+
+
+def missing_column(run: Run, make: Make = with_pyarrow) -> None:
+    """A column that there is not is named, with the nearest one."""
+    refused(run, make, "did you mean 'hyp'", hyp="hypp")
+    refused(run, make, "no column 'sytem'", by="sytem")
+
+
+def refused(run: Run, make: Make, told: str, **options: Any) -> None:
+    """The engine raises an error that says so."""
+    table = rows(13, 20)
+    with pytest.raises(Exception, match=told):
+        run([table.of(range(20), make, {})], metrics=METRICS, **options).check()
+
+
+CASES: dict[str, Callable[..., None]] = {
+    case.__name__: case
+    for case in (
+        partitions,
+        layouts_of_strings,
+        lists_of_references,
+        nulls_skipped,
+        nulls_raised,
+        no_groups,
+        many_groups,
+        buckets,
+        no_rows,
+        missing_column,
+    )
+}
+
+
+def with_nulls(table: Rows) -> Rows:
+    """Every seventh hypothesis and every fifth reference is missing."""
+    hyp = [None if i % 7 == 3 else text for i, text in enumerate(table.hyp)]
+    ref = [None if i % 5 == 1 else text for i, text in enumerate(table.ref)]
+    return Rows(hyp, ref, table.group)
+
+
+def _has(ref: Any) -> bool:
+    return any(one is not None for one in ref) if isinstance(ref, list) else ref is not None
+
+
+def _tuple(ref: Any) -> Any:
+    return tuple(ref) if isinstance(ref, list) else ref
+
+
+__all__ = ["CASES", "METRICS", "InputError", "Rows", "agree", "expected", "oracle", "rows", "split"]

@@ -1,0 +1,606 @@
+"""DuckDB: the same bits as one process, from relations, SQL and files, in bounded memory."""
+
+import random
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("duckdb", reason="DuckDB is not installed")
+pytest.importorskip("pyarrow", reason="the cases are made with pyarrow")
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from contract import CASES, METRICS, Rows, rows
+
+import truebleu
+from truebleu import InputError
+from truebleu.engines import Sums
+from truebleu.engines import duckdb as engine
+
+# The layouts of text that a session may ask for.
+SETTINGS = {
+    "plain": "SET arrow_large_buffer_size = false",
+    "large": "SET arrow_large_buffer_size = true",
+    "views": "SET arrow_output_version = '1.4'",
+    "list views": "SET arrow_output_list_view = true",
+    "lossless": "SET arrow_lossless_conversion = true",
+}
+
+
+@pytest.fixture
+def connection():
+    with duckdb.connect() as connection:
+        yield connection
+
+
+def run_at_once(batches, **options) -> Sums:
+    with duckdb.connect() as connection:
+        table = pa.Table.from_batches(batches)
+        return engine.stats(connection.from_arrow(table), **options)
+
+
+def run_in_parts(batches, **options) -> Sums:
+    """Each batch by itself, from a file; then the sums are merged."""
+    parts = []
+    with duckdb.connect() as connection:
+        for batch in batches:
+            relation = connection.from_arrow(pa.Table.from_batches([batch]))
+            parts.append(engine.stats(relation, **options))
+    first, *others = parts
+    for other in others:
+        first.merge(other)
+    return first
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("run", [run_at_once, run_in_parts], ids=["at once", "in parts"])
+def test_contract(case, run):
+    case(run)
+
+
+@pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.parametrize("case", ["layouts_of_strings", "lists_of_references", "nulls_skipped"])
+def test_every_layout_that_a_session_gives(setting, case):
+    def run(batches, **options):
+        with duckdb.connect() as connection:
+            connection.execute(setting)
+            return engine.stats(connection.from_arrow(pa.Table.from_batches(batches)), **options)
+
+    CASES[case](run)
+
+
+# ---- what data can be ----
+
+
+TEXT = rows(20, 400)
+TEXT = Rows(TEXT.hyp, TEXT.ref, [f"{i % 3}" for i in range(400)])
+
+
+@pytest.fixture
+def table():
+    ids = list(range(400))
+    return pa.table({"id": ids, "system": TEXT.group, "hyp": TEXT.hyp, "ref": TEXT.ref})
+
+
+@pytest.fixture
+def folder(table, tmp_path):
+    """The table as four Parquet files, and as CSV and JSON lines."""
+    for number in range(4):
+        pq.write_table(table.slice(number * 100, 100), tmp_path / f"part-{number}.parquet")
+    with duckdb.connect() as connection:
+        relation = connection.from_arrow(table)
+        relation.write_csv(str(tmp_path / "table.csv.gz"), compression="gzip", quoting=1)
+        relation.create_view("view")
+        connection.execute(f"COPY view TO '{tmp_path}/table.jsonl' (FORMAT json)")
+    return tmp_path
+
+
+EXPECTED = truebleu.BLEU().score(TEXT.hyp, TEXT.ref)
+
+
+@pytest.mark.parametrize("name", ["part-*.parquet", "table.csv.gz", "table.jsonl"])
+def test_files_by_their_names(folder, name):
+    assert engine.corpus_bleu(folder / name) == EXPECTED
+    assert engine.corpus_bleu(str(folder / name)) == EXPECTED
+    assert engine.corpus_bleu([folder / name]) == EXPECTED
+
+
+def test_a_folder_of_files_as_spark_writes_it(folder):
+    (folder / "_SUCCESS").touch()
+    (folder / "table.csv.gz").unlink()
+    (folder / "table.jsonl").unlink()
+    (folder / ".part-0.parquet.crc").touch()
+    assert engine.corpus_bleu(folder) == EXPECTED
+    assert engine.corpus_bleu(str(folder)) == EXPECTED
+
+
+def test_sql_over_files_needs_no_connection(folder):
+    sql = f"SELECT hyp, ref FROM '{folder}/part-*.parquet' WHERE system = '1'"
+    chosen = [i for i in range(400) if TEXT.group[i] == "1"]
+    expected = truebleu.BLEU().score([TEXT.hyp[i] for i in chosen], [TEXT.ref[i] for i in chosen])
+    assert engine.corpus_bleu(sql) == expected
+
+
+def test_sql_and_tables_of_a_connection(connection, table):
+    connection.register("mine", table)
+    assert engine.corpus_bleu("mine", connection=connection) == EXPECTED
+    assert engine.corpus_bleu("FROM mine", connection=connection) == EXPECTED
+    assert engine.corpus_bleu(connection.sql("FROM mine")) == EXPECTED
+
+
+def test_arrow_tables(table):
+    assert engine.corpus_bleu(table) == EXPECTED
+
+
+def test_groups(connection, table):
+    by_system = engine.corpus_bleu(table, by="system")
+    assert list(by_system) == ["0", "1", "2"]
+    for system, score in by_system.items():
+        chosen = [i for i in range(400) if TEXT.group[i] == system]
+        hyp, ref = [TEXT.hyp[i] for i in chosen], [TEXT.ref[i] for i in chosen]
+        assert score == truebleu.BLEU().score(hyp, ref)
+    assert list(engine.corpus_chrf(table, by=["system"])) == [("0",), ("1",), ("2",)]
+
+
+def test_parameters_of_metrics(table):
+    options = {"tokenize": "intl", "lowercase": True, "smoothing": "floor"}
+    assert engine.corpus_bleu(table, **options) == truebleu.BLEU(**options).score(
+        TEXT.hyp, TEXT.ref
+    )
+    assert engine.corpus_chrf(table, word_order=2) == truebleu.CHRF(word_order=2).score(
+        TEXT.hyp, TEXT.ref
+    )
+    assert engine.corpus_ter(table, normalized=True) == truebleu.TER(normalized=True).score(
+        TEXT.hyp, TEXT.ref
+    )
+
+
+def test_several_columns_of_references(table):
+    table = table.append_column("ref2", table["hyp"])
+    expected = truebleu.BLEU().score(TEXT.hyp, list(zip(TEXT.ref, TEXT.hyp, strict=True)))
+    assert engine.corpus_bleu(table, ref=["ref", "ref2"]) == expected
+
+
+def test_a_folder_named_after_its_group(folder):
+    for system in "AB":
+        (folder / f"system={system}").mkdir()
+        table = pa.table({"hyp": ["a b c d"], "ref": [f"{system.lower()} b c d"]})
+        pq.write_table(table, folder / f"system={system}" / "0.parquet")
+    found = engine.corpus_bleu(f"{folder}/system=*/*.parquet", by="system", smoothing="none")
+    assert {system: round(score.value, 1) for system, score in found.items()} == {
+        "A": 100.0,
+        "B": 0.0,
+    }
+
+
+def test_the_name_of_the_file_as_a_group(folder):
+    found = engine.corpus_bleu(f"{folder}/part-*.parquet", by="filename")
+    assert [Path(name).name for name in found] == [f"part-{i}.parquet" for i in range(4)]
+
+
+def test_sums_of_files_can_be_merged_with_others(folder, table):
+    sums = engine.stats(folder / "part-0.parquet", by="system", metrics=METRICS)
+    rest = Sums(METRICS, by="system").update(table.slice(100))
+    assert sums.merge(rest).to_bytes() == Sums(METRICS, by="system").update(table).to_bytes()
+
+
+# ---- text is text ----
+
+
+@pytest.mark.parametrize("end", ["csv", "jsonl"])
+def test_text_is_never_taken_for_something_else(tmp_path, end):
+    """Dates, numbers, NULL, comments, quotes, blanks, line ends and nothing at all stay text."""
+    texts = ["2022-01-01", "007", "NULL", "# no comment", 'say "a, b"', "  blanks ", "two\nlines"]
+    texts += ["", "1e5", "true", "null", "\\N", "naïve 北京", "10:30:00", "{}", "'"]
+    path = tmp_path / f"texts.{end}"
+    if end == "csv":
+        import csv
+
+        with path.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([["hyp", "ref"], *zip(texts, texts, strict=True)])
+    else:
+        import json
+
+        lines = [json.dumps({"hyp": text, "ref": text}) for text in texts]
+        path.write_text("".join(f"{line}\n" for line in lines))
+    sums = engine.stats(path, metrics=truebleu.CHRF(whitespace=True), by="hyp")
+    assert sorted(sums.keys) == sorted(texts)
+    # A text that is its own reference.
+    expected = truebleu.CHRF(whitespace=True).score(texts, texts)
+    assert sums.score() == expected
+
+
+def test_dates_alone_stay_text(tmp_path):
+    """DuckDB would take a column of them for dates."""
+    path = tmp_path / "dates.jsonl"
+    path.write_text('{"hyp": "2022-1-1", "ref": "2022-1-1", "by": "2022-1-1"}\n')
+    sums = engine.stats(path, by="by")
+    assert sums.keys == ["2022-1-1"]
+    assert sums.score().hypothesis_length == 5
+
+
+def test_json_lists_and_strings_of_references(tmp_path):
+    path = tmp_path / "mixed.jsonl"
+    path.write_text(
+        '{"hyp": "a b c d e", "ref": ["x", "a b c d"]}\n{"hyp": "a b", "ref": "a b"}\n'
+        '{"hyp": "c", "ref": [null, "c"]}\n'
+    )
+    expected = truebleu.BLEU().score(
+        ["a b c d e", "a b", "c"], [("x", "a b c d"), "a b", (None, "c")]
+    )
+    assert engine.corpus_bleu(path) == expected
+
+
+@pytest.mark.parametrize("hyp", ["[1]", "5", '{"a": 1}', "true", '["a", "b"]'])
+def test_json_that_is_no_text_is_refused(tmp_path, hyp):
+    path = tmp_path / "wrong.jsonl"
+    path.write_text(f'{{"hyp": "a", "ref": "b"}}\n{{"hyp": {hyp}, "ref": "b"}}\n')
+    with pytest.raises(InputError, match=r"wrong.jsonl: column hyp: a JSON .* string"):
+        engine.corpus_bleu(path)
+
+
+def test_csv_columns_are_found_by_name_in_each_file(tmp_path):
+    (tmp_path / "a.csv").write_text("id,hyp,ref\n1,a b,c d\n")
+    (tmp_path / "b.csv").write_text("ref,hyp,id\nc d,a b,2\n")
+    sums = engine.stats(tmp_path / "*.csv", by=["hyp", "ref"])
+    assert sums.keys == [("a b", "c d")]
+    (tmp_path / "c.csv").write_text("ref,hyp\nc d,a b\n")
+    with pytest.raises(InputError, match=r'c\.csv.*"id" is missing'):
+        engine.stats(tmp_path / "*.csv")
+
+
+# ---- joins ----
+
+
+@pytest.fixture
+def sides():
+    """Two systems' hypotheses by id, and the references with their domain, in other orders."""
+    dice = random.Random(4)
+    ids = list(range(200))
+    references = [TEXT.ref[i] for i in ids]
+    hypotheses = [(i, system, TEXT.hyp[i + 200 * system]) for system in (0, 1) for i in ids]
+    dice.shuffle(hypotheses)
+    columns = list(zip(*hypotheses, strict=True))
+    left = pa.table({"id": columns[0], "system": columns[1], "hyp": columns[2]})
+    order = dice.sample(ids, 200)
+    right = pa.table(
+        {"id": order, "ref": [references[i] for i in order], "domain": [i % 2 for i in order]}
+    )
+    return left, right
+
+
+def joined_by_hand(sides):
+    left, right = sides
+    refs = dict(zip(right["id"].to_pylist(), right["ref"].to_pylist(), strict=True))
+    domains = dict(zip(right["id"].to_pylist(), right["domain"].to_pylist(), strict=True))
+    ids = left["id"].to_pylist()
+    table = left.append_column("ref", pa.array([refs[i] for i in ids]))
+    return table.append_column("domain", pa.array([domains[i] for i in ids]))
+
+
+def test_hypotheses_and_references_joined_by_an_id(sides, tmp_path):
+    left, right = sides
+    table = joined_by_hand(sides)
+    expected = Sums(METRICS, by=("system", "domain")).update(table).to_bytes()
+    options = {"by": ["system", "domain"], "metrics": METRICS, "on": "id"}
+    assert engine.stats(left, references=right, **options).to_bytes() == expected
+    pq.write_table(left, tmp_path / "left.parquet")
+    pq.write_table(right, tmp_path / "right.parquet")
+    found = engine.stats(
+        tmp_path / "left.parquet", references=tmp_path / "right.parquet", **options
+    )
+    assert found.to_bytes() == expected
+    with duckdb.connect() as connection:
+        relations = [connection.from_arrow(side) for side in sides]
+        found = engine.stats(
+            relations[0], references=relations[1], connection=connection, **options
+        )
+    assert found.to_bytes() == expected
+
+
+def test_ids_of_csv_join_numbers(sides, tmp_path):
+    left, right = sides
+    with duckdb.connect() as connection:
+        connection.from_arrow(right).write_csv(str(tmp_path / "right.csv"))
+    found = engine.corpus_bleu(left, references=tmp_path / "right.csv", on="id", by="system")
+    expected = engine.corpus_bleu(joined_by_hand(sides), by="system")
+    assert found == expected
+
+
+def test_ids_of_several_columns(sides):
+    left, right = (
+        side.append_column("part", pa.array([i // 10 for i in side["id"].to_pylist()])).set_column(
+            0, "id", pa.array([i % 10 for i in side["id"].to_pylist()])
+        )
+        for side in sides
+    )
+    found = engine.corpus_bleu(left, references=right, on=["part", "id"], by="system")
+    assert found == engine.corpus_bleu(joined_by_hand(sides), by="system")
+
+
+def test_ids_that_one_side_lacks(sides):
+    left, right = sides
+    kept = right.filter(pc.greater_equal(right["id"], 3))
+    with pytest.raises(InputError) as raised:
+        engine.corpus_bleu(left, references=kept, on="id", by="system")
+    assert str(raised.value).startswith(
+        "id: 6 hypotheses have an id that no reference has (the first: 0, 1, 2); every segment"
+    )
+    extra = pa.concat_tables([right, pa.table({"id": [7000], "ref": ["x"], "domain": [0]})])
+    with pytest.raises(InputError, match=r"1 of 201 references without a hypothesis \(7000\)"):
+        engine.corpus_bleu(left, references=extra, on="id", by="system")
+
+
+def test_a_system_that_lacks_segments_of_others(sides):
+    """The other system's hypotheses join; a score of fewer segments would be another number."""
+    left, right = sides
+    lacking = left.filter(pc.or_(pc.equal(left["system"], 0), pc.greater(left["id"], 0)))
+    with pytest.raises(InputError, match=r"1 id has fewer hypotheses than others \(0\)"):
+        engine.corpus_bleu(lacking, references=right, on="id", by="system")
+
+
+def test_groups_of_the_references_need_no_more(sides):
+    """Each id is in one domain."""
+    left, right = sides
+    only = left.filter(pc.equal(left["system"], 0))
+    found = engine.corpus_bleu(only, references=right, on="id", by="domain")
+    assert list(found) == [0, 1]
+
+
+def test_test_sets_may_have_other_systems(sides):
+    """Where a column says of each segment where it belongs, that is no lack."""
+    left, right = sides
+    table = joined_by_hand(sides)
+    # System 1 has translated domain 0 alone.
+    kept = pc.or_(pc.equal(table["system"], 0), pc.equal(table["domain"], 0))
+    expected = engine.corpus_bleu(table.filter(kept), by=["system", "domain"])
+    assert len(expected) == 3
+    options = {"on": "id", "by": ["system", "domain"], "references": right}
+    assert engine.corpus_bleu(left.filter(kept), **options) == expected
+    with_domain = table.filter(kept).drop_columns(["ref"])
+    assert engine.corpus_bleu(with_domain, **options) == expected
+    with pytest.raises(InputError, match="100 ids have fewer hypotheses than others"):
+        engine.corpus_bleu(left.filter(kept), references=right, on="id", by="system")
+    options["on"] = ["domain", "id"]
+    assert engine.corpus_bleu(with_domain, **options) == expected
+    with pytest.raises(InputError, match="1 id has fewer hypotheses than others"):
+        engine.corpus_bleu(with_domain.slice(1), **options)
+
+
+@pytest.mark.parametrize("name", ["k", "made", "i0", "h", "r", "g0", "most"])
+def test_columns_may_have_any_name(sides, name):
+    left, right = (side.rename_columns([name, *side.column_names[1:]]) for side in sides)
+    found = engine.corpus_bleu(left, references=right, on=name, by=["system", "domain"])
+    assert len(found) == 4
+
+
+def test_unjoined_rows_can_be_left_out_and_are_counted(sides):
+    left, right = sides
+    kept = right.filter(pc.greater_equal(right["id"], 3))
+    with pytest.warns(UserWarning, match="6 hypotheses have an id that no reference has"):
+        found = engine.corpus_bleu(left, references=kept, on="id", by="system", unjoined="skip")
+    table = joined_by_hand(sides)
+    table = table.filter(pc.greater_equal(table["id"], 3))
+    assert found == engine.corpus_bleu(table, by="system")
+
+
+def test_ids_that_are_there_twice(sides):
+    left, right = sides
+    with pytest.raises(InputError, match=r"200 ids are there more than once among the hypotheses"):
+        engine.corpus_bleu(left, references=right, on="id")
+    twice = pa.concat_tables([right, right.slice(5, 1)])
+    with pytest.raises(InputError, match=r"1 id is there more than once among the references"):
+        engine.corpus_bleu(left, references=twice, on="id", by="system", unjoined="skip")
+
+
+def test_null_ids_join_nothing(sides):
+    left, right = sides
+    ids = [None if i == 0 else i for i in left["id"].to_pylist()]
+    with pytest.raises(InputError, match=r"hypotheses have an id that no reference has \(null\)"):
+        engine.corpus_bleu(
+            left.set_column(0, "id", pa.array(ids)), references=right, on="id", by="system"
+        )
+
+
+def test_a_join_spills_what_does_not_fit(tmp_path):
+    """A join of more text than DuckDB may keep in memory."""
+    with duckdb.connect() as connection:
+        text = "repeat(md5(i::VARCHAR), 8)"
+        source = f"(SELECT i AS id, {text} AS hyp, {text} AS ref FROM range(400000) t(i))"
+        for name in ("hyp", "ref"):
+            connection.execute(
+                f"COPY (SELECT id, {name} FROM {source} ORDER BY hash(id + {len(name)})) "
+                f"TO '{tmp_path}/{name}.parquet'"
+            )
+    score = engine.corpus_bleu(
+        tmp_path / "hyp.parquet",
+        references=tmp_path / "ref.parquet",
+        on="id",
+        tokenize="none",
+        max_order=1,
+        memory="100MB",
+    )
+    assert (round(score.value), score.hypothesis_length) == (100, 400_000)
+
+
+# ---- what is wrong ----
+
+
+def test_missing_columns(folder, connection):
+    with pytest.raises(InputError, match=r"part-0.parquet: no column 'hpy'; did you mean 'hyp'"):
+        engine.corpus_bleu(folder / "part-0.parquet", "hpy")
+    with pytest.raises(InputError, match="no column 'reff'; did you mean 'ref'"):
+        engine.corpus_bleu(connection.sql("SELECT 'a' hyp, 'b' ref"), ref="reff")
+
+
+def test_columns_of_another_type(connection):
+    with pytest.raises(InputError, match=r"hyp: .*int32"):
+        engine.corpus_bleu(connection.sql("SELECT 1 hyp, 'b' ref"))
+    with pytest.raises(InputError, match=r"ref: "):
+        engine.corpus_bleu(connection.sql("SELECT 'a' hyp, [1] ref"))
+
+
+def test_nulls_that_are_skipped_are_said(connection):
+    relation = connection.sql("FROM (VALUES ('a', 'a'), (NULL, 'b'), ('c', NULL)) t(hyp, ref)")
+    with pytest.warns(UserWarning, match="left out: 1 in hyp, 1 in ref"):
+        assert engine.corpus_bleu(relation, nulls="skip").hypothesis_length == 1
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        engine.corpus_bleu(tmp_path / "none.parquet")
+    with pytest.raises(InputError, match="no file matches this pattern"):
+        engine.corpus_bleu(tmp_path / "*.parquet")
+    with pytest.raises(InputError, match=r"no \.parquet, \.csv, \.jsonl or \.json files"):
+        engine.corpus_bleu(tmp_path)
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 and nothing more")
+    with pytest.raises(InputError, match=r"broken.parquet cannot be read: .*broken.parquet"):
+        engine.corpus_bleu(tmp_path / "broken.parquet")
+    (tmp_path / "other.csv").write_text("hyp,ref\na,b\n")
+    with pytest.raises(InputError, match="all Parquet, all CSV or all JSON"):
+        engine.corpus_bleu([tmp_path / "broken.parquet", tmp_path / "other.csv"])
+
+
+def test_a_file_that_is_damaged_inside(folder):
+    """What is wrong comes up while rows are read, and names the file."""
+    path = folder / "part-0.parquet"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 3 : len(data) // 3 + 400] = bytes(400)
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"part-0\.parquet"):
+        engine.corpus_bleu(path)
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    (tmp_path / "latin.csv").write_bytes("hyp,ref\nnaïve,b\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"latin\.csv.*utf-8"):
+        engine.corpus_bleu(tmp_path / "latin.csv")
+
+
+def test_sql_that_is_wrong(connection):
+    with pytest.raises(InputError, match="nowhere"):
+        engine.corpus_bleu("SELECT * FROM nowhere")
+    with pytest.raises(InputError, match=r"no column 'hyp'|no rows"):
+        engine.corpus_bleu("CREATE TABLE t (hyp VARCHAR)")
+
+
+def test_python_variables_are_no_tables_of_a_connection_of_our_own():
+    data = pa.table({"hyp": ["a"], "ref": ["a"]})  # noqa: F841
+    with pytest.raises(InputError, match="data"):
+        engine.corpus_bleu("SELECT * FROM data")
+
+
+def test_arguments_that_make_no_sense(table):
+    with pytest.raises(ValueError, match="references and on"):
+        engine.corpus_bleu(table, on="id")
+    with pytest.raises(TypeError, match="relation"):
+        engine.corpus_bleu(5)
+    with pytest.raises(ValueError, match="unjoined"):
+        engine.corpus_bleu(table, unjoined="sometimes")
+    with pytest.raises(InputError, match=r"[Mm]emory"):
+        engine.corpus_bleu("SELECT 'a' hyp, 'b' ref", memory="lots")
+
+
+def test_how_far_a_long_run_is(tmp_path, monkeypatch):
+    path = tmp_path / "rows.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT repeat(md5(i::VARCHAR), 4) AS hyp, hyp AS ref FROM range(300000) t(i)) "
+            f"TO '{path}' (ROW_GROUP_SIZE 20000)"
+        )
+    monkeypatch.setattr(engine, "EVERY", 0.001)
+    shares = []
+    engine.stats(path, progress=shares.append)
+    assert shares == sorted(shares)
+    assert len(set(shares)) > 1
+    assert all(0 <= share <= 1 for share in shares)
+
+
+# ---- scores of rows ----
+
+
+def test_an_expression_scores_rows(connection, table):
+    relation = connection.from_arrow(table)
+    column = engine.sentence_bleu("hyp", "ref", connection=connection, smoothing="floor")
+    found = relation.select(column.alias("score")).fetchall()
+    expected = truebleu.BLEU(smoothing="floor").segments(TEXT.hyp, TEXT.ref).tolist()
+    assert [row[0] for row in found] == expected
+    # The same function again.
+    assert relation.select(column.alias("score")).fetchall() == found
+    for make, metric in ((engine.sentence_chrf, "chrf"), (engine.sentence_ter, "ter")):
+        found = relation.select(make(connection=connection).alias("score")).fetchall()
+        expected = getattr(truebleu, metric.upper())().segments(TEXT.hyp, TEXT.ref).tolist()
+        assert [row[0] for row in found] == expected
+
+
+def test_sql_functions_score_rows_and_keep_nulls(connection):
+    engine.register(connection)
+    found = connection.sql(
+        "SELECT sentence_chrf(h, r), sentence_ter(h, r), sentence_bleu(h, r) "
+        "FROM (VALUES ('a b', 'a b'), (NULL, 'x'), ('x', NULL), ('', 'x')) t(h, r)"
+    ).fetchall()
+    assert found[1:3] == [(None,) * 3] * 2
+    assert [round(value) for value in found[0]] == [100, 0, 100]
+    assert [round(value) for value in found[3]] == [0, 100, 0]
+    engine.register(connection, {"own": truebleu.BLEU(lowercase=True)})
+    assert connection.sql("SELECT own('A', 'a') > 99.9").fetchall() == [(True,)]
+    with pytest.raises(InputError, match="own"):
+        engine.register(connection, {"own": truebleu.BLEU()})
+
+
+# ---- without what is not needed ----
+
+
+def run_python(script: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+
+
+def test_pyarrow_is_not_needed(folder, table):
+    script = f"""
+import sys
+sys.modules["pyarrow"] = None
+from pathlib import Path
+from truebleu.engines import duckdb as engine
+folder = Path({str(folder)!r})
+print(engine.stats(folder / "part-*.parquet", by="system").to_bytes().hex())
+print(engine.stats(folder / "table.csv.gz", by="system").to_bytes().hex())
+right = f"SELECT id, ref FROM '{{folder}}/part-*.parquet'"
+left = folder / "table.jsonl"
+print(engine.stats(left, by="system", references=right, on="id").to_bytes().hex())
+try:
+    engine.register()
+except ImportError as error:
+    print(error)
+"""
+    done = run_python(script)
+    expected = Sums(by="system").update(table).to_bytes().hex()
+    assert done.stdout.splitlines() == [
+        *[expected] * 3,
+        "DuckDB hands whole columns to a Python function with pyarrow only: pip install pyarrow",
+    ], done.stderr
+    assert done.stderr == ""
+
+
+def test_what_to_install_without_duckdb():
+    done = run_python(
+        "import sys; sys.modules['duckdb'] = None\nimport truebleu.engines.duckdb as engine"
+    )
+    assert "needs DuckDB: pip install 'truebleu[duckdb]'" in done.stderr
+
+
+def test_older_releases_stream_with_pyarrow(monkeypatch, table):
+    """Before 2.0 DuckDB's own Arrow stream was the whole result."""
+    monkeypatch.setattr(duckdb, "__version__", "1.4.4")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert engine.corpus_bleu(table) == EXPECTED
+    monkeypatch.setattr(engine, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match="pip install pyarrow, or DuckDB 2"):
+        engine.corpus_bleu(table)

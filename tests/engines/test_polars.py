@@ -1,0 +1,240 @@
+"""Polars: the same bits as one process, from frames and lazy frames; an expression for rows."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("polars", reason="Polars is not installed")
+pytest.importorskip("pyarrow", reason="the cases are made with pyarrow")
+
+import polars as pl
+from contract import CASES, LISTS, Rows, rows
+
+import truebleu
+from truebleu import InputError
+from truebleu.engines import Sums
+from truebleu.engines import polars as engine
+
+
+def make(columns, layouts):
+    """A frame; Polars has one layout of strings and one of lists, and categories."""
+    types = dict.fromkeys(LISTS, pl.List(pl.String)) | {"dictionary": pl.Categorical}
+    return pl.DataFrame(
+        [
+            pl.Series(name, values, types.get(layouts.get(name), pl.String))
+            for name, values in columns.items()
+        ]
+    )
+
+
+def run_frame(batches, **options) -> Sums:
+    return engine.stats(pl.concat(batches), **options)
+
+
+def run_lazy_frame(batches, **options) -> Sums:
+    return engine.stats(pl.concat(batches).lazy(), **options)
+
+
+def run_in_parts(batches, **options) -> Sums:
+    first, *others = [engine.stats(batch.lazy(), **options) for batch in batches]
+    for other in others:
+        first.merge(other)
+    return first
+
+
+RUNS = {"frame": run_frame, "lazy frame": run_lazy_frame, "in parts": run_in_parts}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
+def test_contract(case, run):
+    case(run, make=make)
+
+
+TEXT = rows(21, 300)
+TEXT = Rows(TEXT.hyp, TEXT.ref, [i % 3 for i in range(300)])
+
+
+@pytest.fixture
+def frame():
+    return pl.DataFrame({"system": TEXT.group, "hyp": TEXT.hyp, "ref": TEXT.ref})
+
+
+@pytest.fixture(params=["frame", "lazy frame", "files"])
+def data(request, frame, tmp_path):
+    """The same rows, in memory and not."""
+    if request.param == "frame":
+        return frame
+    if request.param == "lazy frame":
+        return frame.lazy()
+    for number in range(3):
+        frame.slice(number * 100, 100).write_parquet(tmp_path / f"{number}.parquet")
+    return pl.scan_parquet(tmp_path / "*.parquet")
+
+
+def test_the_score_of_a_corpus(data):
+    assert engine.corpus_bleu(data) == truebleu.bleu(TEXT.hyp, TEXT.ref)
+    assert engine.corpus_chrf(data, word_order=2) == truebleu.CHRF(word_order=2).score(
+        TEXT.hyp, TEXT.ref
+    )
+    assert engine.corpus_ter(data, workers=2) == truebleu.ter(TEXT.hyp, TEXT.ref)
+
+
+def test_a_frame_of_the_scores_of_groups(data):
+    found = engine.corpus_bleu(data, by="system", tokenize="intl")
+    assert found.schema == {"system": pl.Int64, "score": pl.Float64, "segments": pl.Int64}
+    assert found["segments"].to_list() == [100] * 3
+    for system, score in found.select("system", "score").rows():
+        chosen = [i for i in range(300) if TEXT.group[i] == system]
+        hyp, ref = [TEXT.hyp[i] for i in chosen], [TEXT.ref[i] for i in chosen]
+        assert score == truebleu.BLEU(tokenize="intl").score(hyp, ref).value
+
+
+def test_several_columns_to_group_by_of_any_type(frame):
+    from datetime import date
+
+    frame = frame.with_columns(
+        day=pl.when(pl.col("system") < 2).then(date(2026, 11, 21)),
+        domain=pl.Series(["news", "chat"] * 150, dtype=pl.Categorical),
+    )
+    found = engine.corpus_bleu(frame, by=["day", "domain"])
+    assert found.select("day", "domain", "segments").cast({"domain": pl.String}).rows() == [
+        (None, "chat", 50),
+        (None, "news", 50),
+        (date(2026, 11, 21), "chat", 100),
+        (date(2026, 11, 21), "news", 100),
+    ]
+
+
+def test_groups_of_which_every_row_is_null_have_no_score():
+    frame = pl.DataFrame({"s": ["a", "b"], "hyp": ["x", None], "ref": ["x", "y"]})
+    with pytest.warns(UserWarning, match="left out: 1 in hyp"):
+        found = engine.corpus_bleu(frame, by="s", nulls="skip")
+    assert found["s"].to_list() == ["a"]
+
+
+def test_several_references(frame):
+    frame = frame.with_columns(ref2="hyp", both=pl.concat_list("ref", "hyp"))
+    expected = truebleu.bleu(TEXT.hyp, list(zip(TEXT.ref, TEXT.hyp, strict=True)))
+    assert engine.corpus_bleu(frame, ref=["ref", "ref2"]) == expected
+    assert engine.corpus_bleu(frame, ref="both") == expected
+
+
+# ---- an expression ----
+
+
+@pytest.mark.parametrize("kind", ["eager", "lazy", "streaming", "over files"])
+def test_an_expression_scores_rows(frame, kind, tmp_path):
+    expressions = {
+        "bleu": engine.sentence_bleu("hyp", "ref"),
+        "chrf": engine.sentence_chrf(pl.col("hyp"), pl.col("ref"), word_order=2),
+        "ter": engine.sentence_ter("hyp", "ref"),
+    }
+    if kind == "eager":
+        found = frame.select(**expressions)
+    elif kind == "over files":
+        frame.write_parquet(tmp_path / "rows.parquet", row_group_size=37)
+        found = pl.scan_parquet(tmp_path / "rows.parquet").select(**expressions).collect()
+    else:
+        how = {"engine": "streaming"} if kind == "streaming" else {}
+        found = frame.lazy().select(**expressions).collect(**how)
+    assert found["bleu"].to_list() == truebleu.BLEU().segments(TEXT.hyp, TEXT.ref).tolist()
+    assert found["chrf"].to_list() == (
+        truebleu.CHRF(word_order=2).segments(TEXT.hyp, TEXT.ref).tolist()
+    )
+    assert found["ter"].to_list() == truebleu.TER().segments(TEXT.hyp, TEXT.ref).tolist()
+
+
+def test_an_expression_among_others(frame):
+    best = frame.lazy().with_columns(score=engine.sentence_bleu("hyp", "ref"))
+    found = best.group_by("system").agg(pl.col("score").mean()).sort("system").collect()
+    scores = truebleu.BLEU().segments(TEXT.hyp, TEXT.ref).tolist()
+    for system, mean in found.rows():
+        assert mean == pytest.approx(sum(scores[system::3]) / 100)
+    assert best.filter(pl.col("score") > 50).collect().height == sum(s > 50 for s in scores)
+
+
+def test_rows_without_text_have_no_score():
+    frame = pl.DataFrame(
+        {
+            "hyp": ["a b", "c", None, "d", ""],
+            "ref": ["a b", None, "x", "d", "x"],
+            "several": [["x", "a b"], [], ["x"], [None], [None, "x"]],
+        }
+    )
+    found = frame.select(
+        one=engine.sentence_chrf("hyp", "ref").round(),
+        several=engine.sentence_chrf("hyp", "several").round(),
+        either=engine.sentence_chrf("hyp", ["ref", "several"]).round(),
+        literal=engine.sentence_chrf("hyp", pl.lit("a b")).round(),
+        nothing=engine.sentence_chrf("hyp", pl.lit(None, dtype=pl.String)),
+    )
+    assert found["one"].to_list() == [100, None, None, 100, 0]
+    assert found["several"].to_list() == [100, None, None, None, 0]
+    assert found["either"].to_list() == [100, None, None, 100, 0]
+    assert found["literal"].to_list() == [100, 0, None, 0, 0]
+    assert found["nothing"].to_list() == [None] * 5
+    assert frame.clear().select(engine.sentence_bleu("hyp", "ref")).height == 0
+
+
+def test_an_expression_of_no_text_is_refused(frame):
+    with pytest.raises(Exception, match=r"column 'system' is of type Int64; strings or lists"):
+        frame.select(engine.sentence_bleu("hyp", "system"))
+    with pytest.raises(Exception, match=r"column 'system' is of type Int64; strings are meant"):
+        frame.select(engine.sentence_bleu("system", "hyp"))
+
+
+# ---- what is wrong ----
+
+
+def test_what_is_wrong(frame):
+    with pytest.raises(InputError, match="no column 'hpy'; did you mean 'hyp'"):
+        engine.corpus_bleu(frame.lazy(), "hpy")
+    with pytest.raises(InputError, match=r"hyp.*int64"):
+        engine.corpus_bleu(frame.select("ref", hyp="system"))
+    with pytest.raises(InputError, match="no segments at all"):
+        engine.corpus_bleu(frame.clear().lazy())
+    with pytest.raises(TypeError, match="DataFrame or LazyFrame is meant, not dict"):
+        engine.corpus_bleu({"hyp": ["a"], "ref": ["a"]})
+    with pytest.raises(TypeError, match="tokenise"):
+        engine.corpus_bleu(frame, tokenise="intl")
+
+
+def run_python(script: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+
+
+def test_pyarrow_is_not_needed(frame, tmp_path):
+    path = tmp_path / "rows.parquet"
+    frame.write_parquet(path)
+    script = f"""
+import sys
+sys.modules["pyarrow"] = None
+import polars as pl
+from truebleu.engines import polars as engine
+frame = pl.read_parquet({str(path)!r})
+for data in (frame, frame.lazy(), pl.scan_parquet({str(path)!r})):
+    print(engine.stats(data, by="system").to_bytes().hex())
+print(engine.corpus_bleu(frame, by="system").height)
+print(frame.select(engine.sentence_bleu("hyp", "ref").is_not_null().sum()).item())
+"""
+    done = run_python(script)
+    expected = Sums(by="system").update(frame).to_bytes().hex()
+    assert done.stdout.splitlines() == [*[expected] * 3, "3", "300"], done.stderr
+
+
+def test_what_to_install_without_polars():
+    done = run_python(
+        "import sys; sys.modules['polars'] = None\nimport truebleu.engines.polars as engine"
+    )
+    assert "needs Polars: pip install 'truebleu[polars]'" in done.stderr
+
+
+def test_releases_that_give_no_batches(frame, monkeypatch):
+    monkeypatch.delattr(pl.LazyFrame, "collect_batches")
+    with pytest.raises(ImportError, match=r"install Polars 1\.34 or newer"):
+        engine.corpus_bleu(frame.lazy())
+    assert engine.corpus_bleu(frame) == truebleu.bleu(TEXT.hyp, TEXT.ref)

@@ -1,0 +1,493 @@
+"""Ray Data gives the bytes that one process gives: for any blocks, order, worker and accident."""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import contract
+import pytest
+
+from truebleu import BLEU, CHRF, TER, InputError
+from truebleu.engines import Sums
+from truebleu.engines import ray as engine
+
+HAS_RAY = importlib.util.find_spec("ray") is not None
+needs_ray = pytest.mark.skipif(not HAS_RAY, reason="Ray is not installed: make engines")
+
+pytestmark = [
+    # What Ray and the libraries that it loads warn of is theirs.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def ray():
+    """Ray with two workers on this machine."""
+    pytest.importorskip("ray", reason="Ray is not installed: make engines")
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    import ray
+    import ray.data
+
+    # Workers cannot import this file; what is handed to them from it travels whole.
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    options = {"num_cpus": 2, "include_dashboard": False}
+    ray.init(**options, object_store_memory=2**29, logging_level="ERROR", log_to_driver=False)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    yield ray
+    ray.shutdown()
+
+
+@pytest.fixture
+def datasets(ray, tmp_path, monkeypatch):
+    """How a dataset is made of record batches, by name."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def blocks(batches):
+        # In tests, by this variable, Ray refuses to store views, which it stores elsewhere.
+        monkeypatch.delenv("PYTEST_CURRENT_TEST", raising=False)
+        return ray.data.from_arrow([pa.Table.from_batches([batch]) for batch in batches])
+
+    def parquet(batches):
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        for number, batch in enumerate(batches):
+            pq.write_table(pa.Table.from_batches([batch]), folder / f"{number}.parquet")
+        return ray.data.read_parquet(str(folder))
+
+    def mapped(batches):
+        """Of a schema that nobody knows before it has run."""
+
+        def unpacked(packed):
+            return pa.ipc.open_stream(packed["batch"][0].as_py()).read_all()
+
+        packed = [pa.table({"batch": [_packed(batch)]}) for batch in batches]
+        ds = ray.data.from_arrow(packed)
+        return ds.map_batches(unpacked, batch_format="pyarrow", batch_size=None)
+
+    def pandas(batches):
+        return ray.data.from_pandas([batch.to_pandas() for batch in batches])
+
+    return {make.__name__: make for make in (blocks, parquet, mapped, pandas)}
+
+
+def _packed(batch):
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return sink.getvalue().to_pybytes()
+
+
+# ---- the contract ----
+
+
+@pytest.mark.parametrize("case", contract.CASES)
+@pytest.mark.parametrize("source", ["blocks", "mapped"])
+def test_the_contract(source, case, datasets):
+    def run(batches, **options):
+        return engine.stats(datasets[source](batches), **options)
+
+    contract.CASES[case](run)
+
+
+@pytest.mark.parametrize(
+    "case", ["partitions", "nulls_skipped", "nulls_raised", "buckets", "no_rows"]
+)
+def test_the_contract_for_files(case, datasets):
+    contract.CASES[case](
+        lambda batches, **options: engine.stats(datasets["parquet"](batches), **options)
+    )
+
+
+@pytest.mark.parametrize("source", ["blocks", "parquet"])
+def test_lists_of_references_that_ray_stores(source, datasets):
+    table = contract.rows(6)
+    several = [[text, None, *table.ref[:2]] for text in table.ref]
+    table = contract.Rows(table.hyp, several, table.group)
+
+    def run(batches, **options):
+        return engine.stats(datasets[source](batches), **options)
+
+    contract.agree(run, table, {"ref": "list"}, 1, contract.with_pyarrow)
+
+
+def test_data_frames_of_pandas(datasets):
+    table = contract.rows(3)
+
+    def run(batches, **options):
+        return engine.stats(datasets["pandas"](batches), **options)
+
+    options = {"by": (), "nulls": "skip", "metrics": contract.METRICS}
+    batches = [table.of(part, contract.with_pyarrow, {}) for part in contract.split(300, 3)]
+    expected = contract.oracle(table, nulls="skip").to_bytes()
+    assert run([batch for batch in batches if batch.num_rows], **options).to_bytes() == expected
+
+
+def test_several_columns_of_references(ray):
+    import pyarrow as pa
+
+    table = contract.rows(14)
+    other = [None if i % 3 else text for i, text in enumerate(reversed(table.ref))]
+    columns = pa.table({"hyp": table.hyp, "a": table.ref, "b": other})
+    ds = ray.data.from_arrow(columns).repartition(5)
+    references = list(zip(table.ref, other, strict=True))
+    assert engine.corpus_bleu(ds, ref=["a", "b"]) == BLEU().score(table.hyp, references)
+    assert engine.corpus_chrf(ds, ref=["a", "b"]) == CHRF().score(table.hyp, references)
+    assert engine.corpus_ter(ds, ref=["a", "b"]) == TER().score(table.hyp, references)
+
+
+def test_the_systems_of_wmt22(ray, wmt22):
+    """Two metrics of nine systems from one reading, as one process scores each."""
+    import pyarrow as pa
+
+    reference = lines(wmt22 / "references" / "generaltest2022.en-de.ref.A.de")
+    tables, expected = [], {}
+    for path in sorted((wmt22 / "system-outputs").glob("generaltest2022.en-de.hyp.*.de"))[:3]:
+        system = path.name.split(".")[3]
+        hypotheses = lines(path)
+        tables.append(pa.table({"hyp": hypotheses, "ref": reference}))
+        tables[-1] = tables[-1].append_column("system", pa.array([system] * len(reference)))
+        expected[system] = {
+            metric.name: metric.score(hypotheses, reference) for metric in contract.METRICS
+        }
+    ds = ray.data.from_arrow(tables).random_shuffle(seed=1).repartition(7)
+    assert engine.stats(ds, by="system", metrics=contract.METRICS).scores() == expected
+
+
+def lines(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+# ---- accidents ----
+
+DEATHS = ["before it counts", "after it counted"]
+
+
+@needs_ray
+@pytest.mark.parametrize("moment", DEATHS)
+def test_a_worker_is_killed_in_the_middle(moment, ray, datasets, tmp_path, monkeypatch):
+    table = contract.rows(20, 2000)
+    batches = [table.of(range(i, i + 100), contract.with_pyarrow, {}) for i in range(0, 2000, 100)]
+    log = tmp_path / "attempts"
+    in_task = engine._in_task
+
+    def dying(name, argument):
+        count = in_task(name, argument)
+
+        def run(block):
+            first = block["unasked"][0].as_py()
+            tried = log.read_text().splitlines() if log.exists() else []
+            with log.open("a") as file:
+                file.write(f"{first} {os.getpid()}\n")
+            doomed = first == "1000" and not any(line.startswith("1000 ") for line in tried)
+            if doomed and moment == DEATHS[0]:
+                os.kill(os.getpid(), signal.SIGKILL)
+            counted = count(block)
+            if doomed:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return counted
+
+        return run
+
+    monkeypatch.setattr(engine, "_in_task", dying)
+    sums = engine.stats(datasets["blocks"](batches), metrics=contract.METRICS, by="group")
+    assert sums.to_bytes() == contract.oracle(table, by="group").to_bytes()
+    attempts = [line.split() for line in log.read_text().splitlines()]
+    assert [first for first, _ in attempts].count("1000") == 2, "it was killed, and run again"
+    assert len({pid for first, pid in attempts if first == "1000"}) == 2, "by another process"
+    assert len({first for first, _ in attempts}) == 20
+
+
+NODE_DIES = """
+    import logging, sys, time
+    import pyarrow as pa
+    import ray
+    import ray.data
+    from pathlib import Path
+    from ray.cluster_utils import Cluster
+    import contract
+    from truebleu.engines import ray as engine
+
+    shared = {"num_cpus": 1, "object_store_memory": 2**27}
+    cluster = Cluster(initialize_head=True, head_node_args={**shared, "include_dashboard": False})
+    other = cluster.add_node(**shared)
+    cluster.wait_for_nodes()
+    ray.init(address=cluster.address, logging_level="ERROR", log_to_driver=False)
+    log = Path(sys.argv[1])
+
+    table = contract.rows(20, 2000)
+    order = range(0, 2000, 50)
+    batches = [table.of(range(i, i + 50), contract.with_pyarrow, {}) for i in order]
+
+    def slow(block):
+        with log.open("a") as file:
+            file.write(ray.get_runtime_context().get_node_id() + "\\n")
+        deadline = time.monotonic() + 60
+        while len(set(log.read_text().split())) < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)  # until both machines are at it
+        time.sleep(0.1)
+        return block
+
+    merge, answers = engine._merge, []
+
+    def merged(sums, answer):
+        answers.append(answer)
+        if len(answers) == 10:
+            seen = log.read_text().split()
+            assert other.node_id in seen, "the other node had work"
+            cluster.remove_node(other, allow_graceful=False)
+            print("killed after", len(seen), "tasks had begun")
+        merge(sums, answer)
+
+    engine._merge = merged
+    ds = ray.data.from_arrow([pa.Table.from_batches([batch]) for batch in batches])
+    ds = ds.map_batches(slow, batch_format="pyarrow", batch_size=None)
+    sums = engine.stats(ds, metrics=contract.METRICS, by="group")
+    assert len(answers) == len(batches)
+    assert sums.to_bytes() == contract.oracle(table, by="group").to_bytes()
+    assert len([n for n in ray.nodes() if n["Alive"]]) == 1
+    print("the same bytes")
+    ray.shutdown()
+    cluster.shutdown()
+"""
+
+
+@needs_ray
+def test_a_machine_of_two_is_lost_in_the_middle(tmp_path):
+    done = script(NODE_DIES, tmp_path / "tasks")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "killed after" in done.stdout
+    assert "the same bytes" in done.stdout
+
+
+def script(text, *arguments, **variables):
+    """Another Python, which can import the contract."""
+    path = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": path, "RAY_USAGE_STATS_ENABLED": "0"} | variables,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+# ---- scores of rows ----
+
+
+def test_scores_of_rows_are_those_of_sentences(ray):
+    import pyarrow as pa
+
+    table = contract.rows(15)
+    texts = {"hyp": table.hyp, "ref": table.ref, "id": list(range(300))}
+    ds = ray.data.from_arrow(pa.table(texts)).repartition(4)
+    for column, scored, metric in (
+        ("bleu", engine.sentence_bleu(ds, lowercase=True), BLEU(lowercase=True)),
+        ("chrf", engine.sentence_chrf(ds, word_order=2), CHRF(word_order=2)),
+        ("ter", engine.sentence_ter(ds), TER()),
+    ):
+        pairs = zip(table.hyp, table.ref, strict=True)
+        rows = sorted(scored.take_all(), key=lambda row: row["id"])
+        assert [row[column] for row in rows] == [metric.sentence(*pair).value for pair in pairs]
+        assert set(rows[0]) == {*texts, column}
+
+
+def test_skipped_rows_have_null_scores(ray):
+    import pyarrow as pa
+
+    lists = pa.table(
+        {"hyp": ["a b", None, "a", "a b"], "ref": [["a b", None], ["b"], [None], None]}
+    )
+    columns = pa.table(
+        {
+            "hyp": ["a b", None, "a", "a b"],
+            "r": [None, "b", None, None],
+            "s": ["a b", "b", None, None],
+        }
+    )
+    for table, ref in ((lists, "ref"), (columns, ["r", "s"])):
+        scored = engine.sentence_bleu(ray.data.from_arrow(table), ref=ref, nulls="skip")
+        expected = [BLEU().sentence("a b", ["a b"]).value, None, None, None]
+        assert [row["bleu"] for row in scored.take_all()] == expected
+        with pytest.raises(Exception, match=r"nulls in a block of 4 rows: hyp 1, .* 2; .*'skip'"):
+            engine.sentence_bleu(ray.data.from_arrow(table), ref=ref).take_all()
+
+
+def test_a_column_is_not_overwritten(ray):
+    ds = ray.data.from_items([{"hyp": "a", "ref": "b", "bleu": 1}])
+    with pytest.raises(InputError, match=r"a column 'bleu' already.*column="):
+        engine.sentence_bleu(ds)
+    assert "b2" in engine.sentence_bleu(ds, column="b2").take(1)[0]
+
+
+# ---- as an aggregation ----
+
+
+def test_an_aggregation_among_others(ray):
+    import pyarrow as pa
+    from ray.data.aggregate import Count
+
+    table = contract.rows(16)
+    columns = {"hyp": table.hyp, "ref": table.ref, "group": table.group}
+    ds = ray.data.from_arrow(pa.table(columns)).repartition(5)
+    expected = engine.corpus_bleu(ds, by="group")
+    found = ds.aggregate(engine.Bleu(), engine.Bleu(by="group", name="each"), Count())
+    assert found["bleu"] == BLEU().score(table.hyp, table.ref).value
+    assert {row["group"]: row["score"] for row in found["each"]} == {
+        key: score.value for key, score in expected.items()
+    }
+    assert {row["group"]: row["segments"] for row in found["each"]} == {
+        key: table.group.count(key) for key in expected
+    }
+    assert found["count()"] == 300
+
+
+# ---- what is wrong is said ----
+
+
+def test_columns_are_checked_before_the_job(ray, tmp_path):
+    ds = ray.data.from_items([{"hypothesis": "a", "ref": 1}] * 9)
+    with pytest.raises(InputError, match=r"no column 'hyp'.*mean 'hypothesis'"):
+        engine.stats(ds)
+    with pytest.raises(InputError, match=r"ref.*int64"):
+        engine.corpus_bleu(ds, hyp="hypothesis")
+    with pytest.raises(InputError, match=r"ref.*int64"):
+        engine.sentence_bleu(ds, hyp="hypothesis")
+
+
+def test_an_error_of_a_task_is_one_line(ray):
+    """A schema that is unknown before is checked by the tasks, which hand back what was wrong."""
+    ds = ray.data.range(9).map_batches(lambda batch: {"hyp": ["a"], "ref": [1]})
+    assert ds.schema(fetch_if_missing=False) is None
+    with pytest.raises(InputError, match=r"ref.*int64") as raised:
+        engine.stats(ds)
+    assert "\n" not in str(raised.value)
+    assert raised.value.__cause__ is None
+
+
+def test_nothing_runs_to_find_the_schema(ray, tmp_path):
+    """What makes the text may be a model that costs hours: each block is made once."""
+    log = tmp_path / "made"
+
+    def generate(batch):
+        with log.open("a") as file:
+            file.write("made\n")
+        return {"hyp": [f"a {number}" for number in batch["id"]], "ref": ["a b"] * len(batch["id"])}
+
+    ds = ray.data.range(40, override_num_blocks=4).map_batches(generate, batch_size=10)
+    assert engine.stats(ds).segments == 40
+    assert len(log.read_text().split()) == 4
+
+
+def test_skipped_nulls_are_told(ray):
+    ds = ray.data.from_items([{"hyp": "a", "ref": "b"}, {"hyp": None, "ref": "b"}] * 3)
+    with pytest.warns(UserWarning, match="left out: 3 in hyp"):
+        assert engine.corpus_bleu(ds, nulls="skip") == BLEU().score(["a"] * 3, ["b"] * 3)
+    with pytest.raises(InputError, match=r"'hyp' is null in 3 rows.*'skip'"):
+        engine.corpus_bleu(ds)
+
+
+@pytest.mark.filterwarnings("ignore:Use 'expr'")
+def test_blocks_of_which_nothing_is_left(ray):
+    ds = ray.data.range(40, override_num_blocks=4)
+    ds = ds.map(lambda row: {"hyp": "a b", "ref": "a b", "id": row["id"]})
+    assert engine.stats(ds.filter(lambda row: row["id"] < 5), by="id").segments == 5
+    assert engine.sentence_bleu(ds.filter(lambda row: row["id"] < 5)).count() == 5
+    with pytest.raises(InputError, match="no segments at all"):
+        engine.corpus_bleu(ds.filter(lambda row: row["id"] < 0))
+
+
+def test_what_is_no_dataset_is_refused(ray):
+    with pytest.raises(TypeError, match=r"ds: .*Dataset is meant, not list; ray\.data\.from_arrow"):
+        engine.stats([{"hyp": "a", "ref": "b"}])
+    grouped = ray.data.from_items([{"hyp": "a", "ref": "b", "system": "x"}]).groupby("system")
+    with pytest.raises(TypeError, match="GroupedData; pass the dataset itself, and by="):
+        engine.corpus_bleu(grouped)
+
+
+def test_errors_of_the_dataset_itself_are_its_own(ray):
+    def broken(batch):
+        raise RuntimeError("the model is out of memory")
+
+    with pytest.raises(Exception, match="the model is out of memory"):
+        engine.stats(ray.data.range(3).map_batches(broken))
+
+
+WITHOUT = """
+    import sys
+
+    class Absent:
+        def find_spec(self, name, path=None, target=None):
+            if name == "truebleu":
+                raise ModuleNotFoundError("No module named 'truebleu'", name=name)
+
+    sys.meta_path.insert(0, Absent())
+"""
+OTHER_RELEASE = """
+    import truebleu
+    truebleu.__version__ = "0.0.1"
+"""
+
+
+@needs_ray
+@pytest.mark.parametrize(
+    ("site", "message"),
+    [
+        (
+            WITHOUT,
+            r"cannot import truebleu \(No module named 'truebleu'\); install .*'pip': .*py_mod",
+        ),
+        (OTHER_RELEASE, r"has truebleu 0\.0\.1 and the driver .*; they must be equal"),
+    ],
+    ids=["without truebleu", "another release"],
+)
+def test_workers_that_do_not_fit(site, message, ray, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(textwrap.dedent(site), encoding="utf-8")
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    ds = ray.data.from_items([{"hyp": "a", "ref": "b"}] * 9)
+    with pytest.raises(ImportError, match=message) as raised:
+        engine.stats(ds, runtime_env={"env_vars": {"PYTHONPATH": path}})
+    assert "worker on" in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert engine.stats(ds).segments == 9, "the other workers go on"
+
+
+@needs_ray
+def test_another_python_on_a_worker_is_told(monkeypatch):
+    import pyarrow as pa
+
+    run = engine._in_task("state_of", Sums("bleu"))
+    monkeypatch.setattr(sys, "version_info", (3, 99, 0))
+    (answer,) = run(pa.table({"hyp": ["a"], "ref": ["b"]})).to_pylist()
+    assert answer["error"] == "ImportError"
+    assert "it must have the driver's, 3." in answer["message"]
+
+
+def test_without_ray_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ImportError, match=r"needs Ray Data: pip install 'truebleu\[ray\]'"):
+        engine.stats(None)
+
+
+@needs_ray
+def test_an_old_ray_is_refused(monkeypatch):
+    import ray
+
+    monkeypatch.setattr(ray, "__version__", "2.9.3")
+    with pytest.raises(ImportError, match=r"needs Ray 2\.44 or newer, and this is 2\.9\.3: pip"):
+        engine.stats(None)
+
+
+def test_importing_it_does_not_import_ray():
+    text = "import sys, truebleu.engines.ray; sys.exit('ray' in sys.modules)"
+    assert script(text).returncode == 0

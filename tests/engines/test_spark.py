@@ -1,0 +1,652 @@
+"""Spark gives the bits of one machine, whatever its partitions, workers and failures.
+
+Run by `make engines`, in an environment of its own: pyspark is large, and wants an older pandas.
+Two threads of one process run most of it; `spark_failures.py` has executors of their own that fail.
+"""
+
+import functools
+import json
+import os
+import subprocess
+import sys
+import warnings
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from contract import CASES, METRICS, with_pyarrow
+from contract import rows as contract_rows
+
+import truebleu as tb
+from truebleu import BLEU, CHRF, TER, InputError
+from truebleu.engines import Sums, spark, spark_cluster, spark_workers
+
+ROOT = Path(__file__).resolve().parents[2]
+
+try:
+    import pyspark
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import functions as F  # noqa: N812
+
+    spark_cluster.check_java()
+    REASON = ""
+except (ImportError, RuntimeError) as error:
+    pyspark, REASON = None, str(error)
+
+# All of this file can be run on executors that are processes of their own, too.
+MASTER = os.environ.get("TRUEBLEU_SPARK_MASTER", "local[2]")
+
+needs_spark = pytest.mark.skipif(bool(REASON), reason=REASON)
+
+pytestmark = [
+    # Spark leaves sockets to the collector, and pandas warns of what it does with them.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def workers_python():
+    """Workers run this Python: the environment that the tests are in may not be on the PATH."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PYSPARK_PYTHON", sys.executable)
+        yield
+
+
+@pytest.fixture(scope="module")
+def session():
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = path  # the workers' too
+    made = (
+        SparkSession.builder.master(MASTER)
+        .config("spark.executorEnv.PYTHONPATH", path)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "3")
+        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "40")
+        .getOrCreate()
+    )
+    made.sparkContext.setLogLevel("OFF")
+    yield made
+    made.stop()
+    os.environ.pop("PYTHONPATH")
+    if before is not None:
+        os.environ["PYTHONPATH"] = before
+
+
+@pytest.fixture(scope="module")
+def table():
+    """The example systems: system, hyp, ref (two references), id."""
+    pa = pytest.importorskip("pyarrow")
+    folder = ROOT / "examples" / "de-en"
+    lines = {path.stem: path.read_text("utf-8").splitlines() for path in folder.glob("*.en")}
+    pairs = list(zip(lines["reference.a"], lines["reference.b"], strict=True))
+    systems = ("aspen", "birch", "cedar")
+    return pa.table(
+        {
+            "system": [system for system in systems for _ in pairs],
+            "hyp": [hyp for system in systems for hyp in lines[system]],
+            "ref": [list(refs) for _ in systems for refs in pairs],
+            "id": list(range(3 * len(pairs))),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def frame(session, table):
+    return session.createDataFrame(table).repartition(5).cache()
+
+
+@pytest.fixture(scope="module")
+def run(session):
+    """The contract's `run`: each batch is a partition, of the types that Spark has."""
+    import pyarrow as pa
+
+    def plain(batch):
+        columns = {}
+        for name in batch.schema.names:
+            values = batch.column(name).to_pylist()
+            of = batch.schema.field(name).type
+            nested = of.num_fields and not pa.types.is_dictionary(of)
+            columns[name] = pa.array(values, pa.list_(pa.string()) if nested else pa.string())
+        return session.createDataFrame(pa.table(columns)).coalesce(1)
+
+    def run(batches, **options):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of rows left out
+            return spark.sums(functools.reduce(DataFrame.union, map(plain, batches)), **options)
+
+    return run
+
+
+# ---- the same bits ----
+
+
+@needs_spark
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_contract(case, run):
+    case(run)
+
+
+@needs_spark
+def test_any_number_of_partitions_gives_the_bytes_of_one_machine(session, table):
+    whole = {"by": "system", "metrics": ["bleu", "chrf++", "ter"]}
+    expected = Sums(**whole).update(table).to_bytes()
+    rows = session.createDataFrame(table)
+    for partitions in (
+        rows.coalesce(1),
+        rows.repartition(40),
+        rows.repartition(4, "system"),
+        rows.orderBy("hyp"),
+    ):
+        assert spark.sums(partitions, **whole).to_bytes() == expected
+
+
+@needs_spark
+def test_corpus_scores_are_those_of_one_machine(frame, table):
+    hyps, refs = table["hyp"].to_pylist(), table["ref"].to_pylist()
+    assert spark.corpus_bleu(frame) == tb.BLEU().score(hyps, refs)
+    assert spark.corpus_chrf(frame, word_order=2) == tb.CHRF(word_order=2).score(hyps, refs)
+    assert spark.corpus_ter(frame) == tb.TER().score(hyps, refs)
+    single = frame.select("hyp", frame.ref[0].alias("first"), frame.ref[1].alias("second"))
+    assert spark.corpus_bleu(single, ref=["first", "second"], tokenize="intl") == tb.BLEU(
+        tokenize="intl"
+    ).score(hyps, refs)
+
+
+@needs_spark
+def test_corpus_scores_of_groups_are_computed_on_the_executors(frame, table):
+    for score, metric in (
+        (spark.corpus_bleu, BLEU()),
+        (spark.corpus_chrf, CHRF()),
+        (spark.corpus_ter, TER()),
+    ):
+        found = score(frame, by=["system"])
+        assert found.columns == ["system", "score", "segments"]
+        assert found.schema["score"].dataType.simpleString() == "double"
+        expected = Sums(metric, by="system").update(table)
+        assert {row.system: row.score for row in found.collect()} == {
+            key: score.value for key, score in expected.scores().items()
+        }
+        assert sum(row.segments for row in found.collect()) == table.num_rows
+
+
+@needs_spark
+def test_sentence_scores_are_columns(session, table):
+    hyps, refs = table["hyp"].to_pylist(), table["ref"].to_pylist()
+    # As it comes, so that rows stay in order.
+    rows = session.createDataFrame(table)
+    found = rows.select(
+        "id",
+        spark.sentence_bleu("hyp", "ref", lowercase=True),
+        spark.sentence_chrf(F.col("hyp"), [F.col("ref")[0], F.col("ref")[1]]).alias("chrf"),
+        spark.sentence_ter("hyp", F.col("ref")).alias("ter"),
+    )
+    assert found.columns == ["id", "sentence_bleu(hyp, ref)", "chrf", "ter"]
+    columns = list(zip(*sorted(map(tuple, found.collect())), strict=True))[1:]
+    for column, metric in zip(columns, (BLEU(lowercase=True), CHRF(), TER()), strict=True):
+        assert list(column) == metric.segments(hyps, refs).tolist()
+
+
+@needs_spark
+def test_a_sentence_without_text_has_no_score(session):
+    rows = session.createDataFrame(
+        [
+            (0, "a b", ["a b", None]),
+            (1, None, ["a"]),
+            (2, "a", None),
+            (3, "a", [None]),
+            (4, "", [""]),
+        ],
+        "id int, hyp string, ref array<string>",
+    )
+    single = rows.withColumn("first", F.get("ref", F.lit(0))).withColumn("second", F.lit("a b"))
+    found = single.select(
+        "id",
+        spark.sentence_chrf("hyp", "ref").alias("lists"),
+        spark.sentence_chrf("hyp", "first").alias("one"),
+        spark.sentence_chrf("hyp", ["first", "second"]).alias("two"),
+    ).orderBy("id")
+    one = CHRF().sentence("a", "a b").value
+    assert [tuple(row)[1:] for row in found.collect()] == [
+        (100.0, 100.0, 100.0),
+        (None, None, None),
+        (None, None, one),
+        (None, None, one),
+        (0.0, 0.0, 0.0),
+    ]
+
+
+def test_sentence_scores_of_pandas_are_the_same():
+    """What Spark before 4.1 calls."""
+    pd, np = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    hyps, refs = pd.Series(["a b", None, "c"]), pd.Series([np.array(["a b c", None]), None, ["c"]])
+    found = spark_workers.sentences_of_pandas(CHRF(), hyps, refs).tolist()
+    assert found[::2] == CHRF().segments(["a b", "c"], [["a b c"], ["c"]]).tolist()
+    assert np.isnan(found[1])
+
+
+@needs_spark
+def test_keys_of_any_type(session):
+    keys = {
+        "string": ["é", "", None],
+        "binary": [b"\xff", b"", None],
+        "boolean": [True, False, None],
+        "tinyint": [1, -1, None],
+        "bigint": [2**62, -(2**63), None],
+        "float": [0.5, float("inf"), None],
+        "double": [1e300, -0.5, None],
+        "decimal(20,3)": [Decimal("12345678901234567.891"), Decimal("-0.001"), None],
+        "date": [date(1, 1, 1), date(2026, 11, 21), None],
+        "timestamp": [datetime(2026, 1, 2, 3, 4, 5, 6), datetime(1970, 1, 1), None],
+        "timestamp_ntz": [datetime(2026, 1, 2, 3, 4, 5, 6), datetime(1970, 1, 1), None],
+        "interval day to second": [datetime(2026, 1, 2) - datetime(2025, 1, 1), None, None],
+    }
+    schema = ", ".join(f"`{kind}` {kind}" for kind in keys)
+    data = [[values[i % 3] for values in keys.values()] for i in range(12)]
+    rows = session.createDataFrame(data, schema).repartition(3)
+    rows = rows.withColumn("hyp", F.lit("a b c d")).withColumn("ref", F.lit("a b c e"))
+    by = list(keys)
+    found = spark.sums(rows, by=by)
+    assert len(found) == 3
+    assert found.to_bytes() == Sums(by=by).update(rows.toArrow()).to_bytes()
+    scored = spark.corpus_bleu(rows, by=by)
+    assert [field.dataType for field in scored.schema][:-2] == [
+        rows.schema[name].dataType for name in by
+    ]
+    names = [f"`{name}`" for name in by]
+    assert {tuple(row) for row in scored.select(*names).collect()} == {
+        tuple(row) for row in rows.select(*names).collect()
+    }
+
+
+@needs_spark
+def test_columns_of_any_name(session):
+    rows = session.createDataFrame([("x", "a b", "a b")], ["a.b", "hyp`o", "Ä ref"])
+    expected = BLEU(max_order=2).score(["a b"], ["a b"])
+    assert spark.corpus_bleu(rows, "hyp`o", "Ä ref", max_order=2) == expected
+    assert spark.corpus_bleu(rows, "HYP`O", "ä ref", by="a.b").columns[0] == "a.b"
+
+
+# ---- what is moved ----
+
+
+@needs_spark
+def test_no_text_is_shuffled(session, table):
+    rows = session.createDataFrame(table).withColumn("unread", F.lit("x" * 100))
+    states = spark.stats(rows, by="system", metrics=("bleu", "ter"))
+    plan = session._jvm.PythonSQLUtils.explainString(states._jdf.queryExecution(), "formatted")
+    assert plan.count("Exchange") == 2  # its name, and what is said of it
+    said = plan.partition(") Exchange\n")[2].partition("\n\n")[0]
+    assert "system" in said
+    assert not {"hyp", "ref", "unread"} & {
+        word.partition("#")[0] for word in said.replace("[", " ").replace(",", " ").split()
+    }
+    # Buffers of fixed size, before the exchange too; nothing is sorted, no Python object is kept.
+    assert plan.count("HashAggregate\n") == 2
+    for slow in ("ObjectHashAggregate", "SortAggregate", "Sort\n"):
+        assert slow not in plan
+    read = plan.partition(") MapInArrow\n")[2].partition("\n")[0]
+    assert "unread" not in read
+
+
+@needs_spark
+def test_the_state_table_is_that_of_sums(session, frame, table):
+    import pyarrow as pa
+
+    states = spark.stats(frame, by="system", metrics=METRICS, bucket=("id", 7)).toArrow()
+    expected = pa.table(Sums(METRICS, by="system", bucket=("id", 7)).update(table))
+    assert states.schema.names == expected.schema.names
+    order = [("system", "ascending"), ("bucket", "ascending"), ("fingerprint", "ascending")]
+    assert states.sort_by(order).to_pylist() == expected.sort_by(order).to_pylist()
+
+
+@needs_spark
+def test_tables_of_parts_merge(frame, table):
+    expected = Sums(METRICS, by="system").update(table).to_bytes()
+    parts = [
+        spark.stats(frame.where(F.col("id") % 3 == part), by="system", metrics=METRICS)
+        for part in range(3)
+    ]
+    united = functools.reduce(DataFrame.unionByName, parts)
+    merged = spark.merge(united, METRICS).cache()
+    assert merged.count() == 6
+    assert Sums(METRICS, by="system").merge_state(merged.toArrow()).to_bytes() == expected
+    assert {row.system: row.score for row in spark.scores(merged, METRICS[1]).collect()} == {
+        key: both["chrF2++"].value
+        for key, both in Sums(METRICS, by="system").update(table).scores().items()
+    }
+    with pytest.raises(Exception, match=r"states: made with chrF2\+\+.*, where BLEU.* is meant"):
+        spark.merge(united, "bleu").collect()
+    with pytest.raises(InputError, match="states: no column 'fingerprint'"):
+        spark.merge(frame)
+
+
+def test_a_worker_passes_groups_on_before_there_are_too_many(monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(spark_workers, "MOST_GROUPS", 100)
+    rows = contract_rows(1, 2000)
+    rows = type(rows)(rows.hyp, rows.ref, [f"id{i % 900}" for i in range(2000)])
+    empty = Sums(METRICS, by="group")
+    batches = [rows.of(range(at, at + 50), with_pyarrow, {}) for at in range(0, 2000, 50)]
+    batches = [batch.select(list(empty.columns)) for batch in batches]
+    states = list(spark_workers.partial_sums(empty, iter(batches)))
+    assert len(states) > 10
+    assert max(state.num_rows for state in states) <= 2 * 150
+    merged = Sums(METRICS, by="group")
+    for state in states:
+        merged.merge_state(state)
+    whole = Sums(METRICS, by="group").update(rows.of(range(2000), with_pyarrow, {}))
+    assert merged.to_bytes() == whole.to_bytes()
+    assert list(spark_workers.partial_sums(Sums(), iter([]))) == []
+
+
+# ---- nulls ----
+
+
+@pytest.fixture(scope="module")
+def gaps(frame):
+    """Hypotheses of `birch` that are null, and some references."""
+    hyp = F.when(F.col("system") != "birch", F.col("hyp"))
+    ref = F.when(F.col("id") % 10 != 0, F.col("ref"))
+    return frame.select("system", "id", hyp.alias("hyp"), ref.alias("ref"))
+
+
+@needs_spark
+def test_nulls_are_counted_over_the_whole_frame_and_raised_here(gaps, table):
+    number = table.num_rows
+    told = f"'hyp' is null in {number // 3} rows, 'ref' is null in {(number + 9) // 10} rows; every"
+    for by in (None, "system"):
+        with pytest.raises(InputError, match=told):
+            spark.corpus_bleu(gaps, by=by)
+    with pytest.raises(InputError, match=told):
+        spark.sums(gaps, by="system")
+
+
+@needs_spark
+def test_a_table_of_sums_with_nulls_fails_the_job_that_reads_it(gaps):
+    states = spark.stats(gaps, by="system")
+    with pytest.raises(
+        Exception, match=r"hyp: \d+ nulls, ref: \d+ nulls in one group; nulls='skip'"
+    ):
+        states.select("segments").collect()
+    counted = spark.stats(gaps, by="system", nulls="skip").collect()
+    assert {row.system: row.segments > 0 for row in counted} == {
+        "aspen": True,
+        "birch": False,
+        "cedar": True,
+    }
+
+
+@needs_spark
+def test_nulls_that_are_skipped_are_said(gaps, table):
+    number = table.num_rows
+    told = f"rows with null values were left out: {number // 3} in hyp, {(number + 9) // 10} in ref"
+    with pytest.warns(UserWarning, match=told) as first:
+        score = spark.corpus_bleu(gaps, nulls="skip")
+    with pytest.warns(UserWarning, match=told) as second:
+        groups = spark.corpus_bleu(gaps, by="system", nulls="skip")
+    assert {first[0].filename, second[0].filename} == {__file__}
+    kept = [row for row in table.to_pylist() if row["system"] != "birch" and row["id"] % 10 != 0]
+    assert score == BLEU().score([row["hyp"] for row in kept], [row["ref"] for row in kept])
+    found = {row.system: (row.score, row.segments) for row in groups.collect()}
+    assert found["birch"] == (None, 0)
+    assert found["aspen"][1] + found["cedar"][1] == len(kept)
+
+
+# ---- what is wrong, said before a job runs ----
+
+
+@needs_spark
+def test_wrong_columns_are_named(frame):
+    for told, arguments in (
+        ("hyp: no column 'hypo'; did you mean 'hyp'", {"hyp": "hypo"}),
+        ("by: no column 'sistem'; did you mean 'system'", {"by": ["sistem"]}),
+        ("hyp: column 'id' is bigint; strings are meant", {"hyp": "id"}),
+        ("hyp: column 'ref' is array<string>; strings are meant", {"hyp": "ref"}),
+        ("ref: column 'id' is bigint; strings or arrays of strings are", {"ref": ["ref", "id"]}),
+        ("by: column 'ref' is array<string>; strings, numbers", {"by": "ref"}),
+        ("bucket: no column 'idd'; did you mean 'id'", {"bucket": ("idd", 9)}),
+    ):
+        with pytest.raises(InputError, match=told):
+            spark.stats(frame, **arguments)
+    with pytest.raises(InputError, match="ref: 2 columns are called 'ref'"):
+        spark.stats(frame.select("hyp", "ref", frame.hyp.alias("ref")))
+    for name in ("Segments", "score"):
+        with pytest.raises(InputError, match=f"by: '{name}' is a column of the result; rename"):
+            spark.corpus_bleu(frame.withColumn(name, F.lit(1)), by=name)
+    with pytest.raises(TypeError, match=r"df: a Spark DataFrame is meant, not pyarrow"):
+        spark.stats(frame.toArrow())
+    with pytest.raises(TypeError, match="hyp: a column's name is meant, not pyspark"):
+        spark.stats(frame, frame.hyp)
+    with pytest.raises(ValueError, match="ref: no column"):
+        spark.stats(frame, ref=[])
+    with pytest.raises(TypeError, match="nope"):
+        spark.corpus_bleu(frame, nope=1)
+    with pytest.raises(ValueError, match="nulls='drop'"):
+        spark.corpus_bleu(frame, nulls="drop")
+
+
+@needs_spark
+def test_no_rows_at_all(frame):
+    for by in (None, "system"):
+        with pytest.raises(InputError, match="no segments at all"):
+            spark.corpus_chrf(frame.where("id < 0"), by=by)
+
+
+@needs_spark
+def test_a_stream_has_no_end(session):
+    stream = session.readStream.format("rate").load()
+    stream = stream.select(F.lit("a").alias("hyp"), F.lit("a").alias("ref"))
+    with pytest.raises(InputError, match="df: a streaming DataFrame, which has no end"):
+        spark.corpus_bleu(stream)
+    assert spark.stats(stream).isStreaming
+
+
+@needs_spark
+def test_what_is_wrong_with_the_text_comes_without_a_traceback(session):
+    bad = F.expr("cast(unhex('61ff') as string)")
+    rows = session.range(3).select(bad.alias("hyp"), F.lit("a").alias("ref"))
+    with pytest.raises(InputError, match="UTF-8") as raised:
+        spark.corpus_bleu(rows)
+    assert "Traceback" not in str(raised.value)
+    assert len(str(raised.value).splitlines()) == 1
+    two = session.createDataFrame(
+        [("a", "x", ["a", "b"])], "hyp string, k string, ref array<string>"
+    )
+    with pytest.raises(InputError, match="defined for one only"):
+        spark.corpus_bleu(two, by="k", reference_length="single")
+
+
+def test_without_pyspark(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    for call in (spark.check, lambda: spark.stats(None), lambda: spark.sentence_bleu("a", "b")):
+        with pytest.raises(ImportError, match=r"pip install 'truebleu\[spark\]'"):
+            call()
+
+
+@needs_spark
+def test_versions_that_do_not_fit(monkeypatch, tmp_path):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(RuntimeError, match=r"needs Java 17 or newer, and JAVA_HOME is .* without"):
+        spark_cluster.check_java()
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n")
+    java.chmod(0o755)
+    with pytest.raises(RuntimeError, match=r"needs Java 17 or newer, and .*java is Java 11"):
+        spark_cluster.check_java()
+    monkeypatch.setenv("JAVA_HOME", "")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RuntimeError, match="no java is on the PATH; install it"):
+        spark_cluster.check_java()
+    monkeypatch.setattr(pyspark, "__version__", "3.3.2")
+    with pytest.raises(RuntimeError, match=r"Spark 3.4 or newer, and here is 3.3.2"):
+        spark.check()
+
+
+def test_a_python_of_workers_that_lacks_what_spark_needs(monkeypatch):
+    """As Spark says it where the environment of the driver is not on the PATH."""
+    told = (
+        "\n  An exception was thrown from the Python worker:\nTraceback (most recent call last):\n"
+        '  File "worker.py", line 1920, in read_udfs\n    import pyarrow as pa\n'
+        "ModuleNotFoundError: No module named 'pyarrow'\n"
+    )
+    monkeypatch.delenv("PYSPARK_PYTHON")
+    error = spark_cluster.said(told)
+    assert isinstance(error, RuntimeError)
+    assert "the workers' Python has no pyarrow. It is python3, as the PATH finds it" in str(error)
+    assert f"here is {sys.executable}: set PYSPARK_PYTHON" in str(error)
+
+
+# Finds truebleu in the folder of this file, before any other.
+SHADOW = """
+import importlib.util, os, sys
+class Shadow:
+    def find_spec(name, path=None, target=None):
+        if name == "truebleu":
+            folder = os.path.join(os.path.dirname(__file__), "truebleu")
+            return importlib.util.spec_from_file_location(
+                name, os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
+            )
+sys.meta_path.insert(0, Shadow)
+"""
+
+
+@pytest.fixture
+def workers(session, tmp_path, monkeypatch):
+    """Workers that have another truebleu, or whatever Python runs first."""
+
+    def shadow(files: dict[str, str], first: str = SHADOW) -> None:
+        for name, text in {**files, "sitecustomize.py": first}.items():
+            path = tmp_path / name
+            path.parent.mkdir(exist_ok=True, parents=True)
+            path.write_text(text)
+        monkeypatch.setitem(session.sparkContext.environment, "PYTHONPATH", str(tmp_path))
+        spark_cluster._checked.clear()
+
+    yield shadow
+    spark_cluster._checked.clear()
+
+
+@needs_spark
+def test_workers_without_truebleu(frame, workers):
+    missing = "raise ModuleNotFoundError(\"No module named 'truebleu'\")"
+    workers({"truebleu/__init__.py": missing})
+    for call in (spark.check, functools.partial(spark.corpus_bleu, frame)):
+        with pytest.raises(
+            RuntimeError, match=r"the worker on .* cannot import truebleu"
+        ) as raised:
+            call()
+        assert "venv-pack" in str(raised.value)
+        assert "Traceback" not in str(raised.value)
+    # Spark's own message has it too, for what runs later.
+    with pytest.raises(Exception, match=r"cannot import truebleu \(No module named 'truebleu'\)"):
+        frame.select(spark.sentence_bleu("hyp", "ref")).collect()
+    with pytest.raises(Exception, match="truebleu says: the worker on"):
+        spark.stats(frame).collect()
+
+
+@needs_spark
+def test_workers_with_another_truebleu(frame, workers):
+    files = ("truebleu/engines/__init__.py", "truebleu/engines/spark_workers.py")
+    workers({"truebleu/__init__.py": "__version__ = '0.0.1'", **dict.fromkeys(files, "")})
+    told = rf"the worker on .* has truebleu 0.0.1, and here is {tb.__version__}; install the same"
+    with pytest.raises(RuntimeError, match=told):
+        spark.corpus_bleu(frame)
+
+
+@needs_spark
+def test_workers_with_another_python(frame, workers):
+    old = "class Old(tuple):\n    major, minor, micro = 3, 9, 1\n"
+    workers({}, f"import sys\n{old}sys.version_info = Old((3, 9, 1, 'final', 0))\n")
+    with pytest.raises(
+        RuntimeError, match=r"workers run Python 3.9 and here is 3\.\d+; Spark needs"
+    ):
+        spark.corpus_bleu(frame)
+
+
+# ---- machines that fail, and Connect ----
+
+
+def reports(*command: str) -> list[dict]:
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+FAILURES = str(Path(__file__).with_name("spark_failures.py"))
+on_linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux's /proc")
+
+
+@needs_spark
+@on_linux
+def test_executors_and_workers_that_are_killed_change_nothing():
+    found = {report["failure"]: report for report in reports(FAILURES)}
+    assert all(report["same"] for report in found.values())
+    assert found["nothing"]["tasks begun"] == 8
+    for failure in ("python_worker_killed", "executor_killed", "executor_killed_after_counting"):
+        assert found[failure]["struck"]
+        # Something was done again, and counted once.
+        assert found[failure]["tasks begun"] > 8
+    # The one that is left may have done all before another was there.
+    assert found["executor_killed"]["executors"] >= 2
+    assert found["executor_killed_after_counting"]["tasks done"] > 8
+
+
+@needs_spark
+@on_linux
+def test_a_task_that_is_copied_counts_once():
+    (found,) = reports(FAILURES, "hosts")
+    assert found["same"]
+    assert found["struck"]
+    assert (found["tasks begun"], found["tasks done"]) == (9, 8)
+
+
+@needs_spark
+def test_spark_connect():
+    pytest.importorskip("grpc_status", reason="Spark Connect needs pyspark[connect]")
+    script = """
+import json
+from pyspark.sql import SparkSession
+session = SparkSession.builder.remote("local[2]").getOrCreate()
+session.conf.set("spark.sql.shuffle.partitions", "3")
+from pyspark.sql import functions as F
+from truebleu.engines import spark
+data = [("x", "a b c", "a b d"), ("y", "a b", "a b")]
+rows = session.createDataFrame(data, "k string, hyp string, ref string")
+sentences = rows.orderBy("k").select(spark.sentence_chrf("hyp", "ref"))
+told = ""
+try:
+    spark.corpus_bleu(rows.withColumn("hyp", F.when(F.col("k") == "x", "a")), by="k")
+except ValueError as error:
+    told = str(error)
+print(json.dumps({
+    "connect": type(rows).__module__,
+    "whole": spark.corpus_chrf(rows).value,
+    "groups": sorted(map(list, spark.corpus_chrf(rows, by="k").collect())),
+    "sentences": [row[0] for row in sentences.collect()],
+    "told": told,
+}))
+"""
+    (found,) = reports("-c", script)
+    assert "connect" in found["connect"]
+    assert found["whole"] == CHRF().score(["a b c", "a b"], ["a b d", "a b"]).value
+    first = CHRF().sentence("a b c", "a b d").value
+    assert found["groups"] == [["x", first, 1], ["y", 100.0, 1]]
+    assert found["sentences"] == [first, 100.0]
+    assert found["told"].startswith("'hyp' is null in 1 row;")

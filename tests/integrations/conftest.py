@@ -1,0 +1,98 @@
+"""What the tests of hosts share: text, a host or the reason why not, and a tiny vocabulary."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "de-en"
+
+
+class Text(NamedTuple):
+    """Segments of the example systems."""
+
+    hypotheses: list[str]
+    references: list[list[str]]
+    """Two a segment."""
+
+    @property
+    def first(self) -> list[str]:
+        return [one for one, _ in self.references]
+
+
+def lines(name: str) -> list[str]:
+    return (EXAMPLES / name).read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture(scope="session")
+def text() -> Text:
+    pairs = zip(lines("reference.a.en"), lines("reference.b.en"), strict=True)
+    return Text(lines("birch.en"), [list(pair) for pair in pairs])
+
+
+def host(name: str) -> Any:
+    """A host's module; a host that is not installed skips the test and says so."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise
+        pytest.skip(f"{name} is not installed; `make hosts` installs it and runs these tests")
+
+
+class Tiny:
+    """A tokenizer of the examples' words, and models of a few weights, made with no network."""
+
+    def __init__(self, texts: list[str]) -> None:
+        tokenizers, self.transformers = host("tokenizers"), host("transformers")
+        words = sorted({word for text in texts for word in text.split()})
+        vocabulary = {word: i for i, word in enumerate(["<pad>", "<eos>", "<unk>", *words])}
+        model = tokenizers.models.WordLevel(vocabulary, unk_token="<unk>")
+        tokenizer = tokenizers.Tokenizer(model)
+        tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+        self.tokenizer = self.transformers.PreTrainedTokenizerFast(
+            tokenizer_object=tokenizer, pad_token="<pad>", eos_token="<eos>", unk_token="<unk>"
+        )
+        self.size = len(vocabulary)
+
+    def causal(self) -> Any:
+        """A model that continues text."""
+        host("torch").manual_seed(1)
+        return self.transformers.LlamaForCausalLM(
+            self.transformers.LlamaConfig(
+                vocab_size=self.size,
+                hidden_size=8,
+                intermediate_size=8,
+                num_hidden_layers=1,
+                num_attention_heads=1,
+                max_position_embeddings=256,
+                pad_token_id=0,
+                eos_token_id=1,
+                bos_token_id=1,
+            )
+        )
+
+    def translator(self) -> Any:
+        """A model that makes text of text."""
+        host("torch").manual_seed(1)
+        return self.transformers.T5ForConditionalGeneration(
+            self.transformers.T5Config(
+                vocab_size=self.size,
+                d_model=8,
+                d_kv=8,
+                d_ff=8,
+                num_layers=1,
+                num_heads=1,
+                pad_token_id=0,
+                eos_token_id=1,
+                decoder_start_token_id=0,
+            )
+        )
+
+
+@pytest.fixture(scope="session")
+def tiny(text: Text) -> Tiny:
+    return Tiny([*text.hypotheses, *text.first])

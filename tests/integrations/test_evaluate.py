@@ -1,0 +1,63 @@
+"""Hugging Face evaluate loads the module file, with no network, and computes truebleu's scores."""
+
+import pytest
+from conftest import host
+
+import truebleu as tb
+from truebleu.integrations import evaluate as ours
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture
+def evaluate(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_EVALUATE_OFFLINE", "1")
+    module = host("evaluate")
+    for name in ("HF_MODULES_CACHE", "HF_METRICS_CACHE", "HF_EVALUATE_CACHE"):
+        monkeypatch.setattr(module.config, name, str(tmp_path / name))
+    return module
+
+
+def test_the_module_file_is_there():
+    assert ours.path().endswith("truebleu_metric.py")
+    with open(ours.path(), encoding="utf-8") as file:
+        imports = [line for line in file if line.startswith(("import ", "from "))]
+    assert all("," not in line for line in imports if line.startswith("import "))
+
+
+def test_loaded_by_its_path(evaluate, text, tmp_path):
+    bleu = evaluate.load(ours.path(), cache_dir=str(tmp_path))
+    result = bleu.compute(predictions=text.hypotheses, references=text.references)
+    assert result == tb.bleu(text.hypotheses, text.references).to_dict()
+    result = bleu.compute(
+        predictions=text.hypotheses, references=text.first, tokenize="intl", lowercase=True
+    )
+    metric = tb.BLEU("intl", lowercase=True)
+    assert result["score"] == metric.score(text.hypotheses, text.first).value
+    assert result["signature"] == str(metric.signature(1))
+
+
+def test_batches_other_metrics_and_references_that_vary_in_number(evaluate, text, tmp_path):
+    varying = [two[: 1 + i % 2] for i, two in enumerate(text.references)]
+    for name, metric in [("chrf", tb.CHRF(word_order=2)), ("bleu", tb.BLEU())]:
+        module = ours.load(name, cache_dir=str(tmp_path))
+        for start in range(0, len(varying), 8):
+            part = slice(start, start + 8)
+            module.add_batch(predictions=text.hypotheses[part], references=varying[part])
+        parameters = {"word_order": 2} if name == "chrf" else {}
+        score = metric.score(text.hypotheses, varying)
+        assert module.compute(**parameters) == score.to_dict()
+
+
+def test_two_predictions_with_two_references_each(evaluate, tmp_path):
+    bleu = ours.load(cache_dir=str(tmp_path))
+    result = bleu.compute(
+        predictions=["a b c d", "e f g h"], references=[["a b c d", "x"], ["y", "e f g h"]]
+    )
+    assert result["score"] == tb.bleu(["a b c d", "e f g h"], ["a b c d", "e f g h"]).value
+
+
+def test_an_unknown_metric():
+    with pytest.raises(ValueError, match="there are bleu, chrf, ter"):
+        ours.load("meteor")

@@ -1,0 +1,124 @@
+"""Trainer's compute_metrics: ids become text, batches add up, and the totals start again."""
+
+from types import SimpleNamespace
+
+import pytest
+from conftest import host
+
+import truebleu as tb
+from truebleu.integrations.transformers import compute_metrics
+
+
+class Words:
+    """A tokenizer whose ids are places in a list; 0 is special."""
+
+    words = ("<pad>", "a", "b", "c", "d", "e")
+
+    def batch_decode(self, rows, skip_special_tokens):
+        assert skip_special_tokens
+        return [" ".join(self.words[number] for number in row if number) for row in rows]
+
+
+def prediction(predictions, label_ids):
+    return SimpleNamespace(predictions=predictions, label_ids=label_ids)
+
+
+BATCHES = [
+    prediction(
+        [[1, 2, 3, 4, 0], [1, 2, -100, -100, -100]], [[1, 2, 3, 5, -100], [1, 2, -100, -100, -100]]
+    ),
+    prediction([[5, 4, 3, 2, 1]], [[5, 4, 3, 2, -100]]),
+]
+HYPOTHESES = ["a b c d", "a b", "e d c b a"]
+REFERENCES = ["a b c e", "a b", "e d c b"]
+
+
+def test_a_whole_evaluation_in_one_call():
+    whole = prediction(
+        [*BATCHES[0].predictions, *BATCHES[1].predictions],
+        [*BATCHES[0].label_ids, *BATCHES[1].label_ids],
+    )
+    compute = compute_metrics(Words(), ["bleu", tb.CHRF(word_order=2), "ter"])
+    assert compute(whole) == {
+        "bleu": tb.bleu(HYPOTHESES, REFERENCES).value,
+        "chrf": tb.CHRF(word_order=2).score(HYPOTHESES, REFERENCES).value,
+        "ter": tb.ter(HYPOTHESES, REFERENCES).value,
+    }
+
+
+def test_batch_by_batch_and_then_from_the_start():
+    compute = compute_metrics(Words(), tokenize="none")
+    expected = {"bleu": tb.BLEU("none").score(HYPOTHESES, REFERENCES).value}
+    for _ in range(2):
+        assert compute(BATCHES[0], compute_result=False) == {}
+        assert compute(BATCHES[1], compute_result=True) == expected
+    compute(BATCHES[0], compute_result=False)
+    compute.reset()
+    compute(BATCHES[0], compute_result=False)
+    assert compute(BATCHES[1]) == expected
+
+
+def test_logits_are_refused_with_what_to_do():
+    numpy = pytest.importorskip("numpy")
+    logits = prediction(numpy.zeros((2, 5, 6)), numpy.zeros((2, 5), int))
+    with pytest.raises(tb.InputError, match=r"shape \(2, 5, 6\).*predict_with_generate=True"):
+        compute_metrics(Words())(logits)
+
+
+def test_two_metrics_of_one_name():
+    with pytest.raises(ValueError, match="same key"):
+        compute_metrics(Words(), ["bleu", "bleu"])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("by_batch", [False, True])
+def test_seq2seq_trainer_evaluates_with_it(text, tiny, tmp_path, by_batch):
+    """The real trainer, with a model of a few weights; what it generated is scored again."""
+    torch, transformers = host("torch"), host("transformers")
+    rows = [
+        {"input_ids": ids, "labels": labels}
+        for ids, labels in zip(
+            tiny.tokenizer(text.hypotheses[:10]).input_ids,
+            tiny.tokenizer(text.first[:10]).input_ids,
+            strict=True,
+        )
+    ]
+    generated = []
+
+    class Recording(type(tiny.tokenizer)):
+        def batch_decode(self, sequences, *args, **options):
+            generated.append(super().batch_decode(sequences, *args, **options))
+            return generated[-1]
+
+    tokenizer = Recording(
+        tokenizer_object=tiny.tokenizer.backend_tokenizer,
+        pad_token="<pad>",
+        eos_token="<eos>",
+        unk_token="<unk>",
+    )
+    model = tiny.translator()
+    model.generation_config.max_new_tokens = 9
+    trainer = transformers.Seq2SeqTrainer(
+        model,
+        transformers.Seq2SeqTrainingArguments(
+            str(tmp_path),
+            predict_with_generate=True,
+            batch_eval_metrics=by_batch,
+            per_device_eval_batch_size=4,
+            report_to=[],
+            use_cpu=True,
+        ),
+        eval_dataset=rows,
+        data_collator=transformers.DataCollatorForSeq2Seq(tiny.tokenizer, model=model),
+        compute_metrics=compute_metrics(tokenizer, ["bleu", "chrf"]),
+    )
+    for _ in range(2):
+        generated.clear()
+        result = trainer.evaluate()
+        hypotheses = [one for batch in generated[::2] for one in batch]
+        references = [one for batch in generated[1::2] for one in batch]
+        assert len(generated) == (6 if by_batch else 2)
+        assert references == text.first[:10]
+        assert result["eval_bleu"] == tb.bleu(hypotheses, references).value
+        assert result["eval_chrf"] == tb.chrf(hypotheses, references).value
+    assert torch.is_grad_enabled()

@@ -1,0 +1,139 @@
+"""Rewards: what GRPOTrainer passes, what it gets, and what is said of columns that do not fit."""
+
+import pytest
+from conftest import host
+
+import truebleu as tb
+from truebleu.integrations.trl import bleu_reward, chrf_reward
+
+
+def test_rewards_are_sentence_scores_times_the_scale(text):
+    metric = tb.BLEU("intl", lowercase=True)
+    rewards = bleu_reward("answer", scale=0.5, tokenize="intl", lowercase=True)(
+        completions=text.hypotheses, answer=text.first
+    )
+    pairs = zip(text.hypotheses, text.first, strict=True)
+    assert rewards == [metric.sentence(*pair).value * 0.5 for pair in pairs]
+
+
+def test_chrf_rewards(text):
+    rewards = chrf_reward(word_order=2)(completions=text.hypotheses, reference=text.references)
+    pairs = zip(text.hypotheses, text.references, strict=True)
+    assert rewards == [tb.CHRF(word_order=2).sentence(*pair).value * 0.01 for pair in pairs]
+
+
+# sacreBLEU's score of a text that equals its reference is not always 100 to the last bit.
+def full(text):
+    return tb.BLEU().sentence(text, [text]).value * 0.01
+
+
+def test_a_completion_shorter_than_the_longest_n_gram_is_no_zero():
+    assert bleu_reward()(completions=["the cat"], reference=["the cat"]) == [full("the cat")]
+    assert full("the cat") == pytest.approx(1)
+
+
+def test_completions_may_be_conversations():
+    said = [
+        [{"role": "assistant", "content": "it rains"}],
+        [
+            {"role": "assistant", "content": None, "tool_calls": []},
+            {"role": "tool", "content": "wet"},
+            {"role": "assistant", "content": "it rains"},
+        ],
+        [{"role": "assistant", "content": [{"type": "text", "text": "it rains"}]}],
+        [{"role": "assistant", "content": None}],
+    ]
+    assert bleu_reward()(completions=said, reference=["it rains"] * 4) == [
+        *[full("it rains")] * 3,
+        0.0,
+    ]
+
+
+def test_no_reference_is_no_reward():
+    rewards = bleu_reward()(
+        completions=["a b", "a b", "a b", "a b", "x"],
+        reference=[None, "a b", [], [None, "a b"], [None]],
+    )
+    assert rewards == [None, full("a b"), None, full("a b"), None]
+    assert bleu_reward()(completions=["a"], reference=[None]) == [None]
+    assert bleu_reward()(completions=[], reference=[]) == []
+
+
+def test_two_completions_with_two_references_each():
+    rewards = bleu_reward()(completions=["a b", "c d"], reference=[["a b", "x"], ["x", "c d"]])
+    assert rewards == [full("a b"), full("c d")]
+
+
+def test_names_are_what_logs_show():
+    assert bleu_reward().__name__ == "bleu_reward"
+    assert chrf_reward().__name__ == "chrf_reward"
+    assert bleu_reward(name="bleu_zh", tokenize="zh").__name__ == "bleu_zh"
+
+
+@pytest.mark.parametrize(
+    ("completions", "columns", "message"),
+    [
+        (["a"], {"references": ["a"]}, "no column 'reference'.*'references'.*reference_column="),
+        (["a", "b"], {"reference": ["a"]}, "2 completions and 1 of 'reference'"),
+        (["a", None], {"reference": ["a", "a"]}, "completion 2 is None; a string is meant"),
+        (
+            [[{"role": "assistant"}]],
+            {"reference": ["a"]},
+            r"completion 1 is .*'role': 'assistant'}\]; a string",
+        ),
+        ([[]], {"reference": ["a"]}, r"completion 1 is \[\]"),
+        (["a"], {"reference": [7]}, "'reference' of completion 1 is 7; a string, a list"),
+        (["a"], {"reference": [["a", 7]]}, "'reference' of completion 1 is"),
+    ],
+)
+def test_what_does_not_fit_is_named(completions, columns, message):
+    with pytest.raises(tb.InputError, match=message):
+        bleu_reward()(completions=completions, **columns)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_grpo_trainer_trains_with_it(text, tmp_path, tiny):
+    """Two steps of the real trainer, with a model of a few weights."""
+    datasets, trl = host("datasets"), host("trl")
+    seen = []
+
+    def recorded(reward):
+        def called(**columns):
+            seen.append((reward.__name__, columns, reward(**columns)))
+            return seen[-1][2]
+
+        called.__name__ = reward.__name__
+        return called
+
+    trainer = trl.GRPOTrainer(
+        model=tiny.causal(),
+        processing_class=tiny.tokenizer,
+        reward_funcs=[recorded(bleu_reward()), recorded(chrf_reward(name="chrf_too"))],
+        train_dataset=datasets.Dataset.from_dict(
+            {"prompt": text.hypotheses[:8], "reference": [None, *text.references[1:8]]}
+        ),
+        args=trl.GRPOConfig(
+            output_dir=str(tmp_path),
+            per_device_train_batch_size=4,
+            num_generations=2,
+            max_completion_length=6,
+            max_steps=2,
+            report_to=[],
+            use_cpu=True,
+            save_strategy="no",
+            logging_steps=1,
+        ),
+    )
+    trainer.train()
+    logged = trainer.state.log_history[0]
+    assert {"rewards/bleu_reward/mean", "rewards/chrf_too/mean"} <= set(logged)
+    assert {name for name, _, _ in seen} == {"bleu_reward", "chrf_too"}
+    for name, columns, rewards in seen:
+        metric = tb.BLEU() if name == "bleu_reward" else tb.CHRF()
+        assert len(rewards) == len(columns["completions"])
+        for completion, references, reward in zip(
+            columns["completions"], columns["reference"], rewards, strict=True
+        ):
+            missing = references is None
+            expected = None if missing else metric.sentence(completion, references).value * 0.01
+            assert reward == expected

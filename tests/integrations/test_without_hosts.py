@@ -1,0 +1,86 @@
+"""A host that is not installed is named, and how to install it; truebleu itself needs none."""
+
+import importlib
+import sys
+
+import pytest
+
+import truebleu as tb
+from truebleu.integrations import metric_of, per_segment
+
+
+def absent(monkeypatch, *names):
+    for loaded in list(sys.modules):
+        if loaded.startswith("truebleu.integrations.") or loaded.split(".")[0] in names:
+            monkeypatch.delitem(sys.modules, loaded)
+    for name in names:
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+def torchmetrics():
+    importlib.import_module("truebleu.integrations.torchmetrics")
+
+
+def inspect_ai():
+    importlib.import_module("truebleu.integrations.inspect_ai")
+
+
+def torch():
+    importlib.import_module("truebleu.integrations.torch").all_reduce_(tb.Accumulator())
+
+
+def lm_eval():
+    importlib.import_module("truebleu.integrations.lm_eval").register()
+
+
+def lighteval():
+    importlib.import_module("truebleu.integrations.lighteval").corpus_metric()
+
+
+def evaluate():
+    importlib.import_module("truebleu.integrations.evaluate").load()
+
+
+@pytest.mark.parametrize(
+    ("use", "module", "package"),
+    [
+        (torchmetrics, "torch", "torch"),
+        (inspect_ai, "inspect_ai", "inspect-ai"),
+        (torch, "torch", "torch"),
+        (lm_eval, "lm_eval", "lm-eval"),
+        (lighteval, "lighteval", "lighteval"),
+        (evaluate, "evaluate", "evaluate"),
+    ],
+)
+def test_what_to_install_is_said_when_the_host_is_used(monkeypatch, use, module, package):
+    absent(monkeypatch, module)
+    with pytest.raises(ImportError, match=f"needs {package}, .* pip install {package}$"):
+        use()
+
+
+def test_what_a_host_itself_lacks_is_the_hosts_to_say(monkeypatch, tmp_path):
+    (tmp_path / "broken_host.py").write_text("import something_it_needs\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    from truebleu.integrations import needed
+
+    with pytest.raises(ModuleNotFoundError, match="something_it_needs"):
+        needed("broken_host", "broken-host", "this test")
+
+
+def test_metrics_are_given_or_named():
+    assert metric_of(None, {"tokenize": "intl"}) == tb.BLEU("intl")
+    assert metric_of("ter", {}) == tb.TER()
+    assert metric_of(tb.CHRF(), {}) == tb.CHRF()
+    with pytest.raises(ValueError, match=r"no metric is called 'blue'.*bleu, chrf, ter"):
+        metric_of("blue", {})
+    with pytest.raises(TypeError, match="parameters \\(tokenize\\) go with a metric's name"):
+        metric_of(tb.BLEU(), {"tokenize": "intl"})
+    with pytest.raises(ValueError, match="mean of segments"):
+        metric_of("bleu", {"aggregate": "segments"})
+
+
+def test_two_segments_of_two_references_are_not_taken_for_streams():
+    hypotheses, references = ["a b", "c d"], [["a b", "b"], ["c", "c d"]]
+    with pytest.raises(tb.InputError, match="2 streams of 2"):
+        tb.BLEU(max_order=1).score(hypotheses, references)
+    assert tb.BLEU(max_order=1).score(hypotheses, per_segment(references)).matches == (4,)

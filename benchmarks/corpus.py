@@ -144,6 +144,42 @@ def chinese() -> Corpus:
     return _made("chinese", SIDE_CORPUS, 1, _chinese)
 
 
+def candidates(count: int) -> Path:
+    """So many candidates for one segment: systems' outputs with words exchanged and left out.
+
+    They are what samples of one model look like: alike, and 25 to 30 words long.
+    """
+    path = CACHE / "candidates" / f"{count}.txt"
+    if not path.exists():
+        generator = random.Random(SEED)
+        systems = [line.split(" ") for line in _one_segment()]
+        pool = [word for words in systems for word in words]
+        lines = []
+        for _ in range(count):
+            words = [
+                generator.choice(pool) if generator.random() < 0.1 else word
+                for word in generator.choice(systems)
+            ]
+            if generator.random() < 1 / 3:
+                del words[generator.randrange(len(words))]
+            lines.append(f"{' '.join(words)}\n")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(lines), "utf-8", newline="\n")
+    return path
+
+
+def _one_segment() -> list[str]:
+    """What several systems gave for one segment of some 200 characters."""
+    if FROM_WMT22:
+        outputs = sorted((WMT22 / "system-outputs").glob("generaltest2022.de-en.hyp.*.en"))
+        systems = [list(read_lines(path)) for path in outputs]
+    else:
+        folder = sorted((EXAMPLES / "de-en").glob("*.en"))
+        systems = [list(read_lines(path)) for path in folder]
+    segments = [list(texts) for texts in zip(*systems, strict=True)]
+    return min(segments, key=lambda texts: abs(sum(map(len, texts)) / len(texts) - 210))
+
+
 def four_references() -> Corpus:
     """As `million`, with three other systems' outputs as further references."""
     return _made("four-references", SIDE_CORPUS, 4, lambda: _european(references=4))

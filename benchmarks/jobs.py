@@ -6,6 +6,7 @@ Only the call is timed, after the library is imported and the text is in memory 
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import sys
 import time
@@ -69,6 +70,32 @@ def score_arrow(hypotheses: str, reference: str) -> dict[str, Any]:
 
     metric, hyps, refs = tb.BLEU(), pa.array(lines(hypotheses)), pa.array(lines(reference))
     return timed(lambda: metric.score(hyps, refs).value)
+
+
+def sums(layout: str, by: str, bucket: str, hypotheses: str, reference: str) -> dict[str, Any]:
+    """Totals of groups of a table in memory: 8 systems, a row for each of a segment's outputs."""
+    import pyarrow as pa
+
+    import truebleu as tb
+    from truebleu.engines import Sums
+
+    hyps, refs = lines(hypotheses), lines(reference)
+    form = getattr(pa, "string" if layout == "dictionary" else layout)()
+    names = pa.array([f"system {i % 8}" for i in range(len(hyps))], form)
+    columns = {
+        "hyp": pa.array(hyps, form),
+        "ref": pa.array(refs, form),
+        "system": names.dictionary_encode() if layout == "dictionary" else names,
+        "id": pa.array([i // 8 for i in range(len(hyps))]),
+    }
+    table = pa.table(columns)
+    buckets = ("id", int(bucket)) if bucket != "0" else None
+
+    def work() -> float:
+        made = Sums(tb.BLEU(), by=tuple(by.split()), bucket=buckets).update(table)
+        return float(made.score())
+
+    return timed(work)
 
 
 def segments(hypotheses: str, reference: str) -> dict[str, Any]:
@@ -167,7 +194,85 @@ def as_sacrebleu_tests(test: str, count: str, hypotheses: str, reference: str) -
     return timed(work)
 
 
+def _peak_resident() -> int:
+    """The largest this process was, in bytes. getrusage would count what it was forked from."""
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(status.split("VmHWM:")[1].split()[0])
+
+
+def score_table(engine: str, folder: str) -> dict[str, Any]:
+    """BLEU of a folder of Parquet files, and the peak resident memory in bytes."""
+    if engine == "duckdb":
+        from truebleu.engines import duckdb
+
+        report = timed(lambda: duckdb.corpus_bleu(Path(folder)).value)
+    else:
+        import polars as pl
+
+        from truebleu.engines import polars
+
+        frame = pl.scan_parquet(f"{folder}/*.parquet")
+        report = timed(lambda: polars.corpus_bleu(frame).value)
+    report["result"] = report["result"], _peak_resident()
+    return report
+
+
+def score_table_in_memory(folder: str) -> dict[str, Any]:
+    """The kernel alone: the same rows as Arrow batches in memory."""
+    import pyarrow.parquet as pq
+
+    from truebleu.engines import Sums
+
+    table = pq.read_table(folder, columns=["hyp", "ref"])
+    report = timed(lambda: Sums("bleu").update(table).score().value)
+    report["result"] = report["result"], None
+    return report
+
+
+def rewards(name: str, shape: str, size: str, hypotheses: str, reference: str) -> dict[str, Any]:
+    """Calls of a reward function as TRL makes them, with so many completions each."""
+    from truebleu.integrations import trl
+
+    reward, step = getattr(trl, name)(), int(size)
+    pairs = list(zip(lines(hypotheses), lines(reference), strict=True))
+    calls: list[tuple[list[Any], list[str]]] = []
+    for start in range(0, len(pairs), step):
+        texts, references = zip(*pairs[start : start + step], strict=True)
+        messages = [[{"role": "assistant", "content": text}] for text in texts]
+        calls.append((messages if shape == "messages" else list(texts), list(references)))
+    report = timed(
+        lambda: [reward(completions=texts, reference=references) for texts, references in calls]
+    )
+    report["result"] = [value for call in report["result"] for value in call]
+    return report
+
+
 # ---- peers ----
+
+
+def sacrebleu_parquet(rows: str, folder: str) -> dict[str, Any]:
+    """A loop over batches of rows as Python has them, with sacreBLEU's statistics added up."""
+    import pyarrow.dataset as ds
+    from sacrebleu.metrics.bleu import BLEU
+
+    metric, count = BLEU(), int(rows)
+
+    def work() -> float:
+        totals, left = [0] * 10, count
+        for batch in ds.dataset(folder).to_batches(columns=["hyp", "ref"], batch_size=10_000):
+            texts = [column.to_pylist()[:left] for column in batch.columns]
+            left -= len(texts[0])
+            for hyp, ref in zip(*texts, strict=True):
+                row = metric._compute_segment_statistics(  # noqa: SLF001
+                    metric._preprocess_segment(hyp),  # noqa: SLF001
+                    metric._extract_reference_info([metric._preprocess_segment(ref)]),  # noqa: SLF001
+                )
+                totals = [total + value for total, value in zip(totals, row, strict=True)]
+            if not left:
+                break
+        return float(metric._compute_score_from_stats(totals).score)  # noqa: SLF001
+
+    return timed(work)
 
 
 def sacrebleu_corpus(hypotheses: str, *references: str) -> dict[str, Any]:
@@ -207,6 +312,14 @@ def sacrebleu_sentences(hypotheses: str, reference: str) -> dict[str, Any]:
     return timed(lambda: [sacrebleu.sentence_bleu(hyp, [ref]).score for hyp, ref in pairs])
 
 
+def sacrebleu_rewards(metric: str, hypotheses: str, reference: str) -> dict[str, Any]:
+    import sacrebleu
+
+    score = getattr(sacrebleu, f"sentence_{metric}")
+    pairs = list(zip(lines(hypotheses), lines(reference), strict=True))
+    return timed(lambda: [score(hyp, [ref]).score * 0.01 for hyp, ref in pairs])
+
+
 def sacrebleu_tests(test: str, count: str, hypotheses: str, reference: str) -> Any:
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.significance import PairedTest
@@ -226,6 +339,155 @@ def bleuscore_corpus(hypotheses: str, reference: str) -> dict[str, Any]:
 
     hyps, refs = lines(hypotheses), [[ref] for ref in lines(reference)]
     return timed(lambda: 100 * bleuscore.compute(refs, hyps, ref_len_method="closest")["bleu"])
+
+
+# ---- sets of texts ----
+
+SCORED_CANDIDATES = 2
+"""Candidates that a slow peer scores against all the others."""
+
+
+def self_bleu(count: str, workers: str, path: str) -> dict[str, Any]:
+    """The score of each of the first sentences with all the others as references."""
+    import truebleu as tb
+
+    texts, call = lines(path)[: int(count)], tb.self_bleu
+    report = timed(lambda: call(texts, workers=int(workers)))
+    report["result"] = report["result"].details()["segments"]
+    return report
+
+
+def fast_bleu_self(count: str, path: str) -> dict[str, Any]:
+    """The same; None where the length of another text is not the sentence's own.
+
+    There fast-bleu looks at one length too many, and has no penalty that is defined.
+    """
+    from collections import Counter
+
+    from fast_bleu import SelfBLEU
+
+    texts = [line.split() for line in lines(path)[: int(count)]]
+    report = timed(lambda: SelfBLEU(texts, {4: (0.25,) * 4}).get_score()[4])
+    lengths = Counter(map(len, texts))
+    report["result"] = [
+        100 * score if lengths[len(text)] > 1 else None
+        for text, score in zip(texts, report["result"], strict=True)
+    ]
+    return report
+
+
+def nltk_self_bleu(count: str, scored: str, path: str) -> dict[str, Any]:
+    """The first few of the same, in Texygen's loop."""
+    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+    texts = [line.split() for line in lines(path)[: int(count)]]
+    smoothing = SmoothingFunction().method1
+    return timed(
+        lambda: [
+            100 * sentence_bleu(texts[:i] + texts[i + 1 :], texts[i], smoothing_function=smoothing)
+            for i in range(int(scored))
+        ]
+    )
+
+
+def distinct_n(path: str) -> dict[str, Any]:
+    import truebleu as tb
+
+    texts, call = lines(path), tb.distinct_n
+    report = timed(lambda: call(texts, 2))
+    report["result"] = [report["result"].distinct, report["result"].ngrams]
+    return report
+
+
+def set_of_pairs(path: str) -> dict[str, Any]:
+    """Distinct 2-grams with a set of tuples."""
+    texts = lines(path)
+
+    def work() -> list[int]:
+        different: set[tuple[str, str]] = set()
+        count = 0
+        for text in texts:
+            tokens = text.split()
+            different.update(itertools.pairwise(tokens))
+            count += max(0, len(tokens) - 1)
+        return [len(different), count]
+
+    return timed(work)
+
+
+def mbr(sources: str, candidates: str) -> dict[str, Any]:
+    """The expected scores of the candidates of many sources, which are the same here."""
+    import truebleu as tb
+
+    copies, call = [lines(candidates) for _ in range(int(sources))], tb.mbr
+    report = timed(lambda: call(copies))
+    report["result"] = report["result"][0].expected.tolist()
+    return report
+
+
+def sacrebleu_expected(candidates: str) -> dict[str, Any]:
+    """The expected scores of the first few candidates, one call a pair."""
+    import sacrebleu
+
+    texts = lines(candidates)
+
+    def expected(one: str) -> float:
+        scores = [sacrebleu.sentence_bleu(one, [other]).score for other in texts]
+        return float(sum(scores) / len(scores))
+
+    return timed(lambda: [expected(one) for one in texts[:SCORED_CANDIDATES]])
+
+
+# ---- all pairs ----
+
+PEER_COLUMNS = 2
+"""References that slow peers score all hypotheses against."""
+
+
+def matrix(metric: str, times: str, candidates: str) -> dict[str, Any]:
+    """Every candidate against every one, so many times, from fresh strings each time."""
+    import truebleu as tb
+
+    made = tb.BLEU() if metric == "bleu" else tb.CHRF()
+    copies = [(lines(candidates), lines(candidates)) for _ in range(int(times))]
+    report = timed(lambda: [made.matrix(*texts) for texts in copies])
+    report["result"] = [list(row)[:PEER_COLUMNS] for row in report["result"][0]]
+    return report
+
+
+def large_matrix(metric: str, workers: str, candidates: str) -> dict[str, Any]:
+    """Every candidate against every one; the result is how many bytes the peak of memory rose."""
+    import truebleu as tb
+
+    made, texts = tb.BLEU() if metric == "bleu" else tb.CHRF(), lines(candidates)
+    before = _peak_resident()
+    report = timed(lambda: made.matrix(texts, workers=int(workers)))
+    report["result"] = _peak_resident() - before
+    return report
+
+
+def sacrebleu_pairs(metric: str, candidates: str) -> dict[str, Any]:
+    """Each candidate against the first few, one call a pair."""
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
+
+    texts = lines(candidates)
+    made = BLEU(effective_order=True) if metric == "bleu" else CHRF()
+    return timed(
+        lambda: [
+            [made.sentence_score(one, [other]).score for other in texts[:PEER_COLUMNS]]
+            for one in texts
+        ]
+    )
+
+
+def fastchrf_pairs(candidates: str) -> dict[str, Any]:
+    from fastchrf import pairwise_chrf
+
+    texts = lines(candidates)
+    report = timed(lambda: pairwise_chrf([texts], [texts])[0])
+    report["result"] = [row[:PEER_COLUMNS] for row in report["result"]]
+    return report
 
 
 # ---- NLTK, and what stands for it ----

@@ -118,6 +118,49 @@ def in_turn(runs: int, contenders: Mapping[str, Callable[[], Cost]]) -> dict[str
     return {name: Costs(tuple(costs[name] for costs in rounds)) for name in contenders}
 
 
+# ---- engines ----
+
+
+def python_with(package: str) -> Path | None:
+    """The Python that has a package: this one, or that of an engine's own environment.
+
+    `make engines` makes them: Spark and Ray are large, or want other releases of what others want.
+    """
+    names = {"pyspark": "-spark", "ray": "-ray"}
+    for prefix in (sys.prefix, sys.prefix + names[package]):
+        if list(Path(prefix).glob(f"lib/python*/site-packages/{package}")):
+            return Path(prefix, "bin", "python")
+    return None
+
+
+def tree_seconds() -> float:
+    """Processor time of this process, those under it, and those of them that have ended."""
+    ticks = 0
+    for process in tree(os.getpid()):
+        # The children's time in a process's figures is of those that have ended.
+        ticks += sum(map(int, _stat(process)[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def tree(root: int) -> list[int]:
+    """The numbers of a process and of all those under it."""
+    processes = (int(path.name) for path in Path("/proc").glob("[0-9]*"))
+    parents = {process: fields[1] for process in processes if (fields := _stat(process))}
+    found = [root]
+    for process in found:
+        found += [child for child, parent in parents.items() if int(parent) == process]
+    return found
+
+
+def _stat(process: int) -> list[str]:
+    """The fields of /proc/PID/stat from the state on; none if it has ended."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    return text.rpartition(")")[2].split()
+
+
 # ---- memory ----
 
 

@@ -14,7 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 import corpus
 import in_browser
-from measure import Cost, Costs, at_once, in_turn, job, private_memory, process, python, script
+import ray_engine
+import spark_engine
+from measure import (
+    Cost,
+    Costs,
+    at_once,
+    in_turn,
+    job,
+    private_memory,
+    process,
+    python,
+    python_with,
+    script,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -549,6 +562,53 @@ def report(runs: int) -> Iterator[Row]:
                     if figures[name] > most
                 ),
             )
+
+
+# ---- engines ----
+
+
+@benchmark
+def ray(runs: int) -> Iterator[Row]:
+    """BLEU on Ray Data beside Ray's own cost, and with two workers beside one."""
+    yield from (Row(**row) for row in ray_engine.rows(runs))
+
+
+@benchmark
+def spark(runs: int) -> Iterator[Row]:
+    """Spark beyond the kernel, beside its own cost of moving rows; two executors against one."""
+    number = spark_engine.ROWS
+    beyond = f"Spark, {number // 1_000_000} M rows, sums by system, beyond the kernel, a row"
+    weak = "Spark, 2 executors of a core each for twice the rows, elapsed"
+    if python_with("pyspark") is None:
+        for work, target in ((beyond, "≤ 1.3 × moving the rows"), (weak, "≥ 1.7 ×")):
+            yield Row(work, target, "not measured: needs Spark (make engines)")
+        return
+    cost = spark_engine.measured("overhead", number, runs)
+    transfer, stats, kernel = (
+        spark_engine.medians(cost["ns"])[name] for name in ("transfer", "stats", "kernel")
+    )
+    yield Row(
+        beyond,
+        "≤ 1.3 × moving the rows to Python",
+        f"{stats - kernel:.0f} ns",
+        f"moving {transfer:.0f} ns (kernel {kernel:.0f} ns)",
+        f"{(stats - kernel) / transfer:.2f} ×",
+        stats - kernel <= 1.3 * transfer,
+        cost,
+    )
+    cost = spark_engine.measured("scaling", number, runs)
+    seconds = spark_engine.medians(cost["seconds"])
+    one, two = seconds["executors 1"], seconds["executors 2"]
+    possible = 2 * seconds["alone 1"] / seconds["alone 2"]
+    yield Row(
+        weak,
+        "≥ 1.7 × the rows a second",
+        f"{two:.2f} s",
+        f"1 executor {one:.2f} s; 2 processes of the kernel at once reach {possible:.2f} ×",
+        f"{2 * one / two:.2f} ×",
+        None if possible < IDLE_ENOUGH and 2 * one < 1.7 * two else 2 * one >= 1.7 * two,
+        cost,
+    )
 
 
 # ---- significance ----

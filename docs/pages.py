@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from textwrap import fill
 
+import at_scale
 import by_hand
 import cannot_see
 import significance
@@ -21,6 +22,7 @@ PAGES = {
     "which-bleu.md": which_bleu.page,
     "what-bleu-cannot-see.md": cannot_see.page,
     "significance.md": significance.page,
+    "at-scale.md": at_scale.page,
 }
 
 

@@ -1,0 +1,224 @@
+"""What Spark costs beyond the kernel, and what a second executor gains.
+
+Spark has an environment of its own (`make engines` makes it), so what is measured runs in a process
+of that environment: `python benchmarks/spark_engine.py NAME ARGUMENT...` prints JSON, and `rows.py`
+makes rows of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import corpus
+from measure import python_with, tree, tree_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SYSTEMS = 8
+FILES = 16
+ROWS = 4_000_000
+
+
+def measured(name: str, *arguments: object) -> dict[str, Any]:
+    """What a function of this file gives in a fresh process of Spark's environment."""
+    command = [python_with("pyspark"), __file__, name, *arguments]
+    path = os.pathsep.join([str(corpus.ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [str(word) for word in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        check=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path, "PYSPARK_PYTHON": str(command[0])},
+    )
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+# ---- in Spark's environment ----
+
+
+def overhead(rows: str, runs: str) -> dict[str, Any]:
+    """Nanoseconds of processor time a row, of all processes together, with everything warm.
+
+    transfer: the rows are moved to Python, which drops them. stats: they are summed up by system.
+    kernel: `Sums` of the same rows as they lie in memory, without Spark.
+    """
+    import pyarrow.parquet as pq
+
+    from truebleu.engines import spark
+    from truebleu.engines.sums import Sums
+
+    folder, number = table(int(rows)), int(rows)
+    in_memory = pq.read_table(folder)
+    session = _session("local[1]")
+    frame = session.read.parquet(str(folder))
+
+    def kernel() -> None:
+        Sums("bleu", by="system").update(in_memory)
+
+    contenders: dict[str, Callable[[], Any]] = {
+        "transfer": lambda: frame.mapInArrow(_dropped(), "n long").collect(),
+        "stats": lambda: spark.stats(frame, by="system").collect(),
+        "stats of three metrics": lambda: spark.stats(
+            frame, by="system", metrics=("bleu", "chrf", "ter")
+        ).collect(),
+        "kernel": kernel,
+    }
+    if number > 1_000_000:
+        del contenders["stats of three metrics"]
+    found: dict[str, list[float]] = {name: [] for name in contenders}
+    for turn in range(int(runs) + 2):  # the first two warm up the compiler of Java
+        for name, run in contenders.items():
+            before = tree_seconds()
+            run()
+            if turn >= 2:
+                found[name].append((tree_seconds() - before) * 1e9 / number)
+    session.stop()
+    return {"ns": found, "load": os.getloadavg()[0]}
+
+
+def scaling(rows: str, runs: str) -> dict[str, Any]:
+    """Seconds for as many rows an executor, with one executor and with two, of a core each.
+
+    alone: the kernel over as many rows, in one process and in two at once, which shows what two
+    cores are good for at the time. processor: of all processes, in seconds, with executors 1 and 2.
+    """
+    from truebleu.engines import spark
+
+    found: dict[str, list[float]] = {}
+    processor: dict[str, list[float]] = {}
+    folder = table(int(rows))
+    for executors in (1, 2):
+        session = _session(f"local-cluster[{executors},1,2048]")
+        frame = session.read.parquet(*[str(folder)] * executors)
+        spark.stats(frame, by="system").collect()
+        _pin(executors)
+        for turn in range(int(runs) + 1):
+            start, before = time.perf_counter(), tree_seconds()
+            states = spark.stats(frame, by="system").collect()
+            if turn:
+                name = f"executors {executors}"
+                found.setdefault(name, []).append(time.perf_counter() - start)
+                processor.setdefault(name, []).append(tree_seconds() - before)
+        assert sum(row.segments for row in states) == executors * int(rows)
+        session.stop()
+    for processes in (1, 2):
+        command = [sys.executable, __file__, "kernel_alone", rows]
+        for _ in range(int(runs)):
+            each = [
+                subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+                for _ in range(processes)
+            ]
+            took = [json.loads(process.communicate()[0])["elapsed"] for process in each]
+            found.setdefault(f"alone {processes}", []).append(max(took))
+    return {"seconds": found, "processor": processor, "load": os.getloadavg()[0]}
+
+
+def kernel_alone(rows: str) -> dict[str, Any]:
+    """Seconds of the kernel over the rows in memory, a few times over."""
+    import pyarrow.parquet as pq
+
+    from truebleu.engines.sums import Sums
+
+    in_memory = pq.read_table(table(int(rows)))
+    start = time.perf_counter()
+    for _ in range(3):
+        Sums("bleu", by="system").update(in_memory)
+    return {"elapsed": time.perf_counter() - start}
+
+
+def table(rows: int) -> Path:
+    """Rows of system, hypothesis and reference as Parquet files, made once."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = corpus.CACHE / f"spark-{rows}"
+    if folder.exists():
+        return folder
+    million = corpus.million()
+    unfinished = folder.with_suffix(".part")
+    unfinished.mkdir(parents=True, exist_ok=True)
+    again = itertools.cycle(million.files[:2])
+    texts = [_forever(next(again)) for _ in million.files[:2]]
+    for number in range(FILES):
+        share = rows * (number + 1) // FILES - rows * number // FILES
+        columns = [list(itertools.islice(text, share)) for text in texts]
+        systems = [f"system {row % SYSTEMS}" for row in range(share)]
+        data = pa.table({"system": systems, "hyp": columns[0], "ref": columns[1]})
+        pq.write_table(data, unfinished / f"{number:02}.parquet", compression="zstd")
+    unfinished.rename(folder)
+    return folder
+
+
+def _forever(path: Path) -> Iterator[str]:
+    while True:
+        yield from corpus.read_lines(path)
+
+
+def _session(master: str) -> Any:
+    from pyspark.sql import SparkSession
+
+    path = os.environ["PYTHONPATH"]
+    session = (
+        SparkSession.builder.master(master)
+        .config("spark.executorEnv.PYTHONPATH", path)
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.memory", "2g")
+        .config("spark.executor.memory", "2g")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "4")
+        .config("spark.sql.files.maxPartitionBytes", "16m")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def _dropped() -> Any:
+    def dropped(batches):  # type: ignore[no-untyped-def]
+        import pyarrow as pa
+
+        rows = 0
+        for batch in batches:
+            rows += batch.num_rows
+        yield pa.record_batch({"n": [rows]})
+
+    return dropped
+
+
+# ---- processes ----
+
+
+def _pin(executors: int) -> None:
+    """Each executor, and the Python workers under it, on a core of its own."""
+    java = [process for process in tree(os.getpid()) if _is_executor(process)]
+    assert len(java) == executors
+    for core, executor in zip(sorted(os.sched_getaffinity(0)), java, strict=False):
+        for process in tree(executor):
+            for thread in Path(f"/proc/{process}/task").iterdir():
+                os.sched_setaffinity(int(thread.name), {core})
+
+
+def _is_executor(process: int) -> bool:
+    command = Path(f"/proc/{process}/cmdline").read_bytes()
+    return b"CoarseGrainedExecutorBackend" in command
+
+
+def medians(found: dict[str, list[float]]) -> dict[str, float]:
+    return {name: statistics.median(values) for name, values in found.items()}
+
+
+if __name__ == "__main__":
+    print(json.dumps(globals()[sys.argv[1]](*sys.argv[2:])))

@@ -1,7 +1,7 @@
 """What the report costs whoever opens it: paint, list, sort, search, scrolling, memory.
 
-`measure` gives one page's figures; BUDGETS says what was promised, by segments. The tests of the
-report fail at twice the budget, `make bench ROWS=report` says whether it is kept.
+`measure` gives one page's figures; BUDGETS says what was promised, by segments, and
+`make bench ROWS=report` says whether it is kept.
 """
 
 from __future__ import annotations

@@ -290,8 +290,8 @@ def test_a_stream_can_be_interrupted():
 
         batch = pa.record_batch({"hyp": ["a b c"] * 1000, "ref": ["a b d"] * 1000})
         reader = pa.RecordBatchReader.from_batches(batch.schema, itertools.repeat(batch))
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         try:
+            threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
             Sums(workers=2).update(reader)
         except KeyboardInterrupt:
             print("interrupted")

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import corpus
-from measure import in_turn, job
+from measure import Costs, in_turn, job
 from rows import MEBIBYTE, PEER_SAMPLE, Row, benchmark
 
 if TYPE_CHECKING:
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 FILES = 8
 TIMES = 8
-ENGINES = {"duckdb": "DuckDB", "polars": "Polars"}
+ENGINES = {
+    "duckdb": "DuckDB",
+    "polars": "Polars",
+    "polars by file": "Polars, file by file",
+}
 
 
 @benchmark
@@ -39,7 +43,7 @@ def tables(runs: int) -> Iterator[Row]:
     rows = corpus.million().segments
     score = json.loads(costs["kernel"].output)[0]
     for name, title in ENGINES.items():
-        value, rss = json.loads(costs[name].output)
+        value, _ = json.loads(costs[name].output)
         if value != score:
             raise SystemExit(f"benchmarks: {title} gave {value}, and the kernel {score}")
         own, kernel = costs[name].processor, costs["kernel"].processor
@@ -55,9 +59,9 @@ def tables(runs: int) -> Iterator[Row]:
             beyond <= 0.7,
             {**costs, **sample},
         )
-        cost = job("score_table", name, eight_million)
-        peak = json.loads(cost.output)[1]
-        beyond = (cost.processor / TIMES - kernel) / rows * 1e6
+        eight = in_turn(runs, {name: partial(job, "score_table", name, eight_million)})
+        rss, peak = (_peak(each[name]) for each in (costs, eight))
+        beyond = (eight[name].processor / TIMES - kernel) / rows * 1e6
         flat = peak <= 1.25 * rss
         yield Row(
             f"Parquet, 8 M rows, {title}, peak resident memory",
@@ -65,9 +69,14 @@ def tables(runs: int) -> Iterator[Row]:
             f"{peak / MEBIBYTE:.0f} MiB ({rss / MEBIBYTE:.0f} MiB at 1 M); "
             f"kernel + {beyond:.2f} µs a row",
             met=peak <= 400 * MEBIBYTE and flat and beyond <= 0.7,
-            figures={name: cost, "peak_bytes": peak, "peak_bytes_of_1_M": rss},
-            note="" if flat else f"what {title} keeps for itself grows a little with the files",
+            figures={**eight, "peak_bytes": peak, "peak_bytes_of_1_M": rss},
+            note="" if flat else f"{title} reads ahead, and frees late: docs/engines.md",
         )
+
+
+def _peak(costs: Costs) -> int:
+    """The largest of all runs."""
+    return max(int(json.loads(run.output)[1]) for run in costs.runs)
 
 
 def parquet() -> tuple[Path, Path]:

@@ -211,8 +211,12 @@ def score_table(engine: str, folder: str) -> dict[str, Any]:
 
         from truebleu.engines import polars
 
-        frame = pl.scan_parquet(f"{folder}/*.parquet")
-        report = timed(lambda: polars.corpus_bleu(frame).value)
+        frames: Any
+        if engine == "polars":
+            frames = pl.scan_parquet(f"{folder}/*.parquet")
+        else:
+            frames = map(pl.scan_parquet, sorted(Path(folder).glob("*.parquet")))
+        report = timed(lambda: polars.corpus_bleu(frames).value)
     report["result"] = report["result"], _peak_resident()
     return report
 

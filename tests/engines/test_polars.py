@@ -43,7 +43,16 @@ def run_in_parts(batches, **options) -> Sums:
     return first
 
 
-RUNS = {"frame": run_frame, "lazy frame": run_lazy_frame, "in parts": run_in_parts}
+def run_one_after_the_other(batches, **options) -> Sums:
+    return engine.stats((batch.lazy() for batch in batches), **options)
+
+
+RUNS = {
+    "frame": run_frame,
+    "lazy frame": run_lazy_frame,
+    "in parts": run_in_parts,
+    "one after the other": run_one_after_the_other,
+}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -61,13 +70,15 @@ def frame():
     return pl.DataFrame({"system": TEXT.group, "hyp": TEXT.hyp, "ref": TEXT.ref})
 
 
-@pytest.fixture(params=["frame", "lazy frame", "files"])
+@pytest.fixture(params=["frame", "lazy frame", "files", "frames"])
 def data(request, frame, tmp_path):
-    """The same rows, in memory and not."""
+    """The same rows, in memory and not, in one frame and in several."""
     if request.param == "frame":
         return frame
     if request.param == "lazy frame":
         return frame.lazy()
+    if request.param == "frames":
+        return [frame[:10], frame[10:250].lazy(), frame[:0].lazy(), frame[250:]]
     for number in range(3):
         frame.slice(number * 100, 100).write_parquet(tmp_path / f"{number}.parquet")
     return pl.scan_parquet(tmp_path / "*.parquet")
@@ -119,6 +130,22 @@ def test_several_references(frame):
     expected = truebleu.bleu(TEXT.hyp, list(zip(TEXT.ref, TEXT.hyp, strict=True)))
     assert engine.corpus_bleu(frame, ref=["ref", "ref2"]) == expected
     assert engine.corpus_bleu(frame, ref="both") == expected
+
+
+def test_frames_are_read_one_after_the_other(frame, monkeypatch):
+    events = []
+
+    def frames():
+        for number in range(3):
+            events.append(f"frame {number}")
+            yield frame[100 * number : 100 * number + 100].lazy()
+
+    update = Sums.update
+    monkeypatch.setattr(
+        Sums, "update", lambda sums, batch: events.append(len(batch)) or update(sums, batch)
+    )
+    engine.stats(frames())
+    assert events == ["frame 0", 100, "frame 1", 100, "frame 2", 100]
 
 
 # ---- an expression ----
@@ -197,8 +224,29 @@ def test_what_is_wrong(frame):
         engine.corpus_bleu(frame.clear().lazy())
     with pytest.raises(TypeError, match="DataFrame or LazyFrame is meant, not dict"):
         engine.corpus_bleu({"hyp": ["a"], "ref": ["a"]})
+    with pytest.raises(TypeError, match="DataFrame or LazyFrame is meant, not str"):
+        engine.corpus_bleu(["outputs.parquet"])
+    with pytest.raises(InputError, match="no column 'ref' in frame 2; did you mean 'reff'"):
+        engine.corpus_bleu(iter([frame, frame.lazy().rename({"ref": "reff"})]))
+    with pytest.raises(InputError, match="no segments at all"):
+        engine.corpus_bleu([])
     with pytest.raises(TypeError, match="tokenise"):
         engine.corpus_bleu(frame, tokenise="intl")
+
+
+def test_the_row_that_is_named_is_the_first_that_is_null(tmp_path):
+    rows = 30_000
+    for number in range(8):
+        frame = pl.DataFrame({"hyp": ["a b"] * rows, "ref": ["a b"] * rows})
+        if number in (2, 6):
+            frame[8 - number, "hyp"] = None
+        frame.write_parquet(tmp_path / f"{number}.parquet", row_group_size=4000)
+    told = r"'hyp' is null in 2 rows \(the first that is known is row 60007\)"
+    for _ in range(5):
+        with pytest.raises(InputError, match=told):
+            engine.corpus_bleu(pl.scan_parquet(tmp_path / "*.parquet"))
+    with pytest.raises(InputError, match=told):
+        engine.corpus_bleu(map(pl.scan_parquet, sorted(tmp_path.glob("*.parquet"))))
 
 
 def run_python(script: str) -> subprocess.CompletedProcess:

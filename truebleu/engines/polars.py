@@ -21,6 +21,7 @@ BLEU = 31.95 83.3/30.0/25.0/16.7 (BP = 1.000 ratio = 1.000 hyp_len = 12 ref_len 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 
 from truebleu._kernel import InputError
 from truebleu.bleu import BLEU
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     Columns = str | Sequence[str] | None
     Frame = pl.DataFrame | pl.LazyFrame
+    Frames = Frame | Sequence[Frame] | Iterator[Frame]
     Expression = str | pl.Expr
 
 # Rows of a batch: large enough that a batch costs nothing, small beside Polars itself.
@@ -52,7 +54,7 @@ ROWS_AT_ONCE = 65536
 
 
 def stats(
-    frame: Frame,
+    frame: Frames,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     *,
@@ -64,13 +66,17 @@ def stats(
 ) -> Sums:
     """The sums of the statistics of each group, which can be merged with those of other engines.
 
-    frame: a DataFrame, or a LazyFrame, which is read in batches by Polars' streaming engine.
+    frame: a DataFrame, or a LazyFrame, which is read in batches by Polars' streaming engine; or
+        several of them (a list, tuple or iterator), which are read one after the other.
     hyp, ref: columns of strings. `ref` may name several columns, or one of lists of strings.
     by: columns to group by.
     metrics: metrics, or their names.
     nulls: "raise", or "skip" to leave out rows that have no hypothesis or no reference.
     bucket: a column and a number of buckets, for significance at scale.
     workers: threads of the kernel.
+
+    Polars decodes a row group or more a thread ahead of the kernel, of each of several files of a
+    scan. `map(polars.scan_parquet, paths)` has it read one file at a time, in less memory.
 
     Raises InputError for missing columns, null values and no rows.
     """
@@ -85,30 +91,40 @@ def stats(
         bucket=bucket,
         workers=workers,
     )
-    if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
-        raise TypeError(f"a Polars DataFrame or LazyFrame is meant, not {type(frame).__name__}")
-    known = frame.collect_schema().names()
-    for name in needed:
-        if name not in known:
-            raise InputError(f"no column '{name}'{nearest(name, known)}")
-    chosen = frame.select(needed)
-    if isinstance(chosen, pl.DataFrame):
-        return sums.update(chosen)
-    if not hasattr(chosen, "collect_batches"):
+    several = isinstance(frame, list | tuple | Iterator)
+    frames: Any = frame if several else [frame]
+    for number, each in enumerate(frames, 1):
+        if not isinstance(each, pl.DataFrame | pl.LazyFrame):
+            raise TypeError(f"a Polars DataFrame or LazyFrame is meant, not {type(each).__name__}")
+        known = each.collect_schema().names()
+        for name in needed:
+            if name not in known:
+                where = f" in frame {number}" if several else ""
+                raise InputError(f"no column '{name}'{where}{nearest(name, known)}")
+        _add(sums, each.select(needed))
+    return sums
+
+
+def _add(sums: Sums, frame: Frame) -> None:
+    """Adds the rows of a frame; of a LazyFrame batch by batch."""
+    if isinstance(frame, pl.DataFrame):
+        sums.update(frame)
+        return
+    if not hasattr(frame, "collect_batches"):
         raise ImportError(
             f"Polars {pl.__version__} cannot give a LazyFrame in batches; install Polars 1.34 or "
             "newer, or collect() the frame if it fits into memory"
         )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*collect_batches.*unstable.*")
-        batches = chosen.collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=False)
+        # In order, so that the row which an error names is that row; it costs nothing more.
+        batches = frame.collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True)
     for batch in batches:
         sums.update(batch)
-    return sums
 
 
 def corpus_bleu(
-    frame: Frame, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
+    frame: Frames, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
 ) -> Any:
     """The BLEU score of all rows, a `Score`; with `by` a frame: its columns, score, segments.
 
@@ -118,14 +134,14 @@ def corpus_bleu(
 
 
 def corpus_chrf(
-    frame: Frame, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
+    frame: Frames, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
 ) -> Any:
     """The chrF score of all rows, or with `by` of each group. As `corpus_bleu`."""
     return _corpus(CHRF, frame, hyp, ref, options)
 
 
 def corpus_ter(
-    frame: Frame, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
+    frame: Frames, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
 ) -> Any:
     """The TER score of all rows, or with `by` of each group. As `corpus_bleu`."""
     return _corpus(TER, frame, hyp, ref, options)
@@ -166,7 +182,7 @@ OPTIONS = ("by", "nulls", "workers")
 
 
 def _corpus(
-    kind: type[Counted[Any]], frame: Frame, hyp: str, ref: Any, options: dict[str, Any]
+    kind: type[Counted[Any]], frame: Frames, hyp: str, ref: Any, options: dict[str, Any]
 ) -> Any:
     ours = {name: options.pop(name) for name in OPTIONS if name in options}
     sums = stats(frame, hyp, ref, metrics=kind(**options), **ours)

@@ -27,21 +27,50 @@ pytestmark = [
 ]
 
 
+# A machine that is slow or busy with something else is no fault: Ray is given minutes where it has
+# seconds by itself, and one process instead of 32 to read footers.
+PATIENCE = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_gcs_server_port_wait_time_s": "300",
+    "RAY_gcs_server_request_timeout_seconds": "300",
+    "RAY_worker_register_timeout_seconds": "300",
+    "RAY_DATA_PARQUET_FOOTER_NUM_ACTORS": "1",
+}
+MOST_SECONDS = 1200
+"""What runs as long as this is stuck."""
+ATTEMPTS = 3
+
+
 @pytest.fixture(scope="module")
 def ray():
     """Ray with two workers on this machine."""
     pytest.importorskip("ray", reason="Ray is not installed: make engines")
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    import ray
-    import ray.data
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in PATIENCE.items():  # before Ray is imported: it reads some of it then
+            patched.setenv(name, value)
+        import ray
+        import ray.data
 
-    # Workers cannot import this file; what is handed to them from it travels whole.
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    options = {"num_cpus": 2, "include_dashboard": False}
-    ray.init(**options, object_store_memory=2**29, logging_level="ERROR", log_to_driver=False)
-    ray.data.DataContext.get_current().enable_progress_bars = False
-    yield ray
-    ray.shutdown()
+        # Workers cannot import this file; what is handed to them from it travels whole.
+        ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+        start(ray)
+        ray.data.DataContext.get_current().enable_progress_bars = False
+        yield ray
+        ray.shutdown()
+
+
+def start(ray):
+    """Start Ray, which gives up after half a minute however slow the machine is."""
+    options = {"num_cpus": 2, "include_dashboard": False, "object_store_memory": 2**29}
+    for attempt in range(ATTEMPTS):
+        try:
+            ray.init(**options, logging_level="ERROR", log_to_driver=False)
+        except Exception:
+            ray.shutdown()
+            if attempt == ATTEMPTS - 1:
+                raise
+        else:
+            return
 
 
 @pytest.fixture
@@ -202,13 +231,16 @@ def test_a_worker_is_killed_in_the_middle(moment, ray, datasets, tmp_path, monke
     sums = engine.stats(datasets["blocks"](batches), metrics=contract.METRICS, by="group")
     assert sums.to_bytes() == contract.oracle(table, by="group").to_bytes()
     attempts = [line.split() for line in log.read_text().splitlines()]
-    assert [first for first, _ in attempts].count("1000") == 2, "it was killed, and run again"
-    assert len({pid for first, pid in attempts if first == "1000"}) == 2, "by another process"
+    again = [pid for first, pid in attempts if first == "1000"]
+    assert len(again) >= 2, "it was killed, and run again"
+    assert len(set(again)) >= 2, "by another process"
     assert len({first for first, _ in attempts}) == 20
 
 
+# A machine is killed when it has had work and much is left to do. If it had none, because the other
+# was faster, nothing happens, and the job runs again.
 NODE_DIES = """
-    import logging, sys, time
+    import sys, time
     import pyarrow as pa
     import ray
     import ray.data
@@ -217,44 +249,68 @@ NODE_DIES = """
     import contract
     from truebleu.engines import ray as engine
 
+    ATTEMPTS = int(sys.argv[2])
     shared = {"num_cpus": 1, "object_store_memory": 2**27}
-    cluster = Cluster(initialize_head=True, head_node_args={**shared, "include_dashboard": False})
-    other = cluster.add_node(**shared)
-    cluster.wait_for_nodes()
+    for attempt in range(ATTEMPTS):
+        cluster = Cluster()
+        try:
+            cluster.add_node(**shared, include_dashboard=False)
+            other = cluster.add_node(**shared)
+            cluster.wait_for_nodes(timeout=300)
+            break
+        except Exception:  # Ray gives a node half a minute to start.
+            cluster.shutdown()
+            if attempt == ATTEMPTS - 1:
+                raise
     ray.init(address=cluster.address, logging_level="ERROR", log_to_driver=False)
-    log = Path(sys.argv[1])
+    # Of two processors it leaves one idle.
+    ray.data.DataContext.get_current().op_resource_reservation_enabled = False
 
     table = contract.rows(20, 2000)
     order = range(0, 2000, 50)
     batches = [table.of(range(i, i + 50), contract.with_pyarrow, {}) for i in order]
+    expected = contract.oracle(table, by="group").to_bytes()
+    merge = engine._merge
 
-    def slow(block):
-        with log.open("a") as file:
-            file.write(ray.get_runtime_context().get_node_id() + "\\n")
-        deadline = time.monotonic() + 60
-        while len(set(log.read_text().split())) < 2 and time.monotonic() < deadline:
-            time.sleep(0.1)  # until both machines are at it
-        time.sleep(0.1)
-        return block
+    def job(log):
+        def slow(block):
+            with log.open("a") as file:
+                file.write(ray.get_runtime_context().get_node_id() + "\\n")
+            deadline = time.monotonic() + 10
+            while len(set(log.read_text().split())) < 2 and time.monotonic() < deadline:
+                time.sleep(0.1)  # until both machines are at it
+            time.sleep(0.1)
+            return block
 
-    merge, answers = engine._merge, []
+        answers, killed = [], []
 
-    def merged(sums, answer):
-        answers.append(answer)
-        if len(answers) == 10:
+        def merged(sums, answer):
+            answers.append(answer)
+            done = len(answers)
             seen = log.read_text().split()
-            assert other.node_id in seen, "the other node had work"
-            cluster.remove_node(other, allow_graceful=False)
-            print("killed after", len(seen), "tasks had begun")
-        merge(sums, answer)
+            if not killed and 5 <= done <= 30 and other.node_id in seen:
+                cluster.remove_node(other, allow_graceful=False)
+                killed.append(f"killed after {len(seen)} tasks had begun")
+            merge(sums, answer)
 
-    engine._merge = merged
-    ds = ray.data.from_arrow([pa.Table.from_batches([batch]) for batch in batches])
-    ds = ds.map_batches(slow, batch_format="pyarrow", batch_size=None)
-    sums = engine.stats(ds, metrics=contract.METRICS, by="group")
-    assert len(answers) == len(batches)
-    assert sums.to_bytes() == contract.oracle(table, by="group").to_bytes()
-    assert len([n for n in ray.nodes() if n["Alive"]]) == 1
+        engine._merge = merged
+        ds = ray.data.from_arrow([pa.Table.from_batches([batch]) for batch in batches])
+        ds = ds.map_batches(slow, batch_format="pyarrow", batch_size=None)
+        sums = engine.stats(ds, metrics=contract.METRICS, by="group")
+        assert len(answers) == len(batches)
+        assert sums.to_bytes() == expected
+        return killed
+
+    for attempt in range(ATTEMPTS):
+        killed = job(Path(f"{sys.argv[1]}-{attempt}"))
+        if killed:
+            break
+    else:
+        print(f"{ATTEMPTS} times the other machine had no work while 30 of 40 tasks were done")
+        sys.exit(1)
+    print(*killed)
+    while sum(node["Alive"] for node in ray.nodes()) > 1:
+        time.sleep(0.5)  # until Ray has noticed
     print("the same bytes")
     ray.shutdown()
     cluster.shutdown()
@@ -263,21 +319,21 @@ NODE_DIES = """
 
 @needs_ray
 def test_a_machine_of_two_is_lost_in_the_middle(tmp_path):
-    done = script(NODE_DIES, tmp_path / "tasks")
-    assert done.returncode == 0, done.stderr[-3000:]
+    done = script(NODE_DIES, tmp_path / "tasks", ATTEMPTS)
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
     assert "killed after" in done.stdout
     assert "the same bytes" in done.stdout
 
 
-def script(text, *arguments, **variables):
+def script(text, *arguments):
     """Another Python, which can import the contract."""
     path = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": path, "RAY_USAGE_STATS_ENABLED": "0"} | variables,
+        env={**os.environ, **PATIENCE, "PYTHONPATH": path},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=MOST_SECONDS,
         check=False,
     )
 

@@ -70,6 +70,9 @@ def session():
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.sql.shuffle.partitions", "3")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "40")
+        # A machine that is slow or busy with something else is no fault.
+        .config("spark.network.timeout", "1200s")
+        .config("spark.python.authenticate.socketTimeout", "300s")
         .getOrCreate()
     )
     made.sparkContext.setLogLevel("OFF")
@@ -582,7 +585,7 @@ def reports(*command: str) -> list[dict]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=900,
+        timeout=3600,  # a slow machine is no fault
         env={**os.environ, "PYTHONPATH": path},
     )
     assert done.returncode == 0, done.stderr[-4000:]
@@ -596,25 +599,26 @@ on_linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="need
 @needs_spark
 @on_linux
 def test_executors_and_workers_that_are_killed_change_nothing():
-    found = {report["failure"]: report for report in reports(FAILURES)}
-    assert all(report["same"] for report in found.values())
-    assert found["nothing"]["tasks begun"] == 8
-    for failure in ("python_worker_killed", "executor_killed", "executor_killed_after_counting"):
-        assert found[failure]["struck"]
-        # Something was done again, and counted once.
-        assert found[failure]["tasks begun"] > 8
-    # The one that is left may have done all before another was there.
-    assert found["executor_killed"]["executors"] >= 2
-    assert found["executor_killed_after_counting"]["tasks done"] > 8
+    found = reports(FAILURES)
+    kinds = ["python_worker_killed", "executor_killed", "executor_killed_after_counting"]
+    assert [report["failure"] for report in found] == ["nothing", *kinds]
+    check_failures(found)
 
 
 @needs_spark
 @on_linux
 def test_a_task_that_is_copied_counts_once():
-    (found,) = reports(FAILURES, "hosts")
-    assert found["same"]
-    assert found["struck"]
-    assert (found["tasks begun"], found["tasks done"]) == (9, 8)
+    found = reports(FAILURES, "hosts")
+    assert [report["failure"] for report in found] == ["task_copied"]
+    check_failures(found)
+
+
+def check_failures(found: list[dict]) -> None:
+    """Something was done again, and counted once."""
+    for report in found:
+        assert report["same"], report
+        assert report["came about"], f"not in {report['attempts']} attempts: {report}"
+        assert report["partitions"] == 8, report
 
 
 @needs_spark

@@ -12,6 +12,14 @@ ENGINES := spark ray
 # Test files go to as many processes as there are cores, each file to one of them.
 SPREAD := --numprocesses auto --dist loadfile
 TYPESCRIPT := 5.9.3
+# Tests of what reads and writes other programs' buffers; not the one that limits its address space,
+# which AddressSanitizer needs much of.
+SANITIZABLE = tests/engines tests/test_errors.py tests/test_statistics.py tests/test_scores.py tests/test_matrix.py \
+	--deselect tests/test_matrix.py::test_what_does_not_fit_into_memory_is_said_before_the_work
+# The runtime of gcc's libasan, loaded first; and allocators that it sees.
+SANITIZED = LD_PRELOAD='$(shell cc -print-file-name=libasan.so) $(shell cc -print-file-name=libstdc++.so)' \
+	ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc ARROW_DEFAULT_MEMORY_POOL=system
+TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p')
 
 BIN := $(VENV)/bin
 HOSTS := $(VENV)-hosts
@@ -19,7 +27,7 @@ NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel -name target -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test engines hosts upstream bench screenshots lint lint-js format docs clean help
+.PHONY: demo test engines hosts upstream sanitize bench screenshots lint lint-js format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -64,6 +72,13 @@ hosts: $(VENV)/.installed $(HOSTS)/.installed ## inside torch, torchmetrics, TRL
 
 upstream: $(VENV)/.installed $(VENV)/.group-test ## sacreBLEU's own tests against truebleu.compat.sacrebleu
 	@$(BIN)/python tests/compat/upstream.py
+
+sanitize: $(VENV)/.installed $(VENV)/.group-test ## the kernel with AddressSanitizer, under the tests that hand it other programs' memory
+	@echo 'Building the kernel with AddressSanitizer into target/sanitize'
+	@RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo build --quiet --release --package truebleu-kernel --features python --target $(TRIPLE) --target-dir target/sanitize
+	@rm -rf build/sanitize && mkdir -p build/sanitize && cp -R truebleu build/sanitize/
+	@rm -f build/sanitize/truebleu/_kernel*.so && cp target/sanitize/$(TRIPLE)/release/libtruebleu_kernel.so build/sanitize/truebleu/_kernel.abi3.so
+	env $(SANITIZED) PYTHONSAFEPATH=1 PYTHONPATH=build/sanitize $(BIN)/python -m pytest --quiet $(SANITIZABLE)
 
 bench: $(VENV)/.installed $(VENV)/.group-bench ## measure it beside its peers, into benchmarks/results.md
 	$(BIN)/python benchmarks/run.py $(ROWS)

@@ -204,10 +204,12 @@ def source(
     items = _recognized(role, texts)
     if isinstance(items, list):
         raise TypeError(f"{role}: several files or columns; give one")
-    splitter = _splitter(items, (), tokenize, lowercase)
+    splitter = _splitter(items, (), tokenize, lowercase, role)
     if splitter is not None:
         return splitter.source(role, items), "none", "no"
-    before = {False: "no", True: "python", "ascii": "ascii"}[lowercase]
+    before = {False: "no", True: "python", "ascii": "ascii"}.get(lowercase)
+    if before is None:
+        raise ValueError(f"unknown lowercase {lowercase!r}; there are False, True, ascii, after")
     if isinstance(items, tuple):
         return _kernel.strings(items, role), str(tokenize), before
     return _column_source(items, role, required=True), str(tokenize), before
@@ -295,13 +297,17 @@ def _named_columns(references: Any) -> list[tuple[str, Any]]:
 
 
 def _splitter(
-    hypotheses: Any, references: Any, tokenize: tokenizers.Tokenize | None, lowercase: bool | str
+    hypotheses: Any,
+    references: Any,
+    tokenize: tokenizers.Tokenize | None,
+    lowercase: bool | str,
+    role: str = "hypotheses",
 ) -> _Splitter | None:
-    """Who makes tokens of the segments, if not the kernel."""
+    """Who makes tokens of the segments, if not the kernel; `role` is what errors call them."""
     if tokenize is None:
         if isinstance(hypotheses, tuple) and is_tokens(hypotheses):
             raise InputError(
-                f"hypotheses: segment 1 is a {type(hypotheses[0]).__name__}, not a str; this "
+                f"{role}: segment 1 is a {type(hypotheses[0]).__name__}, not a str; this "
                 "metric is for text, not for tokens"
             )
         return None
@@ -311,7 +317,7 @@ def _splitter(
         return None
     if tokenize != "none":
         raise InputError(
-            f"hypotheses: segment 1 is a {type(hypotheses[0]).__name__}, not a str; text that is "
+            f"{role}: segment 1 is a {type(hypotheses[0]).__name__}, not a str; text that is "
             f"split into tokens already needs tokenize='none', not {tokenize!r}"
         )
     if not isinstance(references, tuple):

@@ -241,7 +241,9 @@ def checked_weights(weights: Sequence[float]) -> list[float]:
         ) from None
     for place, number in enumerate(numbers):
         if not 0 <= number < inf:
-            raise InputError(f"weights: {number} for reference {place + 1}; none can be negative")
+            raise InputError(
+                f"weights: {number} for reference {place + 1}; they are finite and not negative"
+            )
     if numbers and not 0 < sum(numbers) < inf:
         raise InputError("weights: their sum must be positive, and finite")
     return numbers

@@ -3,6 +3,8 @@
 import json
 import math
 import random
+import subprocess
+import sys
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations
@@ -181,8 +183,11 @@ def test_self_bleu_of_too_little():
         self_bleu(["alone"], metric=CHRF())
     with pytest.raises(TypeError, match="one str a segment"):
         self_bleu("alone")
-    with pytest.raises(InputError, match="texts: segment 2 is missing"):
+    with pytest.raises(InputError, match=r"texts: segment 2 is missing .*text must be there"):
         self_bleu(["a", None])
+    pa = pytest.importorskip("pyarrow")
+    with pytest.raises(InputError, match=r"texts: segment 2 is missing .*text must be there"):
+        self_bleu(pa.array(["a", None]))
     with pytest.raises(InputError, match="texts: text 2 is missing"):
         self_bleu(["a", None], metric=CHRF())
     with pytest.raises(TypeError, match="texts: segment 2 is of type int"):
@@ -191,6 +196,24 @@ def test_self_bleu_of_too_little():
         self_bleu(["a", "b"], metric=BLEU(), max_order=3)
     with pytest.raises(InputError, match="defined for one"):
         self_bleu(["a", "b", "c"], metric=BLEU(reference_length="single"))
+
+
+FEW_THREADS = """
+import resource
+from pathlib import Path
+from truebleu import self_bleu
+texts = [f"the cat {i} sat with {i * i} dogs" for i in range(2000)]
+expected = self_bleu(texts)
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+limit = pages * resource.getpagesize() + (256 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+assert self_bleu(texts, workers=1000) == expected
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="where memory can be limited so")
+def test_threads_that_the_system_does_not_grant_are_done_without():
+    subprocess.run([sys.executable, "-c", FEW_THREADS], check=True)
 
 
 def test_texts_without_tokens():

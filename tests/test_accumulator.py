@@ -107,7 +107,10 @@ def test_states_are_plain_and_pickles_are_whole(metric):
     assert fresh == total
     assert Accumulator.from_state_dict(state, metric).compute() == total.compute()
     if metric != BLEU(tokenize=str.split):
-        assert Accumulator.from_state_dict(state).compute() == total.compute()
+        again = Accumulator.from_state_dict(state)
+        assert again == total
+        assert again.metric == metric
+        assert again.compute() == total.compute()
         assert pickle.loads(pickle.dumps(total)) == total
     other = copy.deepcopy(total)
     other.update(["a"], ["b"])
@@ -120,6 +123,8 @@ def test_a_state_of_another_metric_is_refused_in_words():
         Accumulator().load_state_dict(state)
     with pytest.raises(InputError, match="made with"):
         Accumulator().merge(Accumulator(CHRF()))
+    with pytest.raises(InputError, match="made with"):
+        Accumulator(CHRF()).load_state_dict(Accumulator().state_dict())
     with pytest.raises(TypeError, match="an Accumulator is meant, not dict"):
         Accumulator().merge(state)
     with pytest.raises(InputError, match="its metric has to be given"):
@@ -161,8 +166,10 @@ def test_what_is_no_formula_of_sums_is_refused():
         Accumulator(NIST())
     with pytest.raises(ValueError, match="a mean of segments' scores"):
         Accumulator(BLEU(aggregate="segments"))
-    with pytest.raises(TypeError, match="'bleu' is no formula"):
+    with pytest.raises(TypeError, match=r"truebleu.CHRF\(\) is meant, not str"):
         Accumulator("bleu")
+    with pytest.raises(TypeError, match=r"truebleu.CHRF\(\) is meant, not the class BLEU"):
+        Accumulator(BLEU)
 
 
 def test_totals_stay_within_64_bits():

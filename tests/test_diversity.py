@@ -3,10 +3,14 @@
 import json
 import math
 import random
+import subprocess
+import sys
 from collections import Counter
+from fractions import Fraction
 from itertools import permutations
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 import sacrebleu
 from hypothesis import given
@@ -17,6 +21,7 @@ import truebleu as tb
 from truebleu import BLEU, CHRF, TER, InputError
 from truebleu.diversity import Distinct, distinct_n, pairwise_diversity, self_bleu
 from truebleu.gleu import GLEU
+from truebleu.nist import NIST
 from truebleu.tokenizers import tokenizer
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join)
@@ -164,24 +169,51 @@ def test_self_bleu_of_too_little():
         self_bleu(["alone"])
     with pytest.raises(InputError, match="needs another"):
         self_bleu([])
-    with pytest.raises(InputError, match="needs another"):
-        self_bleu(["a", "b"], sample=1)
+    for sample in (-1, 0, 1, 2.5, "2", True):
+        with pytest.raises(ValueError, match=f"sample={sample!r}: a whole number from 2 on"):
+            self_bleu(["a", "b"], sample=sample)
+    for workers in (0, "2"):
+        with pytest.raises(ValueError, match="a number of threads is meant"):
+            self_bleu(["a", "b"], workers=workers)
+    with pytest.raises(TypeError, match=r"truebleu.CHRF\(\) is meant, not str"):
+        self_bleu(["a", "b"], metric="bleu")
+    with pytest.raises(InputError, match="texts: segment 1 is a list"):
+        self_bleu([["a"], ["b"]], metric=BLEU())
     with pytest.raises(InputError, match="needs another"):
         self_bleu(["alone"], metric=CHRF())
     with pytest.raises(TypeError, match="one str a segment"):
         self_bleu("alone")
-    with pytest.raises(InputError, match="texts: segment 2 is missing"):
+    with pytest.raises(InputError, match=r"texts: segment 2 is missing .*text must be there"):
         self_bleu(["a", None])
+    pa = pytest.importorskip("pyarrow")
+    with pytest.raises(InputError, match=r"texts: segment 2 is missing .*text must be there"):
+        self_bleu(pa.array(["a", None]))
     with pytest.raises(InputError, match="texts: text 2 is missing"):
         self_bleu(["a", None], metric=CHRF())
     with pytest.raises(TypeError, match="texts: segment 2 is of type int"):
         self_bleu(["a", 2])
     with pytest.raises(ValueError, match="of the default metric"):
         self_bleu(["a", "b"], metric=BLEU(), max_order=3)
-    with pytest.raises(ValueError, match="sample=-1"):
-        self_bleu(["a", "b"], sample=-1)
     with pytest.raises(InputError, match="defined for one"):
         self_bleu(["a", "b", "c"], metric=BLEU(reference_length="single"))
+
+
+FEW_THREADS = """
+import resource
+from pathlib import Path
+from truebleu import self_bleu
+texts = [f"the cat {i} sat with {i * i} dogs" for i in range(2000)]
+expected = self_bleu(texts)
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+limit = pages * resource.getpagesize() + (256 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+assert self_bleu(texts, workers=1000) == expected
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="where memory can be limited so")
+def test_threads_that_the_system_does_not_grant_are_done_without():
+    subprocess.run([sys.executable, "-c", FEW_THREADS], check=True)
 
 
 def test_texts_without_tokens():
@@ -271,6 +303,10 @@ def test_pairwise_diversity_of_wrong_sets():
         pairwise_diversity("alone")
     with pytest.raises(ValueError, match="there are 'pairs' and 'corpus'"):
         pairwise_diversity(["a", "b"], aggregate="mean")
+    with pytest.raises(TypeError, match="not the class BLEU"):
+        pairwise_diversity(["a", "b"], metric=BLEU)
+    with pytest.raises(ValueError, match="NIST has no upper bound"):
+        pairwise_diversity(["a", "b"], metric=NIST())
 
 
 # ---- distinct n-grams ----
@@ -310,8 +346,11 @@ def test_distinct_with_any_tokenizer(corpus, tokenize):
 
 def test_expectation_adjusted_distinct():
     """N / (V (1 - ((V - 1) / V)^C)) of Liu et al. (2022)."""
-    found = distinct_n(["a b a", "b c"], 1, vocabulary=10)
-    assert found.expectation_adjusted == 3 / (10 * (1 - (9 / 10) ** 5))
+    for vocabulary in (2, 10, 50_000, 250_000**3, 10**400):
+        found = distinct_n(["a b a", "b c"], 1, vocabulary=vocabulary)
+        size = Fraction(vocabulary)
+        exact = float(3 / (size * (1 - ((size - 1) / size) ** 5)))
+        assert found.expectation_adjusted == pytest.approx(exact, rel=1e-15)
     assert distinct_n(["a b a"], 1).expectation_adjusted is None
     assert distinct_n(["a a"], 1, vocabulary=1).expectation_adjusted == 1
 
@@ -340,8 +379,11 @@ def test_distinct_of_wrong_input():
         distinct_n([None])
     with pytest.raises(TypeError, match="single str"):
         distinct_n("a b")
-    with pytest.raises(ValueError, match="unknown tokenizer"):
+    with pytest.raises(ValueError, match="unknown tokenizer '14a'; did you mean '13a'"):
         distinct_n(["a b"], tokenize="14a")
+    with pytest.raises(ValueError, match="unknown lowercase 'yes'"):
+        distinct_n(["a b"], lowercase="yes")
+    assert distinct_n(["a b a"], np.int64(2)) == distinct_n(["a b a"], 2)
 
 
 def test_they_are_public():

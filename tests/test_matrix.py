@@ -352,6 +352,30 @@ def test_a_matrix_is_read_by_row_by_place_and_by_other_libraries():
         hash(matrix)
 
 
+SOME = [slice(None), slice(1, 3), slice(None, None, -1), slice(6, 1, -2), slice(-2, None)]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_parts_of_a_matrix_are_those_of_an_array(dtype):
+    matrix = CHRF().matrix(CANDIDATES, CANDIDATES[:3], dtype=dtype)
+    array = np.asarray(matrix)
+    for rows in [0, -8, np.int64(7), *SOME, slice(2, 2), slice(90, 99)]:
+        assert np.array_equal(np.asarray(matrix[rows]), array[rows])
+        for columns in [0, -3, *SOME]:
+            found = matrix[rows, columns]
+            assert np.array_equal(np.asarray(found), array[rows, columns])
+            both = isinstance(rows, slice) and isinstance(columns, slice)
+            assert isinstance(found, Matrix) == both
+            assert not both or found.dtype == dtype
+    for index in ("a", 0.5, None, ..., [0, 1], (0, "a"), ("a", slice(None))):
+        with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+            matrix[index]
+    with pytest.raises(IndexError, match="3 numbers"):
+        matrix[0, 1, 2]
+    with pytest.raises(IndexError, match="reference 3 of 3"):
+        matrix[1:, 3]
+
+
 def test_a_triangle_knows_what_it_has_not():
     triangle = BLEU().matrix(CANDIDATES, triangle=True, dtype="float32")
     assert isinstance(triangle, Triangle)
@@ -359,6 +383,9 @@ def test_a_triangle_knows_what_it_has_not():
     assert triangle.shape == (28,)
     assert pickle.loads(pickle.dumps(triangle)) == triangle
     assert triangle[-1] == triangle[6, 7]
+    assert triangle[5:20:3].tolist() == triangle.tolist()[5:20:3]
+    with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+        triangle[0.5]
     with pytest.raises(IndexError, match="only those of a text and a later one"):
         triangle[2, 1]
     with pytest.raises(IndexError, match="text 8 of 8"):
@@ -383,6 +410,10 @@ def test_what_is_no_list_of_texts_is_named(metric):
             verb([None], ["a"])
         with pytest.raises(TypeError, match=r"^references: segment 2 is .*int"):
             verb(["a"], ["a", 1])
+        with pytest.raises(TypeError, match=r"^references: segment 1 .*list.*a pair has one ref"):
+            verb(["a b"], [["a b", "c"]])
+        with pytest.raises(TypeError, match=r"^references: segment 2 is .*list"):
+            verb(["a b"], ["a b", ["c"]])
         with pytest.raises(TypeError, match=r"^references: a single str was given"):
             verb(["a"], "a")
         with pytest.raises(TypeError, match=r"^hypotheses: bytes were given"):

@@ -181,16 +181,25 @@ def test_wrong_candidates():
         tb.mbr("a b")
     with pytest.raises(TypeError, match="metric: a metric such as"):
         tb.mbr(["a"], metric="bleu")
+    with pytest.raises(TypeError, match="not the class CHRF"):
+        tb.mbr(["a"], metric=CHRF)
+    with pytest.raises(TypeError, match=r"not Member; 'sacrebleu-zh' has it as \.metric"):
+        tb.mbr(["a"], metric=tb.family["sacrebleu-zh"])
+
+
+@pytest.mark.parametrize("candidates", [["a"], [["a"], ["b"]]])
+def test_wrong_numbers_of_workers(candidates):
+    for workers in (0, -1, 1.5, "2"):
+        with pytest.raises(ValueError, match="a number of threads is meant, 1 or more"):
+            tb.mbr(candidates, workers=workers)
 
 
 def test_wrong_references():
-    with pytest.raises(InputError, match="references: 2 lists, where one of strings is meant"):
+    with pytest.raises(InputError, match="lists of strings, where candidates are of one source"):
         tb.mbr(["a", "b"], references=[["a"], ["b"]])
-    with pytest.raises(
-        InputError, match="one list of strings, where 2 lists are meant, one a source"
-    ):
+    with pytest.raises(InputError, match="strings, where a list of them for each source is meant"):
         tb.mbr([["a"], ["b"]], references=["a", "b"])
-    with pytest.raises(InputError, match="references: 1 lists, where 2 lists"):
+    with pytest.raises(InputError, match="references: 1 for 2 sources; a list for each is meant"):
         tb.mbr([["a"], ["b"]], references=[["a"]])
     with pytest.raises(InputError, match="references: source 2 has none"):
         tb.mbr([["a"], ["b"]], references=[["a"], []])
@@ -221,7 +230,9 @@ def test_weights_of_the_wrong_type():
         tb.mbr(["a", "b"], weights=["x", "y"])
     with pytest.raises(TypeError, match="weights: a list of numbers"):
         tb.mbr(["a", "b"], weights=0.5)
-    with pytest.raises(InputError, match="weights: 1 lists for 2 sources"):
+    with pytest.raises(InputError, match="weights: 1 for 2 sources; a list for each"):
         tb.mbr([["a"], ["b"]], weights=[[1]])
+    with pytest.raises(InputError, match="weights: 2 for 1 source; a list for each"):
+        tb.mbr([["a", "b"]], weights=[1, 1])
     with pytest.raises(TypeError, match="weights of source 1: a list of numbers"):
         tb.mbr([["a"], ["b"]], weights=[1, 1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from truebleu._kernel import InputError
 from truebleu.bleu import BLEU
 from truebleu.counted import Counted, count_references
+from truebleu.metric import given
 from truebleu.metric import metric as metric_of
 
 TYPE_CHECKING = False
@@ -110,12 +111,15 @@ class Accumulator:
     def state_dict(self) -> dict[str, Any]:
         """All that is known, as plain values: numbers, strings and lists, for JSON or torch.save.
 
-        "segments", "references" (the fewest and the most of a segment) and "totals" add up as
-        `merge` does: by sum, by min and max, by sum.
+        "signature" is that of the score, "sentences" that of a sentence's, in which BLEU's
+        effective order may differ: the metric can be made again from both. "segments", "references"
+        (the fewest and the most of a segment) and "totals" add up as `merge` does: by sum, by min
+        and max, by sum.
         """
         return {
             "format": FORMAT,
             "signature": f"{self._metric.NAME}|{self._metric.signature()}",
+            "sentences": f"{self._metric.NAME}|{self._metric.signature(segment=True)}",
             "fingerprint": self._metric.fingerprint,
             "segments": self._segments,
             "references": None if self._references is None else list(self._references),
@@ -127,8 +131,12 @@ class Accumulator:
 
         Metrics that differ in their formula alone, such as BLEU's smoothing, have the same states.
         """
-        segments, totals, references = _checked(state, len(self._metric.columns))
+        segments, totals, references = _checked(state)
         self._check_fingerprint(state["fingerprint"])
+        if len(totals) != len(self._metric.columns):
+            raise InputError(
+                f"state: {len(totals)} totals where {len(self._metric.columns)} are meant"
+            )
         self._segments, self._totals, self._references = segments, totals, references
 
     @classmethod
@@ -140,12 +148,11 @@ class Accumulator:
         metric: what made it, which its signature names; needed for tokenizers of one's own alone.
         """
         if metric is None:
-            _checked(state, None)
+            _checked(state)
             try:
-                named: Any = metric_of(str(state.get("signature")))
+                metric = _named(state)
             except ValueError as error:
                 raise InputError(f"state: its metric has to be given: {error}") from None
-            metric = named
         made = cls(metric)
         made.load_state_dict(state)
         return made
@@ -190,21 +197,30 @@ def checked(metric: Any) -> Counted[Any]:
     >>> checked(CHRF())
     CHRF()
     """
-    if not isinstance(metric, Counted):
-        name = getattr(metric, "NAME", repr(metric))
+    known = given(metric)
+    if not isinstance(known, Counted):
         raise TypeError(
-            f"metric: {name} is no formula of sums that the kernel counts; BLEU, CHRF and TER "
-            "with any parameters are"
+            f"metric: {known.NAME} is no formula of sums that the kernel counts; BLEU, CHRF and "
+            "TER with any parameters are"
         )
-    if getattr(metric, "aggregate", "corpus") != "corpus":
+    if getattr(known, "aggregate", "corpus") != "corpus":
         raise ValueError(
-            f"metric: {metric!r} is a mean of segments' scores, which do not add up exactly"
+            f"metric: {known!r} is a mean of segments' scores, which do not add up exactly"
         )
-    return metric
+    return known
 
 
 def _restored(metric: Counted[Any], state: dict[str, Any]) -> Accumulator:
     return Accumulator.from_state_dict(state, metric)
+
+
+def _named(state: Mapping[str, Any]) -> Counted[Any]:
+    """The metric that a state's signatures name."""
+    metric: Any = metric_of(str(state.get("signature")))
+    sentences = metric_of(str(state.get("sentences", state["signature"])))
+    if isinstance(metric, BLEU) and sentences != metric:
+        metric = BLEU(**{**metric.parameters, "effective_order": None})
+    return checked(metric)
 
 
 def _is_empty(texts: object) -> bool:
@@ -212,7 +228,7 @@ def _is_empty(texts: object) -> bool:
     return isinstance(texts, list | tuple) and not texts
 
 
-def _checked(state: Any, width: int | None) -> tuple[int, list[int], tuple[int, int] | None]:
+def _checked(state: Any) -> tuple[int, list[int], tuple[int, int] | None]:
     """The numbers of a state; InputError for what is none."""
     if not hasattr(state, "get") or state.get("format") != FORMAT:
         raise InputError(f"state: not what Accumulator.state_dict gives: {state!r:.60}")
@@ -223,8 +239,6 @@ def _checked(state: Any, width: int | None) -> tuple[int, list[int], tuple[int, 
         raise InputError(f"state: segments are {segments!r:.60}")
     if not isinstance(totals, list | tuple) or not all(map(_is_count, totals)):
         raise InputError(f"state: totals are {totals!r:.60}, no list of integers of 0 or more")
-    if width is not None and len(totals) != width:
-        raise InputError(f"state: {len(totals)} totals where {width} are meant")
     if references is None:
         if segments:
             raise InputError("state: segments without references")

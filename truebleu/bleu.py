@@ -433,8 +433,11 @@ class BLEU(Counted[BLEUScore]):
         from truebleu.matrix import PairsInPython
 
         workers = inputs.threads(workers)
-        metric, first = self, inputs.one_each("hypotheses", hypotheses)
-        second = first if references is None else inputs.one_each("references", references)
+        metric, first = self, inputs.one_each("hypotheses", hypotheses, tokens=True)
+        second = first
+        if references is not None:
+            tokens = inputs.is_tokens(first)
+            second = inputs.one_each("references", references, tokens=tokens)
         if not self._in_kernel:
             # Each text is split once, and not once for each pair.
             metric = BLEU(**{**self._values, "tokenize": "none", "lowercase": False})

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from math import fsum
+from math import expm1, fsum, log1p
+from operator import index
 from sys import maxsize
 
-from truebleu import _kernel, inputs
+from truebleu import _kernel, inputs, tokenizers
 from truebleu._kernel import InputError
 from truebleu.bleu import BLEU
 from truebleu.counted import Counted
+from truebleu.metric import given
 from truebleu.wrappers import Composed, base_fields
 
 TYPE_CHECKING = False
@@ -50,7 +52,7 @@ def self_bleu(
     metric: any metric; by default Texygen's, which is NLTK's sentence_bleu with method1 on what
         white space separates. (Texygen tokenizes with NLTK's word_tokenize: do that first.)
     max_order: of the default metric. Texygen's default is 3; papers report 2 to 5.
-    sample: only the first so many texts; Texygen's fast mode takes 500.
+    sample: only the first so many texts, 2 or more; Texygen's fast mode takes 500.
     workers: threads.
 
     Low is diverse. A metric of the class `BLEU` costs one pass over the n-grams, any other one as
@@ -60,12 +62,14 @@ def self_bleu(
     >>> print(self_bleu(["a b c d", "a b c d", "a b c e"]))
     self-BLEU = 79.92
     """
-    if sample is not None and sample < 0:
-        raise ValueError(f"sample={sample}: a number of texts is meant")
+    sample = None if sample is None else _whole("sample", sample, 2)
+    workers = inputs.threads(workers)
     if metric is None:
         metric = BLEU(max_order=max_order, **TEXYGEN)
     elif max_order != 4:
         raise ValueError("max_order is of the default metric; give your metric its own")
+    else:
+        metric = given(metric)
     if type(metric) is BLEU:
         values = _left_out(metric, texts, sample, workers)
     else:
@@ -78,6 +82,17 @@ def self_bleu(
         {"texts": str(len(values)), **base_fields(metric.signature(segment=True))},
         {"segments": values},
     )
+
+
+def _whole(name: str, number: Any, least: int) -> int:
+    """A parameter that is a whole number, such as NumPy's."""
+    try:
+        whole = index(number)
+    except TypeError:
+        whole = least - 1
+    if whole < least or isinstance(number, bool):
+        raise ValueError(f"{name}={number!r}: a whole number from {least} on is meant")
+    return whole
 
 
 def _check_count(texts: int) -> None:
@@ -169,8 +184,8 @@ def pairwise_diversity(
     diverse machine translation: tricks of the trade. ICML. Their pairwise BLEU is `pairwise`.
 
     texts: one set, two or more strings; or many, a list of strings for each source.
-    metric: any metric; by default `BLEU()`. Where low is good (TER), a score is a distance
-        already, and the diversity is its mean.
+    metric: any metric from 0 to 100; by default `BLEU()`. Where low is good (TER), a score is a
+        distance already, and the diversity is its mean.
     aggregate: "pairs" is the mean of the scores of single pairs, over a source's pairs and then
         over the sources; "corpus" is one score of all pairs of all sources, which is what the
         program of Shen et al. prints.
@@ -184,7 +199,10 @@ def pairwise_diversity(
     >>> print(pairwise_diversity(["a b c d e", "a b c d f", "a b x y z"]))
     pairwise diversity = 63.47 (pairwise BLEU = 36.53, 6 pairs)
     """
-    metric = BLEU() if metric is None else metric
+    metric = BLEU() if metric is None else given(metric)
+    workers = inputs.threads(workers)
+    if getattr(metric, "SCALE", 100.0) != 100.0:
+        raise ValueError(f"metric: {metric.NAME} has no upper bound, so 100 less it says nothing")
     if aggregate not in ("pairs", "corpus"):
         raise ValueError(f"aggregate={aggregate!r}: there are 'pairs' and 'corpus'")
     sets, several = inputs.sets("texts", texts)
@@ -305,8 +323,12 @@ class Distinct:
         """
         if self.vocabulary is None:
             return None
-        size = self.vocabulary
-        return self.distinct / (size * (1 - ((size - 1) / size) ** self.ngrams))
+        if self.vocabulary == 1:
+            return float(self.distinct)
+        # As written, the difference from 1 is lost in rounding where a vocabulary is of n-grams:
+        # 250,000 tokens make 10**16 trigrams. Beyond 10**300 nothing changes but for overflow.
+        size = float(min(self.vocabulary, 10**300))
+        return self.distinct / (size * -expm1(self.ngrams * log1p(-1 / size)))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything."""
@@ -379,9 +401,9 @@ def distinct_n(
     >>> distinct_n(["i do not know", "i do not care", "no"], 2)
     <distinct-2 = 0.6667 (4 of 6; 0.6667 in the mean text)>
     """
-    for name, number in (("n", n), ("vocabulary", vocabulary)):
-        if number is not None and (type(number) is not int or number < 1):
-            raise ValueError(f"{name}={number!r}: a whole number from 1 on is meant")
+    n = _whole("n", n, 1)
+    vocabulary = None if vocabulary is None else _whole("vocabulary", vocabulary, 1)
+    tokenizers.check(tokenize)
     source, tokenizer, before = inputs.source(
         "texts", texts, tokenize=tokenize, lowercase=lowercase
     )

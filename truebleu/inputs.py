@@ -118,6 +118,9 @@ def pairs(
     first = _one_side("hypotheses", hypotheses)
     second = None if references is None else _one_side("references", references)
     splitter = _splitter(first, first if second is None else second, tokenize, lowercase)
+    if isinstance(second, tuple) and not isinstance(splitter, _Given) and is_tokens(second):
+        number = next(number for number, item in enumerate(second, 1) if _is_group(item))
+        raise TypeError(_not_one("references", number, second[number - 1]))
     sources = [
         splitter.source(role, texts)
         if splitter is not None
@@ -137,8 +140,15 @@ def pairs(
 _NO_TEXTS = "{}: no texts at all; there is nothing to score"
 
 
-def one_each(role: str, texts: Hypotheses) -> tuple[Any, ...]:
-    """Texts as Python objects, one each and at least one; tokens if they are."""
+def _not_one(role: str, number: int, item: object) -> str:
+    """What to say of something that is not one text."""
+    several = role == "references" and _is_group(item)
+    hint = "; a pair has one reference, so those of a segment go one after the other"
+    return f"{role}: segment {number} is of type {type(item).__name__}, not str" + hint * several
+
+
+def one_each(role: str, texts: Hypotheses, *, tokens: bool = False) -> tuple[Any, ...]:
+    """Texts as Python objects, one each and at least one; with `tokens` they may be tokens."""
     found = _one_side(role, texts)
     items = found if isinstance(found, tuple) else tuple(_segments(role, found))
     if not items:
@@ -146,11 +156,14 @@ def one_each(role: str, texts: Hypotheses) -> tuple[Any, ...]:
     for number, item in enumerate(items, 1):
         if item is None:
             raise InputError(
-                f"{role}: segment {number} is missing (None); pairs need every text, an empty "
+                f"{role}: segment {number} is missing (None); every text must be there, an empty "
                 "string where there is nothing"
             )
-        if not isinstance(item, str) and not _is_group(item):
-            raise TypeError(f"{role}: segment {number} is of type {type(item).__name__}, not str")
+        is_text = isinstance(item, str) or (
+            tokens and _is_group(item) and not any(map(_is_group, item))
+        )
+        if not is_text:
+            raise TypeError(_not_one(role, number, item))
     return items
 
 
@@ -204,10 +217,12 @@ def source(
     items = _recognized(role, texts)
     if isinstance(items, list):
         raise TypeError(f"{role}: several files or columns; give one")
-    splitter = _splitter(items, (), tokenize, lowercase)
+    splitter = _splitter(items, (), tokenize, lowercase, role)
     if splitter is not None:
         return splitter.source(role, items), "none", "no"
-    before = {False: "no", True: "python", "ascii": "ascii"}[lowercase]
+    before = {False: "no", True: "python", "ascii": "ascii"}.get(lowercase)
+    if before is None:
+        raise ValueError(f"unknown lowercase {lowercase!r}; there are False, True, ascii, after")
     if isinstance(items, tuple):
         return _kernel.strings(items, role), str(tokenize), before
     return _column_source(items, role, required=True), str(tokenize), before
@@ -295,13 +310,17 @@ def _named_columns(references: Any) -> list[tuple[str, Any]]:
 
 
 def _splitter(
-    hypotheses: Any, references: Any, tokenize: tokenizers.Tokenize | None, lowercase: bool | str
+    hypotheses: Any,
+    references: Any,
+    tokenize: tokenizers.Tokenize | None,
+    lowercase: bool | str,
+    role: str = "hypotheses",
 ) -> _Splitter | None:
-    """Who makes tokens of the segments, if not the kernel."""
+    """Who makes tokens of the segments, if not the kernel; `role` is what errors call them."""
     if tokenize is None:
         if isinstance(hypotheses, tuple) and is_tokens(hypotheses):
             raise InputError(
-                f"hypotheses: segment 1 is a {type(hypotheses[0]).__name__}, not a str; this "
+                f"{role}: segment 1 is a {type(hypotheses[0]).__name__}, not a str; this "
                 "metric is for text, not for tokens"
             )
         return None
@@ -311,7 +330,7 @@ def _splitter(
         return None
     if tokenize != "none":
         raise InputError(
-            f"hypotheses: segment 1 is a {type(hypotheses[0]).__name__}, not a str; text that is "
+            f"{role}: segment 1 is a {type(hypotheses[0]).__name__}, not a str; text that is "
             f"split into tokens already needs tokenize='none', not {tokenize!r}"
         )
     if not isinstance(references, tuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf, isqrt
+from operator import index as integer
 from typing import overload
 
 from truebleu._kernel import InputError, PairScores, Scores
@@ -25,6 +26,8 @@ class Matrix(PairScores):
     (2, 3)
     >>> matrix[0], matrix[1, 2]
     (Scores(3 segments: [100.00, 50.00, 0.00]), 100.00...)
+    >>> matrix[:, 1], matrix[:, 1:]
+    (Scores(2 segments: [50.00, 36.79]), Matrix(2 x 2, float64))
     >>> [round(max(row)) for row in matrix]
     [100, 100]
     """
@@ -37,20 +40,40 @@ class Matrix(PairScores):
         return "float32" if self.single else "float64"
 
     @overload
-    def __getitem__(self, index: int) -> Scores: ...
+    def __getitem__(self, index: int | tuple[int, slice] | tuple[slice, int]) -> Scores: ...
 
     @overload
     def __getitem__(self, index: tuple[int, int]) -> float: ...
 
-    def __getitem__(self, index: int | tuple[int, int]) -> Scores | float:
-        """`[i]`: the scores of hypothesis i; `[i, j]`: that against reference j."""
+    @overload
+    def __getitem__(self, index: slice | tuple[slice, slice]) -> Matrix: ...
+
+    def __getitem__(
+        self, index: int | slice | tuple[int | slice, int | slice]
+    ) -> Scores | float | Matrix:
+        """`[i]`: the scores of hypothesis i; `[i, j]`: that against reference j.
+
+        A slice in place of a number takes several, as a `Matrix` if it is hypotheses and references
+        of both: `[i:k]`, `[:, j]`, `[i:k, j:l]`. The numbers are copied; those of a part of
+        `numpy.asarray(matrix)` are not.
+        """
         height, width = self.shape
         if not isinstance(index, tuple):
-            return self.row(_place("hypothesis", index, height))
+            index = (index, slice(None))
         if len(index) != 2:
             raise IndexError(f"{len(index)} numbers; [i] is a row and [i, j] a score")
-        i, j = _place("hypothesis", index[0], height), _place("reference", index[1], width)
-        return self.at(i * width + j)
+        row, column = index
+        if not isinstance(row, slice):
+            i = _place("hypothesis", row, height)
+            if isinstance(column, slice):
+                return self.row(i)[column]
+            return self.at(i * width + _place("reference", column, width))
+        some = range(height)[row]
+        if not isinstance(column, slice):
+            j = _place("reference", column, width)
+            return Scores([self.at(i * width + j) for i in some])
+        rows = [self.row(i)[column] for i in some]
+        return Matrix(PairScores.from_rows(rows, len(range(width)[column]), self.single))
 
     def __iter__(self) -> Iterator[Scores]:
         """The rows."""
@@ -108,8 +131,16 @@ class Triangle(PairScores):
         """How many texts there are."""
         return (1 + isqrt(1 + 8 * len(self))) // 2
 
-    def __getitem__(self, index: int | tuple[int, int]) -> float:
+    @overload
+    def __getitem__(self, index: int | tuple[int, int]) -> float: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Scores: ...
+
+    def __getitem__(self, index: int | slice | tuple[int, int]) -> float | Scores:
         """`[i, j]`: the score of text i against text j, where i < j; `[k]`: the k-th number."""
+        if isinstance(index, slice):
+            return Scores([self.at(k) for k in range(len(self))[index]])
         if not isinstance(index, tuple):
             return self.at(_place("pair", index, len(self)))
         if len(index) != 2:
@@ -210,7 +241,9 @@ def checked_weights(weights: Sequence[float]) -> list[float]:
         ) from None
     for place, number in enumerate(numbers):
         if not 0 <= number < inf:
-            raise InputError(f"weights: {number} for reference {place + 1}; none can be negative")
+            raise InputError(
+                f"weights: {number} for reference {place + 1}; they are finite and not negative"
+            )
     if numbers and not 0 < sum(numbers) < inf:
         raise InputError("weights: their sum must be positive, and finite")
     return numbers
@@ -218,7 +251,7 @@ def checked_weights(weights: Sequence[float]) -> list[float]:
 
 def _place(what: str, index: SupportsIndex, count: int) -> int:
     """An index from 0, or from the end if it is negative."""
-    at = index.__index__()
+    at = integer(index)
     if not -count <= at < count:
         raise IndexError(f"{what} {at} of {count}; they are counted from 0")
     return at % count

@@ -11,14 +11,14 @@ from truebleu import inputs
 from truebleu._kernel import InputError, Scores
 from truebleu.bleu import BLEU
 from truebleu.counted import Counted
-from truebleu.metric import Metric
+from truebleu.metric import given
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from truebleu.metric import Signature
+    from truebleu.metric import Metric, Signature
 
 # How many candidates print() shows, and how much of each.
 SHOWN, WIDTH = 5, 60
@@ -196,11 +196,8 @@ def mbr(
     >>> found.index, found.best, found.ranking
     (1, 'the cat sat down', (1, 0, 3, 2))
     """
-    metric = BLEU() if metric is None else metric
-    if not isinstance(metric, Metric):
-        raise TypeError(
-            f"metric: a metric such as truebleu.CHRF() is meant, not {type(metric).__name__}"
-        )
+    metric = BLEU() if metric is None else given(metric)
+    workers = inputs.threads(workers)
     sources, several = inputs.sets("candidates", candidates)
     for number, source in enumerate(sources, 1):
         if not source:
@@ -218,7 +215,7 @@ def mbr(
         return [_ranked(metric, *one, workers) for one in work]
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(min(workers, inputs.MOST_WORKERS)) as pool:
+    with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(lambda one: _ranked(metric, one[0], one[1], one[2], 1), work))
 
 
@@ -227,10 +224,12 @@ def _others(references: Any, count: int, *, several: bool) -> Sequence[list[str]
     if references is None:
         return [None] * count
     sets, apart = inputs.sets("references", references)
-    if apart != several or len(sets) != count:
-        given = f"{len(sets)} lists" if apart else "one list of strings"
-        meant = f"{count} lists are meant, one a source" if several else "one of strings is meant"
-        raise InputError(f"references: {given}, where {meant}")
+    if apart and not several:
+        raise InputError("references: lists of strings, where candidates are of one source")
+    if several and not apart:
+        raise InputError("references: strings, where a list of them for each source is meant")
+    if len(sets) != count:
+        raise InputError(_for_each("references", len(sets), count))
     for number, one in enumerate(sets, 1):
         if not one:
             raise InputError(f"references: source {number} has none")
@@ -246,8 +245,13 @@ def _numbers(weights: Any, count: int, *, several: bool) -> Sequence[Any]:
     if not several:
         return [weights]
     if len(weights) != count:
-        raise InputError(f"weights: {len(weights)} lists for {count} sources")
+        raise InputError(_for_each("weights", len(weights), count))
     return list(weights)
+
+
+def _for_each(role: str, lists: int, sources: int) -> str:
+    sources_word = "source" if sources == 1 else "sources"
+    return f"{role}: {lists} for {sources} {sources_word}; a list for each is meant"
 
 
 def _checked(weights: Any, count: int, where: str) -> list[float]:

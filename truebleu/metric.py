@@ -133,6 +133,17 @@ def _make(cls: type[Metric], values: dict[str, Any]) -> Metric:
     return cls(**values)
 
 
+def given(metric: Any) -> Metric:
+    """What was given as a metric, if it is one; otherwise TypeError says what is meant."""
+    if isinstance(metric, Metric):
+        return metric
+    said = f"the class {metric.__name__}" if isinstance(metric, type) else type(metric).__name__
+    # A member of the family has one.
+    its_own = isinstance(getattr(metric, "metric", None), Metric)
+    hint = f"; {metric.name!r} has it as .metric" if its_own else ""
+    raise TypeError(f"metric: a metric such as truebleu.CHRF() is meant, not {said}{hint}")
+
+
 class Signature:
     """The parameters of a metric as sacreBLEU prints them, and the program that computed them.
 

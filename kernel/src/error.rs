@@ -95,8 +95,8 @@ impl fmt::Display for Error {
             ),
             Self::MissingText { input, segment } => write!(
                 out,
-                "{input}: segment {segment} is missing (None); pairs need every text, an empty string \
-                 where there is nothing"
+                "{input}: segment {segment} is missing (None); every text must be there, an empty \
+                 string where there is nothing"
             ),
             Self::NoReference { segment } => write!(
                 out,

@@ -12,10 +12,11 @@ use crate::bleu::ReferenceLength;
 use crate::error::Error;
 use crate::inventory::{Numbers, Vocabulary};
 use crate::lex::{Lexer, Scratch};
+use crate::pairwise::{in_threads, missing};
 use crate::text::{Source, Want};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-use std::thread;
+use std::sync::{Mutex, PoisonError};
 
 /// How many bytes are lexed at a time.
 const BATCH_BYTES: usize = 1 << 16;
@@ -47,7 +48,9 @@ impl Set {
         let mut scratch = Scratch::default();
         while set.count() < most {
             check(set.count() as u64)?;
-            let Some(batch) = source.next(Want::Bytes(BATCH_BYTES))? else { break };
+            let Some(batch) = source.next(Want::Bytes(BATCH_BYTES)).map_err(missing)? else {
+                break;
+            };
             for block in batch.streams.iter().take(1) {
                 let mut lexed = lexer.lex(block, &mut scratch).map_err(|bad| Error::Utf8 {
                     input: source.name().to_owned(),
@@ -59,7 +62,7 @@ impl Set {
                     let Some(view) = lexed.next_segment() else {
                         let segment = set.count() as u64 + 1;
                         let input = source.name().to_owned();
-                        return Err(Error::MissingHypothesis { input, segment });
+                        return Err(Error::MissingText { input, segment });
                     };
                     vocabulary.number_all(&view, |number| set.tokens.push(number));
                     set.ends.push(set.tokens.len() as u32);
@@ -115,16 +118,15 @@ impl Set {
         let mut parts = self.parts(workers);
         for order in 0..orders {
             check(self.count() as u64)?;
-            thread::scope(|scope| {
-                let mut parts = parts.iter_mut();
-                let first = parts.next();
-                for part in parts {
-                    scope.spawn(|| part.count(self, order));
-                }
-                if let Some(part) = first {
+            let threads = parts.len();
+            let rest = Mutex::new(parts.iter_mut());
+            let next = || rest.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let work = || {
+                while let Some(part) = next() {
                     part.count(self, order);
                 }
-            });
+            };
+            in_threads(threads, work, work);
             for part in &mut parts {
                 for (row, matched) in rows.chunks_exact_mut(width).zip(&mut part.matched) {
                     row[2 + order] += i64::from(std::mem::take(matched));

@@ -174,7 +174,7 @@ fn score_bands<R: Row>(
 
 /// What `own` gives in this thread, and `other` in all others. A thread that the system does not
 /// grant is one fewer: they share the work, and it gets done.
-fn in_threads<T: Send>(
+pub(crate) fn in_threads<T: Send>(
     threads: usize,
     own: impl FnOnce() -> T,
     other: impl Fn() -> T + Sync,
@@ -223,7 +223,7 @@ fn read(
 }
 
 /// A missing hypothesis is a missing text, on either side.
-fn missing(error: Error) -> Error {
+pub(crate) fn missing(error: Error) -> Error {
     match error {
         Error::MissingHypothesis { input, segment } => Error::MissingText { input, segment },
         other => other,

@@ -58,6 +58,11 @@ def test_the_corpus_score_is_in_the_log(ours, text, tmp_path):
     assert sample.scores["bleu"].answer == text.hypotheses[3]
 
 
+def test_a_tokenizer_without_a_name_is_refused_before_any_sample(ours):
+    with pytest.raises(ValueError, match=r"unknown tokenizer .* a tokenizer that has a name"):
+        ours.bleu(tokenize=str.split)
+
+
 def test_epochs_are_refused(ours, text, tmp_path):
     log = run(text, tmp_path, ours.chrf(), epochs=2)
     assert log.status == "error"

@@ -1,5 +1,6 @@
 """lighteval: a CorpusLevelMetric of its present constructor, and of the one before 0.10."""
 
+import pickle
 import sys
 from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
@@ -72,7 +73,7 @@ def test_the_constructor_before_0_10(monkeypatch, text):
         for hypothesis, golds in zip(text.hypotheses, text.references, strict=True)
     ]
     expected = tb.ter(text.hypotheses, text.references).value
-    assert metric.corpus_level_fn(prepared) == expected
+    assert pickle.loads(pickle.dumps(metric.corpus_level_fn))(prepared) == expected
 
 
 def test_lighteval_itself(text):
@@ -91,3 +92,14 @@ def test_lighteval_itself(text):
     aggregate = metric.get_corpus_aggregations()["chrf++"]
     expected = tb.CHRF(word_order=2).score(text.hypotheses, text.references).value
     assert aggregate(samples) == expected
+
+    loggers = host("lighteval.logging.info_loggers")
+    log = loggers.MetricsLogger(metrics_values={"task": {"chrf++": samples}})
+    log.aggregate({"task": SimpleNamespace(aggregation=metric.get_corpus_aggregations)}, 20)
+    assert log.metric_aggregated["task"]["chrf++"] == expected
+    assert 0 < log.metric_aggregated["task"]["chrf++_stderr"] < 10
+
+
+def test_what_other_processes_cannot_be_given_is_refused_before_any_sample():
+    with pytest.raises(ValueError, match="cannot be pickled"):
+        ours.corpus_metric("bleu", tokenize=lambda text: text.split())

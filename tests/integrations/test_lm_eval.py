@@ -159,8 +159,15 @@ def test_the_harness_with_several_references(text):
     assert found["truechrf,none"] == tb.chrf(text.hypotheses, text.references).value
 
 
-def test_a_task_in_files_as_the_docs_have_it(text, tmp_path):
-    """utils.py registers, the YAML names the metric, and the data is a file."""
+@pytest.mark.parametrize(
+    ("function", "references"),
+    [
+        ('process_results: !function utils.process_results\ndoc_to_text: "{{source}}"\n', 2),
+        ("doc_to_text: !function utils.prompt\n", 1),
+    ],
+)
+def test_a_task_in_files_as_the_docs_have_it(text, tmp_path, function, references):
+    """utils.py registers, as the YAML has a function of it, and the data is a file."""
     lm_eval, tasks = host("lm_eval"), host("lm_eval.tasks")
     rows = [
         {"source": str(number), "references": two} for number, two in enumerate(text.references)
@@ -168,9 +175,11 @@ def test_a_task_in_files_as_the_docs_have_it(text, tmp_path):
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "utils.py").write_text(
         "from truebleu.integrations.lm_eval import item, register\n"
-        "register()\n"
+        f'register("truebleu_{references}", "bleu")\n'
         "def process_results(doc, results):\n"
-        '    return {"truebleu": item(doc["references"], results[0])}\n'
+        '    return {"truebleu_2": item(doc["references"], results[0])}\n'
+        "def prompt(doc):\n"
+        '    return doc["source"]\n'
     )
     (tmp_path / "example.yaml").write_text(
         "task: example\n"
@@ -178,12 +187,11 @@ def test_a_task_in_files_as_the_docs_have_it(text, tmp_path):
         f"dataset_kwargs: {{data_files: {{test: '{tmp_path}/rows.jsonl'}}}}\n"
         "test_split: test\n"
         "output_type: generate_until\n"
-        'doc_to_text: "{{source}}"\n'
         'doc_to_target: "{{references[0]}}"\n'
-        "process_results: !function utils.process_results\n"
+        f"{function}"
         'generation_kwargs: {until: ["\\n"]}\n'
         "metric_list:\n"
-        "  - metric: truebleu\n"
+        f"  - metric: truebleu_{references}\n"
     )
     manager = tasks.TaskManager(include_path=str(tmp_path), include_defaults=False)
     results = lm_eval.simple_evaluate(
@@ -192,5 +200,5 @@ def test_a_task_in_files_as_the_docs_have_it(text, tmp_path):
         task_manager=manager,
         bootstrap_iters=0,
     )
-    expected = tb.bleu(text.hypotheses, text.references).value
-    assert results["results"]["example"]["truebleu,none"] == expected
+    expected = tb.bleu(text.hypotheses, [(*two,)[:references] for two in text.references]).value
+    assert results["results"]["example"][f"truebleu_{references},none"] == expected

@@ -179,6 +179,39 @@ def test_mistakes(hosts):
     assert hosts.torch.isnan(metric.compute())
 
 
+def test_a_forward_that_fails_changes_nothing(hosts, text):
+    metric = hosts.ours.CorpusBLEU()
+    metric(text.hypotheses[:9], text.first[:9])
+    before = {name: getattr(metric, name) for name in hosts.ours.ASIDE}
+    score = metric.compute()
+    for batch in ((["a", "b"], ["a"]), (["a"], [None]), ("a", ["a"])):
+        with pytest.raises((tb.InputError, TypeError)):
+            metric(*batch)
+        assert metric.compute() == score
+    metric(text.hypotheses[9:], text.first[9:])
+    assert metric.compute().item() == tb.bleu(text.hypotheses, text.first).value
+    after = {name: getattr(metric, name) for name in hosts.ours.ASIDE}
+    assert after == before | {"_update_count": 2, "_computed": metric.compute()}
+
+
+def test_it_plots_as_others_do(hosts, monkeypatch):
+    """Matplotlib is not installed; torchmetrics' own function says what it would draw."""
+    import torchmetrics.metric as module
+
+    drawn = []
+
+    def draw(value, **options):
+        drawn.append((float(value), options["lower_bound"], options["upper_bound"]))
+        return "figure", "axes"
+
+    monkeypatch.setattr(module, "plot_single_or_multi_val", draw)
+    for kind, *bounds in ((hosts.ours.CorpusBLEU, 0.0, 100.0), (hosts.ours.CorpusTER, 0.0, None)):
+        metric = kind()
+        score = metric(["a b c d e"], ["a b c d f"]).item()
+        assert metric.plot() == ("figure", "axes")
+        assert drawn.pop() == (score, *bounds)
+
+
 def test_two_processes_give_the_score_of_one(hosts, text, tmp_path):
     for told in ranks.run("metrics", text, tmp_path):
         for name, own in (("CorpusBLEU", tb.BLEU()), ("CorpusCHRF", tb.CHRF())):

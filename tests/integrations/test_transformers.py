@@ -65,6 +65,22 @@ def test_logits_are_refused_with_what_to_do():
         compute_metrics(Words())(logits)
 
 
+def test_ids_of_the_wrong_shape_are_named():
+    numpy = pytest.importorskip("numpy")
+    ids = numpy.ones((2, 5), int)
+    with pytest.raises(tb.InputError, match=r"^label_ids: an array of shape \(5,\).*are meant$"):
+        compute_metrics(Words())(prediction(ids, ids[0]))
+    with pytest.raises(tb.InputError, match=r"^label_ids: None where the ids .*are meant$"):
+        compute_metrics(Words())(prediction(ids, None))
+
+
+def test_what_is_no_tokenizer_and_no_metric_is_said_before_the_evaluation():
+    with pytest.raises(TypeError, match="tokenizer: 'bleu' has no batch_decode"):
+        compute_metrics("bleu")
+    with pytest.raises(ValueError, match="metric: none at all"):
+        compute_metrics(Words(), [])
+
+
 def test_two_metrics_of_one_name():
     with pytest.raises(ValueError, match="same key"):
         compute_metrics(Words(), ["bleu", "bleu"])

@@ -1,5 +1,7 @@
 """Rewards: what GRPOTrainer passes, what it gets, and what is said of columns that do not fit."""
 
+import math
+
 import pytest
 from conftest import host
 
@@ -73,7 +75,14 @@ def test_names_are_what_logs_show():
 @pytest.mark.parametrize(
     ("completions", "columns", "message"),
     [
-        (["a"], {"references": ["a"]}, "no column 'reference'.*'references'.*reference_column="),
+        (
+            ["a"],
+            {"references": ["a"], "prompts": ["b"]},
+            "no column 'reference'; did you mean 'references'. There are references, prompts. Name",
+        ),
+        (["a"], {}, "no column 'reference'; there are none. Name"),
+        (["a"], {"reference": None}, "'reference' is None; a list with a reference"),
+        (["a"], {"reference": "a"}, "'reference' is 'a'; a list with a reference"),
         (["a", "b"], {"reference": ["a"]}, "2 completions and 1 of 'reference'"),
         (["a", None], {"reference": ["a", "a"]}, "completion 2 is None; a string is meant"),
         (
@@ -89,6 +98,12 @@ def test_names_are_what_logs_show():
 def test_what_does_not_fit_is_named(completions, columns, message):
     with pytest.raises(tb.InputError, match=message):
         bleu_reward()(completions=completions, **columns)
+
+
+@pytest.mark.parametrize("scale", [math.nan, math.inf])
+def test_a_scale_that_makes_no_rewards(scale):
+    with pytest.raises(ValueError, match=f"bleu_reward: scale={scale}; a finite number"):
+        bleu_reward(scale=scale)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -37,9 +37,12 @@ examples:
       the same for n-best lists as Moses writes them: 0 ||| text ||| ...
 """
 
-# How many scores are computed at a time, about, but those of some hypotheses at least: references
-# are read anew each time. How many of the nearest, and the candidates of how many sources.
-SCORES, LEAST = 1 << 20, 16
+# How many scores are computed at a time, about, but those of some hypotheses at least. References
+# are read anew each time, which takes BLEU and chrF as long as some hundred hypotheses; TER takes
+# so long for a pair that progress is shown more often. How many of the nearest, and the candidates
+# of how many sources.
+SCORES, LEAST = 1 << 23, 16
+SLOW = {"TER": 1 << 20}
 NEAREST, SOURCES = 1 << 16, 64
 
 # What a terminal shows.
@@ -204,6 +207,10 @@ class Work:
         """The type of numbers, as a type code of `array`."""
         return "f" if self.options.float32 else "d"
 
+    def height(self, references: list[str]) -> int:
+        """How many hypotheses are scored at a time."""
+        return min(SCORES, SLOW.get(self.metric.NAME, SCORES)) // len(references)
+
     def scores(self, hypotheses: list[str], references: list[str]) -> Matrix:
         """Every score of some lines."""
         kind = "float32" if self.options.float32 else "float64"
@@ -221,7 +228,7 @@ class Work:
         if output.is_terminal and self.form == "text":
             _check_size(shape)
         writer = formats.matrix(self.form, output, self.style, shape, self.code, self.signature)
-        for first, some in blocks(own, SCORES // len(others)):
+        for first, some in blocks(own, self.height(others)):
             writer.write(first, self.scores(some, others))
             self.progress(first + len(some))
         writer.finish()
@@ -237,7 +244,7 @@ class Work:
         writer = formats.triangle(
             self.form, output, self.style, self.metric.name, count, self.code, self.signature
         )
-        for first, some in blocks(lines[:-1], SCORES // len(lines)):
+        for first, some in blocks(lines[:-1], self.height(lines)):
             writer.write(first, self.scores(some, lines[first + 1 :]))
             self.progress(first + len(some))
         writer.finish()

@@ -63,10 +63,7 @@ def metric_of(metric: Counted[Any] | str | None, parameters: dict[str, Any]) -> 
     if metric is None or isinstance(metric, str):
         name = "bleu" if metric is None else metric
         if name.lower() not in METRICS:
-            raise ValueError(
-                f"no metric is called {name!r}{nearest(name, METRICS)}; "
-                f"there are {', '.join(METRICS)}"
-            )
+            raise ValueError(f"no metric is called {name!r}{nearest(name, METRICS)}")
         metric = METRICS[name.lower()](**parameters)
     elif parameters:
         raise TypeError(

@@ -71,6 +71,14 @@ def ter(**parameters: Any) -> Scorer:
 
 
 def _scorer(metric: Counted[Any]) -> Scorer:
+    try:
+        Accumulator.from_state_dict(Accumulator(metric).state_dict())
+    except InputError as error:  # rather now than after all samples
+        raise ValueError(
+            f"{metric!r}: the log keeps a metric by its signature, which cannot name this one "
+            f"({error}); inspect-ai needs a tokenizer that has a name"
+        ) from None
+
     async def score(state: Any, target: Any) -> Any:
         if state.epoch != 1:
             raise InputError(

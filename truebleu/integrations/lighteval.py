@@ -15,6 +15,8 @@ constructor differs (a stand-in for it is tested); 0.7.0 and 0.8.1 were read.
 
 from __future__ import annotations
 
+import pickle
+
 from truebleu._kernel import InputError
 from truebleu.integrations import metric_of, needed, per_segment
 
@@ -38,6 +40,13 @@ def corpus_metric(
     parameters: of the metric, if it is given by name.
     """
     made = metric_of(metric, parameters)
+    try:
+        pickle.dumps(made)
+    except (AttributeError, TypeError, pickle.PicklingError) as error:  # rather now than at the end
+        raise ValueError(
+            f"{made!r}: lighteval hands a metric to other processes, for its standard error, and "
+            f"this one cannot be pickled: {error}"
+        ) from None
     utils = needed("lighteval.metrics.utils.metric_utils", "lighteval", USER)
     preparator = needed("lighteval.metrics.sample_preparator", "lighteval", USER)
     requests = needed("lighteval.tasks.requests", "lighteval", USER)
@@ -50,14 +59,14 @@ def corpus_metric(
             **about,
             category=requests.SamplingMethod.GENERATIVE,
             sample_level_fn=preparator.GenerativePreparator(),
-            corpus_level_fn=_computation(made),
+            corpus_level_fn=Computation(made),
         )
     return utils.CorpusLevelMetric(
         **about,
         category=utils.MetricCategory.GENERATIVE,
         use_case=utils.MetricUseCase.TRANSLATION,
         sample_level_fn=preparator.GenerativePreparator().prepare,
-        corpus_level_fn=lambda items: score(made, items),
+        corpus_level_fn=Computation(made),
     )
 
 
@@ -76,16 +85,18 @@ def score(metric: Counted[Any], items: Sequence[Any]) -> float:
     return float(metric.score(hypotheses, per_segment(references)))
 
 
-def _computation(metric: Counted[Any]) -> Any:
-    module: Any = needed("lighteval.metrics.metrics_corpus", "lighteval", USER)
+class Computation:
+    """The score of a corpus, as a function.
 
-    class Corpus(module.CorpusLevelComputation):  # type: ignore[misc]
-        """The score of a corpus."""
+    lighteval's standard error is of many resampled corpora: it asks for the function's name, and
+    pickles it for other processes.
+    """
 
-        def __init__(self) -> None:
-            self.metric = metric
+    __name__ = "corpus_score"
 
-        def compute_corpus(self, items: Sequence[Any]) -> float:
-            return score(metric, items)
+    def __init__(self, metric: Counted[Any]) -> None:
+        self.metric = metric
 
-    return Corpus()
+    def __call__(self, items: Sequence[Any]) -> float:
+        """The score of items."""
+        return score(self.metric, items)

@@ -14,8 +14,9 @@
     metric_list:
       - metric: truebleu
 
-The harness's own names stay what they are. Run with lm-eval 0.4.13; registered in 0.4.3, whose
-registry is plain dictionaries. A branch's, with MetricSpec, was read: the same decorators fill it.
+The harness reads utils.py only for some `!function` of the YAML. Its own names stay what they are.
+Run with lm-eval 0.4.13; registered in 0.4.3, whose registry is plain dictionaries. A branch's, with
+MetricSpec, was read: the same decorators fill it.
 """
 
 from __future__ import annotations

@@ -38,6 +38,7 @@ def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Tot
     group: a process group; None for all processes.
     device: where the integers travel; None for the current CUDA device with NCCL, else the CPU.
 
+    Totals that have been added up once would be again; reduce a copy to go on counting.
     Two all-reduces of a few integers. Without torch.distributed initialized there is one process.
     Raises InputError, on every process, if not all of them count the same.
     """

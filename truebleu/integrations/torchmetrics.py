@@ -39,6 +39,17 @@ torchmetrics: Any = needed("torchmetrics", "torchmetrics", "truebleu.integration
 # the sum of the squares. They tell whether the number was always the same, and which.
 EXTRA = 3
 
+# What `forward` of torchmetrics changes while it has a batch alone, and leaves so at an error.
+ASIDE = (
+    "_computed",
+    "_enable_grad",
+    "_is_synced",
+    "_should_unsync",
+    "_to_sync",
+    "_update_count",
+    "compute_on_cpu",
+)
+
 
 class Corpus(torchmetrics.Metric):  # type: ignore[misc]
     """The score of a corpus. `update` adds a batch, `compute` gives the score, 0-100.
@@ -54,7 +65,7 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
     higher_is_better = True
     full_state_update = False
     plot_lower_bound = 0.0
-    plot_upper_bound = 100.0
+    plot_upper_bound: float | None = 100.0
 
     def __init__(self, metric: Counted[Any], **options: Any) -> None:
         super().__init__(**options)
@@ -82,6 +93,19 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
         more = torch.tensor(counts, dtype=torch.int64, device=state.device)
         setattr(self, self.counts, state + more)
 
+    def forward(self, *batch: Any, **named: Any) -> Any:
+        """Adds a batch, as `update`, and gives its score alone.
+
+        torchmetrics puts the state aside meanwhile; at an error it is put back here.
+        """
+        before = {name: getattr(self, name) for name in (self.counts, *ASIDE)}
+        try:
+            return super().forward(*batch, **named)
+        except BaseException:
+            for name, value in before.items():
+                setattr(self, name, value)
+            raise
+
     def compute(self) -> Any:
         """The score of all batches, of all processes: a tensor of one number."""
         score = self._score()
@@ -99,6 +123,10 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
         with self.sync_context(distributed_available=self.distributed_available_fn):
             score = self._score()
         return Accumulator(self.metric).compute() if score is None else score
+
+    def plot(self, val: Any = None, ax: Any = None) -> Any:
+        """Draws a score or several, by default `compute`'s, as all of torchmetrics' metrics do."""
+        return self._plot(val, ax)
 
     def _score(self) -> Score | None:
         segments, references, squares, *totals = getattr(self, self.counts).tolist()
@@ -135,6 +163,7 @@ class CorpusTER(Corpus):
     """Corpus TER, from 0 up. parameters: those of `truebleu.TER`, and torchmetrics' own."""
 
     higher_is_better = False
+    plot_upper_bound = None
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__(*_made(TER, parameters), **parameters)

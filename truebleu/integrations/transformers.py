@@ -36,6 +36,13 @@ class ComputeMetrics:
     """What `compute_metrics` makes: called with each batch, or once with all of them."""
 
     def __init__(self, tokenizer: Any, metrics: Sequence[Counted[Any]], ignored: int) -> None:
+        if not hasattr(tokenizer, "batch_decode"):
+            raise TypeError(
+                f"tokenizer: {tokenizer!r:.60} has no batch_decode; the tokenizer that made the "
+                "labels is meant"
+            )
+        if not metrics:
+            raise ValueError("metric: none at all; leave it out for BLEU")
         self._tokenizer = tokenizer
         self._ignored = ignored
         self._totals = {metric.NAME.lower(): Accumulator(metric) for metric in metrics}
@@ -48,9 +55,8 @@ class ComputeMetrics:
         prediction: an EvalPrediction: `predictions` and `label_ids`, n × length.
         """
         predictions, labels = prediction.predictions, prediction.label_ids
-        # Models that give more than the ids give them first.
-        hypotheses = self._texts(predictions[0] if isinstance(predictions, tuple) else predictions)
-        references = self._texts(labels[0] if isinstance(labels, tuple) else labels)
+        hypotheses = self._texts("predictions", predictions)
+        references = self._texts("label_ids", labels)
         for total in self._totals.values():
             total.update(hypotheses, references)
         if not compute_result:
@@ -65,13 +71,20 @@ class ComputeMetrics:
         for total in self._totals.values():
             total.reset()
 
-    def _texts(self, ids: Any) -> list[str]:
-        shape = getattr(ids, "shape", None)
-        if shape is not None and len(shape) != 2:
+    def _texts(self, role: str, ids: Any) -> list[str]:
+        # Models that give more than the ids give them first.
+        if isinstance(ids, tuple):
+            ids = ids[0]
+        shape = tuple(getattr(ids, "shape", (0, 0)))
+        if ids is None or len(shape) != 2:
+            found = "None" if ids is None else f"an array of shape {shape}"
+            hint = (
+                ". These look like logits: use Seq2SeqTrainer with predict_with_generate=True, or "
+                "give Trainer a preprocess_logits_for_metrics"
+            )
             raise InputError(
-                f"predictions: an array of shape {tuple(shape)} where the ids of n texts, n × "
-                "length, are meant. These look like logits: use Seq2SeqTrainer with "
-                "predict_with_generate=True, or give Trainer a preprocess_logits_for_metrics"
+                f"{role}: {found} where the ids of n texts, n × length, are meant"
+                f"{hint if len(shape) == 3 else ''}"
             )
         rows = ids.tolist() if hasattr(ids, "tolist") else ids
         kept = [[number for number in row if number != self._ignored] for row in rows]

@@ -16,6 +16,7 @@ by one call of the kernel. Run with TRL 1.16.0: GRPOTrainer's own method that co
 from __future__ import annotations
 
 from itertools import compress
+from math import isfinite
 
 from truebleu._kernel import InputError
 from truebleu.bleu import BLEU
@@ -68,15 +69,23 @@ def chrf_reward(
 
 
 def _reward(metric: Counted[Any], column: str, scale: float, name: str) -> Reward:
+    if not isfinite(scale):
+        raise ValueError(f"{name}: scale={scale}; a finite number is meant")
+
     def reward(completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """The score of each completion times the scale; None where there is no reference."""
         if column not in columns:
+            there = nearest(column, columns) if columns else "; there are none"
             raise InputError(
-                f"{name}: the data set has no column {column!r}{nearest(column, columns)}; there "
-                f"are {', '.join(columns) or 'none'}. Name the one with the references: "
-                f"{name}(reference_column=…)"
+                f"{name}: the data set has no column {column!r}{there}. Name "
+                f"the one with the references: {name}(reference_column=…)"
             )
         references = columns[column]
+        if isinstance(references, str) or not hasattr(references, "__len__"):
+            raise InputError(
+                f"{name}: {column!r} is {references!r:.80}; a list with a reference, or a list of "
+                "references, for each completion is meant"
+            )
         if len(references) != len(completions):
             raise InputError(
                 f"{name}: {len(completions)} completions and {len(references)} of {column!r}; "

@@ -74,8 +74,7 @@ def stats(
 
     Raises InputError for missing columns, null values and no rows.
     """
-    keys, refs = _names(by), _names(ref)
-    needed = list(dict.fromkeys([hyp, *refs, *keys, *([bucket[0]] if bucket else [])]))
+    refs = _names(ref)
     sums = Sums(
         metrics,
         hyp=hyp,
@@ -87,11 +86,14 @@ def stats(
     )
     if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
         raise TypeError(f"a Polars DataFrame or LazyFrame is meant, not {type(frame).__name__}")
-    known = frame.collect_schema().names()
-    for name in needed:
-        if name not in known:
-            raise InputError(f"no column '{name}'{nearest(name, known)}")
-    chosen = frame.select(needed)
+    schema = frame.collect_schema()
+    for name in sums.columns:
+        if name not in schema:
+            raise InputError(f"no column '{name}'{nearest(name, schema.names())}")
+        # What Arrow has of them are addresses in memory.
+        if isinstance(schema[name], pl.Object):
+            raise InputError(f"column '{name}' is of type Object; cast it to one of Polars' own")
+    chosen = frame.select(sums.columns)
     if isinstance(chosen, pl.DataFrame):
         return sums.update(chosen)
     if not hasattr(chosen, "collect_batches"):
@@ -169,8 +171,10 @@ def _corpus(
     kind: type[Counted[Any]], frame: Frame, hyp: str, ref: Any, options: dict[str, Any]
 ) -> Any:
     ours = {name: options.pop(name) for name in OPTIONS if name in options}
-    sums = stats(frame, hyp, ref, metrics=kind(**options), **ours)
     keys = _names(ours.get("by"))
+    if "score" in keys:
+        raise InputError("by: 'score' is a column of the result; rename the column")
+    sums = stats(frame, hyp, ref, metrics=kind(**options), **ours)
     found: Any = sums.scores() if keys else sums.score()
     sums.warn()
     if not keys:
@@ -182,6 +186,8 @@ def _corpus(
 
 def _sentence(metric: Counted[Any], hyp: Expression, ref: Any) -> pl.Expr:
     refs = list(ref) if isinstance(ref, list | tuple) else [ref]
+    if not refs:
+        raise ValueError("ref: no column; at least one of references is needed")
 
     def score(columns: Sequence[pl.Series]) -> pl.Series:
         return _scores(metric, columns)

@@ -258,7 +258,7 @@ class Sums:
             where = f" (the first that is known is row {first})" if first else ""
             raise InputError(
                 f"{', '.join(told)}{where}; every row needs a hypothesis and a reference, and "
-                "nulls='skip' leaves out those without"
+                "nulls='skip' (--nulls skip) leaves out those without"
             )
         if not segments:
             rows = "; all rows are null" if hypotheses + references else ""

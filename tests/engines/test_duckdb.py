@@ -750,8 +750,15 @@ def test_sql_functions_score_rows_and_keep_nulls(connection):
     assert [round(value) for value in found[3]] == [0, 100, 0]
     engine.register(connection, {"own": truebleu.BLEU(lowercase=True)})
     assert connection.sql("SELECT own('A', 'a') > 99.9").fetchall() == [(True,)]
-    with pytest.raises(InputError, match="own"):
-        engine.register(connection, {"own": truebleu.BLEU()})
+    with pytest.raises(TypeError, match="'bleu' is no formula of sums"):
+        engine.register(connection, {"own": "bleu"})
+
+
+def test_functions_can_be_registered_again(connection):
+    for lowercase in (True, False):
+        engine.register(connection)
+        engine.register(connection, {"own": truebleu.BLEU(lowercase=lowercase)})
+        assert connection.sql("SELECT own('A', 'a') > 99.9").fetchall() == [(lowercase,)]
 
 
 # ---- without what is not needed ----

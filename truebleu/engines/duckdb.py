@@ -21,10 +21,11 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 
 from truebleu._kernel import InputError
+from truebleu.accumulator import checked
 from truebleu.bleu import BLEU
 from truebleu.chrf import CHRF
 from truebleu.engines.duckdb_files import Files, quoted, said
@@ -112,11 +113,7 @@ def stats(
     """
     keys = names(by)
     texts = [hyp, *names(ref)]
-    if connection is not None and not isinstance(connection, duckdb.DuckDBPyConnection):
-        raise TypeError(
-            "connection: a DuckDB connection is meant (duckdb.connect('my.db')), not "
-            f"{type(connection).__name__}"
-        )
+    _check_connection(connection)
     if references is not None:
         # They may be called as the hypotheses are, which lie in other rows.
         texts = apart(texts)
@@ -215,7 +212,8 @@ def register(
 ) -> None:
     """Gives SQL functions of two strings, DOUBLE: sentence_bleu, sentence_chrf and sentence_ter.
 
-    `functions` has other names, and metrics for them. To score a corpus, `corpus_bleu` is faster,
+    `functions` has other names, and metrics for them; functions of these names are replaced if they
+    are Python's. To score a corpus, `corpus_bleu` is faster,
     and exact: scores of rows do not add up to it. Needs pyarrow.
 
     >>> connection = duckdb.connect()
@@ -224,14 +222,27 @@ def register(
     [(100.0,)]
     >>> connection.close()
     """
+    _check_connection(connection)
     connection = duckdb.default_connection() if connection is None else connection
     if functions is None:
         functions = {"sentence_bleu": BLEU(), "sentence_chrf": CHRF(), "sentence_ter": TER()}
     for name, metric in functions.items():
+        checked(metric)
+        # A cell of a notebook runs again.
+        with suppress(duckdb.Error):
+            connection.remove_function(name)
         _create(connection, name, metric)
 
 
 # ---- from what people pass to a relation ----
+
+
+def _check_connection(connection: object) -> None:
+    if connection is not None and not isinstance(connection, duckdb.DuckDBPyConnection):
+        raise TypeError(
+            "connection: a DuckDB connection is meant (duckdb.connect('my.db')), not "
+            f"{type(connection).__name__}"
+        )
 
 
 def names(columns: Columns) -> list[str]:

@@ -120,6 +120,24 @@ def test_a_folder_of_files_as_spark_writes_it(folder):
     (folder / ".part-0.parquet.crc").touch()
     assert engine.corpus_bleu(folder) == EXPECTED
     assert engine.corpus_bleu(str(folder)) == EXPECTED
+    failed = folder / "_temporary" / "0"
+    failed.mkdir(parents=True)
+    (failed / "part-0.parquet").write_bytes((folder / "part-0.parquet").read_bytes())
+    assert engine.corpus_bleu(folder) == EXPECTED
+
+
+def test_a_pattern_of_folders_that_are_called_like_files(folder):
+    for number in range(4):
+        (folder / f"{number}.parquet").mkdir()
+        (folder / f"part-{number}.parquet").rename(folder / f"{number}.parquet" / "0.parquet")
+    assert engine.corpus_bleu(folder / "*.parquet") == EXPECTED
+    assert engine.corpus_bleu(folder / "**" / "*.parquet") == EXPECTED
+
+
+def test_a_folder_of_versions_is_no_table(folder):
+    (folder / "_delta_log").mkdir()
+    with pytest.raises(InputError, match=r"a Delta table, in whose folder there may be files of"):
+        engine.corpus_bleu(folder)
 
 
 def test_sql_over_files_needs_no_connection(folder):
@@ -288,7 +306,7 @@ def test_empty_files_beside_full_ones(tmp_path, end):
     with pytest.raises(InputError, match=rf"part-0\.{end}: empty; there is nothing to score"):
         engine.corpus_bleu(tmp_path / f"part-0.{end}")
     (tmp_path / f"part-1.{end}").write_bytes(compressed(full, end))
-    (tmp_path / f"part-2.{end}").write_bytes(compressed(b"", end))
+    (tmp_path / f"part-2.{end}").write_bytes(compressed(b"\n", end))
     assert engine.corpus_bleu(tmp_path) == truebleu.bleu(["a b c d"], ["a b c d"])
 
 
@@ -298,6 +316,24 @@ def compressed(data: bytes, end: str) -> bytes:
     if end.endswith(".zst"):
         return zstd.compress(data)
     return data
+
+
+def test_json_of_arrays_beside_json_of_lines(tmp_path):
+    (tmp_path / "0.json").write_text('[{"hyp": "a b c d", "ref": "a b c d"}]')
+    (tmp_path / "1.jsonl").write_text('{"hyp": "a b c x", "ref": "a b c d"}\n')
+    assert engine.corpus_bleu(tmp_path) == truebleu.bleu(["a b c d", "a b c x"], ["a b c d"] * 2)
+
+
+@pytest.mark.parametrize("end", ["csv", "parquet"])
+def test_columns_of_the_same_name(tmp_path, end):
+    path = tmp_path / f"a.{end}"
+    if end == "csv":
+        path.write_text("hyp,hyp,ref\nx,a,a\n")
+    else:
+        arrays = [pa.array([text]) for text in "xaa"]
+        pq.write_table(pa.Table.from_arrays(arrays, ["hyp", "hyp", "ref"]), path)
+    with pytest.raises(InputError, match="2 columns are called 'hyp'; rename all but one"):
+        engine.corpus_bleu(path)
 
 
 @pytest.mark.parametrize("end", ["json", "json.gz", "json.zst"])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import os
 import re
 
 from truebleu._kernel import InputError
-from truebleu.files import COMPRESSED_TABLES, NO_FILES, File, at_home, table_format
+from truebleu.files import NO_FILES, File, at_home, table_format
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ class Files:
         strings.
         """
         named = [*dict.fromkeys([*texts, *others])]
+        for name in named:
+            self._check_single(name)
         if self.format != "json":
             chosen = ", ".join(map(quoted, named))
             scan = self._scan(named="filename" in named, united=self._differ(named))
@@ -144,6 +147,32 @@ class Files:
                 raise InputError(f"{lacking[0]}: no column '{name}', which {min(files)} has")
         return bool(inside)
 
+    def _check_single(self, name: str) -> None:
+        """Raises InputError if several columns have this name, of which DuckDB renames all but one.
+
+        Only the first file is looked at, as DuckDB takes the columns from it.
+        """
+        if f"{name}_1" not in self._types or self.format == "json":
+            return
+        if self.format == "csv":
+            names = self._header(self.paths[0])
+        else:
+            first = literal(glob.escape(self.paths[0]))
+            rows = self._query(f"SELECT name FROM parquet_schema({first})").fetchall()
+            names = [column for (column,) in rows]
+        if names.count(name) > 1:
+            raise InputError(
+                f"{self.paths[0]}: {names.count(name)} columns are called '{name}'; rename all "
+                "but one"
+            )
+
+    @staticmethod
+    def _header(path: str) -> list[str]:
+        """The fields of the first line of a CSV file. Raises InputError for what is no UTF-8."""
+        import csv
+
+        return next(csv.reader(f"{line}\n" for line in File(path).lines()), [])
+
     def _query(self, sql: str) -> DuckDBPyRelation:
         import duckdb
 
@@ -157,14 +186,11 @@ class Files:
 
     def _csv_fault(self) -> tuple[str, str] | None:
         """The first CSV file that is no such, and what is wrong with it in which line."""
-        import csv
-
         import duckdb
 
         for path in self.paths:
             try:
-                lines = (f"{line}\n" for line in File(path).lines())
-                header = next(csv.reader(lines), [])
+                header = self._header(path)
             except (InputError, OSError):
                 return path, "it is not UTF-8"
             columns = ", ".join(f"'c{number}': 'VARCHAR'" for number in range(len(header)))
@@ -196,7 +222,7 @@ class Files:
                 options |= {**_csv(), "all_varchar": "true", "hive_types_autocast": "false"}
                 return _call("read_csv", files, options)
         arrays = (".json", ".json.gz", ".json.zst")
-        lines = not all(path.lower().endswith(arrays) for path in self.paths)
+        lines = not any(path.lower().endswith(arrays) for path in self.paths)
         options |= {"format": "'newline_delimited'" if lines else "'auto'"}
         options |= {"hive_types_autocast": "false", "maximum_object_size": str(LONGEST_ROW)}
         if not self._sampled:
@@ -217,18 +243,28 @@ def found(name: str) -> list[str]:
             'truebleu.engines.duckdb.corpus_bleu(connection.sql("FROM ..."))'
         )
     if os.path.isdir(name):
+        if os.path.isdir(os.path.join(name, "_delta_log")):
+            raise InputError(
+                f"{name}: a Delta table, in whose folder there may be files of other versions of "
+                "it; give those that are meant, or read it in Python by a connection that has "
+                "DuckDB's extension delta"
+            )
         inside = glob.glob(os.path.join(glob.escape(name), "**"), recursive=True)
-        paths = [path for path in inside if _is_data(path)]
+        paths = [path for path in inside if _is_data(path, name)]
         if not paths:
             raise InputError(f"{name}: {NO_FILES}")
     elif os.path.exists(name) or not glob.has_magic(name):
         open(name, "rb").close()  # gives Python's own error, with the name, if it cannot be read
         return [name]
     else:
-        paths = [path for path in glob.glob(name, recursive=True) if os.path.isfile(path)]
+        matching = glob.glob(name, recursive=True)
+        paths = [path for path in matching if os.path.isfile(path)]
+        # Spark's tables are folders that are called like files.
+        folders = [path for path in matching if os.path.isdir(path) and table_format(path)]
+        paths += [path for folder in folders for path in found(folder)]
         if not paths:
             raise InputError(f"{name}: no file matches this pattern")
-    return sorted(paths)
+    return sorted(set(paths))
 
 
 def _csv() -> dict[str, str]:
@@ -251,22 +287,19 @@ def _csv() -> dict[str, str]:
 
 
 def _is_empty(path: str) -> bool:
-    """Whether a file is empty, or what it is when it is decompressed."""
-    size = os.path.getsize(path)
-    if not path.lower().endswith(COMPRESSED_TABLES):
-        return size == 0
-    # What nothing is compressed to.
-    if size > 64:
+    """Whether nothing is in a file, compressed or not, but perhaps ends of lines."""
+    if os.path.getsize(path) > 64:
         return False
     try:
-        return not next(File(path).pieces(), b"")
+        return not File(path).content().removeprefix(codecs.BOM_UTF8).strip()
     except (InputError, OSError):
         return False
 
 
-def _is_data(path: str) -> bool:
-    # Spark marks what is no data with _ or a dot.
-    hidden = os.path.basename(path).startswith(("_", "."))
+def _is_data(path: str, folder: str) -> bool:
+    # Spark marks what is no data with _ or a dot: its own notes, folders of jobs that failed.
+    parts = os.path.relpath(path, folder).split(os.sep)
+    hidden = any(part.startswith(("_", ".")) and "=" not in part for part in parts)
     return os.path.isfile(path) and not hidden and table_format(path) is not None
 
 

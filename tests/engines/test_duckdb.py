@@ -518,6 +518,11 @@ def test_a_system_that_lacks_segments_of_others(sides):
     lacking = left.filter(pc.or_(pc.equal(left["system"], 0), pc.greater(left["id"], 0)))
     with pytest.raises(InputError, match=r"1 id has fewer hypotheses than others \(0\)"):
         engine.corpus_bleu(lacking, references=right, on="id", by="system")
+    # A system may be called null.
+    names = pa.array([{0: "a", 1: None}[system] for system in lacking["system"].to_pylist()])
+    lacking = lacking.set_column(1, "system", names)
+    with pytest.raises(InputError, match=r"1 id has fewer hypotheses than others \(0\)"):
+        engine.corpus_bleu(lacking, references=right, on="id", by="system")
 
 
 def test_groups_of_the_references_need_no_more(sides):
@@ -605,6 +610,17 @@ def test_a_join_spills_what_does_not_fit(tmp_path):
 
 
 # ---- what is wrong ----
+
+
+def test_fields_of_structures_are_for_sql(tmp_path):
+    path = tmp_path / "nested.parquet"
+    pq.write_table(pa.table({"hyp": ["a b c d"], "texts": [{"en": "a b c d"}]}), path)
+    with pytest.raises(InputError, match=r"for a field of 'texts' give SQL in Python: SELECT tex"):
+        engine.corpus_bleu(path, ref="texts.en")
+    with pytest.raises(InputError, match=r"'texts' is of type STRUCT\(en VARCHAR\); strings or"):
+        engine.corpus_bleu(path, ref="texts")
+    found = engine.corpus_bleu(f"SELECT hyp, texts.en AS ref FROM '{path}'")
+    assert found == truebleu.bleu(["a b c d"], ["a b c d"])
 
 
 def test_missing_columns(folder, connection):
@@ -701,6 +717,8 @@ def test_what_duckdb_says_in_the_middle_of_a_stream(tmp_path):
 def test_addresses_are_no_files(name):
     with pytest.raises(InputError, match=r"files of this machine are read\. .* httpfs"):
         engine.corpus_bleu(name)
+    with pytest.raises(InputError, match=r"httpfs: give it with connection="):
+        engine.corpus_bleu(f"SELECT hyp, ref FROM '{name}'")
 
 
 def test_names_of_tables(connection, table):

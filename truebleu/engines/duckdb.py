@@ -345,6 +345,11 @@ def _wrong(data: Data, message: str) -> InputError:
             "DuckDB needs more memory than it may use (memory='4GB', --memory 4GB; or a connection "
             "with another memory_limit): "
         )
+    elif "required extension 'httpfs" in message:
+        return InputError(
+            f"{_label(data)}addresses are read by a connection that has DuckDB's httpfs: give it "
+            "with connection="
+        )
     elif "Cannot combine LEFT and RIGHT" in message:
         return InputError(
             "hypotheses and references are of different connections: give the relation's own with "
@@ -512,6 +517,9 @@ def _chosen(
         told = f"{where}no column '{name}'{nearest(name, list(known))}"
         if isinstance(table, Files) and table.format == "csv" and len(known) == 1:
             told += "; CSV has a line of names first, with commas between them"
+        outer, _, inner = name.partition(".")
+        if inner and _has(table, outer):
+            told += f"; for a field of '{outer}' give SQL in Python: SELECT {name} AS ... FROM ..."
         raise InputError(told)
     if isinstance(table, Files):
         return table.relation(texts, others, refs)

@@ -148,7 +148,8 @@ class _Ids:
 
     Its columns: i0, i1 ... the id; made, the hypotheses that have it, and most, those of one group;
     given, the references; a0, b0, a1, b1 ... the least and the greatest value of each column to
-    group by that an id has; c0, c1 ... the values of those that the references have.
+    group by that an id has, n0, n1 ... whether it has null; c0, c1 ... the values of those that the
+    references have.
     """
 
     def __init__(
@@ -177,7 +178,10 @@ class _Ids:
         )
         keys = ", ".join([self._ids, *groups])
         of_group = hypotheses.aggregate(f"{keys}, count(*) AS k", keys)
-        ends = [f"min({g}) AS a{i}, max({g}) AS b{i}" for i, g in enumerate(groups)]
+        ends = [
+            f"min({g}) AS a{i}, max({g}) AS b{i}, bool_or({g} IS NULL) AS n{i}"
+            for i, g in enumerate(groups)
+        ]
         left = of_group.aggregate(
             ", ".join([self._ids, "sum(k)::BIGINT AS made", "max(k) AS most", *ends]), self._ids
         )
@@ -191,13 +195,16 @@ class _Ids:
         text = "" if alike else "::VARCHAR"
         either = [f"coalesce(h.{name}{text}, r.{name}{text}) AS {name}" for name in names]
         rest = ["made", "most", "given", *theirs]
-        rest += [f"{end}{number}" for number in range(len(groups)) for end in "ab"]
+        rest += [f"{end}{number}" for number in range(len(groups)) for end in "abn"]
         both = left.set_alias("h").join(
             right.set_alias("r"), _conditions(left, right, names), how="outer"
         )
         self._table = both.project(", ".join([*either, *rest]))
         # Columns that say no more of a segment than its id does: not which system made it.
-        self._varied = [f"a{number} IS DISTINCT FROM b{number}" for number in range(len(groups))]
+        self._varied = [
+            f"a{number} IS DISTINCT FROM b{number} OR n{number} AND a{number} IS NOT NULL"
+            for number in range(len(groups))
+        ]
         self._of_segments = theirs
         self.counts = self._counted()
 

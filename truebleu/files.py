@@ -34,7 +34,7 @@ TABLES = {
     ".json": "json",
 }
 COMPRESSED_TABLES = (".gz", ".zst")
-NO_FILES = "no .parquet, .csv, .jsonl or .json files in this folder"
+NO_FILES = "no .parquet, .csv, .jsonl or .json files in this directory"
 UTF8 = ("utf-8", "utf8", "u8", "utf_8")
 
 

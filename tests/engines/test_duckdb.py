@@ -804,7 +804,7 @@ def test_sql_functions_score_rows_and_keep_nulls(connection):
     assert [round(value) for value in found[3]] == [0, 100, 0]
     engine.register(connection, {"own": truebleu.BLEU(lowercase=True)})
     assert connection.sql("SELECT own('A', 'a') > 99.9").fetchall() == [(True,)]
-    with pytest.raises(TypeError, match="'bleu' is no formula of sums"):
+    with pytest.raises(TypeError, match="metric: "):
         engine.register(connection, {"own": "bleu"})
 
 

@@ -34,6 +34,7 @@ TABLES = {
     ".json": "json",
 }
 COMPRESSED_TABLES = (".gz", ".zst")
+NO_FILES = "no .parquet, .csv, .jsonl or .json files in this directory"
 UTF8 = ("utf-8", "utf8", "u8", "utf_8")
 
 
@@ -48,6 +49,11 @@ def table_format(path: str) -> str | None:
         end = os.path.splitext(name)[1]
         return None if end == ".parquet" else TABLES.get(end)
     return TABLES.get(end)
+
+
+def at_home(name: str) -> str:
+    """A path with ~ as the home folder: a pattern in quotes comes here as it was typed."""
+    return name if os.path.exists(name) else os.path.expanduser(name)
 
 
 class File:

@@ -149,6 +149,32 @@ def test_one_system_and_systems_of_several_columns(texts):
     assert list(found) == [f"de-en/{name}" for name in sorted(SYSTEMS)]
 
 
+def test_systems_that_would_be_called_the_same_are_refused(texts):
+    table = rows(texts)
+    systems = table["system"].to_pylist()
+    first, second, *_ = sorted(SYSTEMS)
+    nulls = [{first: None, second: "null"}.get(name, name) for name in systems]
+    table = table.set_column(table.column_names.index("system"), "system", [nulls])
+    with pytest.raises(InputError, match=r"would be called null: \(None,\) and \('null',\)"):
+        intervals(Sums(by="system", bucket=("id", BUCKETS)).update(table))
+    left = pa.array([{first: "a/b", second: "a"}.get(name, name) for name in systems])
+    right = pa.array([{first: "c", second: "b/c"}.get(name, name) for name in systems])
+    table = table.append_column("left", left).append_column("right", right)
+    with pytest.raises(InputError, match="two systems would be called a/b/c"):
+        compare(Sums(by=("left", "right"), bucket=("id", BUCKETS)).update(table))
+
+
+def test_a_baseline_by_its_key(texts):
+    table = rows(texts)
+    numbers = pa.array([SYSTEMS.index(name) for name in table["system"].to_pylist()])
+    made = Sums(by="number", bucket=("id", BUCKETS)).update(table.append_column("number", numbers))
+    assert compare(made, baseline=1).to_dict() == compare(made, baseline="1").to_dict()
+    made = Sums(by=("number", "system"), bucket=("id", BUCKETS))
+    made.update(table.append_column("number", numbers))
+    found = compare(made, baseline=(1, SYSTEMS[1]))
+    assert found.baseline == f"1/{SYSTEMS[1]}"
+
+
 def test_systems_that_are_not_of_the_same_segments_are_refused(texts):
     reference, systems = texts
     short = {name: text[:300] for name, text in systems.items()}

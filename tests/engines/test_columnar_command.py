@@ -3,8 +3,12 @@
 import csv
 import gzip
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -203,6 +207,28 @@ def test_groups_that_mean_something_to_a_format(tables, truebleu_command):
     assert r"50\%\_\&" in truebleu_command(*arguments, "-f", "latex").output
 
 
+def test_groups_of_numbers_that_are_none(tables, truebleu_command):
+    """NaN equals nothing, not even itself, and JSON has no word for it."""
+    numbers = [float("nan"), -0.0, 0.0, None, float("inf"), float("nan")]
+    pq.write_table(
+        pq.read_table("both.parquet").slice(0, 6).append_column("k", [numbers]), "k.parquet"
+    )
+    result = truebleu_command("score", "k.parquet", "--by", "k", "-f", "tsv")
+    found = list(csv.DictReader(result.output.splitlines(), delimiter="\t"))
+    assert [(row["k"], row["segments"]) for row in found] == [
+        ("", "1"), ("0.0", "2"), ("inf", "1"), ("nan", "2")
+    ]  # fmt: skip
+    groups = [
+        row["group"]["k"] for row in scored(truebleu_command("score", "k.parquet", "--by", "k"))
+    ]
+    assert groups == [None, 0.0, "inf", "nan"]
+    result = truebleu_command("segments", "k.parquet", "--by", "k", "-f", "json")
+    cells = [
+        json.loads(line, parse_constant=pytest.fail)["k"] for line in result.output.splitlines()
+    ]
+    assert cells == ["nan", 0.0, 0.0, None, "inf", "nan"]
+
+
 def test_one_group_is_a_table_as_well(tables, truebleu_command):
     pq.write_table(pa.table({"hyp": ["a"], "ref": ["a"], "year": [2026]}), "one.parquet")
     found = scored(truebleu_command("score", "one.parquet", "--by", "year"))
@@ -291,6 +317,41 @@ def test_segments_as_parquet_keep_the_types_of_columns(tables, truebleu_command)
     assert found["day"].to_pylist() == days
     assert found.schema.field("n").type == pa.int64()
     assert b"signature" in found.schema.metadata
+
+
+def test_times_in_a_zone_stand_beside_segments(tables, truebleu_command):
+    noon = datetime(2026, 11, 22, 12, tzinfo=UTC)
+    times = pa.array([noon, None, noon], pa.timestamp("us", "UTC"))
+    pq.write_table(
+        pq.read_table("both.parquet").slice(0, 3).append_column("at", times), "at.parquet"
+    )
+    result = truebleu_command("segments", "at.parquet", "--by", "at", "-f", "tsv")
+    assert result.status == 0, result
+    cells = [row["at"] for row in csv.DictReader(result.output.splitlines(), delimiter="\t")]
+    assert cells == ["2026-11-22 12:00:00+00:00", "", "2026-11-22 12:00:00+00:00"]
+    result = truebleu_command("segments", "at.parquet", "--by", "at", "-o", "out.parquet")
+    assert result.status == 0, result
+    assert pq.read_table("out.parquet")["at"].to_pylist() == [noon, None, noon]
+
+
+def test_text_beside_its_segments(tables, truebleu_command):
+    """A column of text is carried along as well, and both sides' may be called the same."""
+    result = truebleu_command("segments", "both.parquet", "--by", "ref", "hyp", "-f", "json")
+    found = [json.loads(line) for line in result.output.splitlines()]
+    assert [row["hyp"] for row in found] == [text for name in SYSTEMS for text in HYPOTHESES[name]]
+    assert [row["ref"] for row in found] == REFERENCES * 2
+    for name, column in (("refs", "ref"), ("cedar", "hyp")):
+        table = pq.read_table(f"{name}.parquet")
+        names = ["text" if name == column else name for name in table.column_names]
+        pq.write_table(table.rename_columns(names), f"{name}.text.parquet")
+    sides = ["refs.text.parquet", "-i", "cedar.text.parquet", "--join", "id"]
+    columns = ["--hyp-column", "text", "--ref-column", "text"]
+    result = truebleu_command("segments", *sides, *columns, "--by", "text", "-f", "json")
+    found = [json.loads(line) for line in result.output.splitlines()]
+    assert [row["text"] for row in found] == HYPOTHESES["cedar"]
+    expected = truebleu.BLEU().segments(HYPOTHESES["cedar"], REFERENCES).tolist()
+    assert [row["BLEU"] for row in found] == expected
+    assert scored(truebleu_command("score", *sides, *columns))["score"] == score("cedar").value
 
 
 @pytest.mark.parametrize("package", ["pyarrow", "polars"])
@@ -397,7 +458,10 @@ def test_ids_that_cannot_be_joined(tables, truebleu_command):
         (["both.parquet", "-nr", "2"], 2, "--ref-column"),
         (["both.parquet", "-e", "latin-1"], 2, "tables are UTF-8"),
         (["both.parquet", "--nulls", "drop"], 2, "unknown 'drop'"),
-        (["both.parquet", "--memory", "lots"], 1, "DuckDB"),
+        (["both.parquet", "--memory", "lots"], 1, r"\(--memory\): a size is meant, like 384MB"),
+        (["nothing"], 1, r"nothing: no \.parquet, .* files in this directory"),
+        (["both.parquet", "nothing"], 1, r"nothing: no \.parquet"),
+        (["s3://bucket/a.parquet"], 1, "files of this machine are read"),
         (["refs.parquet", "-i", "hyps.parquet", "--join", "id"], 1, "60 ids are there more than"),
         (["both.parquet", "-o", "both.parquet", "-f", "json"], 2, "is an input as well"),
     ],
@@ -409,6 +473,7 @@ def test_mistakes(tables, truebleu_command, command, arguments, status, told):
     pq.write_table(pq.read_table("both.parquet").slice(0, 0), "empty.parquet")
     (tables / "broken.parquet").write_bytes((tables / "both.parquet").read_bytes()[:500])
     (tables / "text.txt").write_text("a\n")
+    (tables / "nothing").mkdir()
     before = (tables / "both.parquet").read_bytes()
     result = truebleu_command(command, *arguments)
     assert result.status == status, result
@@ -431,6 +496,25 @@ def test_no_part_of_a_file_is_left_when_rows_cannot_be_read(tables, truebleu_com
         assert "parts" in result.error
         assert not (tables / "out").exists()
     assert not list(tables.glob(".truebleu*"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_an_interrupt_leaves_no_temporary_folder(tables):
+    """Joins that spill leave gigabytes in it."""
+    table = pq.read_table("both.parquet")
+    pq.write_table(pa.concat_tables([table] * 2000), "large.parquet")
+    (tables / "temporary").mkdir()
+    command = [sys.executable, "-m", "truebleu", "score", *["large.parquet"] * 50, "-m", "chrf++"]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "TMPDIR": str(tables / "temporary")},
+    )
+    while process.poll() is None and not list((tables / "temporary").iterdir()):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == -signal.SIGINT
+    assert not list((tables / "temporary").iterdir())
 
 
 def test_options_of_lines_that_tables_have_not(tables, truebleu_command):

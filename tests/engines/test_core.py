@@ -426,6 +426,8 @@ def test_several_columns_of_keys_sort_by_the_first_then_the_second():
     assert Sums(by=["x"]).update(table).keys == [(None,), ("a",), ("ab",), ("b",)]
     assert set(sums.scores()) == set(sums.keys)
     assert sums.score(("ab", None)) == BLEU().score(["a"], ["a"])
+    numbers = Sums(by="x").update(table.set_column(2, "x", pa.array([float("nan")] * 5)))
+    assert numbers.score(float("nan")) == numbers.score()
     with pytest.raises(KeyError, match="no group 'a' has a segment"):
         sums.score("a")
 

@@ -1,5 +1,7 @@
 """DuckDB: the same bits as one process, from relations, SQL and files, in bounded memory."""
 
+import gzip
+import json
 import random
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from backports import zstd
 from contract import CASES, METRICS, Rows, rows
 
 import truebleu
@@ -117,6 +120,24 @@ def test_a_folder_of_files_as_spark_writes_it(folder):
     (folder / ".part-0.parquet.crc").touch()
     assert engine.corpus_bleu(folder) == EXPECTED
     assert engine.corpus_bleu(str(folder)) == EXPECTED
+    failed = folder / "_temporary" / "0"
+    failed.mkdir(parents=True)
+    (failed / "part-0.parquet").write_bytes((folder / "part-0.parquet").read_bytes())
+    assert engine.corpus_bleu(folder) == EXPECTED
+
+
+def test_a_pattern_of_folders_that_are_called_like_files(folder):
+    for number in range(4):
+        (folder / f"{number}.parquet").mkdir()
+        (folder / f"part-{number}.parquet").rename(folder / f"{number}.parquet" / "0.parquet")
+    assert engine.corpus_bleu(folder / "*.parquet") == EXPECTED
+    assert engine.corpus_bleu(folder / "**" / "*.parquet") == EXPECTED
+
+
+def test_a_folder_of_versions_is_no_table(folder):
+    (folder / "_delta_log").mkdir()
+    with pytest.raises(InputError, match=r"a Delta table, in whose folder there may be files of"):
+        engine.corpus_bleu(folder)
 
 
 def test_sql_over_files_needs_no_connection(folder):
@@ -254,6 +275,110 @@ def test_csv_columns_are_found_by_name_in_each_file(tmp_path):
         engine.stats(tmp_path / "*.csv")
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_files_whose_columns_have_other_types(tmp_path, table, order):
+    """A column of nothing but None has no type in what pandas writes."""
+    halves = [table.slice(0, 200), table.slice(200, 200)]
+    nulls, texts = pa.nulls(200), pa.array(["news"] * 200)
+    for number, half in zip(order, halves, strict=True):
+        half = half.append_column("domain", nulls if half is halves[0] else texts)  # noqa: PLW2901
+        half = half.append_column("more", nulls if half is halves[0] else half["ref"])  # noqa: PLW2901
+        half = half.set_column(0, "id", half["id"].cast(pa.int32() if number else pa.int64()))  # noqa: PLW2901
+        pq.write_table(half, tmp_path / f"{number}.parquet")
+    found = engine.corpus_bleu(tmp_path, ref=["ref", "more"], by="domain")
+    assert list(found) == [None, "news"]
+    assert [score.value for score in found.values()] == [
+        truebleu.BLEU().score(half["hyp"], half["ref"]).value for half in halves
+    ]
+    assert sorted(engine.corpus_bleu(tmp_path, by="id")) == list(range(400))
+    pq.write_table(halves[0], tmp_path / "2.parquet")
+    with pytest.raises(InputError, match=r"2\.parquet.*domain|domain.*2\.parquet"):
+        engine.corpus_bleu(tmp_path, by="domain")
+
+
+@pytest.mark.parametrize("end", ["csv", "csv.gz", "csv.zst", "jsonl", "jsonl.gz"])
+def test_empty_files_beside_full_ones(tmp_path, end):
+    """Spark leaves them for its empty partitions; the first file is one."""
+    full = b"hyp,ref\na b c d,a b c d\n"
+    if end.startswith("jsonl"):
+        full = b'{"hyp": "a b c d", "ref": "a b c d"}\n'
+    (tmp_path / f"part-0.{end}").write_bytes(compressed(b"", end))
+    with pytest.raises(InputError, match=rf"part-0\.{end}: empty; there is nothing to score"):
+        engine.corpus_bleu(tmp_path / f"part-0.{end}")
+    (tmp_path / f"part-1.{end}").write_bytes(compressed(full, end))
+    (tmp_path / f"part-2.{end}").write_bytes(compressed(b"\n", end))
+    assert engine.corpus_bleu(tmp_path) == truebleu.bleu(["a b c d"], ["a b c d"])
+
+
+def compressed(data: bytes, end: str) -> bytes:
+    if end.endswith(".gz"):
+        return gzip.compress(data)
+    if end.endswith(".zst"):
+        return zstd.compress(data)
+    return data
+
+
+def test_json_of_arrays_beside_json_of_lines(tmp_path):
+    (tmp_path / "0.json").write_text('[{"hyp": "a b c d", "ref": "a b c d"}]')
+    (tmp_path / "1.jsonl").write_text('{"hyp": "a b c x", "ref": "a b c d"}\n')
+    assert engine.corpus_bleu(tmp_path) == truebleu.bleu(["a b c d", "a b c x"], ["a b c d"] * 2)
+
+
+@pytest.mark.parametrize("end", ["csv", "parquet"])
+def test_columns_of_the_same_name(tmp_path, end):
+    path = tmp_path / f"a.{end}"
+    if end == "csv":
+        path.write_text("hyp,hyp,ref\nx,a,a\n")
+    else:
+        arrays = [pa.array([text]) for text in "xaa"]
+        pq.write_table(pa.Table.from_arrays(arrays, ["hyp", "hyp", "ref"]), path)
+    with pytest.raises(InputError, match="2 columns are called 'hyp'; rename all but one"):
+        engine.corpus_bleu(path)
+
+
+@pytest.mark.parametrize("end", ["json", "json.gz", "json.zst"])
+def test_json_arrays(tmp_path, end):
+    path = tmp_path / f"a.{end}"
+    path.write_bytes(compressed(b'[{"hyp": "a b c d", "ref": "a b c d"}]', end))
+    assert engine.corpus_bleu(path) == truebleu.bleu(["a b c d"], ["a b c d"])
+
+
+@pytest.mark.parametrize("end", ["csv", "jsonl", "parquet"])
+def test_segments_of_ten_megabytes(tmp_path, end):
+    hyp, ref = "the cat sat on a mat, " * 480_000, "the cat sat on the mat, " * 440_000
+    path = tmp_path / f"long.{end}"
+    if end == "parquet":
+        pq.write_table(pa.table({"hyp": [hyp], "ref": [ref]}), path)
+    elif end == "csv":
+        path.write_text(f'hyp,ref\n"{hyp}","{ref}"\n')
+    else:
+        path.write_text(json.dumps({"hyp": hyp, "ref": ref}) + "\n")
+    assert engine.corpus_bleu(path) == truebleu.bleu([hyp], [ref])
+
+
+def test_rows_that_are_too_long(tmp_path):
+    (tmp_path / "a.csv").write_text(f"hyp,ref\n{'a ' * (17 << 20)},a\n")
+    with pytest.raises(InputError, match="a row has more than 32 MiB; in a Parquet file it may"):
+        engine.corpus_bleu(tmp_path / "a.csv")
+
+
+def test_keys_of_json_that_only_late_rows_have(tmp_path):
+    lines = ['{"hyp": "a b c d", "ref": "a b c d"}\n'] * 50_000
+    lines += ['{"hyp": "a b c d", "ref": "x", "more": "a b c d", "system": "late"}\n'] * 5
+    (tmp_path / "a.jsonl").write_text("".join(lines))
+    found = engine.stats(tmp_path / "a.jsonl", ref=["ref", "more"], by="system")
+    assert dict(zip(found.keys, found.group_segments(), strict=True)) == {None: 50_000, "late": 5}
+    assert {score.value for score in found.scores().values()} == {100.00000000000004}
+    with pytest.raises(InputError, match="no column 'moar'; did you mean 'more'"):
+        engine.corpus_bleu(tmp_path / "a.jsonl", ref="moar")
+
+
+def test_a_path_in_the_home_folder(folder, monkeypatch):
+    monkeypatch.setenv("HOME", str(folder))
+    for name in ("~/part-*.parquet", "~/table.jsonl"):
+        assert engine.corpus_bleu(name) == EXPECTED
+
+
 # ---- joins ----
 
 
@@ -312,6 +437,57 @@ def test_ids_of_csv_join_numbers(sides, tmp_path):
     assert found == expected
 
 
+def test_texts_of_the_same_name_on_both_sides(sides, tmp_path):
+    left, right = sides
+    pq.write_table(left.rename_columns(["id", "system", "text"]), tmp_path / "left.parquet")
+    pq.write_table(right.rename_columns(["id", "text", "domain"]), tmp_path / "right.parquet")
+    names = {"hyp": "text", "ref": "text", "references": tmp_path / "right.parquet", "on": "id"}
+    found = engine.corpus_bleu(tmp_path / "left.parquet", by="system", **names)
+    assert found == engine.corpus_bleu(joined_by_hand(sides), by="system")
+    by_text = engine.stats(tmp_path / "left.parquet", by=["system", "text"], **names)
+    assert by_text.score() == engine.corpus_bleu(joined_by_hand(sides))
+    gaps = pa.array([None, *right["ref"].to_pylist()[1:]])
+    pq.write_table(pa.table({"id": right["id"], "text": gaps}), tmp_path / "right.parquet")
+    with pytest.raises(InputError, match=r"'text \(references\)' is null in 2 rows"):
+        engine.corpus_bleu(tmp_path / "left.parquet", by="system", **names)
+
+
+def test_the_name_of_the_file_is_that_of_the_hypotheses(sides, tmp_path):
+    left, right = sides
+    pq.write_table(right, tmp_path / "right.parquet")
+    for system in (0, 1):
+        of_system = left.filter(pc.equal(left["system"], system))
+        pq.write_table(of_system, tmp_path / f"left-{system}.parquet")
+    found = engine.corpus_bleu(
+        tmp_path / "left-*.parquet",
+        references=tmp_path / "right.parquet",
+        on="id",
+        by="filename",
+    )
+    expected = engine.corpus_bleu(joined_by_hand(sides), by="system")
+    assert [Path(name).name for name in found] == ["left-0.parquet", "left-1.parquet"]
+    assert list(found.values()) == list(expected.values())
+
+
+def test_ids_that_cannot_be_compared(sides):
+    left, right = sides
+    days = pa.array(right["id"].to_pylist(), pa.int32()).cast(pa.date32())
+    right = right.set_column(0, "id", days)
+    with pytest.raises(InputError, match="id: BIGINT among the hypotheses and DATE among the ref"):
+        engine.corpus_bleu(left, references=right, on="id", by="system")
+
+
+def test_sides_of_different_connections(sides, connection, tmp_path):
+    left, right = sides
+    pq.write_table(right, tmp_path / "right.parquet")
+    relation = connection.from_arrow(left)
+    options = {"references": tmp_path / "right.parquet", "on": "id", "by": "system"}
+    with pytest.raises(InputError, match=r"different connections: give .* connection="):
+        engine.corpus_bleu(relation, **options)
+    found = engine.corpus_bleu(relation, connection=connection, **options)
+    assert found == engine.corpus_bleu(joined_by_hand(sides), by="system")
+
+
 def test_ids_of_several_columns(sides):
     left, right = (
         side.append_column("part", pa.array([i // 10 for i in side["id"].to_pylist()])).set_column(
@@ -340,6 +516,11 @@ def test_a_system_that_lacks_segments_of_others(sides):
     """The other system's hypotheses join; a score of fewer segments would be another number."""
     left, right = sides
     lacking = left.filter(pc.or_(pc.equal(left["system"], 0), pc.greater(left["id"], 0)))
+    with pytest.raises(InputError, match=r"1 id has fewer hypotheses than others \(0\)"):
+        engine.corpus_bleu(lacking, references=right, on="id", by="system")
+    # A system may be called null.
+    names = pa.array([{0: "a", 1: None}[system] for system in lacking["system"].to_pylist()])
+    lacking = lacking.set_column(1, "system", names)
     with pytest.raises(InputError, match=r"1 id has fewer hypotheses than others \(0\)"):
         engine.corpus_bleu(lacking, references=right, on="id", by="system")
 
@@ -431,6 +612,17 @@ def test_a_join_spills_what_does_not_fit(tmp_path):
 # ---- what is wrong ----
 
 
+def test_fields_of_structures_are_for_sql(tmp_path):
+    path = tmp_path / "nested.parquet"
+    pq.write_table(pa.table({"hyp": ["a b c d"], "texts": [{"en": "a b c d"}]}), path)
+    with pytest.raises(InputError, match=r"for a field of 'texts' give SQL in Python: SELECT tex"):
+        engine.corpus_bleu(path, ref="texts.en")
+    with pytest.raises(InputError, match=r"'texts' is of type STRUCT\(en VARCHAR\); strings or"):
+        engine.corpus_bleu(path, ref="texts")
+    found = engine.corpus_bleu(f"SELECT hyp, texts.en AS ref FROM '{path}'")
+    assert found == truebleu.bleu(["a b c d"], ["a b c d"])
+
+
 def test_missing_columns(folder, connection):
     with pytest.raises(InputError, match=r"part-0.parquet: no column 'hpy'; did you mean 'hyp'"):
         engine.corpus_bleu(folder / "part-0.parquet", "hpy")
@@ -439,10 +631,14 @@ def test_missing_columns(folder, connection):
 
 
 def test_columns_of_another_type(connection):
-    with pytest.raises(InputError, match=r"hyp: .*int32"):
+    with pytest.raises(InputError, match=r"column 'hyp' is of type INTEGER; strings"):
         engine.corpus_bleu(connection.sql("SELECT 1 hyp, 'b' ref"))
-    with pytest.raises(InputError, match=r"ref: "):
+    with pytest.raises(InputError, match=r"'ref' is of type INTEGER\[\]; strings or lists of them"):
         engine.corpus_bleu(connection.sql("SELECT 'a' hyp, [1] ref"))
+    with pytest.raises(InputError, match="'hyp' is of type VARCHAR"):
+        engine.corpus_bleu(connection.sql("SELECT ['a'] hyp, 'a' ref"))
+    fixed = connection.sql("SELECT 'a b c d' hyp, ['a b', 'a b c d']::VARCHAR[2] ref")
+    assert engine.corpus_bleu(fixed) == truebleu.bleu(["a b c d"], [["a b", "a b c d"]])
 
 
 def test_nulls_that_are_skipped_are_said(connection):
@@ -480,6 +676,65 @@ def test_bytes_that_are_no_text(tmp_path):
     (tmp_path / "latin.csv").write_bytes("hyp,ref\nnaïve,b\n".encode("latin-1"))
     with pytest.raises(InputError, match=r"latin\.csv.*utf-8"):
         engine.corpus_bleu(tmp_path / "latin.csv")
+
+
+CSV_FAULTS = {
+    "hyp,ref,x\na,b,c\na,b\n": "Line: 3 Expected Number of Columns: 3 Found: 2",
+    "hyp,ref\na,b\na,b,c\n": "Line: 3 Expected Number of Columns: 2 Found: 3",
+    'hyp,ref\n"a,b\n': "Line: 2 .*unterminated quote",
+    "hyp,ref\na,b\r\nc,d\n": r"lines end in \\n in one place, in \\r\\n in another",
+    "hyp;ref\na;b\n": "no column 'hyp'.*; CSV has a line of names first, with commas",
+    "hyp,ref\nä,b\n": "it is not UTF-8",
+}
+
+
+@pytest.mark.parametrize("text", CSV_FAULTS)
+def test_csv_that_is_wrong(tmp_path, text):
+    (tmp_path / "0.csv").write_text("hyp,ref\na,b\n")
+    (tmp_path / "1.csv").write_bytes(text.encode("utf-16" if "ä" in text else "utf-8"))
+    with pytest.raises(InputError, match=CSV_FAULTS[text]) as raised:
+        engine.corpus_bleu(tmp_path / "1.csv")
+    assert "1.csv" in str(raised.value)
+    assert "sniffing" not in str(raised.value)
+
+
+def test_json_without_objects(tmp_path):
+    (tmp_path / "a.json").write_text("[]")
+    with pytest.raises(InputError, match=r"a\.json: no rows with named values; JSON objects"):
+        engine.corpus_bleu(tmp_path / "a.json")
+
+
+def test_what_duckdb_says_in_the_middle_of_a_stream(tmp_path):
+    lines = ['{"hyp": "a", "ref": "a"}\n'] * 50_000 + ['{"hyp": "a", "ref": 5}\n']
+    (tmp_path / "a.jsonl").write_text("".join(lines))
+    with pytest.raises(InputError) as raised:
+        engine.corpus_bleu(tmp_path / "a.jsonl")
+    path = tmp_path / "a.jsonl"
+    assert str(raised.value) == f"{path}: column ref: a JSON number where a string is meant: 5"
+
+
+@pytest.mark.parametrize("name", ["https://x.org/a.parquet", "s3://bucket/*.csv.gz"])
+def test_addresses_are_no_files(name):
+    with pytest.raises(InputError, match=r"files of this machine are read\. .* httpfs"):
+        engine.corpus_bleu(name)
+    with pytest.raises(InputError, match=r"httpfs: give it with connection="):
+        engine.corpus_bleu(f"SELECT hyp, ref FROM '{name}'")
+
+
+def test_names_of_tables(connection, table):
+    connection.from_arrow(table).create_view("source")
+    connection.execute('CREATE TABLE "my ""table""" AS FROM source')
+    assert engine.corpus_bleu('"my ""table"""', connection=connection) == EXPECTED
+    with pytest.raises(InputError, match=r"outputs does not exist.* connection=\.\.\."):
+        engine.corpus_bleu("outputs")
+    with pytest.raises(TypeError, match=r"a DuckDB connection is meant .*, not str"):
+        engine.corpus_bleu("outputs", connection="my.db")
+    with pytest.raises(TypeError, match="not dict in a list"):
+        engine.corpus_bleu([{"hyp": "a", "ref": "a"}])
+    with duckdb.connect() as other:
+        relation = other.from_arrow(table)
+    with pytest.raises(InputError, match="closed"):
+        engine.corpus_bleu(relation)
 
 
 def test_sql_that_is_wrong(connection):
@@ -549,8 +804,15 @@ def test_sql_functions_score_rows_and_keep_nulls(connection):
     assert [round(value) for value in found[3]] == [0, 100, 0]
     engine.register(connection, {"own": truebleu.BLEU(lowercase=True)})
     assert connection.sql("SELECT own('A', 'a') > 99.9").fetchall() == [(True,)]
-    with pytest.raises(InputError, match="own"):
-        engine.register(connection, {"own": truebleu.BLEU()})
+    with pytest.raises(TypeError, match="metric: "):
+        engine.register(connection, {"own": "bleu"})
+
+
+def test_functions_can_be_registered_again(connection):
+    for lowercase in (True, False):
+        engine.register(connection)
+        engine.register(connection, {"own": truebleu.BLEU(lowercase=lowercase)})
+        assert connection.sql("SELECT own('A', 'a') > 99.9").fetchall() == [(lowercase,)]
 
 
 # ---- without what is not needed ----

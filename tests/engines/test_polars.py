@@ -232,6 +232,15 @@ def test_what_is_wrong(frame):
         engine.corpus_bleu([])
     with pytest.raises(TypeError, match="tokenise"):
         engine.corpus_bleu(frame, tokenise="intl")
+    with pytest.raises(TypeError, match="hyp: the name of a column is meant, not <Expr"):
+        engine.corpus_bleu(frame, pl.col("hyp"))
+    with pytest.raises(ValueError, match="ref: no column"):
+        engine.sentence_bleu("hyp", [])
+    with pytest.raises(InputError, match="by: 'score' is a column of the result"):
+        engine.corpus_bleu(frame.with_columns(score=1), by="score")
+    objects = frame.with_columns(pl.Series("key", [object()] * len(frame), pl.Object))
+    with pytest.raises(InputError, match="column 'key' is of type Object; cast it"):
+        engine.corpus_bleu(objects, by="key")
 
 
 def test_the_row_that_is_named_is_the_first_that_is_null(tmp_path):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
+from truebleu._kernel import InputError
 from truebleu.cli import options as shared
-from truebleu.files import table_format
+from truebleu.files import NO_FILES, at_home, table_format
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,9 +64,16 @@ def add_options(parser: shared.Parser, by: str) -> None:
 
 
 def are_meant(options: argparse.Namespace) -> bool:
-    """Whether REF and HYP are tables. Raises UsageError if some are, or none where one must be."""
+    """Whether REF and HYP are tables.
+
+    Raises UsageError if some are, or none where one must be, InputError for a folder without any.
+    """
     named = [*options.references, *(options.input or ())]
     tables = [name for name in named if is_table(name)]
+    lines = [name for name in named if name not in tables]
+    for name in lines:
+        if os.path.isdir(at_home(name)):
+            raise InputError(f"{name}: {NO_FILES}")
     if not tables:
         for name in OPTIONS:
             if getattr(options, name) is not None:
@@ -73,7 +81,6 @@ def are_meant(options: argparse.Namespace) -> bool:
                     f"--{name.replace('_', '-')} is for tables, and REF and HYP are lines of text"
                 )
         return False
-    lines = [name for name in named if name not in tables]
     if lines:
         raise shared.UsageError(
             f"{lines[0]} is lines of text and {tables[0]} is a table; both must be of one kind"
@@ -92,13 +99,28 @@ def are_meant(options: argparse.Namespace) -> bool:
     for option, reason in refused.items():
         if reason:
             raise shared.UsageError(f"{option}: not with tables: {reason}")
+    _heed_interrupts()
     return True
+
+
+def _heed_interrupts() -> None:
+    """Makes Ctrl-C an exception, which DuckDB's temporary files do not outlive.
+
+    Where nothing had to be cleaned up it would end the process at once.
+    """
+    import signal
+    import threading
+
+    ends = signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+    if ends and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def is_table(name: str) -> bool:
     """Whether a word of the command line means files with named columns."""
     if table_format(name):
         return True
+    name = at_home(name)
     return os.path.isdir(name) and any(
         table_format(file) for _, _, files in os.walk(name) for file in files
     )

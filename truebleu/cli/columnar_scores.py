@@ -127,11 +127,13 @@ def _of_groups(
     sums: Sums, label: Mapping[str, object], name: str
 ) -> Iterator[tuple[str | Group, list[Score]]]:
     """What to call each group, and its scores."""
-    sizes = dict(zip(sums.keys, sums.group_segments(), strict=True))
-    for key, found in sums.scores().items():
+    # Groups of nulls alone have no score. Keys are not looked up: a key that is no number (NaN)
+    # equals nothing.
+    sizes = [segments for segments in sums.group_segments() if segments]
+    for (key, found), segments in zip(sums.scores().items(), sizes, strict=True):
         keys = {**label, **dict(zip(sums.by, key, strict=True))}
         scores = list(found.values()) if isinstance(found, dict) else [found]
-        yield (Group(keys, sizes[key]) if keys else name), scores
+        yield (Group(keys, segments) if keys else name), scores
 
 
 def _duckdb() -> Any:
@@ -204,10 +206,17 @@ def segments(
                     unjoined=options.unjoined or "raise",
                     ordered=True,
                 )
+                if system.references is not None:
+                    texts = engine.apart(texts)
                 engine.text_types(relation, texts)
                 if writer is None:
                     writer = make(output, style, names, _carried(relation, carried))
-                source = engine.rows_of(connection, relation, writer.AT_ONCE)
+                # One column may be several of these: to be carried along, too.
+                places = [relation.columns.index(name) for name in [*texts, *carried]]
+                source = (
+                    [tuple(row[place] for place in places) for row in rows]
+                    for rows in engine.rows_of(connection, relation, writer.AT_ONCE)
+                )
                 for piece in _pieces(
                     source, system.name if several else None, metric, texts, options
                 ):

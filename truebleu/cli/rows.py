@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import repeat
+from math import isfinite
 
 from truebleu.cli.output import printable
 
@@ -205,7 +206,7 @@ class JSONLines(_Filled):
         """What is carried along, as JSON."""
         import json
 
-        return json.dumps(value, ensure_ascii=False, default=str)
+        return json.dumps(plain(value), ensure_ascii=False, default=str)
 
     def template(self, system: str | None) -> str:
         """An object."""
@@ -221,6 +222,11 @@ class JSONLines(_Filled):
         places[score] = self.score
         pairs = (f"{name}: {place}" for name, place in zip(names, places, strict=True))
         return f"{{{', '.join(pairs)}}}\n"
+
+
+def plain(value: Any) -> Any:
+    """A value for JSON, which has no word for what is no finite number: that is a string."""
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
 def shown(value: Any) -> str:

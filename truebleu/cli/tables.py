@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from truebleu.cli.output import printable
 from truebleu.cli.resampling import Estimated
+from truebleu.cli.rows import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ def as_json(results: Results, style: Style) -> str:
                 entries.append(repr(value))
                 continue
             if isinstance(system, Group):
-                named: dict[str, object] = {"group": system.keys, "segments": system.segments}
+                keys = {name: plain(key) for name, key in system.keys.items()}
+                named: dict[str, object] = {"group": keys, "segments": system.segments}
             else:
                 named = {"system": system} if len(results) > 1 else {}
             content = {**named, **score.to_dict(), "score": value}

@@ -47,9 +47,16 @@ def measures(sums: Sums) -> list[Measure]:
     sums.check()
     rows: dict[str, dict[int, int]] = {}
     counts: dict[str, dict[int, int]] = {}
+    called: dict[str, str] = {}
     for number, (key, segments) in enumerate(zip(sums.keys, sums.group_segments(), strict=True)):
         if segments:
             system = _system(key[:-1])
+            # Null and "null", "a/b" beside "c" and "a" beside "b/c" are not to be mixed up.
+            if called.setdefault(system, repr(key[:-1])) != repr(key[:-1]):
+                raise InputError(
+                    f"two systems would be called {system}: {called[system]} and {key[:-1]!r}; "
+                    "rename one of them"
+                )
             rows.setdefault(system, {})[key[-1]] = number
             counts.setdefault(system, {})[key[-1]] = segments
     _check_buckets(counts)
@@ -86,7 +93,7 @@ def intervals(
 def compare(
     sums: Sums,
     *,
-    baseline: str | None = None,
+    baseline: Any = None,
     test: str = "ar",
     pairs: str = "baseline",
     randomizations: int = RANDOMIZATIONS,
@@ -98,12 +105,15 @@ def compare(
 ) -> Any:
     """Tests of the differences between systems, by resampling or exchanging buckets.
 
-    Gives a `Paired`; with several metrics a dict of them. Arguments as for
+    Gives a `Paired`; with several metrics a dict of them. Systems are called by their key as text,
+    with strokes between the columns of several; `baseline` may be either. Other arguments as for
     `truebleu.significance.paired`; raises what `measures` raises. `segments` in the results is the
     number of buckets.
     """
     if test == "bs-sacrebleu":
         raise ValueError("test 'bs-sacrebleu' is of segments, as sacreBLEU's; 'ar' and 'bs' fit")
+    if not (baseline is None or isinstance(baseline, str)):
+        baseline = _system(baseline if isinstance(baseline, tuple) else (baseline,))
     found: list[Paired] = resampling.paired(
         measures(sums),
         baseline=baseline,

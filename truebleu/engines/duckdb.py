@@ -21,16 +21,17 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 
 from truebleu._kernel import InputError
+from truebleu.accumulator import checked
 from truebleu.bleu import BLEU
 from truebleu.chrf import CHRF
 from truebleu.engines.duckdb_files import Files, quoted, said
-from truebleu.engines.duckdb_join import check, joined
+from truebleu.engines.duckdb_join import apart, check, joined
 from truebleu.engines.sums import Sums
-from truebleu.files import table_format
+from truebleu.files import at_home, table_format
 from truebleu.ter import TER
 from truebleu.tokenizers import nearest
 
@@ -57,6 +58,12 @@ if TYPE_CHECKING:
 # Before this release an Arrow stream without pyarrow was the whole result, or large parts of it.
 STREAMS = (2, 0)
 ROWS_AT_ONCE = 65536
+
+# What DuckDB calls text.
+TEXT = ("VARCHAR", "JSON", '"NULL"')
+
+# The name of a table, with those of its schema and database.
+TABLE = re.compile(r'(\w+|"([^"]|"")+")(\.(\w+|"([^"]|"")+")){0,2}')
 
 # Seconds from one report of progress to the next.
 EVERY = 0.2
@@ -106,10 +113,14 @@ def stats(
     """
     keys = names(by)
     texts = [hyp, *names(ref)]
+    _check_connection(connection)
+    if references is not None:
+        # They may be called as the hypotheses are, which lie in other rows.
+        texts = apart(texts)
     sums = Sums(
         metrics,
         hyp=hyp,
-        ref=ref if isinstance(ref, str) else list(ref),
+        ref=texts[1] if isinstance(ref, str) else texts[1:],
         by=() if by is None else by,
         nulls=nulls,
         bucket=bucket,
@@ -118,8 +129,15 @@ def stats(
     others = list(dict.fromkeys([*keys, *([bucket[0]] if bucket else [])]))
     with opened(connection, memory=memory, threads=workers) as engine:
         relation = rows(
-            engine, data, texts, others, references=references, on=names(on), unjoined=unjoined
+            engine,
+            data,
+            [hyp, *names(ref)],
+            others,
+            references=references,
+            on=names(on),
+            unjoined=unjoined,
         )
+        text_types(relation, texts)
         with reading(data), _watched(engine, progress):
             sums.update(stream(relation))
     return sums
@@ -194,7 +212,8 @@ def register(
 ) -> None:
     """Gives SQL functions of two strings, DOUBLE: sentence_bleu, sentence_chrf and sentence_ter.
 
-    `functions` has other names, and metrics for them. To score a corpus, `corpus_bleu` is faster,
+    `functions` has other names, and metrics for them; functions of these names are replaced if they
+    are Python's. To score a corpus, `corpus_bleu` is faster,
     and exact: scores of rows do not add up to it. Needs pyarrow.
 
     >>> connection = duckdb.connect()
@@ -203,14 +222,27 @@ def register(
     [(100.0,)]
     >>> connection.close()
     """
+    _check_connection(connection)
     connection = duckdb.default_connection() if connection is None else connection
     if functions is None:
         functions = {"sentence_bleu": BLEU(), "sentence_chrf": CHRF(), "sentence_ter": TER()}
     for name, metric in functions.items():
+        checked(metric)
+        # A cell of a notebook runs again.
+        with suppress(duckdb.Error):
+            connection.remove_function(name)
         _create(connection, name, metric)
 
 
 # ---- from what people pass to a relation ----
+
+
+def _check_connection(connection: object) -> None:
+    if connection is not None and not isinstance(connection, duckdb.DuckDBPyConnection):
+        raise TypeError(
+            "connection: a DuckDB connection is meant (duckdb.connect('my.db')), not "
+            f"{type(connection).__name__}"
+        )
 
 
 def names(columns: Columns) -> list[str]:
@@ -251,7 +283,12 @@ def opened(
         try:
             own = duckdb.connect(":memory:", config=settings)
         except duckdb.Error as error:
-            raise InputError(f"DuckDB: {said(error)}") from None
+            raise InputError(
+                f"memory={memory!r} (--memory): a size is meant, like 384MB or 2GB; DuckDB says: "
+                f"{said(error)}"
+                if memory
+                else f"DuckDB: {said(error)}"
+            ) from None
         with own:
             # What it counts for a bar of its own is asked for by `progress`.
             own.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
@@ -290,13 +327,35 @@ def reading(data: Data) -> Iterator[None]:
     """Says what DuckDB says is wrong as an InputError that names files."""
     try:
         yield
-    except duckdb.OutOfMemoryException as error:
-        raise InputError(
-            f"{_label(data)}DuckDB needs more memory than it may use (memory='4GB', --memory 4GB; "
-            f"or a connection with another memory_limit): {said(error)}"
-        ) from None
+    except InputError as error:
+        # What DuckDB says while the kernel reads its stream.
+        found = re.search(r"the Arrow stream failed with status \d+: (.*)", str(error), re.DOTALL)
+        if found is None:
+            raise
+        raise _wrong(data, found[1]) from None
     except duckdb.Error as error:
-        raise InputError(f"{_label(data)}{said(error)}") from None
+        raise _wrong(data, str(error)) from None
+
+
+def _wrong(data: Data, message: str) -> InputError:
+    """What DuckDB says is wrong."""
+    advice = ""
+    if "Out of Memory" in message or "failed to allocate" in message:
+        advice = (
+            "DuckDB needs more memory than it may use (memory='4GB', --memory 4GB; or a connection "
+            "with another memory_limit): "
+        )
+    elif "required extension 'httpfs" in message:
+        return InputError(
+            f"{_label(data)}addresses are read by a connection that has DuckDB's httpfs: give it "
+            "with connection="
+        )
+    elif "Cannot combine LEFT and RIGHT" in message:
+        return InputError(
+            "hypotheses and references are of different connections: give the relation's own with "
+            "connection=, and the other side as a file, SQL or a relation of it"
+        )
+    return InputError(f"{_label(data)}{advice}{said(message)}")
 
 
 def rows(
@@ -322,18 +381,21 @@ def rows(
             "references and on: give both, to join hypotheses and references by an id, or neither"
         )
     if references is None:
-        return _chosen(_table(connection, data), texts, others, refs)
+        with reading(data):
+            return _chosen(_table(connection, data), texts, others, refs)
     ours, theirs = _table(connection, data), _table(connection, references)
-    here = _known(ours)
+    known, elsewhere = _known(ours), _known(theirs)
+    # What neither is known to have may be in later rows of JSON, or be the name of the file.
+    here = [name for name in others if name in known]
+    here += [name for name in others if name not in [*known, *elsewhere] and _has(ours, name)]
     with reading(data):
-        left = _chosen(ours, [hyp], [*on, *(name for name in others if name in here)], ())
-        right = _chosen(
-            theirs, refs, [*on, *(name for name in others if name not in here)], refs, here
-        )
+        left = _chosen(ours, [hyp], [*on, *here], ())
+        there = [name for name in others if name not in here]
+        right = _chosen(theirs, refs, [*on, *there], refs, known)
         found = check(left, right, on, others, unjoined=unjoined)
         if found:
             warnings.warn(f"what cannot be joined is left out: {found.told}", stacklevel=4)
-        return joined(left, right, on, [*texts, *others], order=ordered)
+        return joined(left, right, on, texts, others, order=ordered)
 
 
 def stream(relation: DuckDBPyRelation) -> Any:
@@ -355,18 +417,37 @@ def rows_of(
     connection: DuckDBPyConnection, relation: DuckDBPyRelation, at_once: int
 ) -> Iterator[list[tuple[Any, ...]]]:
     """The rows of a relation as tuples, so many at once, without pyarrow and never all of them."""
+    # For the time in a zone DuckDB wants pytz, which only it needs.
+    kinds = list(map(str, relation.types))
+    zoned = [place for place, kind in enumerate(kinds) if kind == "TIMESTAMP WITH TIME ZONE"]
+    if zoned:
+        columns = list(map(quoted, relation.columns))
+        for place in zoned:
+            name = columns[place]
+            columns[place] = f"make_timestamp(epoch_us({name})) AS {name}"
+        relation = relation.project(", ".join(columns))
     # A relation would read all rows first.
     result = connection.execute(relation.sql_query())
     while found := result.fetchmany(at_once):
-        yield found
+        yield [_in_utc(row, zoned) for row in found] if zoned else found
+
+
+def _in_utc(row: tuple[Any, ...], places: Sequence[int]) -> tuple[Any, ...]:
+    """A row with times that are known to be of UTC at some places."""
+    from datetime import UTC
+
+    cells = list(row)
+    for place in places:
+        if cells[place] is not None:
+            cells[place] = cells[place].replace(tzinfo=UTC)
+    return tuple(cells)
 
 
 def text_types(relation: DuckDBPyRelation, texts: Sequence[str]) -> None:
     """Raises InputError for columns of text that are of another type."""
     for name, kind in zip(relation.columns, map(str, relation.types), strict=True):
-        lists = kind.endswith("[]") and name in texts[1:]
-        base = kind.removesuffix("[]") if lists else kind
-        if name in texts and base not in ("VARCHAR", '"NULL"') and not base.startswith("ENUM"):
+        base = re.sub(r"\[\d*\]$", "", kind) if name in texts[1:] else kind
+        if name in texts and base not in TEXT and not base.startswith("ENUM"):
             also = " or lists of them" if name in texts[1:] else ""
             raise InputError(f"column '{name}' is of type {kind}; strings{also} are meant")
 
@@ -378,18 +459,26 @@ def _table(connection: DuckDBPyConnection, data: Data) -> Files | DuckDBPyRelati
     if not isinstance(data, str):
         if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
             return connection.from_arrow(data)
-        several = isinstance(data, list | tuple) and data
-        if not several and not isinstance(data, os.PathLike):
-            raise TypeError(
-                "a DuckDB relation, SQL, files or an Arrow table is meant, not "
-                f"{type(data).__name__}"
-            )
+        several = isinstance(data, list | tuple) and bool(data)
+        given: Sequence[object] = list(data) if several else [data]  # type: ignore[arg-type]
+        for each in given:
+            if not isinstance(each, str | os.PathLike):
+                raise TypeError(
+                    "a DuckDB relation, SQL, files or an Arrow table is meant, not "
+                    f"{type(each).__name__}{' in a list' if several else ''}"
+                )
         return Files(data, connection)
     if _is_path(data):
         return Files(data, connection)
     with reading(data):
-        if re.fullmatch(r"\w+(\.\w+){0,2}", data):
-            return connection.table(data)
+        if TABLE.fullmatch(data):
+            try:
+                return connection.table(data)
+            except duckdb.CatalogException as error:
+                raise InputError(
+                    f"{said(error)} (nor is there a file or folder {data}; a table needs its "
+                    "connection: connection=...)"
+                ) from None
         found = connection.sql(data)
     if found is None:
         raise InputError(f"{data!r:.80}: this SQL gives no rows; a SELECT is meant")
@@ -399,12 +488,17 @@ def _table(connection: DuckDBPyConnection, data: Data) -> Files | DuckDBPyRelati
 def _is_path(text: str) -> bool:
     """Whether text is the name of a file, or a pattern, rather than SQL."""
     sql = re.match(r"\s*(select|from|with|values|table|describe|pivot)\b", text, re.IGNORECASE)
-    return sql is None and (table_format(text) is not None or os.path.isdir(text))
+    return sql is None and (table_format(text) is not None or os.path.isdir(at_home(text)))
 
 
 def _known(table: Files | DuckDBPyRelation) -> list[str]:
     """The names of the columns."""
     return table.columns if isinstance(table, Files) else list(table.columns)
+
+
+def _has(table: Files | DuckDBPyRelation, name: str) -> bool:
+    """Whether there is such a column, or it is the name of the file."""
+    return table.has(name) if isinstance(table, Files) else name in table.columns
 
 
 def _chosen(
@@ -415,12 +509,18 @@ def _chosen(
     elsewhere: Sequence[str] = (),
 ) -> DuckDBPyRelation:
     """Columns of a table; `elsewhere` are names that the other table has, for messages."""
-    known, files = _known(table), isinstance(table, Files)
     for name in [*texts, *others]:
-        if name in known or (files and name == "filename"):
+        if _has(table, name):
             continue
         where = f"{table.label}: " if isinstance(table, Files) else ""
-        raise InputError(f"{where}no column '{name}'{nearest(name, [*known, *elsewhere])}")
+        known = dict.fromkeys([*_known(table), *elsewhere])
+        told = f"{where}no column '{name}'{nearest(name, list(known))}"
+        if isinstance(table, Files) and table.format == "csv" and len(known) == 1:
+            told += "; CSV has a line of names first, with commas between them"
+        outer, _, inner = name.partition(".")
+        if inner and _has(table, outer):
+            told += f"; for a field of '{outer}' give SQL in Python: SELECT {name} AS ... FROM ..."
+        raise InputError(told)
     if isinstance(table, Files):
         return table.relation(texts, others, refs)
     return table.project(", ".join(map(quoted, dict.fromkeys([*texts, *others]))))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import os
+import re
 
 from truebleu._kernel import InputError
-from truebleu.files import table_format
+from truebleu.files import NO_FILES, File, at_home, table_format
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +26,16 @@ LIKE_TEXT = ("VARCHAR", "DATE", "TIME", "TIMESTAMP", "UUID", "INTERVAL", "BLOB")
 
 
 # How the lines begin with which DuckDB's advice on options does.
-ADVICE = ("Possible", "Potential", "Candidate", "* ", "Try setting", "If you are", "LINE ")
+ADVICE = (
+    *("Possible", "Potential", "Candidate", "* ", "Try setting", "If you are", "LINE "),
+    "This can happen when reading multiple",
+)
+
+# The longest row of a CSV or JSON file in bytes; DuckDB keeps buffers of about this size.
+LONGEST_ROW = 32 << 20
+
+# What DuckDB calls the column of a JSON file that holds no objects.
+NO_OBJECTS = {"json": "JSON"}
 
 
 class Files:
@@ -45,7 +56,14 @@ class Files:
                 f"the ends of their names), and these are {' and '.join(formats)}"
             )
         (self.format,) = formats
+        if self.format != "parquet":
+            # Spark leaves empty files for empty partitions, and DuckDB takes the columns of a CSV
+            # table from its first file.
+            self.paths = [path for path in self.paths if not _is_empty(path)]
+            if not self.paths:
+                raise InputError(f"{self.label}: empty; there is nothing to score")
         self._connection = connection
+        self._sampled = True
         self._types = self._described()
 
     @property
@@ -54,9 +72,21 @@ class Files:
         return ", ".join(os.fsencode(name).decode("utf-8", "replace") for name in self.names)
 
     @property
+    def _listed(self) -> str:
+        """The names of the files, as SQL. DuckDB takes them for patterns."""
+        return f"[{', '.join(literal(glob.escape(path)) for path in self.paths)}]"
+
+    @property
     def columns(self) -> list[str]:
         """The names of the columns."""
         return list(self._types)
+
+    def has(self, name: str) -> bool:
+        """Whether there is a column of that name. Of JSON all rows are looked at for it."""
+        if name not in self._types and self.format == "json" and self._sampled:
+            self._sampled = False
+            self._types = self._described()
+        return name in self._types or name == "filename"
 
     def relation(
         self, texts: Sequence[str], others: Sequence[str], lists: Sequence[str] = ()
@@ -67,9 +97,12 @@ class Files:
         strings.
         """
         named = [*dict.fromkeys([*texts, *others])]
+        for name in named:
+            self._check_single(name)
         if self.format != "json":
             chosen = ", ".join(map(quoted, named))
-            return self._query(f"SELECT {chosen} FROM {self._scan(named='filename' in named)}")
+            scan = self._scan(named="filename" in named, united=self._differ(named))
+            return self._query(f"SELECT {chosen} FROM {scan}")
         types = {
             name: "JSON" if name in texts else _of_json(self._types[name])
             for name in named
@@ -86,7 +119,59 @@ class Files:
     def _described(self) -> dict[str, str]:
         """The columns, and their types."""
         relation = self._query(f"FROM {self._scan(named=False)}")
-        return dict(zip(relation.columns, map(str, relation.types), strict=True))
+        types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        if self.format == "json" and types == NO_OBJECTS:
+            raise InputError(
+                f"{self.label}: no rows with named values; JSON objects are meant, one a line or "
+                "in one array"
+            )
+        return types
+
+    def _differ(self, names: Sequence[str]) -> bool:
+        """Whether columns have other types in other Parquet files: null in one, strings in another.
+
+        Raises InputError for a file that lacks one: united, its rows would be null.
+        """
+        if self.format != "parquet" or len(self.paths) < 2:
+            return False
+        # Those that no file has are names of folders.
+        meant = f"lower(name) IN {_sql_tuple([name.lower() for name in names])}"
+        kinds = "count(DISTINCT concat_ws(' ', type, converted_type, logical_type))"
+        inside = self._query(
+            f"SELECT min(name), list(DISTINCT file_name) FROM parquet_schema({self._listed}) "
+            f"WHERE {meant} GROUP BY lower(name) HAVING {kinds} > 1"
+        ).fetchall()
+        for name, files in inside:
+            lacking = sorted({*self.paths} - {*files})
+            if lacking:
+                raise InputError(f"{lacking[0]}: no column '{name}', which {min(files)} has")
+        return bool(inside)
+
+    def _check_single(self, name: str) -> None:
+        """Raises InputError if several columns have this name, of which DuckDB renames all but one.
+
+        Only the first file is looked at, as DuckDB takes the columns from it.
+        """
+        if f"{name}_1" not in self._types or self.format == "json":
+            return
+        if self.format == "csv":
+            names = self._header(self.paths[0])
+        else:
+            first = literal(glob.escape(self.paths[0]))
+            rows = self._query(f"SELECT name FROM parquet_schema({first})").fetchall()
+            names = [column for (column,) in rows]
+        if names.count(name) > 1:
+            raise InputError(
+                f"{self.paths[0]}: {names.count(name)} columns are called '{name}'; rename all "
+                "but one"
+            )
+
+    @staticmethod
+    def _header(path: str) -> list[str]:
+        """The fields of the first line of a CSV file. Raises InputError for what is no UTF-8."""
+        import csv
+
+        return next(csv.reader(f"{line}\n" for line in File(path).lines()), [])
 
     def _query(self, sql: str) -> DuckDBPyRelation:
         import duckdb
@@ -94,27 +179,54 @@ class Files:
         try:
             return self._connection.sql(sql)
         except duckdb.Error as error:
-            raise InputError(f"{self.label} cannot be read: {said(error)}") from None
+            where, told = self.label, said(error)
+            if "sniffing file" in told:
+                where, told = self._csv_fault() or (where, told)
+            raise InputError(f"{where} cannot be read: {told}") from None
 
-    def _scan(self, types: dict[str, str] | None = None, *, named: bool) -> str:
+    def _csv_fault(self) -> tuple[str, str] | None:
+        """The first CSV file that is no such, and what is wrong with it in which line."""
+        import duckdb
+
+        for path in self.paths:
+            try:
+                header = self._header(path)
+            except (InputError, OSError):
+                return path, "it is not UTF-8"
+            columns = ", ".join(f"'c{number}': 'VARCHAR'" for number in range(len(header)))
+            fixed = {"auto_detect": "false", "columns": f"{{{columns}}}"}
+            scan = _call("read_csv", f"[{literal(glob.escape(path))}]", _csv() | fixed)
+            try:
+                self._connection.sql(f"SELECT count(*) FROM {scan}").fetchall()
+            except duckdb.Error as error:
+                told = said(error)
+                if "invalid state" in told:
+                    told = (
+                        "lines end in \\n in one place, in \\r\\n in another; one of them is meant"
+                    )
+                return path, told
+        return None
+
+    def _scan(
+        self, types: dict[str, str] | None = None, *, named: bool, united: bool = False
+    ) -> str:
         """The files, as SQL."""
-        # DuckDB takes names for patterns as well.
-        files = f"[{', '.join(literal(glob.escape(path)) for path in self.paths)}]"
+        files = self._listed
         options = {"filename": "true"} if named else {}
         match self.format:
             case "parquet":
                 options |= {"hive_types_autocast": "false"}
+                options |= {"union_by_name": "true"} if united else {}
                 return _call("read_parquet", files, options)
             case "csv":
-                # RFC 4180, with a header. Left to guess, DuckDB would take a line of text that
-                # starts with # for a comment, and a column of years for numbers.
-                options |= {"header": "true", "delim": "','", "quote": "'\"'", "escape": "'\"'"}
-                options |= {"all_varchar": "true", "skip": "0", "comment": "''"}
-                options |= {"nullstr": literal(NEVER), "hive_types_autocast": "false"}
+                options |= {**_csv(), "all_varchar": "true", "hive_types_autocast": "false"}
                 return _call("read_csv", files, options)
-        lines = not all(path.lower().endswith((".json", ".json.gz")) for path in self.paths)
+        arrays = (".json", ".json.gz", ".json.zst")
+        lines = not any(path.lower().endswith(arrays) for path in self.paths)
         options |= {"format": "'newline_delimited'" if lines else "'auto'"}
-        options |= {"hive_types_autocast": "false"}
+        options |= {"hive_types_autocast": "false", "maximum_object_size": str(LONGEST_ROW)}
+        if not self._sampled:
+            options |= {"sample_size": "-1", "maximum_sample_files": str(len(self.paths))}
         if types is not None:
             of_type = (f"{quoted(name)}: {literal(kind)}" for name, kind in types.items())
             options |= {"columns": f"{{{', '.join(of_type)}}}"}
@@ -123,24 +235,71 @@ class Files:
 
 def found(name: str) -> list[str]:
     """The files that a name means: itself, those in the folder, or those that match the pattern."""
+    name = at_home(name)
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", name):
+        raise InputError(
+            f"{name}: files of this machine are read. Fetch it, or read it in Python by a "
+            "connection that has DuckDB's httpfs: "
+            'truebleu.engines.duckdb.corpus_bleu(connection.sql("FROM ..."))'
+        )
     if os.path.isdir(name):
+        if os.path.isdir(os.path.join(name, "_delta_log")):
+            raise InputError(
+                f"{name}: a Delta table, in whose folder there may be files of other versions of "
+                "it; give those that are meant, or read it in Python by a connection that has "
+                "DuckDB's extension delta"
+            )
         inside = glob.glob(os.path.join(glob.escape(name), "**"), recursive=True)
-        paths = [path for path in inside if _is_data(path)]
+        paths = [path for path in inside if _is_data(path, name)]
         if not paths:
-            raise InputError(f"{name}: no .parquet, .csv, .jsonl or .json files in this folder")
+            raise InputError(f"{name}: {NO_FILES}")
     elif os.path.exists(name) or not glob.has_magic(name):
         open(name, "rb").close()  # gives Python's own error, with the name, if it cannot be read
         return [name]
     else:
-        paths = [path for path in glob.glob(name, recursive=True) if os.path.isfile(path)]
+        matching = glob.glob(name, recursive=True)
+        paths = [path for path in matching if os.path.isfile(path)]
+        # Spark's tables are folders that are called like files.
+        folders = [path for path in matching if os.path.isdir(path) and table_format(path)]
+        paths += [path for folder in folders for path in found(folder)]
         if not paths:
             raise InputError(f"{name}: no file matches this pattern")
-    return sorted(paths)
+    return sorted(set(paths))
 
 
-def _is_data(path: str) -> bool:
-    # Spark marks what is no data with _ or a dot.
-    hidden = os.path.basename(path).startswith(("_", "."))
+def _csv() -> dict[str, str]:
+    """RFC 4180, with a header.
+
+    Left to guess, DuckDB would take a line of text that starts with # for a comment, and a column
+    of years for numbers.
+    """
+    return {
+        "header": "true",
+        "delim": "','",
+        "quote": "'\"'",
+        "escape": "'\"'",
+        "skip": "0",
+        "comment": "''",
+        "nullstr": literal(NEVER),
+        "max_line_size": str(LONGEST_ROW),
+        "buffer_size": str(LONGEST_ROW),
+    }
+
+
+def _is_empty(path: str) -> bool:
+    """Whether nothing is in a file, compressed or not, but perhaps ends of lines."""
+    if os.path.getsize(path) > 64:
+        return False
+    try:
+        return not File(path).content().removeprefix(codecs.BOM_UTF8).strip()
+    except (InputError, OSError):
+        return False
+
+
+def _is_data(path: str, folder: str) -> bool:
+    # Spark marks what is no data with _ or a dot: its own notes, folders of jobs that failed.
+    parts = os.path.relpath(path, folder).split(os.sep)
+    hidden = any(part.startswith(("_", ".")) and "=" not in part for part in parts)
     return os.path.isfile(path) and not hidden and table_format(path) is not None
 
 
@@ -154,7 +313,7 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def said(error: Exception) -> str:
+def said(error: Exception | str) -> str:
     """What DuckDB says is wrong, on one line, without its advice on options that it has."""
     kept = []
     for line in map(str.strip, str(error).splitlines()):
@@ -163,6 +322,8 @@ def said(error: Exception) -> str:
         if line and not line.startswith("Original Line"):
             kept.append(line)
     text = " ".join(kept)
+    if "maximum_object_size" in text or "Maximum line size" in text:
+        return f"a row has more than {LONGEST_ROW >> 20} MiB; in a Parquet file it may"
     kind, colon, rest = text.partition(" Error: ")
     text = rest if colon and len(kind) < 30 else text
     return text if len(text) <= 300 else f"{text[:300]} ..."
@@ -186,7 +347,9 @@ def _json_text(name: str, kind: str, *, lists: bool) -> str:
     column = quoted(name)
     strings = f"json_type({column}) = 'VARCHAR'"
     wrong = literal(f"column {name}: a JSON ")
-    wrong += f" || lower(json_type({column})) || ' where "
+    kind_there = f"lower(json_type({column}))"
+    wrong += f" || if({kind_there} IN ('bigint', 'ubigint', 'double'), 'number', {kind_there})"
+    wrong += " || ' where "
     if lists and (kind.endswith("[]") or kind == "JSON"):
         wrong += "a string or a list of strings is meant: '"
         others = _sql_list(("ARRAY", "OBJECT", "BIGINT", "UBIGINT", "DOUBLE", "BOOLEAN"))
@@ -206,3 +369,7 @@ def _json_text(name: str, kind: str, *, lists: bool) -> str:
 
 def _sql_list(words: Iterable[str]) -> str:
     return f"[{', '.join(map(literal, words))}]"
+
+
+def _sql_tuple(words: Iterable[str]) -> str:
+    return f"({', '.join(map(literal, words))})"

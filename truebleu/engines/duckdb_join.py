@@ -12,6 +12,12 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyRelation
 
+# Types of numbers, which compare with each other.
+NUMBERS = (
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
+)
+
 # How many ids a message shows.
 SHOWN = 3
 
@@ -45,24 +51,37 @@ def joined(
     hypotheses: DuckDBPyRelation,
     references: DuckDBPyRelation,
     on: Sequence[str],
-    columns: Sequence[str],
+    texts: Sequence[str],
+    others: Sequence[str],
     *,
     order: bool = False,
 ) -> DuckDBPyRelation:
-    """`columns` of hypotheses and the references that have the same id, the former's if both have.
+    """Columns of hypotheses and the references that have the same id.
 
-    With `order`, in the order of the hypotheses.
+    texts: the hypotheses' column, then the references', which come out as `apart` calls them.
+    others: the hypotheses' if both have them. With `order`, in the order of the hypotheses.
     """
     conditions, ours = _conditions(hypotheses, references, on), set(hypotheses.columns)
     if order:
         hypotheses = hypotheses.project("*, row_number() OVER () AS truebleu_row")
-    chosen = ", ".join(f"{'h' if name in ours else 'r'}.{quoted(name)}" for name in columns)
-    chosen += ", h.truebleu_row" if order else ""
+    hyp, *refs = texts
+    columns = {hyp: f"h.{quoted(hyp)}"}
+    for name, called in zip(refs, apart(texts)[1:], strict=True):
+        columns[called] = f"r.{quoted(name)} AS {quoted(called)}"
+    for name in others:
+        columns.setdefault(name, f"{'h' if name in ours else 'r'}.{quoted(name)}")
+    chosen = ", ".join(columns.values()) + (", h.truebleu_row" if order else "")
     both = hypotheses.set_alias("h").join(references.set_alias("r"), conditions)
     found = both.project(chosen)
     if not order:
         return found
     return found.order("truebleu_row").project(", ".join(map(quoted, columns)))
+
+
+def apart(texts: Sequence[str]) -> list[str]:
+    """Names of columns of text: the references' may be that of the hypotheses, in another table."""
+    hyp, *refs = texts
+    return [hyp, *(f"{name} (references)" if name == hyp else name for name in refs)]
 
 
 def check(
@@ -79,13 +98,15 @@ def check(
     one side has alone, or that have fewer hypotheses than others have. Only ids and groups are
     read.
     """
+    _check_types(hypotheses, references, on)
     ids = _Ids(hypotheses, references, on, by)
     counts = ids.counts
     name = " and ".join(on)
     if counts["twice_given"]:
         raise InputError(
             f"{name}: {_count(counts['twice_given'])} more than once among the references "
-            f"({ids.first(KINDS['twice_given'])}); an id has one row of references"
+            f"({ids.first(KINDS['twice_given'])}); an id has one row of references, and several "
+            "references are columns of it, or a list"
         )
     if counts["twice_made"]:
         groups = ", ".join(ids.within)
@@ -127,7 +148,8 @@ class _Ids:
 
     Its columns: i0, i1 ... the id; made, the hypotheses that have it, and most, those of one group;
     given, the references; a0, b0, a1, b1 ... the least and the greatest value of each column to
-    group by that an id has; c0, c1 ... the values of those that the references have.
+    group by that an id has, n0, n1 ... whether it has null; c0, c1 ... the values of those that the
+    references have.
     """
 
     def __init__(
@@ -156,7 +178,10 @@ class _Ids:
         )
         keys = ", ".join([self._ids, *groups])
         of_group = hypotheses.aggregate(f"{keys}, count(*) AS k", keys)
-        ends = [f"min({g}) AS a{i}, max({g}) AS b{i}" for i, g in enumerate(groups)]
+        ends = [
+            f"min({g}) AS a{i}, max({g}) AS b{i}, bool_or({g} IS NULL) AS n{i}"
+            for i, g in enumerate(groups)
+        ]
         left = of_group.aggregate(
             ", ".join([self._ids, "sum(k)::BIGINT AS made", "max(k) AS most", *ends]), self._ids
         )
@@ -170,13 +195,16 @@ class _Ids:
         text = "" if alike else "::VARCHAR"
         either = [f"coalesce(h.{name}{text}, r.{name}{text}) AS {name}" for name in names]
         rest = ["made", "most", "given", *theirs]
-        rest += [f"{end}{number}" for number in range(len(groups)) for end in "ab"]
+        rest += [f"{end}{number}" for number in range(len(groups)) for end in "abn"]
         both = left.set_alias("h").join(
             right.set_alias("r"), _conditions(left, right, names), how="outer"
         )
         self._table = both.project(", ".join([*either, *rest]))
         # Columns that say no more of a segment than its id does: not which system made it.
-        self._varied = [f"a{number} IS DISTINCT FROM b{number}" for number in range(len(groups))]
+        self._varied = [
+            f"a{number} IS DISTINCT FROM b{number} OR n{number} AND a{number} IS NOT NULL"
+            for number in range(len(groups))
+        ]
         self._of_segments = theirs
         self.counts = self._counted()
 
@@ -210,6 +238,25 @@ class _Ids:
         table = self._table.filter(JOINED).project(f"*, max(made) OVER ({parts}) AS usual")
         (count,) = table.filter("made < usual").aggregate("count(*)").fetchall()[0]
         return count, self.first("made < usual", table) if count else ""
+
+
+def _check_types(left: DuckDBPyRelation, right: DuckDBPyRelation, on: Sequence[str]) -> None:
+    """Raises InputError for ids that cannot be compared."""
+    for name in on:
+        ours, theirs = (str(side.types[list(side.columns).index(name)]) for side in (left, right))
+        kinds = {_comparable(ours), _comparable(theirs)}
+        if len(kinds) > 1 and not kinds & {"VARCHAR", '"NULL"'}:
+            raise InputError(
+                f"{name}: {ours} among the hypotheses and {theirs} among the references, which "
+                "cannot be compared; ids of one type, or text on one side, are meant"
+            )
+
+
+def _comparable(kind: str) -> str:
+    """A name for all types that DuckDB compares with this one."""
+    if kind in NUMBERS or kind.startswith("DECIMAL"):
+        return "number"
+    return "time" if kind.startswith(("DATE", "TIMESTAMP")) else kind.partition("(")[0]
 
 
 def _conditions(left: DuckDBPyRelation, right: DuckDBPyRelation, on: Sequence[str]) -> str:

@@ -80,8 +80,7 @@ def stats(
 
     Raises InputError for missing columns, null values and no rows.
     """
-    keys, refs = _names(by), _names(ref)
-    needed = list(dict.fromkeys([hyp, *refs, *keys, *([bucket[0]] if bucket else [])]))
+    refs = _names(ref)
     sums = Sums(
         metrics,
         hyp=hyp,
@@ -96,12 +95,17 @@ def stats(
     for number, each in enumerate(frames, 1):
         if not isinstance(each, pl.DataFrame | pl.LazyFrame):
             raise TypeError(f"a Polars DataFrame or LazyFrame is meant, not {type(each).__name__}")
-        known = each.collect_schema().names()
-        for name in needed:
-            if name not in known:
-                where = f" in frame {number}" if several else ""
-                raise InputError(f"no column '{name}'{where}{nearest(name, known)}")
-        _add(sums, each.select(needed))
+        schema = each.collect_schema()
+        where = f" in frame {number}" if several else ""
+        for name in sums.columns:
+            if name not in schema:
+                raise InputError(f"no column '{name}'{where}{nearest(name, schema.names())}")
+            # What Arrow has of them are addresses in memory.
+            if isinstance(schema[name], pl.Object):
+                raise InputError(
+                    f"column '{name}'{where} is of type Object; cast it to one of Polars' own"
+                )
+        _add(sums, each.select(sums.columns))
     return sums
 
 
@@ -185,8 +189,10 @@ def _corpus(
     kind: type[Counted[Any]], frame: Frames, hyp: str, ref: Any, options: dict[str, Any]
 ) -> Any:
     ours = {name: options.pop(name) for name in OPTIONS if name in options}
-    sums = stats(frame, hyp, ref, metrics=kind(**options), **ours)
     keys = _names(ours.get("by"))
+    if "score" in keys:
+        raise InputError("by: 'score' is a column of the result; rename the column")
+    sums = stats(frame, hyp, ref, metrics=kind(**options), **ours)
     found: Any = sums.scores() if keys else sums.score()
     sums.warn()
     if not keys:
@@ -198,6 +204,8 @@ def _corpus(
 
 def _sentence(metric: Counted[Any], hyp: Expression, ref: Any) -> pl.Expr:
     refs = list(ref) if isinstance(ref, list | tuple) else [ref]
+    if not refs:
+        raise ValueError("ref: no column; at least one of references is needed")
 
     def score(columns: Sequence[pl.Series]) -> pl.Series:
         return _scores(metric, columns)

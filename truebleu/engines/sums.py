@@ -258,7 +258,7 @@ class Sums:
             where = f" (the first that is known is row {first})" if first else ""
             raise InputError(
                 f"{', '.join(told)}{where}; every row needs a hypothesis and a reference, and "
-                "nulls='skip' leaves out those without"
+                "nulls='skip' (--nulls skip) leaves out those without"
             )
         if not segments:
             rows = "; all rows are null" if hypotheses + references else ""
@@ -290,10 +290,12 @@ class Sums:
             (scores,) = self._scores(sums).values()
             return scores
         scores = self.scores()
-        if key not in scores:
-            known = ", ".join(map(repr, list(scores)[:10]))
-            raise KeyError(f"no group {key!r} has a segment; there are {known}")
-        return scores[key]
+        for known, score in scores.items():
+            # NaN equals nothing, not even itself.
+            if known == key or (known != known and key != key):  # noqa: PLR0124
+                return score
+        told = ", ".join(map(repr, list(scores)[:10]))
+        raise KeyError(f"no group {key!r} has a segment; there are {told}")
 
     def scores(self) -> dict[Any, Any]:
         """The score of each group that has a segment, by its key; see `keys` and `score`."""

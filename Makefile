@@ -78,7 +78,7 @@ sanitize: $(VENV)/.installed $(VENV)/.group-test ## the kernel with AddressSanit
 	@RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo build --quiet --release --package truebleu-kernel --features python --target $(TRIPLE) --target-dir target/sanitize
 	@rm -rf build/sanitize && mkdir -p build/sanitize && cp -R truebleu build/sanitize/
 	@rm -f build/sanitize/truebleu/_kernel*.so && cp target/sanitize/$(TRIPLE)/release/libtruebleu_kernel.so build/sanitize/truebleu/_kernel.abi3.so
-	env $(SANITIZED) PYTHONSAFEPATH=1 PYTHONPATH=build/sanitize $(BIN)/python -m pytest --quiet $(SANITIZABLE)
+	env $(SANITIZED) PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/build/sanitize $(BIN)/python -m pytest --quiet $(SANITIZABLE)
 
 bench: $(VENV)/.installed $(VENV)/.group-bench ## measure it beside its peers, into benchmarks/results.md
 	$(BIN)/python benchmarks/run.py $(ROWS)

@@ -24,7 +24,6 @@ NEVER = "\x01this is in no file\x02"
 # What DuckDB says of JSON strings which look like something else.
 LIKE_TEXT = ("VARCHAR", "DATE", "TIME", "TIMESTAMP", "UUID", "INTERVAL", "BLOB")
 
-
 # How the lines begin with which DuckDB's advice on options does.
 ADVICE = (
     *("Possible", "Potential", "Candidate", "* ", "Try setting", "If you are", "LINE "),

@@ -78,8 +78,9 @@ partitions of {PARTITION >> 20} MiB that is {partitions:,.0f} partitions, at mos
 
 **Memory.** One process keeps a row for each group: {SYSTEMS * row / 1e3:.0f} kB for {SYSTEMS}
 systems, {buckets / 1e6:.0f} MB with {BUCKETS:,} buckets for significance. The rest is the engine's: the whole process had a peak of
-{found.peaks("DuckDB")} with DuckDB, {found.peaks("Polars")} with Polars, which keeps a little more
-for itself the more files there are (measured). A Spark worker passes its groups on when it has
+{found.peaks("DuckDB")} with DuckDB, {found.peaks("Polars, file by file")} with Polars
+file by file, and {found.peaks("Polars")} with one scan of Polars, which reads ahead in several
+files (measured). A Spark worker passes its groups on when it has
 100,000 of them, so that groups without number cost shuffled rows and not memory.
 
 **Exactness.** The sums are 64-bit integers. The largest of a billion segments are numbers of

@@ -22,7 +22,7 @@ from contract import CASES, METRICS, Rows, rows
 
 import truebleu
 from truebleu import InputError
-from truebleu.engines import Sums
+from truebleu.engines import Sums, duckdb_rows
 from truebleu.engines import duckdb as engine
 
 # The layouts of text that a session may ask for.
@@ -768,7 +768,7 @@ def test_how_far_a_long_run_is(tmp_path, monkeypatch):
             "COPY (SELECT repeat(md5(i::VARCHAR), 4) AS hyp, hyp AS ref FROM range(300000) t(i)) "
             f"TO '{path}' (ROW_GROUP_SIZE 20000)"
         )
-    monkeypatch.setattr(engine, "EVERY", 0.001)
+    monkeypatch.setattr(duckdb_rows, "EVERY", 0.001)
     shares = []
     engine.stats(path, progress=shares.append)
     assert shares == sorted(shares)
@@ -863,6 +863,6 @@ def test_older_releases_stream_with_pyarrow(monkeypatch, table):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert engine.corpus_bleu(table) == EXPECTED
-    monkeypatch.setattr(engine, "find_spec", lambda name: None)
+    monkeypatch.setattr(duckdb_rows, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match="pip install pyarrow, or DuckDB 2"):
         engine.corpus_bleu(table)

@@ -173,7 +173,10 @@ def segments(
     make: Callable[..., Rows],
 ) -> None:
     """Writes a row for each segment, in the order of the files."""
-    engine = _duckdb()
+    _duckdb()
+    from truebleu.engines import duckdb_rows as engine
+    from truebleu.engines.duckdb_join import apart
+
     tables = Tables(options)
     several = len(tables.systems) > 1
     carried = list(dict.fromkeys([*tables.join, *tables.by]))
@@ -207,7 +210,7 @@ def segments(
                     ordered=True,
                 )
                 if system.references is not None:
-                    texts = engine.apart(texts)
+                    texts = apart(texts)
                 engine.text_types(relation, texts)
                 if writer is None:
                     writer = make(output, style, names, _carried(relation, carried))

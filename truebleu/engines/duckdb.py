@@ -18,22 +18,15 @@ BLEU = 31.95 83.3/30.0/25.0/16.7 (BP = 1.000 ratio = 1.000 hyp_len = 12 ref_len 
 
 from __future__ import annotations
 
-import os
 import re
-import warnings
-from contextlib import contextmanager, suppress
-from importlib.util import find_spec
+from contextlib import suppress
 
 from truebleu._kernel import InputError
 from truebleu.accumulator import checked
 from truebleu.bleu import BLEU
 from truebleu.chrf import CHRF
-from truebleu.engines.duckdb_files import Files, quoted, said
-from truebleu.engines.duckdb_join import apart, check, joined
 from truebleu.engines.sums import Sums
-from truebleu.files import at_home, table_format
 from truebleu.ter import TER
-from truebleu.tokenizers import nearest
 
 try:
     import duckdb
@@ -42,34 +35,28 @@ except ImportError as error:
         "truebleu.engines.duckdb needs DuckDB: pip install 'truebleu[duckdb]'"
     ) from error
 
+from truebleu.engines.duckdb_files import said
+from truebleu.engines.duckdb_join import apart
+from truebleu.engines.duckdb_rows import (
+    check_connection,
+    names,
+    opened,
+    reading,
+    rows,
+    stream,
+    text_types,
+    watched,
+)
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Literal
 
-    from duckdb import DuckDBPyConnection, DuckDBPyRelation, Expression
+    from duckdb import DuckDBPyConnection, Expression
 
     from truebleu.counted import Counted
-
-    Columns = str | Sequence[str] | None
-    # A relation, SQL, the name of a table, files.
-    Data = DuckDBPyRelation | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-
-# Before this release an Arrow stream without pyarrow was the whole result, or large parts of it.
-STREAMS = (2, 0)
-ROWS_AT_ONCE = 65536
-
-# What DuckDB calls text.
-TEXT = ("VARCHAR", "JSON", '"NULL"')
-
-# The name of a table, with those of its schema and database.
-TABLE = re.compile(r'(\w+|"([^"]|"")+")(\.(\w+|"([^"]|"")+")){0,2}')
-
-# Seconds from one report of progress to the next.
-EVERY = 0.2
-
-# For a connection of our own: what it needs anyway, and what each thread needs.
-MEMORY = (256, 128)
+    from truebleu.engines.duckdb_rows import Columns, Data
 
 
 def stats(
@@ -113,7 +100,7 @@ def stats(
     """
     keys = names(by)
     texts = [hyp, *names(ref)]
-    _check_connection(connection)
+    check_connection(connection)
     if references is not None:
         # They may be called as the hypotheses are, which lie in other rows.
         texts = apart(texts)
@@ -138,7 +125,7 @@ def stats(
             unjoined=unjoined,
         )
         text_types(relation, texts)
-        with reading(data), _watched(engine, progress):
+        with reading(data), watched(engine, progress):
             sums.update(stream(relation))
     return sums
 
@@ -213,8 +200,8 @@ def register(
     """Gives SQL functions of two strings, DOUBLE: sentence_bleu, sentence_chrf and sentence_ter.
 
     `functions` has other names, and metrics for them; functions of these names are replaced if they
-    are Python's. To score a corpus, `corpus_bleu` is faster,
-    and exact: scores of rows do not add up to it. Needs pyarrow.
+    are Python's. To score a corpus, `corpus_bleu` is faster, and exact: scores of rows do not add
+    up to it. Needs pyarrow.
 
     >>> connection = duckdb.connect()
     >>> register(connection, {"bleu": BLEU(lowercase=True)})
@@ -222,7 +209,7 @@ def register(
     [(100.0,)]
     >>> connection.close()
     """
-    _check_connection(connection)
+    check_connection(connection)
     connection = duckdb.default_connection() if connection is None else connection
     if functions is None:
         functions = {"sentence_bleu": BLEU(), "sentence_chrf": CHRF(), "sentence_ter": TER()}
@@ -232,309 +219,6 @@ def register(
         with suppress(duckdb.Error):
             connection.remove_function(name)
         _create(connection, name, metric)
-
-
-# ---- from what people pass to a relation ----
-
-
-def _check_connection(connection: object) -> None:
-    if connection is not None and not isinstance(connection, duckdb.DuckDBPyConnection):
-        raise TypeError(
-            "connection: a DuckDB connection is meant (duckdb.connect('my.db')), not "
-            f"{type(connection).__name__}"
-        )
-
-
-def names(columns: Columns) -> list[str]:
-    """Names of columns as a list."""
-    if columns is None:
-        return []
-    return [columns] if isinstance(columns, str) else list(columns)
-
-
-@contextmanager
-def opened(
-    connection: DuckDBPyConnection | None,
-    *,
-    memory: str | None,
-    threads: int,
-    ordered: bool = False,
-) -> Iterator[DuckDBPyConnection]:
-    """A connection: the one that is given, or one of our own, which keeps to its memory.
-
-    Ours reads files, downloads nothing, and knows no Python variables. `ordered`: rows keep their
-    order.
-    """
-    if connection is not None:
-        yield connection
-        return
-    from tempfile import TemporaryDirectory
-
-    limit = memory or f"{MEMORY[0] + MEMORY[1] * threads}MiB"
-    with TemporaryDirectory(prefix="truebleu-", ignore_cleanup_errors=True) as folder:
-        settings: dict[str, Any] = {
-            "memory_limit": limit,
-            "temp_directory": os.path.join(folder, "spilled"),
-            "threads": threads,
-            "preserve_insertion_order": ordered,
-            "python_enable_replacements": False,
-            "autoinstall_known_extensions": False,
-        }
-        try:
-            own = duckdb.connect(":memory:", config=settings)
-        except duckdb.Error as error:
-            raise InputError(
-                f"memory={memory!r} (--memory): a size is meant, like 384MB or 2GB; DuckDB says: "
-                f"{said(error)}"
-                if memory
-                else f"DuckDB: {said(error)}"
-            ) from None
-        with own:
-            # What it counts for a bar of its own is asked for by `progress`.
-            own.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
-            yield own
-
-
-@contextmanager
-def _watched(
-    connection: DuckDBPyConnection, progress: Callable[[float], None] | None
-) -> Iterator[None]:
-    """Tells now and then how much has been read."""
-    if progress is None:
-        yield
-        return
-    from threading import Event, Thread
-
-    done = Event()
-
-    def watch() -> None:
-        while not done.wait(EVERY):
-            percent = connection.query_progress()
-            if percent >= 0:
-                progress(percent / 100)
-
-    thread = Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
-
-
-@contextmanager
-def reading(data: Data) -> Iterator[None]:
-    """Says what DuckDB says is wrong as an InputError that names files."""
-    try:
-        yield
-    except InputError as error:
-        # What DuckDB says while the kernel reads its stream.
-        found = re.search(r"the Arrow stream failed with status \d+: (.*)", str(error), re.DOTALL)
-        if found is None:
-            raise
-        raise _wrong(data, found[1]) from None
-    except duckdb.Error as error:
-        raise _wrong(data, str(error)) from None
-
-
-def _wrong(data: Data, message: str) -> InputError:
-    """What DuckDB says is wrong."""
-    advice = ""
-    if "Out of Memory" in message or "failed to allocate" in message:
-        advice = (
-            "DuckDB needs more memory than it may use (memory='4GB', --memory 4GB; or a connection "
-            "with another memory_limit): "
-        )
-    elif "required extension 'httpfs" in message:
-        return InputError(
-            f"{_label(data)}addresses are read by a connection that has DuckDB's httpfs: give it "
-            "with connection="
-        )
-    elif "Cannot combine LEFT and RIGHT" in message:
-        return InputError(
-            "hypotheses and references are of different connections: give the relation's own with "
-            "connection=, and the other side as a file, SQL or a relation of it"
-        )
-    return InputError(f"{_label(data)}{advice}{said(message)}")
-
-
-def rows(
-    connection: DuckDBPyConnection,
-    data: Data,
-    texts: Sequence[str],
-    others: Sequence[str],
-    *,
-    references: Data | None = None,
-    on: Sequence[str] = (),
-    unjoined: str = "raise",
-    ordered: bool = False,
-) -> DuckDBPyRelation:
-    """The columns that are needed, of hypotheses and references.
-
-    texts: the hypotheses' column, then the references'. others: further ones.
-    """
-    if unjoined not in ("raise", "skip"):
-        raise ValueError(f"unjoined={unjoined!r}: 'raise' or 'skip' is meant")
-    hyp, *refs = texts
-    if (references is None) != (not on):
-        raise ValueError(
-            "references and on: give both, to join hypotheses and references by an id, or neither"
-        )
-    if references is None:
-        with reading(data):
-            return _chosen(_table(connection, data), texts, others, refs)
-    ours, theirs = _table(connection, data), _table(connection, references)
-    known, elsewhere = _known(ours), _known(theirs)
-    # What neither is known to have may be in later rows of JSON, or be the name of the file.
-    here = [name for name in others if name in known]
-    here += [name for name in others if name not in [*known, *elsewhere] and _has(ours, name)]
-    with reading(data):
-        left = _chosen(ours, [hyp], [*on, *here], ())
-        there = [name for name in others if name not in here]
-        right = _chosen(theirs, refs, [*on, *there], refs, known)
-        found = check(left, right, on, others, unjoined=unjoined)
-        if found:
-            warnings.warn(f"what cannot be joined is left out: {found.told}", stacklevel=4)
-        return joined(left, right, on, texts, others, order=ordered)
-
-
-def stream(relation: DuckDBPyRelation) -> Any:
-    """A relation as a stream of Arrow batches that is never whole in memory."""
-    version = tuple(int(part) for part in re.findall(r"\d+", duckdb.__version__)[:2])
-    if version >= STREAMS:
-        return relation
-    if find_spec("pyarrow") is None:
-        raise ImportError(
-            f"DuckDB {duckdb.__version__} gives a stream with pyarrow only: pip install pyarrow, "
-            "or DuckDB 2.0 or newer"
-        )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return relation.fetch_arrow_reader(ROWS_AT_ONCE)
-
-
-def rows_of(
-    connection: DuckDBPyConnection, relation: DuckDBPyRelation, at_once: int
-) -> Iterator[list[tuple[Any, ...]]]:
-    """The rows of a relation as tuples, so many at once, without pyarrow and never all of them."""
-    # For the time in a zone DuckDB wants pytz, which only it needs.
-    kinds = list(map(str, relation.types))
-    zoned = [place for place, kind in enumerate(kinds) if kind == "TIMESTAMP WITH TIME ZONE"]
-    if zoned:
-        columns = list(map(quoted, relation.columns))
-        for place in zoned:
-            name = columns[place]
-            columns[place] = f"make_timestamp(epoch_us({name})) AS {name}"
-        relation = relation.project(", ".join(columns))
-    # A relation would read all rows first.
-    result = connection.execute(relation.sql_query())
-    while found := result.fetchmany(at_once):
-        yield [_in_utc(row, zoned) for row in found] if zoned else found
-
-
-def _in_utc(row: tuple[Any, ...], places: Sequence[int]) -> tuple[Any, ...]:
-    """A row with times that are known to be of UTC at some places."""
-    from datetime import UTC
-
-    cells = list(row)
-    for place in places:
-        if cells[place] is not None:
-            cells[place] = cells[place].replace(tzinfo=UTC)
-    return tuple(cells)
-
-
-def text_types(relation: DuckDBPyRelation, texts: Sequence[str]) -> None:
-    """Raises InputError for columns of text that are of another type."""
-    for name, kind in zip(relation.columns, map(str, relation.types), strict=True):
-        base = re.sub(r"\[\d*\]$", "", kind) if name in texts[1:] else kind
-        if name in texts and base not in TEXT and not base.startswith("ENUM"):
-            also = " or lists of them" if name in texts[1:] else ""
-            raise InputError(f"column '{name}' is of type {kind}; strings{also} are meant")
-
-
-def _table(connection: DuckDBPyConnection, data: Data) -> Files | DuckDBPyRelation:
-    """Files, or a relation of whatever else was passed."""
-    if isinstance(data, duckdb.DuckDBPyRelation):
-        return data
-    if not isinstance(data, str):
-        if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
-            return connection.from_arrow(data)
-        several = isinstance(data, list | tuple) and bool(data)
-        given: Sequence[object] = list(data) if several else [data]  # type: ignore[arg-type]
-        for each in given:
-            if not isinstance(each, str | os.PathLike):
-                raise TypeError(
-                    "a DuckDB relation, SQL, files or an Arrow table is meant, not "
-                    f"{type(each).__name__}{' in a list' if several else ''}"
-                )
-        return Files(data, connection)
-    if _is_path(data):
-        return Files(data, connection)
-    with reading(data):
-        if TABLE.fullmatch(data):
-            try:
-                return connection.table(data)
-            except duckdb.CatalogException as error:
-                raise InputError(
-                    f"{said(error)} (nor is there a file or folder {data}; a table needs its "
-                    "connection: connection=...)"
-                ) from None
-        found = connection.sql(data)
-    if found is None:
-        raise InputError(f"{data!r:.80}: this SQL gives no rows; a SELECT is meant")
-    return found
-
-
-def _is_path(text: str) -> bool:
-    """Whether text is the name of a file, or a pattern, rather than SQL."""
-    sql = re.match(r"\s*(select|from|with|values|table|describe|pivot)\b", text, re.IGNORECASE)
-    return sql is None and (table_format(text) is not None or os.path.isdir(at_home(text)))
-
-
-def _known(table: Files | DuckDBPyRelation) -> list[str]:
-    """The names of the columns."""
-    return table.columns if isinstance(table, Files) else list(table.columns)
-
-
-def _has(table: Files | DuckDBPyRelation, name: str) -> bool:
-    """Whether there is such a column, or it is the name of the file."""
-    return table.has(name) if isinstance(table, Files) else name in table.columns
-
-
-def _chosen(
-    table: Files | DuckDBPyRelation,
-    texts: Sequence[str],
-    others: Sequence[str],
-    refs: Sequence[str],
-    elsewhere: Sequence[str] = (),
-) -> DuckDBPyRelation:
-    """Columns of a table; `elsewhere` are names that the other table has, for messages."""
-    for name in [*texts, *others]:
-        if _has(table, name):
-            continue
-        where = f"{table.label}: " if isinstance(table, Files) else ""
-        known = dict.fromkeys([*_known(table), *elsewhere])
-        told = f"{where}no column '{name}'{nearest(name, list(known))}"
-        if isinstance(table, Files) and table.format == "csv" and len(known) == 1:
-            told += "; CSV has a line of names first, with commas between them"
-        outer, _, inner = name.partition(".")
-        if inner and _has(table, outer):
-            told += f"; for a field of '{outer}' give SQL in Python: SELECT {name} AS ... FROM ..."
-        raise InputError(told)
-    if isinstance(table, Files):
-        return table.relation(texts, others, refs)
-    return table.project(", ".join(map(quoted, dict.fromkeys([*texts, *others]))))
-
-
-def _label(data: Data) -> str:
-    """What messages say before what DuckDB says."""
-    if isinstance(data, str):
-        return f"{data}: " if _is_path(data) else ""
-    if isinstance(data, os.PathLike):
-        return f"{os.fspath(data)}: "
-    if isinstance(data, list | tuple):
-        return ", ".join(map(os.fspath, data)) + ": "
-    return ""
 
 
 # ---- scores ----

@@ -14,8 +14,8 @@ SPREAD := --numprocesses auto --dist loadfile
 TYPESCRIPT := 5.9.3
 # Tests of what reads and writes other programs' buffers; not the one that limits its address space,
 # which AddressSanitizer needs much of.
-SANITIZABLE = tests/engines tests/test_errors.py tests/test_statistics.py tests/test_scores.py tests/test_matrix.py \
-	--deselect tests/test_matrix.py::test_what_does_not_fit_into_memory_is_said_before_the_work
+SANITIZABLE = tests/engines tests/text/test_errors.py tests/metrics/test_statistics.py tests/metrics/test_scores.py tests/metrics/test_matrix.py \
+	--deselect tests/metrics/test_matrix.py::test_what_does_not_fit_into_memory_is_said_before_the_work
 # The runtime of gcc's libasan, loaded first; and allocators that it sees.
 SANITIZED = LD_PRELOAD='$(shell cc -print-file-name=libasan.so) $(shell cc -print-file-name=libstdc++.so)' \
 	ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc ARROW_DEFAULT_MEMORY_POOL=system
@@ -56,7 +56,7 @@ demo: $(VENV)/.installed ## score the example systems, and see what to try next
 
 test: $(VENV)/.installed $(VENV)/.group-test ## prove it: the kernel's tests, then Python's, once with no SIMD and once with all of it
 	cargo test --quiet
-	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet $(SPREAD) --ignore tests/compat --ignore tests/report tests
+	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet $(SPREAD) --ignore tests/compat --ignore tests/views/report tests
 	$(BIN)/python -m pytest $(SPREAD)
 
 engines: $(addprefix engine-,$(ENGINES)) ## the tests of Spark (needs Java 17) and Ray, in an environment of each
@@ -93,11 +93,11 @@ lint: $(VENV)/.installed $(VENV)/.group-lint $(VENV)/.group-test ## what continu
 	cargo clippy --all-targets --all-features --quiet -- -D warnings
 
 screenshots: $(VENV)/.installed $(VENV)/.group-test ## pictures of every view of the report, light and dark, into build/screenshots
-	@$(BIN)/python tests/report/screenshots.py build/screenshots
+	@$(BIN)/python tests/views/report/screenshots.py build/screenshots
 
 lint-js: ## the types of the report's script, which its comments say; npm brings the type checker
 	@command -v npx >/dev/null || { echo 'The type checker for JavaScript needs Node and npm (Debian and Ubuntu: apt-get install nodejs npm).' >&2; exit 1; }
-	npx --yes --package=typescript@$(TYPESCRIPT) tsc --project tests/report/jsconfig.json
+	npx --yes --package=typescript@$(TYPESCRIPT) tsc --project tests/views/report/jsconfig.json
 
 format: $(VENV)/.installed $(VENV)/.group-lint ## let the tools settle the style
 	$(BIN)/ruff check --fix-only --quiet

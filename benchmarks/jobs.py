@@ -181,7 +181,7 @@ def paired_tests(test: str, metrics: str, count: str, hypotheses: str, reference
 def as_sacrebleu_tests(test: str, count: str, hypotheses: str, reference: str) -> Any:
     """SacreBLEU's tests, from text to p-values."""
     import truebleu as tb
-    from truebleu import significance_sacrebleu
+    from truebleu.significance import sacrebleu as significance_sacrebleu
 
     systems, refs = made_up_systems(count, hypotheses, reference), lines(reference)
     metric = tb.BLEU(effective_order=False)

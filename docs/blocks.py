@@ -23,8 +23,8 @@ import calibration
 
 from truebleu import BLEU, Statistics
 from truebleu.engines import bucket_of
-from truebleu.files import write_whole
 from truebleu.significance import Measure, paired
+from truebleu.text.files import write_whole
 
 RESULT = Path(__file__).with_name("blocks.json")
 

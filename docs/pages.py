@@ -15,7 +15,7 @@ import cannot_see
 import significance
 import which_bleu
 
-from truebleu.files import write_whole
+from truebleu.text.files import write_whole
 
 PAGES = {
     "by-hand.md": by_hand.page,

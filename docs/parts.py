@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from truebleu import explain
-from truebleu.explanation.equations import number, short
-from truebleu.explanation.markdown import code, escaped, render
+from truebleu.views.explanation.equations import number, short
+from truebleu.views.explanation.markdown import code, escaped, render
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

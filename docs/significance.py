@@ -10,7 +10,7 @@ from parts import BUILT, HYPOTHESES, REFERENCES, table
 
 from truebleu import BLEU, CHRF, TER
 from truebleu.significance import TESTS, Measure, intervals, paired
-from truebleu.significance_sacrebleu import confidence, paired_ar
+from truebleu.significance.sacrebleu import confidence, paired_ar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 
 from parts import BUILT, HYPOTHESES, REFERENCES, code, escaped, table
 
-from truebleu import BLEU, InputError
+from truebleu import BLEU, InputError, family
 
 SYSTEM = HYPOTHESES["birch"]
 A = [REFERENCES["A"]]
@@ -84,10 +83,6 @@ def _settings() -> str:
 
 
 def _members() -> str:
-    try:
-        family = importlib.import_module("truebleu.family")
-    except ImportError:
-        return "This version of truebleu has no `truebleu.family`."
     rows = []
     notes: dict[str, list[str]] = {}
     for name in family:

@@ -19,7 +19,7 @@ settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default")
 )
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+from places import SHARED
 
 
 @pytest.fixture(scope="session")

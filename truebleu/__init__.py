@@ -1,98 +1,89 @@
 """BLEU and the metrics read beside it: exact, explained, and as fast as reading the file."""
 
-from truebleu._kernel import InputError, Scores, __version__
-from truebleu.bleu import BLEU, bleu
-from truebleu.chrf import CHRF, chrf
-from truebleu.files import File
-from truebleu.metric import Metric, Score, Signature, metric
-from truebleu.statistics import Statistics
-from truebleu.ter import TER, ter
+from truebleu._kernel import __version__
+from truebleu.bleu_family import names as _  # the registry of metrics learns of the family
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from truebleu.accumulator import Accumulator
-    from truebleu.comparison import Comparison, compare
-    from truebleu.diversity import distinct_n, pairwise_diversity, self_bleu
-    from truebleu.explanation import Explanation, explain
-    from truebleu.family import Family
-    from truebleu.family.identify import which
-    from truebleu.history import History, history
-    from truebleu.mbr import MBR, mbr
-    from truebleu.report import Report, report
+if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the table equal
+    from truebleu._kernel import InputError as InputError
+    from truebleu._kernel import Scores as Scores
+    from truebleu.bleu_family import Family as Family
+    from truebleu.bleu_family import family as family
+    from truebleu.bleu_family.identify import which as which
+    from truebleu.metrics.accumulator import Accumulator as Accumulator
+    from truebleu.metrics.base import Metric as Metric
+    from truebleu.metrics.base import Score as Score
+    from truebleu.metrics.base import Signature as Signature
+    from truebleu.metrics.bleu import BLEU as BLEU
+    from truebleu.metrics.bleu import bleu as bleu
+    from truebleu.metrics.chrf import CHRF as CHRF
+    from truebleu.metrics.chrf import chrf as chrf
+    from truebleu.metrics.registry import metric as metric
+    from truebleu.metrics.statistics import Statistics as Statistics
+    from truebleu.metrics.ter import TER as TER
+    from truebleu.metrics.ter import ter as ter
+    from truebleu.pairs.diversity import distinct_n as distinct_n
+    from truebleu.pairs.diversity import pairwise_diversity as pairwise_diversity
+    from truebleu.pairs.diversity import self_bleu as self_bleu
+    from truebleu.pairs.mbr import MBR as MBR
+    from truebleu.pairs.mbr import mbr as mbr
+    from truebleu.text.files import File as File
+    from truebleu.views.comparison import Comparison as Comparison
+    from truebleu.views.comparison import compare as compare
+    from truebleu.views.explanation import Explanation as Explanation
+    from truebleu.views.explanation import explain as explain
+    from truebleu.views.history import History as History
+    from truebleu.views.history import history as history
+    from truebleu.views.report import Report as Report
+    from truebleu.views.report import report as report
 
-    family: Family
+# Each public name, and the module that it is imported from when it is first used.
+PUBLIC = {
+    "Accumulator": "metrics.accumulator",
+    "BLEU": "metrics.bleu",
+    "CHRF": "metrics.chrf",
+    "Comparison": "views.comparison",
+    "Explanation": "views.explanation",
+    "Family": "bleu_family.members",
+    "File": "text.files",
+    "History": "views.history",
+    "InputError": "_kernel",
+    "MBR": "pairs.mbr",
+    "Metric": "metrics.base",
+    "Report": "views.report",
+    "Score": "metrics.base",
+    "Scores": "_kernel",
+    "Signature": "metrics.base",
+    "Statistics": "metrics.statistics",
+    "TER": "metrics.ter",
+    "bleu": "metrics.bleu",
+    "chrf": "metrics.chrf",
+    "compare": "views.comparison",
+    "distinct_n": "pairs.diversity",
+    "explain": "views.explanation",
+    "family": "bleu_family.members",
+    "history": "views.history",
+    "mbr": "pairs.mbr",
+    "metric": "metrics.registry",
+    "pairwise_diversity": "pairs.diversity",
+    "report": "views.report",
+    "self_bleu": "pairs.diversity",
+    "ter": "metrics.ter",
+    "which": "bleu_family.identify",
+}
 
-__all__ = [
-    "BLEU",
-    "CHRF",
-    "MBR",
-    "TER",
-    "Accumulator",
-    "Comparison",
-    "Explanation",
-    "File",
-    "History",
-    "InputError",
-    "Metric",
-    "Report",
-    "Score",
-    "Scores",
-    "Signature",
-    "Statistics",
-    "__version__",
-    "bleu",
-    "chrf",
-    "compare",
-    "distinct_n",
-    "explain",
-    "family",
-    "history",
-    "mbr",
-    "metric",
-    "pairwise_diversity",
-    "report",
-    "self_bleu",
-    "ter",
-    "which",
-]
+__all__ = ["__version__", *PUBLIC]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> object:
-    """What few need is imported when it is asked for."""
-    if name in ("family", "history", "mbr", "report"):
-        from importlib import import_module
+    if name not in PUBLIC:
+        raise AttributeError(f"module 'truebleu' has no attribute '{name}'")
+    from importlib import import_module
 
-        return import_module(f"truebleu.{name}")
-    if name == "Accumulator":
-        from truebleu.accumulator import Accumulator
+    value = getattr(import_module(f"truebleu.{PUBLIC[name]}"), name)
+    globals()[name] = value
+    return value
 
-        return Accumulator
-    if name in ("compare", "Comparison"):
-        from truebleu import comparison
 
-        return getattr(comparison, name)
-    if name in ("explain", "Explanation"):
-        from truebleu import explanation
-
-        return getattr(explanation, name)
-    if name in ("distinct_n", "pairwise_diversity", "self_bleu"):
-        from truebleu import diversity
-
-        return getattr(diversity, name)
-    if name == "MBR":
-        from truebleu.mbr import MBR
-
-        return MBR
-    if name == "History":
-        from truebleu.history import History
-
-        return History
-    if name == "Report":
-        from truebleu.report import Report
-
-        return Report
-    if name == "which":
-        from truebleu.family.identify import which
-
-        return which
-    raise AttributeError(f"module 'truebleu' has no attribute '{name}'")
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,13 +1,25 @@
 # The compiled kernel: text to rows of integers (kernel/src/python.rs).
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self, TypeAlias, final, overload
-
-from truebleu.metric import Summary
+from typing import Any, Self, TypeAlias, TypedDict, final, overload
 
 __version__: str
 
 class InputError(ValueError): ...
+
+# What was noticed of the text while it was read (kernel/src/text_checks.rs).
+class Summary(TypedDict):
+    segments: int
+    # The fewest and the most that a segment had.
+    references: tuple[int, int] | None
+    # Hypotheses that end in " .": how many, and the first of them, counted from 1.
+    tokenized: tuple[int, list[int]]
+    # How many hypotheses equal their first reference.
+    identical: int
+    # The inputs that start with a byte-order mark: 0 the hypotheses, 1 the first reference.
+    marked: list[int]
+    # How many "characters" the first hypotheses have, and how many of them each script has.
+    scripts: dict[str, int]
 
 @final
 class Source: ...

@@ -2,7 +2,7 @@
 //!
 //! A row is: hypothesis length, effective reference length (by one rule or several), the clipped
 //! matches of each order, the numbers of n-grams of each order. The formula is here for many scores at once; its readable
-//! definition, which the tests hold it equal to, is in `truebleu/bleu.py`.
+//! definition, which the tests hold it equal to, is in `truebleu/metrics/bleu_formula.py`.
 
 use crate::count::{self, Metric};
 use crate::ngrams::{MOST_ORDERS, Match, Scratch};

@@ -1,6 +1,6 @@
 //! What one should know of single texts before believing their scores, as flags.
 //!
-//! `truebleu/report/health.py` says what each flag means to a reader; the definitions are here.
+//! `truebleu/views/report/health.py` says what each flag means to a reader; the definitions are here.
 
 use crate::lex::decode;
 use crate::lex::whitespace::{trim_end, trim_start};

@@ -14,9 +14,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from forked import DROP_IN, Command, Done
 from hypothesis import given
 from hypothesis import strategies as st
-from original import Done, Original
+from places import EXAMPLES
 from tabulate import tabulate
 
 from truebleu.compat.sacrebleu._options import (
@@ -28,8 +29,6 @@ from truebleu.compat.sacrebleu._options import (
     read_plain,
 )
 from truebleu.compat.sacrebleu._table import fancy_grid, latex_booktabs
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 # Commands and tests must not see the settings of whoever runs them.
 SETTINGS = ("SACREBLEU_FORMAT", "SACREBLEU_SEED", "NO_COLOR", "COLUMNS", "PYCHARM_HOSTED")
@@ -48,7 +47,15 @@ def plain_environment():
 
 @pytest.fixture(scope="module")
 def original(plain_environment, tmp_path_factory):
-    command = Original(SACREBLEU=str(tmp_path_factory.mktemp("nowhere")))
+    command = Command(SACREBLEU=str(tmp_path_factory.mktemp("nowhere")))
+    yield command
+    command.close()
+
+
+@pytest.fixture(scope="module")
+def forked(original):
+    """The drop-in's command, as quickly as the original."""
+    command = Command(DROP_IN, **original.environment)
     yield command
     command.close()
 
@@ -59,7 +66,7 @@ def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("text")
 
     def lines(name: str) -> list[str]:
-        return (EXAMPLES / "de-en" / name).read_text().splitlines()[:60]
+        return (EXAMPLES / "de-en" / name).read_text().splitlines()[:40]
 
     def write(name: str, rows: list[str], encoding: str = "utf-8", end: str = "\n") -> None:
         (folder / name).write_bytes(
@@ -91,15 +98,16 @@ def folder(tmp_path_factory) -> Path:
     (folder / "no newline").write_bytes((folder / "a").read_bytes().rstrip(b"\n"))
     (folder / "broken.gz").write_bytes(gzip.compress((folder / "a").read_bytes())[:-20])
     (folder / "bad.gz").write_bytes(gzip.compress((folder / "a").read_bytes())[:20] + bytes(900))
+    (folder / "text.gz").write_bytes((folder / "a").read_bytes())
     (folder / "empty").write_bytes(b"")
     (folder / "oneblank").write_bytes(b"\n")
     write("short", texts["a"][:-1])
     write("same", texts["r1"])
-    write("zero", ["xyzzy"] * 60)
-    tokenized = [row.rstrip(".") + " ." for row in texts["a"]] * 2
+    write("zero", ["xyzzy"] * 40)
+    tokenized = [row.rstrip(".") + " ." for row in texts["a"]] * 3
     write("tokenized", tokenized)
     write("tokenized.crlf", tokenized, end="\r\n")
-    write("rtokenized", texts["r1"] * 2)
+    write("rtokenized", texts["r1"] * 3)
     chinese = (EXAMPLES / "en-zh" / "cedar.zh").read_text().splitlines()
     write("zh", chinese)
     write("rzh", (EXAMPLES / "en-zh" / "reference.zh").read_text().splitlines())
@@ -107,7 +115,7 @@ def folder(tmp_path_factory) -> Path:
 
 
 def drop_in(*words: str, cwd: Path, given: bytes = b"", **environment: str) -> Done:
-    """The command of truebleu.compat.sacrebleu."""
+    """The command of truebleu.compat.sacrebleu, in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-m", "truebleu.compat.sacrebleu", *words],
         cwd=cwd,
@@ -121,7 +129,7 @@ def drop_in(*words: str, cwd: Path, given: bytes = b"", **environment: str) -> D
 
 
 @pytest.fixture
-def check_equal(original, folder):
+def check_equal(original, forked, folder):
     """Compares the two commands, given a line for a shell: words, `< file`, settings before it."""
 
     def check(line: str, **environment: str) -> Done:
@@ -134,7 +142,9 @@ def check_equal(original, folder):
             given = (folder / words[-1]).read_bytes()
             words = words[:-2]
         wanted = original(*words, cwd=folder, given=given, **environment)
-        got = drop_in(*words, cwd=folder, given=given, **environment)
+        if b"float32 is not JSON" in wanted.error:
+            pytest.skip("the original crashes; see test_scores_of_single_precision_are_printed")
+        got = forked(*words, cwd=folder, given=given, **environment)
         assert str(got) == str(wanted)
         return got
 
@@ -143,99 +153,103 @@ def check_equal(original, folder):
 
 SCORES = """
 r1 -i a
-r1 -i a -f text
 r1 -i a -f latex
-r1 -i a -b
 r1 -i a -b -w 4
-r1 -i a -b -w 20
 r1 -i a -w 0
-r1 -i a -w 0 -f text
 r1 -i a -f text --short
-r1 -i a --short
 r1 r2 -i a -m bleu chrf ter
-r1 r2 -i a -m bleu chrf ter -f text
-r1 r2 -i a -m ter bleu chrf -b
 r1 r2 -i a -m bleu chrf ter -f text -b -w 3
-r1 r2 -i a -m chrf bleu -f text -sh
 r1 -i a -m bleu bleu
 r1 -i same -m bleu chrf ter
 r1 -i zero -m bleu chrf ter -f text
 r1 -i a -q -f text
 r1 < a
-r1 -b < a
-r1 -b -m chrf ter < a
 r1 r2 -f text < a
 r1 -b < cr
-r1 -b < crlf
 r1 -b < spaces
-r1 -b -i spaces -m bleu chrf ter
 r1 -b -i spaces -m chrf --chrf-whitespace -w 6
-r1 -b < no\\ newline
 r1 -b -i 'no newline'
 r1 -i a.gz -b
 r1 -b -i crlf -m bleu chrf ter
 r1 -i cr -b
-r1 -i bom -b -w 6
 r1 -i bom -b -w 6 -e utf-8-sig
-r16 -i 16 -e utf-16 -b
 r16 -e utf-16 -b < 16
 rl1 -i l1 -e cp1252 -b
-r12 -i a --num-refs 2
 r12 -i a -nr 2 -m bleu chrf ter -f text
-r123 -i a -nr 3
 r123 -i a -nr 2
 rbad -i a --num-refs 2 -b
 r1 r2 -i a --num-refs 2
-r1 -i a --num-refs 2
 r1 -i a --num-refs 0
-r1 -i a --num-refs -1
 r1 -i short
 r1 -i empty
-empty -i empty
 empty -b < empty
-oneblank -b < empty
-oneblank -i oneblank
 oneblank < oneblank
-empty < oneblank
-r1 -i a --detail
 r1 -i a -d -m bleu chrf
 r1 -i a --no-color -f text
-r1 -i a -nc
 rtokenized -i tokenized -f text
-rtokenized -i tokenized -f text -q
 rtokenized -i tokenized --force -f text
-rtokenized -i tokenized -m chrf ter -f text
 rtokenized -i tokenized.crlf
 rtokenized < tokenized
+THOROUGH
+r1 -i a -f text
+r1 -i a -b
+r1 -i a -b -w 20
+r1 -i a -w 0 -f text
+r1 -i a --short
+r1 r2 -i a -m bleu chrf ter -f text
+r1 r2 -i a -m ter bleu chrf -b
+r1 r2 -i a -m chrf bleu -f text -sh
+r1 -b < a
+r1 -b -m chrf ter < a
+r1 -b < crlf
+r1 -b -i spaces -m bleu chrf ter
+r1 -b < no\\ newline
+r1 -i bom -b -w 6
+r16 -i 16 -e utf-16 -b
+r12 -i a --num-refs 2
+r123 -i a -nr 3
+r1 -i a --num-refs 2
+r1 -i a --num-refs -1
+empty -i empty
+oneblank -b < empty
+oneblank -i oneblank
+empty < oneblank
+r1 -i a --detail
+r1 -i a -nc
+rtokenized -i tokenized -f text -q
+rtokenized -i tokenized -m chrf ter -f text
 """
 
 PARAMETERS = """
 r1 -i a -tok none -f text
 r1 -i a -tok intl -f text -lc
 r1 -i a -tok char -f text
-r1 -i a -tok zh -f text
-r1 -i a --tokenize 13a -lc
 rzh -i zh -l en-zh -f text
 rzh -i zh -l en-zh -tok 13a -f text
 rzh -i zh -l en-ja -tok 13a -f text
 rzh -i zh -l en-ko -tok char -f text
+r1 -i a -s floor -sv 0.333 -f text
+r1 -i a -s add-k -sv 0.001 -f text -w 8
+r1 -i a -s none -f text -q
+r1 -i a -s exp -sv 3 -f text
+r1 -i a -m chrf -cw 1 -cc 3 -f text
+r1 -i a -m chrf -cc 0 -cw 2 -f text
+r1 -i a -m chrf --chrf-beta 1 --chrf-whitespace --chrf-lowercase --chrf-eps-smoothing -cc 4 -f text
+r1 -i a -m ter --ter-case-sensitive --ter-asian-support --ter-no-punct --ter-normalized -f text
+r1 r2 -i a -m ter --ter-normalized
+THOROUGH
+r1 -i a -tok zh -f text
+r1 -i a --tokenize 13a -lc
 rzh -i zh -l en-zh -tok 13a -m chrf -f text
 rzh -i zh -l en-zh -tok zh
 r1 -i a -l de-en -f text
 r1 -i a -l xx-yy-zz -f text
 r1 -i a -s floor -f text
-r1 -i a -s floor -sv 0.333 -f text
 r1 -i a -s floor -sv 0
 r1 -i a -s add-k -f text
 r1 -i a -s add-k -sv 2 -f text
-r1 -i a -s add-k -sv 0.001 -f text -w 8
-r1 -i a -s none -f text -q
-r1 -i a -s exp -sv 3 -f text
 r1 -i zero -s floor -f text
 r1 -i a -m chrf -cw 2
-r1 -i a -m chrf -cw 1 -cc 3 -f text
-r1 -i a -m chrf -cc 0 -cw 2 -f text
-r1 -i a -m chrf --chrf-beta 1 --chrf-whitespace --chrf-lowercase --chrf-eps-smoothing -cc 4 -f text
 r1 -i a -m chrf --chrf-beta 3 -f text
 r1 -i a -m chrf --chrf-beta 0 -f text
 r1 -i a -m chrf --chrf-whitespace -cw 2 -f text
@@ -244,183 +258,196 @@ r1 -i a -m ter --ter-case-sensitive -f text
 r1 -i a -m ter --ter-normalized -f text
 r1 -i a -m ter --ter-no-punct -f text
 r1 -i a -m ter --ter-asian-support -f text
-r1 -i a -m ter --ter-case-sensitive --ter-asian-support --ter-no-punct --ter-normalized -f text
-r1 r2 -i a -m ter --ter-normalized
 rzh -i zh -m ter --ter-asian-support --ter-normalized
 """
 
 SEVERAL_SYSTEMS = """
-r1 < ab
-r1 -f text < ab
 r1 -f latex < ab
-r1 -i a b -f text
 r1 -i a b c -m bleu chrf ter -f text
-r1 -i a b c -m ter chrf bleu -f latex
 r1 r2 -i a b -m bleu chrf
-r1 -i a b -b
-r1 -i a b -f text -w 0
 r1 -i a b -f text -w 5 -sh
 r1 -i a b -f latex -q
-r1 -i 1 2 -f text
-r1 -i 1 2 -f latex
-r1 -i 1 1.50 007 -f text -w 3
 r1 -i 1 1.50 1,000.5 -f text
 r1 -i 1 1.50 1,000.5 -f text -nc
-r1 -i a 1.50 -f text
 r1 -i 'a_b&c%$#{}~^<>\\' 'long name of a system' -f latex
-r1 -i 'a_b&c%$#{}~^<>\\' 'long name of a system' -f text
 r1 -i a a -b
 r1 -i a b -ci
 r1 < abbad
 r1 -i a b short
 r1 -i
+THOROUGH
+r1 < ab
+r1 -f text < ab
+r1 -i a b -f text
+r1 -i a b c -m ter chrf bleu -f latex
+r1 -i a b -b
+r1 -i a b -f text -w 0
+r1 -i 1 2 -f text
+r1 -i 1 2 -f latex
+r1 -i 1 1.50 007 -f text -w 3
+r1 -i a 1.50 -f text
+r1 -i 'a_b&c%$#{}~^<>\\' 'long name of a system' -f text
 """
 
 SEGMENTS = """
-r1 -i a -sl
-r1 -i a -sl -b -w 3
 r1 -i a -sl -f text -sh
-r1 -i a -sl -m chrf -f text
 r1 r2 -i a -sl -m ter
 r1 -i a -sl -m chrf -cw 2 -f latex
-r1 -i a -sl -tok intl -lc -s floor
 r1 -i a -sl -m bleu chrf
-r1 -i a -sl -m bleu bleu
 r1 -sl < ab
 r1 -i a -sl -ci
-r1 -i a b -sl
-r1 -i a -sl -pbs
 r1 -sl < a
 r12 -nr 2 -i a -sl -b
+THOROUGH
+r1 -i a -sl
+r1 -i a -sl -b -w 3
+r1 -i a -sl -m chrf -f text
+r1 -i a -sl -tok intl -lc -s floor
+r1 -i a -sl -m bleu bleu
+r1 -i a b -sl
+r1 -i a -sl -pbs
 """
 
 WRONG = """
 --version
--V
 -i a
 
 r1 -i a -m meteor
+r1 -i a -w x
+r1 --paired-bs --paired-ar -i a b
+--nonsense
+-m
+--echo src
+r1 -t wmt17 -l en-de -i a
+-t wmt17 -i a
+-t wmt17,nope -l en-de -i a
+-t wmt17 -l xx-yy -i a
+-t wmt17 -l en-de -nr 2
+--citation
+r1 -i a --paired-bs
+r1 -i a a --paired-ar
+THOROUGH
+-V
 r1 -i a -tok foo
 r1 -i a -s laplace
-r1 -i a -w x
 r1 -i a -sv x
 r1 -b r2
 r1 -i a -b r2
-r1 --paired-bs --paired-ar -i a b
---nonsense
 r1 -i a --chrf
 r1 -i a --format yaml
 -e
--m
 --echo
---echo src
 r1 --echo src
-r1 -t wmt17 -l en-de -i a
--t wmt17 -i a
 -t nope -l en-de -i a
--t wmt17,nope -l en-de -i a
--t wmt17 -l xx-yy -i a
 -t wmt17,wmt16/B -l en-de
--t wmt17 -l en-de -nr 2
---citation
 --cite -q
-r1 -i a --paired-bs
 r1 -i a --paired-ar
-r1 -i a a --paired-ar
 r1 -i a b b -pbs -q
 """
 
 # Words that argparse takes in ways of its own.
 UNUSUAL = """
 r1 --inp a --score --wid 3
-r1 -i a --form=text
 r1 --input=a -w3 -b
-r1 -ia -b
 -b -i a -- r1
 r1 -i a -b -w 2 -w 3
+r1 -i a -bq
+THOROUGH
+r1 -i a --form=text
+r1 -ia -b
 r1 -f text -f json -i a
 -i a -f text -m bleu -b r1
 r1 r2 -b -i a -m chrf
 r1 -i a -sv -0.5 -b
-r1 -i a -bq
 r1 --no-c -i a -b
 r1 -i a -cw 2 -cc 4 -m chrf -b
 """
 
 LISTS = """
 --list
---list -l en-it
 --list -l it-en
+--list -t wmt17
+--list -t wmt20/tworefs -l de-en
+--list -t nope
+--list --download ''
+THOROUGH
+--list -l en-it
 --list -l de-en -q
 --list -l xx-yy
---list -t wmt17
 --list -t wmt17 -l en-de
---list -t wmt20/tworefs -l de-en
 --list -t wmt08
 --list -t mtedx/test -l es-en
 --list -t iwslt17 -l en-fr
 --list -t mtnt2019
---list -t nope
---list --download ''
 """
 
 
 INTERVALS = """
 r1 -i a -m bleu chrf ter --confidence -f text
-r1 -i a -ci
 r1 r2 -i a -m chrf -cw 2 --confidence -cin 100
+r1 -i a -ci -cin 2 -w 6
+SACREBLEU_SEED=0 r1 -i a -ci -f text
+r1 -ci -cin 50 < a
+THOROUGH
+r1 -i a -ci
 r1 -i a -m ter --confidence -b
 r1 -i a -ci -cin 1
-r1 -i a -ci -cin 2 -w 6
 r1 -i zero -ci -f text
 r1 -i same -m ter bleu -ci -f text
 SACREBLEU_SEED=42 r1 -i a -ci -f text
-SACREBLEU_SEED=0 r1 -i a -ci -f text
-r1 -ci -cin 50 < a
 """
 
 TESTS = """
-r1 -i a b --paired-bs -pbsn 100 -f text
 r1 -i a b --paired-bs -pbsn 100
-r1 -i a b c --paired-bs -pbsn 100 -m bleu chrf -f text
 r1 -i a b c --paired-bs -pbsn 100 -m ter bleu chrf -f latex
+r1 -i a b c --paired-ar -parn 200 -m bleu chrf ter
+r1 -i a b c --paired-ar -parn 200 -m chrf ter bleu -f text -nc
+r1 -i a b a -pbs -pbsn 50 -f text -b -q
+r1 -i a b -pbs -pbsn 0 -f text
+r1 -i a b -pbs -pbsn 50 -q -f text -j 2
+r1 -i a b -par -parn 20 -b -j 2
+r1 -pbs -pbsn 50 -f text < ab
+SACREBLEU_SEED=7 r1 -i a b -par -parn 50 -f text
+THOROUGH
+r1 -i a b --paired-bs -pbsn 100 -f text
+r1 -i a b c --paired-bs -pbsn 100 -m bleu chrf -f text
 r1 -i a b c --paired-bs -pbsn 100 -m chrf -f text -w 4 -sh
 r1 -i a b c --paired-ar -parn 200 -f text
 r1 -i a b c --paired-ar -parn 200
-r1 -i a b c --paired-ar -parn 200 -m bleu chrf ter
-r1 -i a b c --paired-ar -parn 200 -m chrf ter bleu -f text -nc
 r1 r2 -i a b c --paired-ar -parn 200 -m bleu ter -f latex
 r1 -i a 1 2 -par -parn 300 -f text
 r1 -i a 1 2 -pbs -pbsn 300 -f text
-r1 -i a b a -pbs -pbsn 50 -f text -b -q
 r1 -i a b a -pbs -pbsn 50
 r1 -i a b b -pbs -pbsn 50 -q
-r1 -i a b -pbs -pbsn 0 -f text
-r1 -i a b -pbs -pbsn 50 -q -f text -j 2
 r1 -i a b -pbs -pbsn 50 -f text -j 0
 r1 -pbs -pbsn 50 < ab
-r1 -pbs -pbsn 50 -f text < ab
 r1 -par -parn 50 -f latex < ab
 SACREBLEU_SEED=42 r1 -i a b -pbs -pbsn 50
-SACREBLEU_SEED=7 r1 -i a b -par -parn 50 -f text
 NO_COLOR=1 r1 -i a 1 -par -parn 50 -f text
 """
 
 SETTINGS_OF_THE_ENVIRONMENT = """
-SACREBLEU_FORMAT=text r1 -i a
 SACREBLEU_FORMAT=TEXT r1 -i a -f json
 SACREBLEU_FORMAT=latex r1 -i a b
 SACREBLEU_FORMAT=yaml r1 -i a
-SACREBLEU_FORMAT= r1 -i a
 NO_COLOR=1 r1 -i a b -f text
-NO_COLOR= r1 -i a b -f text
 COLUMNS=40 --nonsense
+THOROUGH
+SACREBLEU_FORMAT=text r1 -i a
+SACREBLEU_FORMAT= r1 -i a
+NO_COLOR= r1 -i a b -f text
 COLUMNS=200 r1 -m
 """
 
 
-def commands(*texts: str) -> list[str]:
-    return [line for text in texts for line in text[1:-1].split("\n")]
+def commands(*texts: str) -> list:
+    """The lines of all texts; those behind THOROUGH are for thorough runs."""
+    lines = []
+    for text in texts:
+        daily, _, thorough = text[1:-1].partition("\nTHOROUGH\n")
+        lines += daily.split("\n")
+        lines += [pytest.param(one, marks=pytest.mark.thorough) for one in thorough.split("\n")]
+    return lines
 
 
 @pytest.mark.parametrize(
@@ -482,12 +509,11 @@ def any_command(dice: random.Random) -> str:
     return shlex.join(references + [word for option in options for word in option]) + given
 
 
-@pytest.mark.parametrize("line", [any_command(random.Random(seed)) for seed in range(40)])
-def test_any_command_line_does_the_same(original, folder, check_equal, line):
-    words, _, given = line.partition(" < ")
-    given = (folder / given).read_bytes() if given else b""
-    if b"float32 is not JSON" in original(*shlex.split(words), cwd=folder, given=given).error:
-        pytest.skip("the original crashes; see test_scores_of_single_precision_are_printed")
+ANY = [any_command(random.Random(seed)) for seed in range(40)]
+
+
+@pytest.mark.parametrize("line", commands("\n".join(["", *ANY[:6], "THOROUGH", *ANY[6:], ""])))
+def test_any_command_line_does_the_same(check_equal, line):
     check_equal(line)
 
 
@@ -500,9 +526,16 @@ CRASHES = {
     "rl1 -i a": "rl1: byte 0xe9 is not utf-8; name the text's encoding with -e",
     "r1 < l1": "standard input: byte 0xe9 is not utf-8; name the text's encoding with -e",
     "r1 -i a -e klingon": "unknown encoding: klingon",
-    "r1 -i a -w -1": "--width -1: a number of digits is meant, 0 or more",
+    "r1 -i a -w -1": "--width -1: expected a number of digits, 0 or more",
+    "r1 -i a -e utf-16": "r1: UTF-16 stream does not start with BOM; name the text's encoding",
+    "r1 -i a -m chrf -cc 0": "--chrf-char-order 0 and --chrf-word-order 0: no n-grams to count",
+    "r1 -i a b -m bleu chrf -cc 0 -pbs": "--chrf-char-order 0 and --chrf-word-order 0: no n-gr",
+    "r1 -i a -sl -m chrf -cc 0 --chrf-eps-smoothing": "--chrf-char-order 0 and --chrf-word-order",
+    f"r1 -i a -m chrf --chrf-beta {10**400}": "int too large to convert to float",
     "r1 -i broken.gz": "broken.gz cannot be read: ",
     "r1 -i bad.gz": "bad.gz cannot be read: ",
+    "r1 -i text.gz": "text.gz cannot be read: Not a gzipped file",
+    "broken.gz -i a": "broken.gz cannot be read: Compressed file ended before",
     "r1 -i a -tok spm": "",
     "r1 -i a -l en-ja -m bleu": "",
     "https_proxy=http://127.0.0.1:1 --download wmt17 -l de-en": "https://data.statmt.org/wmt17/",
@@ -510,31 +543,33 @@ CRASHES = {
     "r1 -pbs -i": "--input (-i) names no system",
     "r1 -sl -i": "--input (-i) names no system",
     "r1 -f text -i": "--input (-i) names no system",
-    "SACREBLEU_SEED=abc r1 -i a -ci": "SACREBLEU_SEED is 'abc'; an integer, 0 or more, or 'none'",
-    "SACREBLEU_SEED=-1 r1 -i a b -pbs": "SACREBLEU_SEED is '-1'; an integer, 0 or more, or 'none'",
+    "SACREBLEU_SEED=abc r1 -i a -ci": "SACREBLEU_SEED is 'abc'; expected an integer, 0 or more",
+    "SACREBLEU_SEED=-1 r1 -i a b -pbs": "SACREBLEU_SEED is '-1'; expected an integer, 0 or more",
+    "r1 -i a b -par -parn 5 -j -1": "Number of processes must be at least 1",
 }
 
 
 @pytest.mark.parametrize("line", CRASHES)
-def test_where_the_original_crashes_one_line_says_why(original, folder, line):
+def test_where_the_original_crashes_one_line_says_why(original, forked, folder, line):
     words = shlex.split(line)
     environment = dict([words.pop(0).split("=")]) if "=" in words[0] else {}
-    environment |= original.environment
     given = b""
     if "<" in words:
         given = (folder / words[-1]).read_bytes()
         words = words[:-2]
     wanted = original(*words, cwd=folder, given=given, **environment)
-    got = drop_in(*words, cwd=folder, given=given, **environment)
+    got = forked(*words, cwd=folder, given=given, **environment)
     assert wanted.status == got.status == 1
     assert b"Traceback" in wanted.error
     assert got.output == b""
     assert b"Traceback" not in got.error
-    message = got.error.decode().removeprefix(wanted.error.decode().partition("Traceback")[0])
-    assert message.startswith(f"sacreBLEU: {CRASHES[line]}")
+    # Before it stands what the original says too.
+    said, _, message = got.error.decode().partition(f"sacreBLEU: {CRASHES[line]}")
+    assert wanted.error.decode().startswith(said)
+    assert message
 
 
-def test_names_that_are_no_characters_are_printed_as_they_are(original, folder):
+def test_names_that_are_no_characters_are_printed_as_they_are(original, forked, folder):
     """The original cannot write them into a table."""
     names = [b"caf\xe9", b"caf\xe8"]
     for name in names:
@@ -543,15 +578,15 @@ def test_names_that_are_no_characters_are_printed_as_they_are(original, folder):
         )
     words = ["r1", "-i", *map(os.fsdecode, names), "-f", "text"]
     assert b"UnicodeEncodeError" in original(*words, cwd=folder).error
-    got = drop_in(*words, cwd=folder)
+    got = forked(*words, cwd=folder)
     assert got.status == 0
     assert b"caf\xe9" in got.output
 
 
-def test_scores_of_single_precision_are_printed(original, folder):
+def test_scores_of_single_precision_are_printed(original, forked, folder):
     """The original cannot write them as JSON where NumPy 2 computes them."""
     words = shlex.split("r1 -i a b -pbs -pbsn 100 -m chrf ter")
-    wanted, got = original(*words, cwd=folder), drop_in(*words, cwd=folder)
+    wanted, got = original(*words, cwd=folder), forked(*words, cwd=folder)
     assert b"float32 is not JSON serializable" in wanted.error
     assert wanted.error.startswith(got.error)
     assert got.status == 0
@@ -564,17 +599,17 @@ def test_scores_of_single_precision_are_printed(original, folder):
             assert f"{of_metric['score']:.6f} {interval}" in as_text
 
 
-def test_seed_0_is_a_seed(folder):
+def test_seed_0_is_a_seed(forked, folder):
     """The original takes entropy of the system for it in paired tests."""
     words = shlex.split("r1 -i a b c -par -parn 200 -f text")
-    first, second = (drop_in(*words, cwd=folder, SACREBLEU_SEED="0") for _ in range(2))
+    first, second = (forked(*words, cwd=folder, SACREBLEU_SEED="0") for _ in range(2))
     assert first == second
     assert "|seed:0|" in first.output.decode()
 
 
-def test_seed_none_takes_another_each_time(folder):
+def test_seed_none_takes_another_each_time(forked, folder):
     words = shlex.split("r1 -i a -ci -f text -w 9")
-    outputs = {drop_in(*words, cwd=folder, SACREBLEU_SEED="None").output for _ in range(3)}
+    outputs = {forked(*words, cwd=folder, SACREBLEU_SEED="None").output for _ in range(3)}
     assert len(outputs) == 3
     assert all(b"|seed:none|" in output for output in outputs)
 
@@ -607,22 +642,23 @@ ORIGINAL = [
 ]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "r1 -i a b -f text",
-        "r1 -i a b c -f latex -m bleu chrf",
-        "r1 -i a 1 b -f text -par -parn 100",
-        "r1 -i a 1 b -f latex -pbs -pbsn 100 -m bleu ter",
-        "r1 -i 1 1.50 1,000.5 -f text",
-        "r1 -i a -ci -f text -m bleu chrf",
-        "r1 -i a -ci -f text",
-        "r1 -i a -ci -f text -nc",
-        "NO_COLOR=1 r1 -i a b -f text -pbs -pbsn 100",
-        "r1 -i a",
-        "r1 -i short",
-    ],
-)
+TERMINAL = """
+r1 -i a 1 b -f text -par -parn 100
+r1 -i 1 1.50 1,000.5 -f text
+r1 -i a -ci -f text -m bleu chrf
+NO_COLOR=1 r1 -i a b -f text -pbs -pbsn 100
+THOROUGH
+r1 -i a b -f text
+r1 -i a b c -f latex -m bleu chrf
+r1 -i a 1 b -f latex -pbs -pbsn 100 -m bleu ter
+r1 -i a -ci -f text
+r1 -i a -ci -f text -nc
+r1 -i a
+r1 -i short
+"""
+
+
+@pytest.mark.parametrize("line", commands(TERMINAL))
 def test_on_a_terminal_it_looks_the_same(folder, line):
     words = shlex.split(line)
     environment = dict([words.pop(0).split("=")]) if "=" in words[0] else {}
@@ -631,6 +667,63 @@ def test_on_a_terminal_it_looks_the_same(folder, line):
         [sys.executable, "-m", "truebleu.compat.sacrebleu", *words], folder, **environment
     )
     assert got.decode() == wanted.decode()
+
+
+@pytest.mark.parametrize(
+    "line", ["r1 -i a", "r1 -i a b -f text -pbs -pbsn 20", "-i a", "r1 -i a -sl"]
+)
+def test_a_process_of_its_own_does_the_same(forked, folder, line):
+    words = line.split()
+    assert str(drop_in(*words, cwd=folder)) == str(forked(*words, cwd=folder))
+
+
+@pytest.mark.parametrize("line", ["r1 -i a", "r1 -i a -sl", "r1 -i a b -f text -q", "--list"])
+def test_a_closed_output_is_an_error(folder, line):
+    """The original ends in a traceback."""
+    command = [sys.executable, "-m", "truebleu.compat.sacrebleu", *line.split()]
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" >&-', "sh", *command],
+        cwd=folder,
+        capture_output=True,
+        check=False,
+    )
+    said = b"standard output is closed\n"
+    assert done.returncode == 1
+    assert done.stderr == (said if "-q" in line else b"sacreBLEU: " + said)
+
+
+def test_a_full_device_is_an_error(folder):
+    command = [sys.executable, "-m", "truebleu.compat.sacrebleu", "r1", "-i", "a"]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, cwd=folder, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"sacreBLEU: [Errno 28] No space left")
+
+
+def test_too_little_memory_is_said_in_one_line(folder):
+    """The message needs memory too: that of the work is free by then."""
+    script = (
+        "import resource, sys\n"
+        "from truebleu.compat.sacrebleu import sacrebleu as command\n"
+        "def fill(options, sizes=(1 << 20, 1 << 12, 64)):\n"
+        "    kept = None\n"
+        "    for size in sizes:\n"
+        "        try:\n"
+        "            while True:\n"
+        "                kept = (kept, bytes(size))\n"
+        "        except MemoryError:\n"
+        "            if size == sizes[-1]:\n"
+        "                raise\n"
+        "command._run = fill\n"
+        "sys.argv = ['sacrebleu', 'r1', '-i', 'a']\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 29, 1 << 29))\n"
+        "command.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == b"sacreBLEU: not enough memory\n"
 
 
 def test_it_ends_when_nobody_reads_on(folder):

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 import sacrebleu.dataset as originals
-from original import Done, Original
-from test_command import drop_in, plain_environment  # noqa: F401
+from forked import DROP_IN, Command, Done
+from test_command import commands, plain_environment  # noqa: F401
 
-from truebleu.compat.sacrebleu import dataset, utils
+from truebleu.compat.sacrebleu import dataset
 from truebleu.compat.sacrebleu._messages import TestSetError
 
 WORDS = ["the", "a", "cat", "Katze", "Matte.", "&amp;", "é", "猫", "«x»", "3.5", "(and)", "I.II"]
@@ -183,13 +183,20 @@ def folders(cache, tmp_path_factory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def original(plain_environment, folders):  # noqa: F811
-    command = Original(SACREBLEU=str(folders[0]), PYTHONHASHSEED=ordered_seed())
+    command = Command(SACREBLEU=str(folders[0]), PYTHONHASHSEED=ordered_seed())
+    yield command
+    command.close()
+
+
+@pytest.fixture(scope="module")
+def drop_in(plain_environment, folders):  # noqa: F811
+    command = Command(DROP_IN, SACREBLEU=str(folders[1]))
     yield command
     command.close()
 
 
 @pytest.fixture
-def both(original, folders, tmp_path):
+def both(original, drop_in, folders, tmp_path):
     """Runs both commands, and gives what they left."""
     for count in (4, 10, 15, 20, 40):
         texts = sentences(random.Random(count), count)
@@ -198,7 +205,7 @@ def both(original, folders, tmp_path):
     def run(line: str) -> tuple[Done, Done]:
         words = shlex.split(line)
         wanted = original(*words, cwd=tmp_path)
-        got = drop_in(*words, cwd=tmp_path, SACREBLEU=str(folders[1]))
+        got = drop_in(*words, cwd=tmp_path)
         names = [os.fsencode(folder) for folder in folders]
         return wanted, Done(got.status, *(text.replace(names[1], names[0]) for text in got[1:]))
 
@@ -206,92 +213,93 @@ def both(original, folders, tmp_path):
 
 
 COMMANDS = """
--t wmt17 -l en-de --echo src
 -t wmt17 -l en-de --echo ref
--t wmt17 -l en-de --echo src ref docid genre origlang
 -t wmt17 -l en-de --echo all
 -t wmt17 -l en-de --echo all src
 -t wmt17 -l en-de --echo nonsense
--t wmt17 -l en-de --echo ref --origlang en
 -t wmt17 -l en-de --echo src origlang --origlang non-en
 -t wmt19 -l de-en --echo src docid --subset politics
 -t wmt19 -l de-en --echo src docid --subset country:OTHER
--t wmt18 -l de-en --echo docid --subset 'US-.*'
--t wmt18 -l de-en --echo docid --subset world
 -t wmt08 -l de-en --echo all
--t wmt08 -l de-en --echo docid
 -t wmt20/tworefs -l de-en --echo ref
--t wmt20/tworefs -l de-en --echo ref:1 ref:0
--t wmt20/tworefs -l de-en --echo ref:7
 -t iwslt17 -l en-fr --echo all
 -t wmt19/google/ar -l en-de --echo all
 -t mtedx/test -l es-en --echo all
--t mtedx/test -l es-en --echo docid
 -t mtnt1.1/test -l en-fr --echo all
--t wmt21 -l en-ru --echo all
--t wmt21 -l en-ru --echo ref
 -t wmt21/AB -l en-ru --echo src ref:A ref:B
--t wmt21 -l en-ru --echo src --origlang uk
--t wmt21 -l en-ru --echo nonsense
 -t wmt22 -l de-en --echo all
--t wmt22 -l de-en --echo X docid
 -t wmt22 -l cs-en --echo all
--t wmt22 -l liv-en --echo all
 -t wmt22 -l liv-en --echo ref
--t wmt23 -l de-en --echo all
--t wmt23 -l de-en --echo src domain --subset news
 -t wmt23 -l de-en --echo src --origlang en --subset social
 -t wmt17,wmt18 -l de-en --echo docid
---list -t wmt17 -l en-de
 --list -t wmt22 -l de-en
+--download wmt22 -l de-en
+-t wmt17 -l en-de -i 20 -f text -m bleu chrf
+-t wmt17 -l en-de -i 20 40
+-t wmt17 -l en-de -i 20 -tok none -f text
+-t wmt17 -l en-de -i 20 --origlang xx -f text
+-t wmt17 -l en-de -i 20 -d -m bleu chrf -w 3
+-t wmt19 -l de-en -i 20 --detail --subset politics
+-t wmt19 -l de-en -i 20 --subset nothing --origlang en
+-t wmt17,wmt18 -l de-en -i 40 --origlang fi -f text
+-t wmt17 -l de-en -i 10
+-t wmt20/tworefs -l de-en -i 20
+-t mtedx/test -l es-en -i 10 -f text -d
+-t wmt22 -l cs-en -i 10 -f text
+-t wmt23 -l de-en -i 15 -d
+-t wmt17 -l en-de -i 20 -sl -b --origlang de
+THOROUGH
+-t wmt17 -l en-de --echo src
+-t wmt17 -l en-de --echo src ref docid genre origlang
+-t wmt17 -l en-de --echo ref --origlang en
+-t wmt18 -l de-en --echo docid --subset 'US-.*'
+-t wmt18 -l de-en --echo docid --subset world
+-t wmt08 -l de-en --echo docid
+-t wmt20/tworefs -l de-en --echo ref:1 ref:0
+-t wmt20/tworefs -l de-en --echo ref:7
+-t mtedx/test -l es-en --echo docid
+-t wmt21 -l en-ru --echo all
+-t wmt21 -l en-ru --echo ref
+-t wmt21 -l en-ru --echo src --origlang uk
+-t wmt21 -l en-ru --echo nonsense
+-t wmt22 -l de-en --echo X docid
+-t wmt22 -l liv-en --echo all
+-t wmt23 -l de-en --echo all
+-t wmt23 -l de-en --echo src domain --subset news
+--list -t wmt17 -l en-de
 --list -t wmt22 -l cs-en
 --list -t wmt22 -l liv-en
 --list -t wmt23 -l de-en
 --list -t wmt21/AB -l en-ru
 --download wmt17 -l de-en
---download wmt22 -l de-en
 --download mtedx/test -l es-en
 -t wmt17 -l en-de -i 20
--t wmt17 -l en-de -i 20 -f text -m bleu chrf
--t wmt17 -l en-de -i 20 40
--t wmt17 -l en-de -i 20 -tok none -f text
 -t wmt17 -l en-de -i 20 -tok none -q
 -t wmt17 -l en-de -i 20 --origlang en -f text
 -t wmt17 -l en-de -i 20 --origlang non-en -f text
--t wmt17 -l en-de -i 20 --origlang xx -f text
 -t wmt17 -l en-de -i 20 --origlang xx -f text -q
 -t wmt17 -l en-de -i 20 --detail
--t wmt17 -l en-de -i 20 -d -m bleu chrf -w 3
 -t wmt19 -l de-en -i 20 --detail
--t wmt19 -l de-en -i 20 --detail --subset politics
 -t wmt19 -l de-en -i 20 --subset politics -f text
 -t wmt19 -l de-en -i 20 --subset nothing
--t wmt19 -l de-en -i 20 --subset nothing --origlang en
 -t wmt18 -l de-en -i 20 --subset country:US --origlang en -b
 -t wmt17,wmt18 -l de-en -i 40 -f text
--t wmt17,wmt18 -l de-en -i 40 --origlang fi -f text
--t wmt17 -l de-en -i 10
 -t wmt17 -l de-en -i 10 -q
--t wmt20/tworefs -l de-en -i 20
 -t iwslt17 -l en-fr -i 20 -m chrf
 -t iwslt17 -l en-fr -i 20 -d
 -t wmt19/google/ar -l en-de -i 20 -f text
--t mtedx/test -l es-en -i 10 -f text -d
 -t mtnt1.1/test -l en-fr -i 10 -f text
 -t wmt21 -l en-ru -i 10 -f text
 -t wmt21/AB -l en-ru -i 10 -f text
 -t wmt21 -l en-ru -i 15 --origlang en
 -t wmt22 -l de-en -i 15 -f text
--t wmt22 -l cs-en -i 10 -f text
 -t wmt22 -l liv-en -i 10 -f text
 -t wmt22 -l de-en -i 15 -d
--t wmt23 -l de-en -i 15 -d
 -t wmt23 -l de-en -i 15 --subset 'news|social' -b
--t wmt17 -l en-de -i 20 -sl -b --origlang de
 """
 
 
-@pytest.mark.parametrize("line", COMMANDS[1:-1].split("\n"))
+@pytest.mark.parametrize("line", commands(COMMANDS))
 def test_the_command_says_the_same_of_test_sets(both, line):
     wanted, got = both(line)
     assert str(got) == str(wanted)
@@ -307,7 +315,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_files_are_the_same(both, folders):
-    for line in COMMANDS[1:-1].split("\n"):
+    for line in COMMANDS.split("\n"):
         if "--download" in line:
             both(line)
     assert tree(folders[1] / "wmt17") == tree(folders[0] / "wmt17")
@@ -329,7 +337,7 @@ CRASHES = {
     "10 -i 10 --origlang en": "Filtering for --origlang or --subset needs a test (-t)",
     "10 -i 10 --subset x": "Filtering for --origlang or --subset needs a test (-t)",
     "-t wmt17 -l de-en -i 20 --subset x": "No subset annotation available for test set wmt17",
-    "-t wmt19 -l de-en -i 20 --subset '('": "--subset '(' is no regular expression: ",
+    "-t wmt19 -l de-en -i 20 --subset '('": "--subset '(' is not a regular expression: ",
     "-t iwslt17 -l en-fr -i 20 --origlang en": "--origlang and --subset supports only WMT",
     "-t mtnt1.1/test -l en-fr -i 10 --origlang en": "--origlang and --subset supports only WMT",
     "-t wmt17,wmt18 -l de-en -i 40 -f text -d": "No subset annotation available",
@@ -417,7 +425,7 @@ class Archives:
                 pass
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=[0.01], daemon=True).start()
 
     def make(self, name: str, files: dict[str, str]) -> tuple[str, str]:
         """An archive with these files: its address and its sum."""
@@ -455,7 +463,7 @@ def homes(tmp_path, monkeypatch):
     """Where the original and the drop-in keep test sets."""
     homes = tmp_path / "original", tmp_path / "drop-in"
     monkeypatch.setattr("sacrebleu.dataset.base.SACREBLEU_DIR", str(homes[0]))
-    monkeypatch.setattr(utils, "SACREBLEU_DIR", str(homes[1]))
+    monkeypatch.setattr(f"{dataset.__name__}.base.SACREBLEU_DIR", str(homes[1]))
     return homes
 
 
@@ -568,7 +576,7 @@ def test_a_download_that_breaks_off_leaves_nothing_behind(archives, homes):
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
-        ("<dataset><doc/>", "is no XML"),
+        ("<dataset><doc/>", "is not XML"),
         ("<d><src lang='en'/><src lang='de'/><ref lang='cs'/></d>", "Multiple source languages"),
         ("<d><src lang='en'/></d>", "Found 0 reference languages"),
         (
@@ -599,7 +607,7 @@ def test_segments_without_text_and_systems_without_segments_are_empty(tmp_path):
 def test_a_table_without_a_column_is_an_error(archives, homes):
     address, md5 = archives.make("x.tgz", {"t.tsv": "a\tb\na\n"})
     mine = dataset.TSVDataset("mine", data=[address], md5=[md5], langpairs={"en-de": ["t.tsv"] * 2})
-    with pytest.raises(TestSetError, match=r"t\.tsv, line 2: there is no column 2"):
+    with pytest.raises(TestSetError, match=r"t\.tsv, line 2: no column 2"):
         mine.get_files("en-de")
 
 

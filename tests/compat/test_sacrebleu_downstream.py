@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 import sacrebleu
+from amounts import daily
 from sides import SIDES, module, same, seen
 
 import truebleu.compat.sacrebleu as ours
@@ -374,21 +375,27 @@ def test_edits_and_shifts():
     same(edits)
 
 
-def test_long_segments_of_edits():
+WORDS = [f"w{i % 17}" for i in range(150)]
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference"),
+    daily(
+        [
+            (["x"] * 3, WORDS),
+            (WORDS[25:50] + WORDS[:25], WORDS[:50]),
+            (WORDS[:30], WORDS + WORDS[::-1]),
+            (WORDS, WORDS[::-1]),
+            (WORDS + WORDS, WORDS[5:20]),
+            (WORDS[60:] + WORDS[:60], WORDS),
+        ],
+        2,
+    ),
+)
+def test_long_segments_of_edits(hypothesis, reference):
     """The limits on shifts, and on cells around the diagonal."""
-    words = [f"w{i % 17}" for i in range(150)]
-    pairs = [
-        (words, words[::-1]),
-        (words[:30], words + words[::-1]),
-        (words + words, words[5:20]),
-        (["x"] * 3, words),
-        (words[60:] + words[:60], words),
-    ]
-
-    def edits(side):
-        return [side.metrics.lib_ter.translation_edit_rate(*pair) for pair in pairs]
-
-    same(edits)
+    same(lambda side: side.metrics.lib_ter.translation_edit_rate(hypothesis, reference))
+    same(lambda side: side.metrics.lib_ter.BeamEditDistance(reference)(hypothesis))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sacrebleu
 import strategies
-from hypothesis import given
+from amounts import daily, some
 from sides import SIDES, module, same, seen
 
 import truebleu.compat.sacrebleu as ours
@@ -73,7 +73,7 @@ def everything(metric, score):
 
 
 @pytest.mark.parametrize("name", STANDARD)
-@given(data=st.data(), corpus=strategies.corpora())
+@some(15, data=st.data(), corpus=strategies.corpora())
 def test_corpora_with_every_parameter(name, data, corpus):
     parameters = data.draw(PARAMETERS[name])
     hypotheses, references = corpus
@@ -99,7 +99,7 @@ def test_corpora_with_every_parameter(name, data, corpus):
 
 
 @pytest.mark.parametrize("name", STANDARD)
-@given(data=st.data(), corpus=strategies.corpora(max_segments=1))
+@some(15, data=st.data(), corpus=strategies.corpora(max_segments=1))
 def test_single_segments_with_every_parameter(name, data, corpus):
     parameters = data.draw(PARAMETERS[name])
     (hypothesis,), (references,) = corpus
@@ -111,7 +111,7 @@ def test_single_segments_with_every_parameter(name, data, corpus):
     same(score)
 
 
-@given(data=st.data(), corpus=strategies.corpora())
+@some(15, data=st.data(), corpus=strategies.corpora())
 def test_functions(data, corpus):
     hypotheses, references = corpus
     streams = strategies.streams(references)
@@ -136,7 +136,7 @@ def test_functions(data, corpus):
 
 
 @pytest.mark.parametrize("name", STANDARD)
-@given(data=st.data(), corpus=strategies.corpora())
+@some(15, data=st.data(), corpus=strategies.corpora())
 def test_the_definition_in_python_equals_the_kernel(name, data, corpus):
     """A subclass that overrides a method, if only to call the same, is counted in Python."""
     parameters = data.draw(PARAMETERS[name])
@@ -157,7 +157,7 @@ def test_the_definition_in_python_equals_the_kernel(name, data, corpus):
 
 
 @pytest.mark.parametrize("name", ["13a", "intl", "zh", "char", "none", "re", "ter"])
-@given(text=strategies.texts())
+@some(40, text=strategies.texts())
 def test_tokenizers(name, text):
     classes = {
         "13a": "Tokenizer13a",
@@ -176,15 +176,18 @@ def test_tokenizers(name, text):
     same(tokens)
 
 
-@given(text=strategies.texts(), parameters=ter_parameters())
+@some(40, text=strategies.texts(), parameters=ter_parameters())
 def test_tercom_tokenizer(text, parameters):
     same(lambda side: module(side, "tokenizers.tokenizer_ter").TercomTokenizer(**parameters)(text))
 
 
-def test_which_characters_are_chinese():
+@pytest.mark.parametrize(
+    "codes", [[*range(0x3500), *range(0x4D00, 0x110000, 97)], daily([range(0x110000)], 0)[0]]
+)
+def test_which_characters_are_chinese(codes):
     def chinese(side):
         tokenizer = module(side, "tokenizers.tokenizer_zh").TokenizerZh
-        return [code for code in range(0x110000) if tokenizer._is_chinese_char(chr(code))]
+        return [code for code in codes if tokenizer._is_chinese_char(chr(code))]
 
     same(chinese)
 
@@ -192,7 +195,8 @@ def test_which_characters_are_chinese():
 COUNTS = st.lists(st.integers(0, 40), min_size=4, max_size=4)
 
 
-@given(
+@some(
+    60,
     pairs=st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=6),
     lengths=st.tuples(st.integers(0, 60), st.integers(0, 60)),
     method=st.sampled_from(strategies.SMOOTHINGS),
@@ -473,7 +477,7 @@ def test_references_of_which_a_segment_has_none_are_refused():
         for side in SIDES:
             with pytest.raises(kind):
                 getattr(side, name)().corpus_score(["a b"], [[None]])
-        with pytest.raises(kind, match="a segment has no reference, all are None"):
+        with pytest.raises(kind, match="all references of a segment are None"):
             getattr(ours, name)().corpus_score(["a b", "c"], [["a", None]])
     # BLEU's arithmetic has a length of -1 for the reference of a hypothesis without tokens.
     same(lambda side: side.corpus_bleu(["a b", " "], [["a b", None]]))
@@ -512,7 +516,7 @@ TRICKY = [
 ]
 
 
-@pytest.mark.parametrize(("name", "parameters"), TRICKY)
+@pytest.mark.parametrize(("name", "parameters"), daily(TRICKY, 0))
 def test_tricky_texts(shared, name, parameters):
     """Inputs on which tools disagree, against their references and against one another."""
     with (shared / "reference" / "sacrebleu" / "tricky.jsonl").open(encoding="utf-8") as file:
@@ -533,7 +537,7 @@ def test_tricky_texts(shared, name, parameters):
 
 
 IN_PYTHON = {
-    "BLEU": [{"max_ngram_order": 17}, {"max_ngram_order": 0}, {"max_ngram_order": np.int64(2)}],
+    "BLEU": [{"max_ngram_order": 17}, {"max_ngram_order": 0}],
     "CHRF": [{"char_order": 0}, {"word_order": 17}, {"beta": -1}, {"beta": np.array(2)}],
     "TER": [],
 }
@@ -560,6 +564,8 @@ def test_what_the_kernel_serves(name):
     for parameters in IN_PYTHON[name]:
         assert getattr(ours, name)(**parameters)._engine() is None
         same(lambda side, p=parameters: getattr(side, name)(**p).corpus_score(["a b"], [["a c"]]))
+    if name == "BLEU":  # an integer is an integer, whoever made it
+        same(lambda side: side.BLEU(max_ngram_order=np.int64(2)).corpus_score(["a b"], [["a c"]]))
     # Of more references the kernel has no exact mean length.
     many = [[f"a b {i}"] for i in range(20)]
     same(lambda side: getattr(side, name)().corpus_score(["a b c d"], many))

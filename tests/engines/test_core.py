@@ -17,7 +17,7 @@ from strategies import texts
 from truebleu import BLEU, CHRF, TER, InputError, _kernel, metric
 from truebleu.engines import Sums, bucket_of
 from truebleu.engines.sums import COLUMNS
-from truebleu.nist import NIST
+from truebleu.metrics.nist import NIST
 
 pa = pytest.importorskip("pyarrow")
 

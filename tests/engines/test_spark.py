@@ -17,12 +17,11 @@ from pathlib import Path
 import pytest
 from contract import CASES, METRICS, with_pyarrow
 from contract import rows as contract_rows
+from places import ROOT
 
 import truebleu as tb
 from truebleu import BLEU, CHRF, TER, InputError
 from truebleu.engines import Sums, spark, spark_cluster, spark_workers
-
-ROOT = Path(__file__).resolve().parents[2]
 
 try:
     import pyspark

@@ -6,22 +6,13 @@ import gc
 import os
 import sys
 
-from truebleu.cli.options import COMMANDS, Command, Parser, UsageError, nearest
+from truebleu.cli import commands
 from truebleu.cli.output import UnavailableError, complain, print_text
+from truebleu.cli.parser import UsageError, meant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-EPILOG = """\
-examples:
-  truebleu score reference.en -i system.en
-  truebleu segments reference.en -i system.en -f tsv
-  truebleu compare reference.en -i baseline.en system.en
-  truebleu report reference.en -i baseline.en system.en -s source.de -o report.html
-  truebleu explain "the cat on mat" --reference "the cat is on the mat"
-  truebleu score --help
-"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -73,75 +64,46 @@ def _status(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> None:
     name = arguments[0] if arguments else ""
-    if name in COMMANDS:
+    if name == "help":
+        _help(arguments[1:])
+    elif name in commands.COMMANDS:
         # Only the parser of the command in use is made.
-        command = _command(name)
-        parser = Parser(_program(arguments), command.usage, COMMANDS[name] + ".", command.examples)
-        command.add_options(parser)
+        parser, command = commands.parser(name, arguments[1:])
         command.run(parser.parse(arguments[1:]))
-        return
-    if name and not name.startswith("-"):
-        raise UsageError(f"unknown command '{name}'{nearest(name, COMMANDS)}")
-    options = whole_parser().parse(arguments)
-    if options.version:
-        from truebleu import __version__
-
-        print_text(f"truebleu {__version__}\n")
-    elif options.citation:
-        from truebleu.cli.citation import bibtex
-
-        print_text(bibtex())
+    elif name and not name.startswith("-"):
+        raise UsageError(f"unknown command '{name}'{meant(name, [*commands.COMMANDS, 'help'])}")
     else:
-        raise UsageError(f"no command; there are {', '.join(COMMANDS)}")
+        options = commands.whole_parser().parse(arguments)
+        if options.version:
+            from truebleu._kernel import __version__
+
+            print_text(f"truebleu {__version__}\n")
+        elif options.citation:
+            from truebleu.views.citation import bibtex
+
+            print_text(bibtex())
+        else:
+            raise UsageError(f"no command; there are {', '.join(commands.COMMANDS)}")
 
 
-def whole_parser() -> Parser:
-    """The parser of everything: for `truebleu --help`, and for shells that complete words."""
-    parser = Parser(
-        "truebleu",
-        "truebleu COMMAND ...",
-        "Every BLEU there is: exact, explained, and as fast as reading the file.",
-        EPILOG,
-    )
-    about = parser.add_argument_group("about truebleu")
-    about.add_argument("-V", "--version", action="store_true", help="print the version")
-    about.add_argument(
-        "--citation", action="store_true", help="print what to cite, as BibTeX entries"
-    )
-    parser.add_help_option(about)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for name, summary in COMMANDS.items():
-        command = _command(name)
-        command.add_options(commands.add_parser(name, help=summary))
-    return parser
+def _help(words: list[str]) -> None:
+    """`truebleu help`, of everything, of a command, or of the metrics."""
+    if not words:
+        commands.whole_parser().print_help()
+    elif words == ["metrics"]:
+        from truebleu.cli.metric_options import listing
 
-
-def _command(name: str) -> Command:
-    match name:
-        case "score":
-            from truebleu.cli.score import COMMAND
-        case "segments":
-            from truebleu.cli.segments import COMMAND
-        case "compare":
-            from truebleu.cli.compare import COMMAND
-        case "report":
-            from truebleu.cli.report import COMMAND
-        case "history":
-            from truebleu.cli.history import COMMAND
-        case "matrix":
-            from truebleu.cli.matrix import COMMAND
-        case "explain":
-            from truebleu.cli.explain import COMMAND
-        case "family":
-            from truebleu.cli.family import COMMAND
-        case _:
-            from truebleu.cli.completion import COMMAND
-    return COMMAND
+        print_text(listing())
+    elif len(words) == 1 and words[0] in commands.COMMANDS:
+        commands.parser(words[0], ())[0].print_help()
+    else:
+        known = [*commands.COMMANDS, "metrics"]
+        raise UsageError(f"no help of '{' '.join(words)}'; there is of {', '.join(known)}")
 
 
 def _program(arguments: Sequence[str]) -> str:
     """What messages call the program: truebleu, and the command if there is one."""
-    return " ".join(["truebleu", *(name for name in arguments[:1] if name in COMMANDS)])
+    return " ".join(["truebleu", *(name for name in arguments[:1] if name in commands.COMMANDS)])
 
 
 def _end_at_interrupts() -> None:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import sys
 
-from truebleu.bleu import BLEU
+from truebleu.cli import inputs as files
+from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
-from truebleu.explanation import Explanation, explain
-from truebleu.explanation.reading import Kept
+from truebleu.cli.parser import Command, UsageError, whole_number
+from truebleu.cli.show import check_exact, show
+from truebleu.views.explanation import Explanation, explain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    from truebleu.cli.parser import Parser
+    from truebleu.metrics.base import Metric
 
 EXAMPLES = """\
 examples:
@@ -25,22 +29,19 @@ examples:
   truebleu explain ref.a.en ref.b.en -i cedar.en --segment 17
       one line of some files
 
+  truebleu explain ref.a.en ref.b.en -i cedar.en --segment 17 -m ter
+      the edits that make it a reference; chrF, NIST and GLEU are explained, too
+
   truebleu explain reference.en -i cedar.en birch.en -o difference.html
       where the difference of two systems comes from, as a page for a browser
 """
 
-FORMATS: dict[str, Callable[[Explanation], str]] = {
-    "text": Explanation.text,
-    "markdown": Explanation.markdown,
-    "latex": Explanation.latex,
-    "html": Explanation.html,
-    "json": lambda explanation: explanation.to_json() + "\n",
-}
+FORMATS = ("text", "json", "markdown", "latex", "html")
 
 
-def add_options(parser: shared.Parser) -> None:
+def add_options(parser: Parser, words: Sequence[str]) -> None:
     """Adds what `truebleu explain` knows."""
-    shared.add_inputs(parser)
+    files.add_options(parser)
     group = parser.add_argument_group(
         "what is explained", "With --reference, REF is the hypothesis itself, or two, as text."
     )
@@ -54,43 +55,48 @@ def add_options(parser: shared.Parser) -> None:
     group.add_argument(
         *("-n", "--segment"),
         metavar="N",
-        type=shared.whole_number(1, sys.maxsize),
+        type=whole_number(1, sys.maxsize),
         help="only the Nth segment of the files, counted from 1",
     )
     group.add_argument(
-        "--recall", action="store_true", help="show clipped recall and F-measure, too"
+        "--recall", action="store_true", help="show BLEU's clipped recall and F-measure, too"
     )
-    shared.add_metric(parser)
-    shared.add_output(parser, FORMATS, numbers=False)
+    metric_options.add(parser, words)
+    group = shared.add_format(parser, FORMATS, "text", color=True)
+    shared.add_numbers(group, "2; all of them in json")
+    shared.add_running(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Explains a score and writes it."""
-    metric, *more = shared.metrics(options)
-    if more:
-        raise shared.UsageError("-m/--metrics: one metric at a time")
-    if not isinstance(metric, BLEU):
-        raise shared.UsageError(
-            f"-m/--metrics: explain works BLEU through; truebleu segments shows what {metric.name} "
-            "counts in each segment"
-        )
-    form = shared.form(options, FORMATS)
+    form = shared.form(options)
+    check_exact(form, options)
+    metric = metric_options.one(options)
+    _check_metric(metric, recall=options.recall)
     work = _pair if options.reference is not None else _files
     explanation = work(options, metric)
     with Output(options.output) as output:
-        if form == "text" and output.is_terminal and _drawn(explanation):
-            return
-        output.write(FORMATS[form](explanation))
+        show(explanation, output, options, form)
 
 
-def _pair(options: argparse.Namespace, metric: BLEU) -> Explanation:
+def _check_metric(metric: Metric, *, recall: bool) -> None:
+    """Refuses what cannot be explained, before anything is read."""
+    from truebleu.views.explanation.build import check
+
+    try:
+        check(metric, recall=recall)
+    except ValueError as error:
+        raise UsageError(f"-m/--metrics: {str(error).removeprefix('metric: ')}") from None
+
+
+def _pair(options: argparse.Namespace, metric: Metric) -> Explanation:
     """The explanation of text on the command line."""
     for name, given in (("-i/--input", options.input), ("-n/--segment", options.segment)):
         if given is not None:
-            raise shared.UsageError(f"{name} is for files, and --reference for text; give one")
+            raise UsageError(f"{name} is for files, and --reference for text; give one")
     hypotheses: Sequence[str] = options.references
     if len(hypotheses) not in (1, 2):
-        raise shared.UsageError(
+        raise UsageError(
             f"{len(hypotheses)} hypotheses; give one, or two to compare, each in quotation marks, "
             "before --reference"
         )
@@ -98,24 +104,20 @@ def _pair(options: argparse.Namespace, metric: BLEU) -> Explanation:
     return explain(hypotheses[0], options.reference, metric, second=second, recall=options.recall)
 
 
-def _files(options: argparse.Namespace, metric: BLEU) -> Explanation:
+def _files(options: argparse.Namespace, metric: Metric) -> Explanation:
     """The explanation of files, or of one line of them."""
     if options.input is None and any(
         " " in name and not os.path.exists(name) for name in options.references
     ):
-        raise shared.UsageError("for a pair that is given as text, put --reference before the text")
-    inputs = shared.Inputs(options)
+        raise UsageError("for a pair that is given as text, put --reference before the text")
+    inputs = files.Inputs(options)
     if len(inputs.systems) > 2:
-        raise shared.UsageError(f"{len(inputs.systems)} systems; give one, or two to compare")
+        raise UsageError(f"{len(inputs.systems)} systems; give one, or two to compare")
     names = list(inputs.systems)
     hypotheses, *second = inputs.systems.values()
-    references = inputs.references()
-    if options.num_refs > 1:
-        # Columns side by side are read in step, and once.
-        references = [Kept(column) for column in references]
     return explain(
         hypotheses,
-        references,
+        inputs.references(),
         metric,
         second=second[0] if second else None,
         segment=options.segment,
@@ -125,21 +127,7 @@ def _files(options: argparse.Namespace, metric: BLEU) -> Explanation:
     )
 
 
-def _drawn(explanation: Explanation) -> bool:
-    """Whether the library rich is there and drew it on the terminal."""
-    try:
-        from rich.console import Console
-    except ImportError:
-        return False
-    console = Console(highlight=False)
-    if "utf" not in console.encoding.lower():
-        # Without it rich fails at the first character that the terminal does not have.
-        return False
-    console.print(explanation)
-    return True
-
-
-COMMAND = shared.Command(
+COMMAND = Command(
     "truebleu explain REF... -i HYP [HYP] [options]\n"
     "       truebleu explain HYPOTHESIS [HYPOTHESIS] --reference TEXT... [options]",
     EXAMPLES,

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import json
 
+from truebleu.cli import inputs as files
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
+from truebleu.cli.parser import Command, UsageError, one_of
+from truebleu.cli.progress import Progress
+from truebleu.cli.show import show_blocks
+from truebleu.text.layout import count
+from truebleu.views.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Any, Protocol
+    from collections.abc import Iterator, Sequence
+    from typing import Any
 
-    from truebleu.family.member import Member
-
-    class Result(Protocol):
-        """What can be written in each format."""
-
-        def text(self) -> str:
-            """For a terminal."""
-
-        def markdown(self) -> str:
-            """In Markdown."""
-
-        def to_dict(self) -> Any:
-            """Everything, for JSON."""
-
+    from truebleu.bleu_family.identify import Identification
+    from truebleu.bleu_family.member import Member
+    from truebleu.bleu_family.scores import FamilyScores
+    from truebleu.cli.parser import Parser
+    from truebleu.views.rendering.blocks import Block
 
 EXAMPLES = """\
 examples:
@@ -35,199 +33,222 @@ examples:
   truebleu family show mteval-v13a nltk-sentence-4
       parameters, where it is used, how it surprises, what to cite
 
-  truebleu family score reference.en -i system.en
-      the same output by every member, highest first
+  truebleu family score reference.en -i cedar.en birch.en
+      the same outputs by every member, highest first
 
   truebleu family which 27.3 reference.en -i system.en
       which members, and which settings near them, give 27.3 on this output
 """
 
+# Changes when a reader of the old form of JSON could no longer read the new one.
+VERSION = 1
+
 ACTIONS = ("list", "show", "score", "which")
-FORMATS = ("text", "json", "markdown")
+FORMATS = ("text", "json", "markdown", "latex", "html")
 
 
-def add_options(parser: shared.Parser) -> None:
+def add_options(parser: Parser, words: Sequence[str]) -> None:  # noqa: ARG001
     """Adds what `truebleu family` knows."""
     group = parser.add_argument_group("action")
     group.add_argument(
         "action",
         metavar="ACTION",
         choices=list(ACTIONS),
-        type=shared.one_of(ACTIONS),
-        help="list; show NAME...; score REF... -i HYP; which SCORE REF... -i HYP",
+        type=one_of(ACTIONS),
+        help="list; show NAME...; score REF... -i HYP...; which SCORE REF... -i HYP",
     )
-    shared.add_inputs(parser)
+    files.add_options(parser)
     group = parser.add_argument_group("members")
-    group.add_argument(
+    action = group.add_argument(
         *("-m", "--members"),
         metavar="NAME",
         nargs="+",
         help="score these only (all that are BLEU)",
     )
+    action.choices_to_complete = _names  # type: ignore[attr-defined]
     group.add_argument(
         "--relatives",
         action="store_true",
         help="score NIST, GLEU and CodeBLEU's weighted match as well, which are no BLEU",
     )
-    shared.add_output(parser, FORMATS, numbers=False)
+    group = shared.add_format(parser, FORMATS, "text", color=True)
+    shared.add_running(parser)
+
+
+def _names() -> list[str]:
+    from truebleu.bleu_family.members import family
+
+    return list(family)
 
 
 def run(options: argparse.Namespace) -> None:
     """Does one of the actions and writes what it gives."""
-    form = shared.form(options, FORMATS)
-    result: Result
-    if options.action in ("list", "show"):
-        result = Members(_members(options))
-    else:
-        result = _score(options) if options.action == "score" else _which(options)
+    form = shared.form(options)
+    work = {"list": _list, "show": _show, "score": _score, "which": _which}[options.action]
     with Output(options.output) as output:
+        content, blocks = work(options)
         if form == "json":
-            output.write(f"{json.dumps(result.to_dict(), indent=1, ensure_ascii=False)}\n")
+            made = {"truebleu_family": VERSION, **content}
+            output.write(f"{json.dumps(made, indent=1, ensure_ascii=False)}\n")
         else:
-            output.write(result.text() if form == "text" else result.markdown())
+            show_blocks(blocks, output, options, form, title=f"truebleu family {options.action}")
 
 
-def _members(options: argparse.Namespace) -> tuple[list[Member], bool]:
-    """The members to tell of, and whether everything is told."""
-    from truebleu import family
+# ---- members ----
 
+
+def _check_no_text(options: argparse.Namespace) -> None:
     if options.input or options.members:
-        raise shared.UsageError(f"{options.action} scores nothing; leave out -i and -m")
-    if options.action == "list":
-        if options.references:
-            raise shared.UsageError("list takes no names; show does")
-        return list(family.values()), False
+        raise UsageError(f"{options.action} scores nothing; leave out -i and -m")
+
+
+def _list(options: argparse.Namespace) -> tuple[dict[str, Any], Iterator[Block]]:
+    from truebleu.bleu_family.members import family
+
+    _check_no_text(options)
+    if options.references:
+        raise UsageError("list takes no names; show does")
+    members = list(family.values())
+    return {"members": [member.to_dict() for member in members]}, _listed(members)
+
+
+def _listed(members: Sequence[Member]) -> Iterator[Block]:
+    rows = [
+        [member.name, _example(member), ", ".join(member.differences) or "nothing"]
+        for member in members
+    ]
+    yield Table.of(["member", "prints", "differs from sacreBLEU in"], rows, (0, 1, 2))
+
+
+def _example(member: Member) -> str:
+    """A number as the member prints it."""
+    number = 12.3456789 if member.scale == 100 or member.metric.bound is None else 0.123456789
+    return str(number) if member.digits is None else f"{number:.{member.digits}f}"
+
+
+def _show(options: argparse.Namespace) -> tuple[dict[str, Any], Iterator[Block]]:
+    _check_no_text(options)
     if not options.references:
-        raise shared.UsageError("show what? Give one or more names from truebleu family list")
-    return [_known(name) for name in options.references], True
+        raise UsageError("show what? Give one or more names from truebleu family list")
+    members = [_known(name) for name in options.references]
+    return {"members": [member.to_dict() for member in members]}, _shown(members)
+
+
+def _shown(members: Sequence[Member]) -> Iterator[Block]:
+    for member in members:
+        yield Heading(2, f"{member.name}: {member.title}")
+        yield Facts((name, Cell(value)) for name, value in _facts(member).items() if value)
+
+
+def _facts(member: Member) -> dict[str, str]:
+    bound = member.metric.bound
+    scale = "0 to 100" if member.scale == 100 else "0 to 1"
+    scale = "0 or more, without an upper bound" if bound is None else scale
+    digits = "all digits" if member.digits is None else count(member.digits, "digit")
+    return {
+        "used": member.used,
+        "prints": f"{scale}, {digits}",
+        "references": "one" if member.single_reference else "any number",
+        "differs": ", ".join(member.differences) or "nothing from sacreBLEU's default",
+        "in Python": repr(member.metric),
+        "quirks": member.quirks,
+        "defect": member.defect,
+        "cite": member.citation,
+    }
 
 
 def _known(name: str) -> Member:
-    from truebleu import family
+    from truebleu.bleu_family.members import family
 
     try:
         return family[name]
     except KeyError as error:
-        raise shared.UsageError(str(error)) from None
+        raise UsageError(str(error)) from None
 
 
-def _score(options: argparse.Namespace) -> Result:
-    from truebleu import family
+# ---- scores ----
+
+
+def _score(options: argparse.Namespace) -> tuple[dict[str, Any], Iterator[Block]]:
+    from truebleu.bleu_family.members import family
 
     members = None if options.members is None else [_known(m).name for m in options.members]
-    hypotheses, references = _inputs(options)
-    return family.score(
-        hypotheses,
-        references,
-        members=members,
-        relatives=options.relatives,
-        workers=shared.threads(options),
-    )
+    inputs = files.Inputs(options)
+    found = {
+        system: family.score(
+            hypotheses,
+            inputs.references(),
+            members=members,
+            relatives=options.relatives,
+            workers=shared.threads(options),
+        )
+        for system, hypotheses in inputs.systems.items()
+    }
+    rows = [{"system": name, **row.to_dict()} for name, table in found.items() for row in table]
+    return {"scores": rows}, _scored(found)
 
 
-def _which(options: argparse.Namespace) -> Result:
-    from truebleu.family.identify import number, which
+def _scored(found: dict[str, FamilyScores]) -> Iterator[Block]:
+    """The members on the scale of BLEU, highest first for the first system, then the others."""
+    first = next(iter(found.values()))
+    several = len(found) > 1
+    for bounded, title in ((True, ""), (False, "On scales of their own")):
+        rows = [row for row in first if row.bounded == bounded]
+        if not rows:
+            continue
+        if title:
+            yield Heading(2, title)
+        header = ["member", *(found if several else ["0-100" if bounded else "score"])]
+        header += [*([] if several else ["prints"]), "differs in"]
+        cells = [
+            [
+                f"{row.member.name}{' !' if row.member.defect else ''}",
+                *(table[row.member.name].shown for table in found.values()),
+                *([] if several else [row.printed_short]),
+                row.notes,
+            ]
+            for row in rows
+        ]
+        yield Table.of(header, cells, (0, len(header) - 1))
+    marked = [row.member for row in first if row.member.defect]
+    if marked:
+        yield Paragraph("! has a known defect:", "note")
+        yield from (Paragraph(f"{one.name}: {one.defect}", "note") for one in marked)
+
+
+def _which(options: argparse.Namespace) -> tuple[dict[str, Any], Iterator[Block]]:
+    from truebleu.bleu_family.identify import number, which
 
     if options.members:
-        raise shared.UsageError("which looks at all members; leave out -m")
+        raise UsageError("which looks at all members; leave out -m")
     if not options.references:
-        raise shared.UsageError("which score? Give the number before the references")
+        raise UsageError("which score? Give the number before the references")
     wanted, *options.references = options.references
     try:
         number(wanted)
     except ValueError as error:
-        raise shared.UsageError(str(error)) from None
-    hypotheses, references = _inputs(options)
-    return which(wanted, hypotheses, references, workers=shared.threads(options))
-
-
-def _inputs(options: argparse.Namespace) -> tuple[Any, Any]:
-    inputs = shared.Inputs(options)
+        raise UsageError(str(error)) from None
+    inputs = files.Inputs(options)
     if len(inputs.systems) > 1:
-        raise shared.UsageError("-i/--input: one system at a time")
-    return next(iter(inputs.systems.values())), inputs.references()
-
-
-class Members:
-    """What is known of members, in short or in full."""
-
-    __slots__ = ("full", "members")
-
-    def __init__(self, chosen: tuple[list[Member], bool]) -> None:
-        self.members, self.full = chosen
-
-    def _cells(self) -> list[list[str]]:
-        table = [["member", "prints", "differs from sacreBLEU in"]]
-        for member in self.members:
-            prints = "12.3456789" if member.digits is None else f"{12.3456789:.{member.digits}f}"
-            if member.scale != 100:
-                number = 0.123456789
-                prints = str(number) if member.digits is None else f"{number:.{member.digits}f}"
-            table.append([member.name, prints, ", ".join(member.differences) or "nothing"])
-        return table
-
-    def text(self) -> str:
-        """A table, or a paragraph a member."""
-        from truebleu.family.together import aligned
-
-        if not self.full:
-            return aligned(self._cells())
-        return "\n".join(_paragraph(member) for member in self.members)
-
-    def markdown(self) -> str:
-        """The same in Markdown."""
-        from truebleu.family.together import markdown
-
-        if not self.full:
-            return markdown(self._cells())
-        parts = []
-        for member in self.members:
-            rows = "".join(f"- {name}: {value}\n" for name, value in _facts(member).items())
-            parts.append(f"## {member.name}\n\n{member.title}\n\n{rows}")
-        return "\n".join(parts)
-
-    def to_dict(self) -> list[dict[str, Any]]:
-        """Everything, in words and numbers."""
-        return [member.to_dict() for member in self.members]
-
-
-def _digits(member: Member) -> str:
-    if member.digits is None:
-        return "all digits"
-    return f"{member.digits} digit{'' if member.digits == 1 else 's'}"
-
-
-def _facts(member: Member) -> dict[str, str]:
-    prints = "0 to 100" if member.scale == 100 else "0 to 1"
-    facts = {
-        "used": member.used,
-        "prints": f"{prints}, {_digits(member)}",
-        "references": "one" if member.single_reference else "any number",
-        "differs": ", ".join(member.differences) or "nothing from sacreBLEU's default",
-        "in Python": member.expression,
-        "quirks": member.quirks,
-        "cite": member.citation,
-    }
-    return {name: value for name, value in facts.items() if value}
-
-
-def _paragraph(member: Member) -> str:
-    import textwrap
-
-    lines = [f"{member.name}: {member.title}\n"]
-    for name, value in _facts(member).items():
-        lines.append(
-            textwrap.fill(
-                value,
-                width=96,
-                initial_indent=f"  {name + ':':<12}",
-                subsequent_indent=" " * 14,
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-            + "\n"
+        raise UsageError("-i/--input: one system at a time")
+    (hypotheses,) = inputs.systems.values()
+    with Progress(quiet=options.quiet) as progress:
+        found = which(
+            wanted,
+            hypotheses,
+            inputs.references(),
+            workers=shared.threads(options),
+            progress=lambda done, total: progress("trying settings", done, total),
         )
-    return "".join(lines)
+    return found.to_dict(), _identified(found)
 
 
-COMMAND = shared.Command("truebleu family ACTION ... [options]", EXAMPLES, add_options, run)
+def _identified(found: Identification) -> Iterator[Block]:
+    yield Paragraph(found.head)
+    header, *rows = found.cells()
+    yield Table.of(header, rows, (0, 1))
+    if found.tail:
+        yield Paragraph(found.tail)
+
+
+COMMAND = Command("truebleu family ACTION ... [options]", EXAMPLES, add_options, run)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
+from itertools import zip_longest
 
-from truebleu import _kernel
-from truebleu.cli import options as shared
-from truebleu.files import File
+from truebleu.cli.parser import Parser, UsageError
+from truebleu.text.files import File
+from truebleu.text.segments import Hashed, Lines, hashed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
-    from truebleu.cli.tables import OfSystems
-    from truebleu.history import Text
-    from truebleu.metric import Summary
+    from truebleu._kernel import Summary
+    from truebleu.cli.inputs import Inputs
+    from truebleu.cli.scores import Scored
+    from truebleu.views.history import Input
 
 
-def add_options(parser: shared.Parser) -> None:
+def add_options(parser: Parser) -> None:
     """Adds the log of scores."""
     group = parser.add_argument_group("log", "truebleu history shows how scores changed.")
     group.add_argument(
@@ -36,20 +39,20 @@ def add_options(parser: shared.Parser) -> None:
     group.add_argument("--log-note", metavar="TEXT", help="what to remember of these scores")
 
 
-def log_of(options: argparse.Namespace, inputs: shared.Inputs) -> Logging | None:
+def log_of(options: argparse.Namespace, inputs: Inputs) -> Logging | None:
     """The log that was asked for. What is wrong with it is said before anything is scored."""
     if options.log is None:
         for name in ("log_name", "log_note"):
             if getattr(options, name) is not None:
                 flag = name.replace("_", "-")
-                raise shared.UsageError(f"--{flag}: there is no log; name one with --log FILE")
+                raise UsageError(f"--{flag}: there is no log; name one with --log FILE")
         return None
     if options.log_name is not None and len(options.log_name) != len(inputs.systems):
-        raise shared.UsageError(
+        raise UsageError(
             f"--log-name: {len(options.log_name)} for {len(inputs.systems)} systems; give each one"
         )
     if options.output is not None and _same(options.log, options.output):
-        raise shared.UsageError(f"--log: {options.log} is what -o/--output writes as well")
+        raise UsageError(f"--log: {options.log} is what -o/--output writes as well")
     names = options.log_name or [None] * len(inputs.systems)
     return Logging(
         options.log, dict(zip(inputs.systems, names, strict=True)), note=options.log_note
@@ -68,78 +71,71 @@ class Logging:
     __slots__ = ("_log", "_names", "_note", "_read")
 
     def __init__(self, path: str, names: Mapping[str, str | None], note: str | None) -> None:
-        from truebleu.history import Log
+        from truebleu.views.history import Log
 
         self._log = Log(path)
         self._log.check()
         self._names = names
         self._note = note
-        self._read: dict[str, tuple[Hashed, list[Hashed]]] = {}
+        # Files that are hashed as they are read, and what was hashed already.
+        self._read: dict[str, tuple[list[Any], list[Input]]] = {}
 
     def reading(
-        self, system: str, hypotheses: File, references: Sequence[File]
-    ) -> tuple[File, list[File]]:
-        """The same files, whose text is hashed as it is read."""
-        self._read[system] = Hashed(hypotheses), [Hashed(file) for file in references]
-        return self._read[system][0], list(self._read[system][1])
+        self, system: str, hypotheses: File, columns: Sequence[File], references: Any, *, once: bool
+    ) -> tuple[Any, Any]:
+        """The same to be scored, with all text hashed: as it is read, if that is `once`.
 
-    def add(self, results: OfSystems, seen: Mapping[str, Summary]) -> None:
-        """Adds all scores, or none."""
-        from truebleu.history import Entry
-        from truebleu.history.log import now
+        columns: the files of references; where these are rows of several, they were columns.
+        """
+        kind = Hashed if once else Lines
+        read = [kind(hypotheses)]
+        if isinstance(references[0], File):
+            read += [kind(file) for file in columns]
+            references = read[1:]
+            more = []
+        else:
+            texts = zip_longest(*references)
+            more = [
+                _input(file, hashed([None if t is None else t.encode() for t in column]))
+                for file, column in zip(columns, texts, strict=False)
+            ]
+        self._read[system] = read, more
+        return read[0], references
+
+    def add(self, results: Sequence[Scored], seen: Mapping[str, Summary]) -> None:
+        """Adds all scores of systems, or none."""
+        from truebleu.views.history import Entry
+        from truebleu.views.history.log import now
 
         time = now()
+        inputs = {
+            system: [_input(file, _digest(file)) for file in read] + more
+            for system, (read, more) in self._read.items()
+        }
         self._log.append(
             Entry.of_score(
-                score,
-                system,
-                seen[system]["segments"],
-                self._read[system][0].text(),
-                [file.text() for file in self._read[system][1]],
-                name=self._names[system],
+                one.score,
+                one.label,
+                seen[one.label]["segments"],
+                inputs[one.label][0],
+                inputs[one.label][1:],
+                name=self._names[one.label],
                 note=self._note,
                 time=time,
+                signature=str(one.signature),
+                **one.ends,
             )
-            for system, scores in results
-            for score in scores
+            for one in results
+            if one.document is None
         )
 
 
-class Hashed(File):
-    """A file whose text is hashed while it is read: once, whatever it is."""
+def _digest(file: Hashed | Lines) -> str:
+    """The hash of what was read, when all of it was."""
+    return file.sha256 if isinstance(file, Hashed) else hashed(file.texts)
 
-    __slots__ = ("_file", "_sum")
 
-    def __init__(self, file: File) -> None:
-        super().__init__(file.path, file.column, file.encoding)
-        self._file = file
-        self._sum: str | None = None
+def _input(file: File, digest: str) -> Input:
+    from truebleu.views.history import Input
 
-    def source(self, role: str) -> _kernel.Source:
-        """The text, for the kernel."""
-        from hashlib import sha256
-
-        made = sha256()
-        pieces = self._file.pieces()
-        end = b"\n"
-
-        def read(_: int) -> bytes:
-            nonlocal end
-            piece = next(pieces, b"")
-            made.update(piece)
-            if piece:
-                end = piece[-1:]
-            elif self._sum is None:
-                # As if every line had an end.
-                made.update(b"" if end == b"\n" else b"\n")
-                self._sum = made.hexdigest()
-            return piece
-
-        return _kernel.stream(read, self._file.label(role))
-
-    def text(self) -> Text:
-        """What was read, when all of it was."""
-        from truebleu.history import Text
-
-        assert self._sum is not None
-        return Text("standard input" if self.path == "-" else self.path, self._sum)
+    return Input("standard input" if file.path == "-" else file.path, digest)

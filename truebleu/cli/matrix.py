@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+from array import array
 from itertools import islice
 from sys import maxsize
 
 from truebleu._kernel import InputError
-from truebleu.cli import matrix_formats as formats
+from truebleu.cli import inputs as files
+from truebleu.cli import metric_options
 from truebleu.cli import options as shared
+from truebleu.cli.numpy_file import Numpy, NumpyTriangle
 from truebleu.cli.output import Output
+from truebleu.cli.parser import Command, UsageError, whole_number
 from truebleu.cli.progress import Progress
-from truebleu.cli.tables import Style
+from truebleu.cli.rows import FORMATS, Rows, Table
+from truebleu.cli.style import Style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from truebleu.counted import Counted
-    from truebleu.files import File
-    from truebleu.matrix import Matrix
+    from truebleu.cli.parser import Parser
+    from truebleu.metrics.matrix import Matrix
+    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.text.files import File
 
 EXAMPLES = """\
 examples:
   truebleu matrix reference.en -i system.en -o scores.npy
-      a row for each line of system.en, a column for each line of reference.en
+      a row per line of system.en, a column per line of reference.en
 
   truebleu matrix lines.en --top-k 3 --text -f tsv
       the three other lines that are nearest to each line, as near-duplicates are found
@@ -49,11 +55,11 @@ NEAREST, SOURCES = 1 << 16, 64
 MOST_COLUMNS, MOST_ROWS = 20, 100
 
 
-def add_options(parser: shared.Parser) -> None:
+def add_options(parser: Parser, words: Sequence[str]) -> None:
     """Adds what `truebleu matrix` knows."""
     group = parser.add_argument_group(
         "input",
-        "One text a line, in files that may end in .gz .bz2 .xz .zst. FILE#3 is the third\n"
+        "One text per line, in files that may end in .gz .bz2 .xz .zst. FILE#3 is the third\n"
         "tab-separated column of FILE; - is standard input. Lines are kept in memory.",
     )
     group.add_argument("references", metavar="REF", nargs="*", help="references: one file")
@@ -74,7 +80,7 @@ def add_options(parser: shared.Parser) -> None:
     group.add_argument(
         *("-k", "--top-k"),
         metavar="K",
-        type=shared.whole_number(1, maxsize),
+        type=whole_number(1, maxsize),
         help="only the K nearest references of each hypothesis; of one file, other lines only; "
         "with --mbr, the K best candidates (1)",
     )
@@ -100,26 +106,30 @@ def add_options(parser: shared.Parser) -> None:
     group.add_argument(
         "--nbest-size",
         metavar="N",
-        type=shared.whole_number(1, maxsize),
+        type=whole_number(1, maxsize),
         help="each N lines are of one source (all lines are of one)",
     )
     group.add_argument(
         "--moses", action="store_true", help="lines are SOURCE ||| TEXT ||| ..., as Moses has them"
     )
-    shared.add_metric(parser)
-    shared.add_output(parser, formats.NAMES)
+    metric_options.add(parser, words)
+    group = shared.add_format(parser, [*FORMATS, "npy"], "json")
+    shared.add_numbers(group, "1 for a person; all of them for a program")
+    shared.add_score_only(group)
+    shared.add_running(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Scores the pairs and writes them."""
-    metric, *more = shared.metrics(options)
-    if more:
-        raise shared.UsageError("-m/--metrics: one metric at a time")
-    form = shared.form(options, formats.NAMES)
+    metric = metric_options.one(options)
+    metric_options.check_source([metric], None)
+    form = shared.form(options)
     _check_options(options, form)
     hypotheses, references = _files(options)
     work = Work(options, metric, form)
     with Output(options.output) as output, Progress(quiet=options.quiet) as work.progress:
+        if form == "npy" and output.is_terminal:
+            raise UsageError("-f/--format: a terminal cannot show npy; name a file with -o")
         if options.mbr:
             work.mbr(output, references)
         elif options.top_k is not None:
@@ -154,25 +164,24 @@ def _check_options(options: argparse.Namespace, form: str) -> None:
     }
     for message, is_wrong in wrong.items():
         if is_wrong:
-            raise shared.UsageError(message)
+            raise UsageError(message)
 
 
 def _files(options: argparse.Namespace) -> tuple[File | None, File]:
     """The hypotheses, if they are others, and the references."""
     if len(options.references) != 1:
         count = len(options.references)
-        raise shared.UsageError(f"{count or 'no'} REF: one file of references is meant")
-    references = shared.file_of(options.references[0], options.encoding)
+        raise UsageError(f"{count or 'no'} REF: expected one file of references")
+    references = files.file_of(options.references[0], options.encoding)
     hypotheses = None
     if options.input is not None:
         if len(options.input) != 1:
-            raise shared.UsageError(f"-i/--input: {len(options.input)} files; one is meant")
-        hypotheses = shared.file_of(options.input[0], options.encoding)
+            raise UsageError(f"-i/--input: expected one file, not {len(options.input)}")
+        hypotheses = files.file_of(options.input[0], options.encoding)
         if hypotheses.path == references.path == "-":
-            raise shared.UsageError("standard input is named twice, and can be read once")
-    files = [references] if hypotheses is None else [references, hypotheses]
+            raise UsageError("standard input is named twice, and can be read once")
     if options.output is not None:
-        shared.check_output(options.output, files)
+        files.check_output(options.output, [references, hypotheses])
     return hypotheses, references
 
 
@@ -188,19 +197,13 @@ class Work:
 
     __slots__ = ("form", "metric", "options", "progress", "style", "threads")
 
-    def __init__(self, options: argparse.Namespace, metric: Counted[Any], form: str) -> None:
+    def __init__(self, options: argparse.Namespace, metric: TableMetric[Any], form: str) -> None:
         self.options = options
         self.metric = metric
         self.form = form
-        self.style = Style(options.width, score_only=options.score_only, short=options.short)
+        self.style = Style(options)
         self.threads = shared.threads(options)
         self.progress = Progress(quiet=True)
-
-    @property
-    def signature(self) -> str:
-        """The signature of a pair's score, with the metric's name."""
-        signature = self.metric.signature(1, segment=True)
-        return f"{self.metric.name}|{signature.short() if self.style.short else signature}"
 
     @property
     def code(self) -> str:
@@ -216,9 +219,27 @@ class Work:
         kind = "float32" if self.options.float32 else "float64"
         return self.metric.matrix(hypotheses, references, workers=self.threads, dtype=kind)
 
-    def records(self, output: Output, columns: dict[str, type]) -> formats.Records:
+    def rows(
+        self,
+        output: Output,
+        names: Sequence[str],
+        *,
+        texts: Sequence[str] = (),
+        flat: Sequence[str] = (),
+        **about: Any,
+    ) -> Rows:
         """The writer of rows with such columns."""
-        return formats.records(self.form, output, self.style, columns, self.signature)
+        signature = self.metric.signature(1, segment=True)
+        told = signature.short() if self.style.short else str(signature)
+        table = Table(
+            "matrix",
+            names,
+            scores=["scores" if flat else self.metric.name],
+            texts=texts,
+            flat=flat,
+            about={"signatures": {self.metric.name: told}, **about},
+        )
+        return FORMATS[self.form](output, self.style, table)
 
     def matrix(self, output: Output, hypotheses: File | None, references: File) -> None:
         """Every hypothesis against every reference."""
@@ -227,11 +248,21 @@ class Work:
         shape = (len(own), len(others))
         if output.is_terminal and self.form == "text":
             _check_size(shape)
-        writer = formats.matrix(self.form, output, self.style, shape, self.code, self.signature)
+        numpy = Numpy(output, shape, self.code) if self.form == "npy" else None
+        numbers = list(map(str, range(1, shape[1] + 1)))
+        rows = None
+        if numpy is None:
+            counts = {"hypotheses": shape[0], "references": shape[1]}
+            rows = self.rows(output, ["hypothesis", "scores"], flat=numbers, **counts)
         for first, some in blocks(own, self.height(others)):
-            writer.write(first, self.scores(some, others))
-            self.progress(first + len(some))
-        writer.finish()
+            scores = self.scores(some, others)
+            if numpy is not None:
+                numpy.write(scores)
+            if rows is not None:
+                stop = first + len(some) + 1
+                rows.write([array("q", range(first + 1, stop)), _as_rows(scores, self.form)])
+            self.progress("scoring hypotheses", first + len(some), len(own))
+        (numpy or rows).finish()  # type: ignore[union-attr]
 
     def triangle(self, output: Output, file: File) -> None:
         """Each pair of one file once."""
@@ -241,23 +272,30 @@ class Work:
         count = len(lines) * (len(lines) - 1) // 2
         if output.is_terminal and self.form == "text":
             _check_size((count, 1))
-        writer = formats.triangle(
-            self.form, output, self.style, self.metric.name, count, self.code, self.signature
-        )
+        numpy = NumpyTriangle(output, (count,), self.code) if self.form == "npy" else None
+        rows = None
+        if numpy is None:
+            rows = self.rows(output, ["hypothesis", "reference", self.metric.name])
         for first, some in blocks(lines[:-1], self.height(lines)):
-            writer.write(first, self.scores(some, lines[first + 1 :]))
-            self.progress(first + len(some))
-        writer.finish()
+            scores = self.scores(some, lines[first + 1 :])
+            if numpy is not None:
+                numpy.write(scores)
+            for i, row in enumerate(scores if rows is not None else ()):
+                number = first + i + 1
+                later = array("q", range(number + 1, len(lines) + 1))
+                own = array("q", [number]) * len(later)
+                rows.write([own, later, array(self.code, row[i:])])  # type: ignore[union-attr]
+            self.progress("scoring hypotheses", first + len(some), len(lines) - 1)
+        (numpy or rows).finish()  # type: ignore[union-attr]
 
     def nearest(self, output: Output, hypotheses: File | None, references: File) -> None:
         """The nearest references of each hypothesis."""
         others = _lines(references, "references")
         own = others if hypotheses is None else _lines(hypotheses, "hypotheses")
         wanted = self.options.top_k
-        columns = {"hypothesis": int, "rank": int, "reference": int, self.metric.name: float}
-        if self.options.text:
-            columns |= {"hypothesis_text": str, "reference_text": str}
-        writer = self.records(output, columns)
+        texts = ["hypothesis_text", "reference_text"] if self.options.text else []
+        names = ["hypothesis", "rank", "reference", self.metric.name, *texts]
+        writer = self.rows(output, names, texts=texts)
         # A line is no neighbour of itself.
         more = wanted + (hypotheses is None)
         for first, some in blocks(own, min(4096, NEAREST // more)):
@@ -267,18 +305,19 @@ class Work:
                 if hypotheses is None:
                     nearest = [pair for pair in nearest if pair[0] != i]  # noqa: PLW2901
                 for rank, (j, score) in enumerate(nearest[:wanted], 1):
-                    texts = (text, others[j]) if self.options.text else ()
-                    rows.append((i + 1, rank, j + 1, score, *texts))
-            writer.write(rows)
-            self.progress(first + len(some))
+                    shown = (text, others[j]) if self.options.text else ()
+                    rows.append((i + 1, rank, j + 1, score, *shown))
+            writer.write(self._columns(rows, len(names)))
+            self.progress("scoring hypotheses", first + len(some), len(own))
         writer.finish()
 
     def mbr(self, output: Output, file: File) -> None:
         """The best candidates of each source."""
-        from truebleu.mbr import mbr
+        from truebleu.pairs.mbr import mbr
 
-        columns = {"source": str if self.options.moses else int, "rank": int, "candidate": int}
-        writer = self.records(output, {**columns, self.metric.name: float, "text": str})
+        names = ["source", "rank", "candidate", self.metric.name, "text"]
+        texts = ["source", "text"] if self.options.moses else ["text"]
+        writer = None if self.form == "text" else self.rows(output, names, texts=texts)
         sources = self._sources(file)
         count = 0
         while batch := list(islice(sources, SOURCES)):
@@ -289,12 +328,28 @@ class Work:
                 for name, one in zip(names, found, strict=True)
                 for rank, index in enumerate(one.ranking[: self.options.top_k or 1], 1)
             ]
-            writer.write(rows)
+            if writer is not None:
+                writer.write(self._columns(rows, len(names)))
+            elif self.style.score_only:
+                output.write("".join(f"{self.style.rounded(row[3])}\n" for row in rows))
+            else:  # a file of hypotheses, as others read it
+                output.write("".join(f"{row[4]}\n" for row in rows))
             count += sum(map(len, candidates))
-            self.progress(count)
+            self.progress("scoring candidates", count)
         if not count:
             raise InputError(f"{file.label('candidates')}: no lines at all")
-        writer.finish()
+        if writer is not None:
+            writer.finish()
+
+    def _columns(self, rows: Sequence[tuple[Any, ...]], count: int) -> list[Any]:
+        """Rows as columns: numbers as numbers, so that an empty piece has their types, too."""
+        columns = list(zip(*rows, strict=True)) or [()] * count
+        return [
+            list(column)
+            if column and isinstance(column[0], str)
+            else array("d" if i == 3 else "q", column)
+            for i, column in enumerate(columns)
+        ]
 
     def _sources(self, file: File) -> Iterator[tuple[str | int, list[str]]]:
         """The candidates of each source, with its number or name."""
@@ -323,7 +378,7 @@ def _moses(lines: Iterator[str], name: str) -> Iterator[tuple[str, list[str]]]:
         source = source.strip()
         if not separator or not source:
             raise InputError(
-                f"{name}, line {number}: '{line:.40}' where SOURCE ||| TEXT ||| ... is meant"
+                f"{name}, line {number}: expected SOURCE ||| TEXT ||| ..., not '{line:.40}'"
             )
         if source != current:
             if source in seen:
@@ -344,7 +399,7 @@ def _check_size(shape: tuple[int, int]) -> None:
     """Refuses what would flood a terminal."""
     rows, columns = shape
     if rows > MOST_ROWS or columns > MOST_COLUMNS:
-        raise shared.UsageError(
+        raise UsageError(
             f"{rows:,} × {columns:,} scores are too many for a terminal; write them to a file "
             "(-o scores.npy, .tsv, .csv, .jsonl, .parquet), or look at the nearest (--top-k 3)"
         )
@@ -357,7 +412,12 @@ def blocks(texts: list[str], height: int) -> Iterator[tuple[int, list[str]]]:
         yield first, texts[first : first + height]
 
 
-COMMAND = shared.Command(
+def _as_rows(scores: Matrix, form: str) -> Any:
+    """A matrix as one column: for Parquet as it is, for lines as lists."""
+    return scores if form == "parquet" else scores.tolist()
+
+
+COMMAND = Command(
     "truebleu matrix REF [-i HYP] [options]\n"
     "       truebleu matrix CANDIDATES --mbr [--nbest-size N | --moses] [options]",
     EXAMPLES,

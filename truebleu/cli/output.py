@@ -6,7 +6,7 @@ import io
 import os
 import sys
 
-from truebleu.files import WholeFile
+from truebleu.text.files import WholeFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

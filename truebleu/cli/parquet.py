@@ -1,19 +1,20 @@
-"""Parquet files, of segments and of anything, through pyarrow or Polars, whichever is there."""
+"""Parquet files, through pyarrow or Polars, whichever is there."""
 
 from __future__ import annotations
 
 import io
 from array import array
 from importlib.util import find_spec
+from itertools import repeat
 
-from truebleu.cli.options import UsageError
 from truebleu.cli.output import UnavailableError, printable
-from truebleu.cli.rows import Rows
+from truebleu.cli.parser import UsageError
+from truebleu.cli.rows import Rows, as_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, Protocol
+    from collections.abc import Sequence
+    from typing import Any
 
     import polars as pl
     import pyarrow as pa
@@ -21,165 +22,85 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from truebleu.cli.output import Output
-    from truebleu.cli.rows import Carried, Piece
-    from truebleu.cli.tables import Style
-    from truebleu.matrix import Matrix
-
-    # What a column is made of: numbers, texts, or a list of scores for each row.
-    Column = array[Any] | list[str] | Matrix
-
-    class Table(Protocol):
-        """Takes columns of a table, some rows at a time."""
-
-        def write(self, columns: Mapping[str, Column]) -> None:
-            """Writes rows, column by column."""
-
-        def finish(self) -> None:
-            """Writes what comes last."""
+    from truebleu.cli.rows import Table
+    from truebleu.cli.style import Style
 
 
-def parquet(
-    output: Output, style: Style, columns: Sequence[str], carried: Carried | None = None
-) -> Rows:
-    """The writer of a Parquet file of segments."""
-    return (_Pyarrow if _has_pyarrow(output) else _Polars)(output, style, columns, carried)
-
-
-def table(output: Output, metadata: Mapping[str, str]) -> Table:
-    """The writer of a Parquet file of any columns."""
-    return (_PyarrowTable if _has_pyarrow(output) else _PolarsTable)(output, metadata)
-
-
-def _has_pyarrow(output: Output) -> bool:
-    """Whether pyarrow is there, or else Polars."""
+def parquet(output: Output, style: Style, table: Table) -> Rows:
+    """The writer of a Parquet file."""
     if output.is_terminal:
         raise UsageError("-f/--format: a terminal cannot show parquet; name a file with -o")
     if find_spec("pyarrow"):
-        return True
+        return _Pyarrow(output, style, table)
     if find_spec("polars"):
-        return False
+        return _Polars(output, style, table)
     raise UnavailableError("-f parquet needs pyarrow or polars: pip install pyarrow")
 
 
-def _metadata(piece: Piece) -> dict[str, str]:
-    """What the file says of its scores."""
-    signature = piece.metric.signature(piece.statistics.references, segment=True)
-    return {"signature": f"{piece.metric.name}|{signature}"}
-
-
-class _Pyarrow(Rows):
-    """Writes each piece as it comes."""
+class _Parquet(Rows):
+    """What both write: the chosen columns, and what is said of them as the file's metadata."""
 
     AT_ONCE = 65536
 
-    def __init__(
-        self, output: Output, style: Style, columns: Sequence[str], carried: Carried | None = None
-    ) -> None:
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What the file says of its rows; a signature for each metric, or the only one."""
+        signatures = self.table.about.get("signatures", {})
+        told = [f"{name}|{signature}" for name, signature in signatures.items()]
+        return {"signature": told[0] if len(told) == 1 else as_json(told)}
+
+    def chosen(self, columns: Sequence[Any]) -> list[tuple[str, Any]]:
+        """The columns that are written, with their names."""
+        pairs = zip(self.table.names, columns, strict=True)
+        if not self.style.score_only:
+            return list(pairs)
+        return [(name, column) for name, column in pairs if name not in self.table.statistics]
+
+
+class _Pyarrow(_Parquet):
+    """Writes rows as they come."""
+
+    def __init__(self, output: Output, style: Style, table: Table) -> None:
         import pyarrow as pa
 
-        super().__init__(output, style, columns, carried)
+        super().__init__(output, style, table)
         self._writer: pq.ParquetWriter | None = None
         # Now: once rows are read, nothing else can be.
-        self._types: list[pa.DataType] = (
-            pa.table(self.carried.types).schema.types if self.carried.names else []
+        types = None if table.types is None else pa.table(table.types).schema
+        self._types: dict[str, Any] = (
+            {} if types is None else dict(zip(types.names, types.types, strict=True))
         )
 
-    def write(self, piece: Piece) -> None:
-        """Writes the segments of a piece."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        count = len(piece.scores)
-        arrays = [pa.array(piece.numbers, pa.int64())]
-        if piece.system is not None:
-            arrays.append(pa.repeat(pa.scalar(printable(piece.system)), count))
-        if piece.carried:
-            columns = zip(*piece.carried, strict=True)
-            arrays += [pa.array(c, t) for c, t in zip(columns, self._types, strict=True)]
-        arrays.append(pa.array(piece.scores))
-        if not self.style.score_only:
-            arrays += pa.record_batch(piece.statistics).columns
-        table = pa.table(arrays, names=self.columns)
-        if self._writer is None:
-            schema = table.schema.with_metadata(_metadata(piece))
-            self._writer = pq.ParquetWriter(_Sink(self.output), schema)
-        self._writer.write_table(table)
-
-    def finish(self) -> None:
-        """Writes where in the file everything is."""
-        if self._writer is not None:
-            self._writer.close()
-
-
-class _Polars(Rows):
-    """Keeps all pieces and writes them at the end: Polars has no other way."""
-
-    AT_ONCE = 65536
-
-    def __init__(
-        self, output: Output, style: Style, columns: Sequence[str], carried: Carried | None = None
-    ) -> None:
-        super().__init__(output, style, columns, carried)
-        self._frames: list[pl.DataFrame] = []
-        self._metadata: dict[str, str] = {}
-
-    def write(self, piece: Piece) -> None:
-        """Keeps the segments of a piece."""
-        import polars as pl
-
-        self._metadata = _metadata(piece)
-        count = len(piece.scores)
-        series = [pl.Series("segment", piece.numbers, pl.Int64)]
-        if piece.system is not None:
-            series.append(pl.repeat(printable(piece.system), count, eager=True).alias("system"))
-        if piece.carried:
-            columns = zip(*piece.carried, strict=True)
-            series += map(pl.Series, self.carried.names, columns)
-        series.append(pl.Series(piece.scores).alias(piece.metric.name))
-        if not self.style.score_only:
-            series += pl.DataFrame(piece.statistics).get_columns()
-        self._frames.append(pl.DataFrame(series))
-
-    def finish(self) -> None:
-        """Writes the segments."""
-        import polars as pl
-
-        file = io.BytesIO()
-        # A column of nothing but nulls has the type that it has in another piece.
-        whole = pl.concat(self._frames, how="vertical_relaxed")
-        whole.write_parquet(file, metadata=self._metadata)
-        self.output.write_bytes(file.getbuffer())
-
-
-class _PyarrowTable:
-    """Writes each piece as it comes."""
-
-    def __init__(self, output: Output, metadata: Mapping[str, str]) -> None:
-        self._output = output
-        self._metadata = dict(metadata)
-        self._writer: pq.ParquetWriter | None = None
-
-    def write(self, columns: Mapping[str, Column]) -> None:
+    def write(self, columns: Sequence[Any]) -> None:
         """Writes rows."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        types = {"q": pa.int64(), "f": pa.float32(), "d": pa.float64()}
-        arrays = []
-        for values in columns.values():
-            if isinstance(values, list):
-                arrays.append(pa.array(values, pa.string()))
-            elif isinstance(values, array):
-                buffers = [None, pa.py_buffer(values)]
-                kind = types[values.typecode]
-                arrays.append(pa.Array.from_buffers(kind, len(values), buffers))
-            else:
-                arrays.append(pa.array(values))
-        rows = pa.table(arrays, names=list(columns))
+        count = next(len(column) for column in columns if not isinstance(column, repeat))
+        chosen = self.chosen(columns)
+        arrays = [self._array(name, column, count) for name, column in chosen]
+        rows = pa.table(arrays, names=[name for name, _ in chosen])
         if self._writer is None:
-            schema = rows.schema.with_metadata(self._metadata)
-            self._writer = pq.ParquetWriter(_Sink(self._output), schema)
+            schema = rows.schema.with_metadata(self.metadata)
+            self._writer = pq.ParquetWriter(_Sink(self.output), schema)
         self._writer.write_table(rows)
+
+    def _array(self, name: str, column: Any, count: int) -> pa.Array:
+        import pyarrow as pa
+
+        if isinstance(column, repeat):
+            return pa.repeat(pa.scalar(printable(next(column))), count)
+        if isinstance(column, array):
+            kind = {"q": pa.int64(), "f": pa.float32(), "d": pa.float64()}[column.typecode]
+            return pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(column)])
+        if hasattr(column, "values_of"):
+            return pa.record_batch(_Column(column)).column(0)
+        kind = self._types.get(name)
+        if kind is None and isinstance(column, range):
+            kind = pa.int64()
+        if kind is None and name in self.table.texts:
+            kind = pa.string()
+        return pa.array(column, kind)
 
     def finish(self) -> None:
         """Writes where in the file everything is."""
@@ -187,27 +108,31 @@ class _PyarrowTable:
             self._writer.close()
 
 
-class _PolarsTable:
-    """Keeps all pieces and writes them at the end: Polars has no other way."""
+class _Polars(_Parquet):
+    """Keeps all rows and writes them at the end: Polars has no other way."""
 
-    def __init__(self, output: Output, metadata: Mapping[str, str]) -> None:
-        self._output = output
-        self._metadata = dict(metadata)
+    def __init__(self, output: Output, style: Style, table: Table) -> None:
+        super().__init__(output, style, table)
         self._frames: list[pl.DataFrame] = []
 
-    def write(self, columns: Mapping[str, Column]) -> None:
+    def write(self, columns: Sequence[Any]) -> None:
         """Keeps rows."""
         import polars as pl
 
-        types = {"q": pl.Int64, "f": pl.Float32, "d": pl.Float64}
+        count = next(len(column) for column in columns if not isinstance(column, repeat))
         series = []
-        for name, values in columns.items():
-            if isinstance(values, list):
-                series.append(pl.Series(name, values, pl.String))
-            elif isinstance(values, array):
-                series.append(pl.Series(name, values, types[values.typecode]))
-            else:
-                series.append(pl.Series(name, values))
+        for name, column in self.chosen(columns):
+            if isinstance(column, repeat):
+                series.append(pl.repeat(printable(next(column)), count, eager=True).alias(name))
+            elif isinstance(column, array):
+                kinds = {"q": pl.Int64, "f": pl.Float32, "d": pl.Float64}
+                series.append(pl.Series(name, column, kinds[column.typecode]))
+            elif hasattr(column, "values_of"):
+                series.append(pl.DataFrame(_Column(column)).to_series(0).alias(name))
+            elif isinstance(column, list):
+                series.append(pl.Series(name, column))
+            else:  # a range, or what speaks Arrow
+                series.append(pl.Series(column).alias(name))
         self._frames.append(pl.DataFrame(series))
 
     def finish(self) -> None:
@@ -215,8 +140,20 @@ class _PolarsTable:
         import polars as pl
 
         file = io.BytesIO()
-        pl.concat(self._frames).write_parquet(file, metadata=self._metadata)
-        self._output.write_bytes(file.getbuffer())
+        # A column of nothing but nulls has the type that it has in another piece.
+        whole = pl.concat(self._frames, how="vertical_relaxed")
+        whole.write_parquet(file, metadata=self.metadata)
+        self.output.write_bytes(file.getbuffer())
+
+
+class _Column:
+    """One column of statistics, as Arrow."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return self._table.arrow_array(["column"])  # type: ignore[no-any-return]
 
 
 class _Sink(io.RawIOBase):

@@ -1,4 +1,4 @@
-"""How far a long run is, on a terminal's standard error."""
+"""How far a long run is, on a terminal's standard error: a share, and how long it will take."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Self
 
 # Nobody needs to be told of what is over in a second.
 PATIENCE = 1.0
 EVERY = 0.2
+# A share is told in so many parts.
+SHARES = 1 << 20
 
 
 class Progress:
@@ -20,42 +21,59 @@ class Progress:
 
     def __init__(self, *, quiet: bool) -> None:
         self._shown = False
-        self._silent = quiet or sys.stderr is None or not sys.stderr.isatty()
+        self.silent = quiet or sys.stderr is None or not sys.stderr.isatty()
+        """Whether nothing is ever shown."""
         self._start = time.monotonic()
         self._next = self._start + PATIENCE
+        # What is being done, and since when.
+        self._doing = ""
+        self._since = self._start
 
     def __enter__(self) -> Self:
         return self
 
-    @property
-    def silent(self) -> bool:
-        """Whether nothing is ever shown."""
-        return self._silent
-
-    def __call__(self, segments: int, system: str = "") -> None:
-        """Says that so many segments have been read."""
-        self._tell(f"{segments:,} segments", system)
-
-    def share(self, share: float, system: str = "") -> None:
-        """Says that such a part of everything has been read."""
-        self._tell(f"{share:.0%}", system)
-
-    def _tell(self, what: str, system: str) -> None:
+    def __call__(self, doing: str, done: int, total: int | None = None) -> None:
+        """Says what is being done, how much of it is done, and how much there is, if known."""
         now = time.monotonic()
-        if self._silent or now < self._next:
+        if doing != self._doing:
+            self._doing, self._since = doing, now
+        if self.silent or now < self._next:
             return
         self._next = now + EVERY
         self._shown = True
-        name = f"{system}: " if system else ""
-        sys.stderr.write(f"\r\x1b[K{name}{what}, {now - self._start:.0f} s")
+        sys.stderr.write(f"\r\x1b[K{told(doing, done, total, now - self._since)}")
         sys.stderr.flush()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def share(self, doing: str, share: float) -> None:
+        """The same where only the share is known."""
+        self(doing, round(share * SHARES), SHARES)
+
+    def clear(self) -> None:
+        """Takes the line away, before anything else is shown."""
         if self._shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
+        self._shown = False
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+
+
+def told(doing: str, done: int, total: int | None, seconds: float) -> str:
+    """What the line says after so many seconds.
+
+    >>> told("reading", 1200, None, 3.2)
+    'reading: 1,200, 3 s'
+    >>> told("resampling", 2500, 10000, 15)
+    'resampling: 25%, 2,500 of 10,000, 45 s left'
+    """
+    if not total or total < done:
+        return f"{doing}: {done:,}, {seconds:.0f} s"
+    left = f", {_time(seconds * (total - done) / done)} left" if done else ""
+    counts = "" if total == SHARES else f", {done:,} of {total:,}"
+    return f"{doing}: {done / total:.0%}{counts}{left}"
+
+
+def _time(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

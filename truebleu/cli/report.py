@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 
-from truebleu.cli import compare, doubts
+from truebleu.cli import compare, metric_options
+from truebleu.cli import inputs as files
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output, complain, is_terminal, print_text
+from truebleu.cli.parser import Command, Parser, UsageError, whole_number
 from truebleu.cli.progress import Progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from truebleu.files import File
-    from truebleu.metric import Metric, Summary
-    from truebleu.report.contents import Contents
-    from truebleu.report.serve import Server
+    from truebleu.text.files import File
+    from truebleu.views.report.build import Contents
+    from truebleu.views.report.serve import Server
 
 EXAMPLES = """\
 examples:
@@ -42,17 +44,14 @@ MOST_SEGMENTS = 10**12
 FILES = ("references", "input", "source", "docs", "labels", "word_counts", "scores")
 
 # What does not change the numbers.
-UNSAID = ("output", "threads", "quiet", "help", "serve", "open")
+UNSAID = ("output", "threads", "quiet", "help", "serve", "open", "format", "color")
 
 
-def add_options(parser: shared.Parser) -> None:
+def add_options(parser: Parser, words: Sequence[str]) -> None:
     """Adds what `truebleu report` knows."""
-    shared.add_inputs(parser)
-    shared.add_metric(parser)
-    # Everywhere else -s is sacreBLEU's, for smoothing, which has longer names as well.
-    parser.conflict_handler = "resolve"
+    files.add_options(parser)
+    metric_options.add(parser, words)
     add_page(parser)
-    parser.conflict_handler = "error"
     compare.add_systems(parser)
     compare.add_tests(parser)
     group = parser.add_argument_group("output")
@@ -63,7 +62,7 @@ def add_options(parser: shared.Parser) -> None:
         "--serve",
         metavar="PORT",
         nargs="?",
-        type=shared.whole_number(0, 65535),
+        type=whole_number(0, 65535),
         const=0,
         help="write nothing, and show the page on this machine until Ctrl-C; texts stay in their "
         "files, which may be larger than a page (any free port)",
@@ -71,23 +70,14 @@ def add_options(parser: shared.Parser) -> None:
     group.add_argument(
         "--open", action="store_true", help="with --serve: open the page in the browser"
     )
-    group = parser.add_argument_group("running")
-    group.add_argument(
-        "--threads",
-        metavar="N",
-        type=shared.whole_number(0, shared.MOST_THREADS),
-        default=1,
-        help="threads (1); 0 for one on each core",
-    )
-    group.add_argument(*("-q", "--quiet"), action="store_true", help="no warnings")
-    parser.add_help_option(group)
+    shared.add_running(parser)
 
 
-def add_page(parser: shared.Parser) -> None:
+def add_page(parser: Parser) -> None:
     """Adds what the page shows beside the systems."""
     group = parser.add_argument_group("page")
-    group.add_argument(*("-s", "--source"), metavar="FILE", help="what was translated")
-    group.add_argument("--docs", metavar="FILE", help="the name of each segment's document")
+    files.add_source(group, "what was translated")
+    files.add_documents(group, "the name of each segment's document")
     group.add_argument(
         "--labels",
         metavar="FILE",
@@ -114,7 +104,7 @@ def add_page(parser: shared.Parser) -> None:
     group.add_argument(
         "--embed-text",
         metavar="N",
-        type=shared.whole_number(0, MOST_SEGMENTS),
+        type=whole_number(0, MOST_SEGMENTS),
         help="texts of N segments (100000), those that matter most and random ones; numbers of all",
     )
     group.add_argument(
@@ -126,63 +116,43 @@ def add_page(parser: shared.Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Reads, counts, compares, and writes the page."""
-    settings = compare.settings_of(options)
     _check_serving(options)
     if options.output is None and options.serve is None and is_terminal():
-        raise shared.UsageError("-o/--output: name the file to write, as -o report.html")
-    metrics = shared.metrics(options)
-    further = _also(options, metrics)
-    systems, references, files = compare.systems_of(options)
-    if systems is None or files is None:
-        raise shared.UsageError("no REF: at least one file of references is needed")
-    beside = _beside(options)
-    _check_files(options, files, beside)
-    seen: dict[str, Summary] = {}
-    from truebleu.report import Report
-    from truebleu.report.contents import Contents
+        raise UsageError("-o/--output: name the file to write, as -o report.html")
+    if not options.references:
+        raise UsageError("no REF: name at least one file of references")
+    asked = compare.Asked(options, _labels(options))
+    further = _also(options, asked.metrics)
+    words = None
+    if options.word_counts is not None:
+        words = files.file_of(options.word_counts, options.encoding)
+    _check_files(options, asked.inputs, words)
+    from truebleu.views.report import Report
+    from truebleu.views.report.build import Contents
 
-    def read(progress: Progress) -> Contents:
-        def observer(system: str, noticed: Summary) -> None:
-            seen[system] = noticed
-            progress(noticed["segments"], system)
-
-        return Contents(
-            systems,
-            references,
-            beside.get("source"),
-            beside.get("docs"),
-            _labels(options),
-            metrics,
-            further,
-            compare.baseline_of(options.baseline, systems, files),
-            settings,
-            scores=compare.scores_of(options, systems),
-            lower_is_better=options.lower_is_better,
-            title=options.title,
-            word_counts=beside.get("word counts"),
-            commands=list(commands(options)),
-            redacted=options.redact_text,
-            paged=options.serve is not None,
-            workers=shared.threads(options),
-            observer=observer,
-        )
-
-    def warn() -> None:
-        if not options.quiet:
-            doubts.warn(doubts.of_text(seen, files.reference_names, shared.tokenizer(options)))
-
-    if options.serve is not None:
-        with Progress(quiet=options.quiet) as progress:
-            server = _server(read(progress), options)
-        warn()
+    with Progress(quiet=options.quiet) as progress:
+        # The file is opened before anything is read, and there only when the page is whole.
+        with Output(options.output) if options.serve is None else nullcontext() as output:
+            contents = Contents(
+                asked.request,
+                further,
+                title=options.title,
+                word_counts=words,
+                commands=list(commands(options)),
+                redacted=options.redact_text,
+                on_disk=options.serve is not None,
+                observer=asked.seen.__setitem__,
+                progress=None if progress.silent else progress,
+            )
+            if output is not None:
+                workers = shared.threads(options)
+                page = Report(contents, embed_text=options.embed_text, workers=workers)
+                output.write_bytes(page.to_bytes())
+        server = None if options.serve is None else _server(contents, options)
+    asked.warn()
+    if server is not None:
         _serve(server, options)
-        return
-    with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
-        contents = read(progress)
-        page = Report(contents, embed_text=options.embed_text, workers=shared.threads(options))
-        output.write_bytes(page.to_bytes())
-    warn()
-    if not options.quiet:
+    elif not options.quiet:
         _note_size(options, contents)
 
 
@@ -192,18 +162,18 @@ def run(options: argparse.Namespace) -> None:
 def _check_serving(options: argparse.Namespace) -> None:
     if options.serve is None:
         if options.open:
-            raise shared.UsageError("--open: it is for --serve; a file is opened as any other")
+            raise UsageError("--open: it is for --serve; a file is opened as any other")
         return
     for name, given in (
         ("-o/--output", options.output is not None),
         ("--embed-text", options.embed_text is not None),
     ):
         if given:
-            raise shared.UsageError(f"{name}: --serve writes no file; leave one of them out")
+            raise UsageError(f"{name}: --serve writes no file; leave one of them out")
 
 
 def _server(contents: Contents, options: argparse.Namespace) -> Server:
-    from truebleu.report.serve import Server
+    from truebleu.views.report.serve import Server
 
     return Server(contents, options.serve, workers=shared.threads(options))
 
@@ -232,7 +202,7 @@ def _serve(server: Server, options: argparse.Namespace) -> None:
 
 
 def _note_size(options: argparse.Namespace, contents: Contents) -> None:
-    from truebleu.report.contents import MOST_EMBEDDED
+    from truebleu.views.report.build import MOST_EMBEDDED
 
     if options.embed_text is None and contents.segments > MOST_EMBEDDED and not contents.redacted:
         complain(
@@ -242,31 +212,21 @@ def _note_size(options: argparse.Namespace, contents: Contents) -> None:
         )
 
 
-def _also(options: argparse.Namespace, metrics: Sequence[Metric]) -> list[Metric]:
+def _also(options: argparse.Namespace, metrics: Mapping[Any, object]) -> list[Any]:
     """Further settings, checked before anything is read."""
-    from truebleu.report.contents import settings
+    from truebleu.views.report.build import METRICS, check, settings
 
     try:
-        return list(settings(options.also, metrics))
+        shown = [metric for metric in metrics if metric.NAME in METRICS]
+        further = list(settings(options.also, shown))
+        check(list(metrics), further)
     except ValueError as error:
-        raise shared.UsageError(f"--also: {str(error).removeprefix('also: ')}") from None
+        what, _, why = str(error).partition(": ")
+        raise UsageError(f"{'--also' if what == 'also' else '-m/--metrics'}: {why}") from None
+    return further
 
 
 # ---- files ----
-
-
-def _beside(options: argparse.Namespace) -> dict[str, File]:
-    """The files that stand beside systems and references."""
-    named = {
-        "source": options.source,
-        "docs": options.docs,
-        "word counts": options.word_counts,
-    }
-    return {
-        role: shared.file_of(name, options.encoding)
-        for role, name in named.items()
-        if name is not None
-    }
 
 
 def _labels(options: argparse.Namespace) -> Any:
@@ -278,32 +238,29 @@ def _labels(options: argparse.Namespace) -> Any:
         name, mark, path = word.partition("=")
         if mark and name and path and not os.path.exists(word):
             if name in found:
-                raise shared.UsageError(f"--labels: {name} is there twice")
-            found[name] = shared.file_of(path, options.encoding)
+                raise UsageError(f"--labels: {name} is there twice")
+            found[name] = files.file_of(path, options.encoding)
         elif len(options.labels) > 1:
-            raise shared.UsageError(
-                f"--labels: '{word}': with several, NAME=FILE is meant, as domain=domains.txt"
+            raise UsageError(
+                f"--labels: '{word}': with several, expected NAME=FILE, as domain=domains.txt"
             )
         else:
-            return shared.file_of(word, options.encoding)
+            return files.file_of(word, options.encoding)
     return found
 
 
 def _check_files(
-    options: argparse.Namespace, files: shared.Inputs, beside: dict[str, File]
+    options: argparse.Namespace, inputs: files.Inputs | None, words: File | None
 ) -> None:
     """Refuses what is to be read twice and cannot be, and what is both read and written."""
     labels = _labels(options)
-    more = [*beside.values(), *(labels.values() if isinstance(labels, dict) else [labels])]
-    given = [file for file in more if file is not None]
-    read = [*files.references(), *files.systems.values()] if options.num_refs == 1 else []
+    given: list[File] = [*(labels.values() if isinstance(labels, dict) else filter(None, [labels]))]
+    given += [] if words is None else [words]
+    read = [] if inputs is None else inputs.every_file()
     if sum(file.path == "-" for file in (*given, *read)) > 1:
-        raise shared.UsageError("standard input is named twice, and can be read once")
-    if options.output is None or not os.path.isfile(options.output):
-        return
-    for file in given:
-        if os.path.exists(file.path) and os.path.samefile(options.output, file.path):
-            raise shared.UsageError(f"-o/--output: {options.output} is an input as well")
+        raise UsageError("standard input is named twice, and can be read once")
+    if options.output is not None:
+        files.check_output(options.output, given)
 
 
 # ---- how to do it again ----
@@ -324,8 +281,8 @@ def commands(options: argparse.Namespace) -> Iterator[str]:
 
 def _words(add: Any, options: argparse.Namespace) -> Iterator[str]:
     """The words that say what differs from the defaults of a command."""
-    parser = shared.Parser("truebleu")
-    add(parser)
+    parser = Parser("truebleu")
+    add(parser, ["-m", *(options.metrics or ())])
     said: set[str] = set()
     for action in parser.every_action():
         value = getattr(options, action.dest, None)
@@ -359,4 +316,4 @@ def _base(word: str) -> str:
     return f"{name}{mark}{os.path.basename(path)}"
 
 
-COMMAND = shared.Command("truebleu report REF... -i HYP... [options]", EXAMPLES, add_options, run)
+COMMAND = Command("truebleu report REF... -i HYP... [options]", EXAMPLES, add_options, run)

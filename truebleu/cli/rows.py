@@ -1,4 +1,4 @@
-"""Rows of segments as text, TSV, CSV, JSON lines or Parquet, a piece at a time."""
+"""Rows of columns as text, TSV, CSV, JSON, JSON lines or Parquet, some at a time."""
 
 from __future__ import annotations
 
@@ -6,246 +6,301 @@ from itertools import repeat
 from math import isfinite
 
 from truebleu.cli.output import printable
+from truebleu.views.rendering import separated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from truebleu._kernel import Scores
     from truebleu.cli.output import Output
-    from truebleu.cli.tables import Style
-    from truebleu.counted import Counted
-    from truebleu.statistics import Statistics
+    from truebleu.cli.style import Style
+
+# Changes when a reader of the old form of JSON could no longer read the new one.
+VERSION = 1
 
 
-class Piece:
-    """Some segments of one system: their numbers, scores and statistics."""
+class Table:
+    """What the rows of a table have: the names of their columns, and what is said of all of them.
 
-    __slots__ = ("carried", "metric", "numbers", "scores", "statistics", "system")
+    kind: what JSON is called, which says its version.
+    names: of the columns.
+    scores: those that are scores, which alone --score-only writes; a column of lists of scores has
+        a name for each place in `flat`.
+    texts: those that are text, or come from elsewhere; all others are numbers.
+    statistics: those that scores were made of.
+    about: what is said of the whole table.
+    types: what columns from elsewhere are, as an Arrow stream of no rows.
+    """
+
+    __slots__ = ("about", "flat", "kind", "names", "scores", "statistics", "texts", "types")
 
     def __init__(
         self,
-        metric: Counted[Any],
-        system: str | None,
-        first: int,
-        scores: Scores,
-        statistics: Statistics,
+        kind: str,
+        names: Sequence[str],
         *,
-        numbers: Sequence[int] | None = None,
-        carried: Sequence[Sequence[Any]] | None = None,
+        scores: Sequence[str],
+        texts: Sequence[str] = (),
+        statistics: Sequence[str] = (),
+        about: Mapping[str, Any] | None = None,
+        flat: Sequence[str] = (),
+        types: Any = None,
     ) -> None:
-        self.metric = metric
-        # None if there is only one.
-        self.system = system
-        # The number of each segment, counted from 1.
-        self.numbers = range(first, first + len(scores)) if numbers is None else numbers
-        self.scores = scores
-        self.statistics = statistics
-        # What stands beside each segment in the table that it is from.
-        self.carried = carried
-
-    def numbered(self) -> Iterator[tuple[int, float]]:
-        """The number and the score of each segment."""
-        return zip(self.numbers, self.scores.tolist(), strict=True)
-
-    def beside(self) -> Iterator[Sequence[Any]]:
-        """What stands beside each segment."""
-        return repeat((), len(self.scores)) if self.carried is None else iter(self.carried)
-
-
-def columns(
-    metric: Counted[Any], style: Style, *, several: bool, carried: Sequence[str] = ()
-) -> list[str]:
-    """The names of the columns of a table of segments."""
-    system = ["system"] if several else []
-    statistics = [] if style.score_only else metric.columns
-    return ["segment", *system, *carried, metric.name, *statistics]
-
-
-class Carried:
-    """Columns that stand beside segments: their names, and an empty Arrow stream of their types."""
-
-    __slots__ = ("names", "types")
-
-    def __init__(self, names: Sequence[str], types: Any) -> None:
-        self.names = names
+        self.kind = kind
+        self.names = list(names)
+        self.scores = list(scores)
+        self.texts = list(texts)
+        self.statistics = list(statistics)
+        self.about = dict(about or {})
+        self.flat = list(flat)
         self.types = types
+
+    @property
+    def version(self) -> dict[str, int]:
+        """The key of JSON that says what it is, and its version."""
+        return {f"truebleu_{self.kind}": VERSION}
 
 
 class Rows:
-    """Writes the segments of pieces to an output."""
+    """Writes the rows of a table to an output."""
 
-    # How many segments a piece should have.
+    # How many rows should come at a time.
     AT_ONCE = 8192
 
-    def __init__(
-        self, output: Output, style: Style, columns: Sequence[str], carried: Carried | None = None
-    ) -> None:
+    def __init__(self, output: Output, style: Style, table: Table) -> None:
         self.output = output
         self.style = style
-        self.columns = columns
-        # The columns that are carried along, and their types as an Arrow stream of no rows.
-        self.carried = carried or Carried((), None)
+        self.table = table
 
-    def write(self, piece: Piece) -> None:
-        """Writes the segments of a piece."""
+    def write(self, columns: Sequence[Any]) -> None:
+        """Writes rows, column by column: lists, ranges, scores, columns of statistics, repeats."""
         raise NotImplementedError
 
     def finish(self) -> None:
         """Writes what comes last."""
 
 
-class Text(Rows):
-    """A line for each segment, as sacreBLEU's --sentence-level prints it."""
-
-    def write(self, piece: Piece) -> None:
-        """Writes the segments of a piece."""
-        rounded = self.style.rounded
-        before = "" if piece.system is None else f"{printable(piece.system)}\t"
-        cells = ["".join(f"{shown(cell)}\t" for cell in cells) for cells in piece.beside()]
-        if self.style.score_only:
-            lines = [
-                f"{before}{cell}{rounded(value)}\n"
-                for cell, (_, value) in zip(cells, piece.numbered(), strict=True)
-            ]
-        else:
-            metric, references = piece.metric, piece.statistics.references
-            signature = metric.signature(references, segment=True)
-            head = f"{metric.name}|{signature.short() if self.style.short else signature} ="
-            lines = []
-            rows = piece.statistics.tolist()
-            for cell, (_, value), row in zip(cells, piece.numbered(), rows, strict=True):
-                score = metric.score_of(row, references, segment=True, value=value)
-                line = f"{before}{cell}{head} {rounded(value)} {score.verbose}"
-                lines.append(line.rstrip() + "\n")
-        self.output.write("".join(lines))
+def listed(column: Any) -> Any:
+    """The values of a column."""
+    if isinstance(column, list | range | tuple | repeat):
+        return column
+    # One column of a table of statistics, or something that NumPy reads.
+    return column.values_of(0) if hasattr(column, "values_of") else column.tolist()
 
 
 class _Filled(Rows):
-    """Lines that are a template filled with the columns of each segment."""
+    """Lines that are a template filled with the values of each row."""
 
-    def cell(self, value: Any) -> str:
-        """What is carried along, as it stands in a line."""
-        return shown(value)
+    SEPARATOR = "\t"
+    EXACT = True
 
-    def template(self, system: str | None) -> str:
-        """The template, with a % for the number, the score, and each column of statistics."""
-        raise NotImplementedError
+    def __init__(self, output: Output, style: Style, table: Table) -> None:
+        super().__init__(output, style, table)
+        self._template = self.template() + "\n"
+        self._texts = {
+            name: self.joined if name in table.scores else self.cell
+            for name in (*table.texts, *(table.scores if table.flat else ()))
+        }
+        self.start()
 
     @property
-    def score(self) -> str:
-        """The place of a score in a template."""
-        return "%r" if self.style.width is None else f"%.{self.style.width}f"
+    def names(self) -> list[str]:
+        """The columns that are written."""
+        return self.table.scores if self.style.score_only else self.table.names
 
-    def write(self, piece: Piece) -> None:
-        """Writes the segments of a piece."""
-        if self.style.score_only:
-            lines = [f"{self.style.exact(value)}\n" for _, value in piece.numbered()]
-        else:
-            template = self.template(piece.system)
-            rows = piece.statistics.tolist()
-            if piece.carried is None:
-                lines = [
-                    template % (number, value, *row)
-                    for (number, value), row in zip(piece.numbered(), rows, strict=True)
-                ]
-            else:
-                lines = [
-                    template % (number, *map(self.cell, cells), value, *row)
-                    for (number, value), cells, row in zip(
-                        piece.numbered(), piece.carried, rows, strict=True
-                    )
-                ]
-        self.output.write("".join(lines))
+    def start(self) -> None:
+        """Writes what comes first."""
+
+    def cell(self, value: Any) -> str:
+        """A text, as it stands in a line."""
+        return separated.cell(value, self.SEPARATOR)
+
+    def number(self, value: float) -> str:
+        """A score, as it stands in a line."""
+        return self.style.exact(value) if self.EXACT else self.style.rounded(value)
+
+    def joined(self, values: Sequence[float]) -> str:
+        """Scores in a row."""
+        return self.SEPARATOR.join(map(self.number, values))
+
+    def place(self, name: str) -> str:
+        """The place of a column in the template."""
+        digits = self.style.width if self.EXACT else self.style.digits
+        is_number = name in self.table.scores and name not in self._flat
+        return f"%.{digits}f" if is_number and digits is not None else "%s"
+
+    @property
+    def _flat(self) -> list[str]:
+        return self.table.scores if self.table.flat else []
+
+    @property
+    def header(self) -> list[str]:
+        """The name of each cell of a line."""
+        lists = [self.table.flat if name in self._flat else [name] for name in self.names]
+        return [name for names in lists for name in names]
+
+    def template(self) -> str:
+        """The template of a line."""
+        return self.SEPARATOR.join(map(self.place, self.names))
+
+    def lines(self, columns: Sequence[Any]) -> Iterable[str]:
+        """The lines of some rows."""
+        cells = []
+        for name, column in zip(self.table.names, columns, strict=True):
+            if name in self.names:
+                made = self._texts.get(name)
+                if made is None:
+                    cells.append(listed(column))
+                elif isinstance(column, repeat):
+                    cells.append(repeat(made(next(column))))
+                else:
+                    cells.append(map(made, column))
+        return map(self._template.__mod__, zip(*cells, strict=False))
+
+    def write(self, columns: Sequence[Any]) -> None:
+        """Writes rows."""
+        self.output.write("".join(self.lines(columns)))
 
 
 class TabSeparated(_Filled):
-    """A header, and a line of tab-separated values for each segment."""
+    """A header, and a line of tab-separated values per row."""
 
-    SEPARATOR = "\t"
-
-    def __init__(
-        self, output: Output, style: Style, columns: Sequence[str], carried: Carried | None = None
-    ) -> None:
-        super().__init__(output, style, columns, carried)
-        names = map(self.cell, columns)
-        self._header = "" if style.score_only else self.SEPARATOR.join(names) + "\n"
-
-    def template(self, system: str | None) -> str:
-        """Values with separators between them."""
-        names = [] if system is None else [self.cell(printable(system)).replace("%", "%%")]
-        names += ["%s"] * len(self.carried.names)
-        integers = len(self.columns) - 2 - len(names)
-        return self.SEPARATOR.join(["%d", *names, self.score, *["%d"] * integers]) + "\n"
-
-    def write(self, piece: Piece) -> None:
-        """Writes the segments of a piece."""
-        self.output.write(self._header)
-        self._header = ""
-        super().write(piece)
+    def start(self) -> None:
+        """Writes the header."""
+        if not self.style.score_only:
+            self.output.write(self.SEPARATOR.join(map(self.cell, self.header)) + "\n")
 
 
 class CommaSeparated(TabSeparated):
-    """A header, and a line of comma-separated values for each segment, as RFC 4180 has it."""
+    """A header, and a line of comma-separated values per row, as RFC 4180 has it."""
 
     SEPARATOR = ","
 
-    def cell(self, value: Any) -> str:
-        """What is carried along, in quotes where it needs them."""
-        text = "" if value is None else str(value)
-        if any(mark in text for mark in ',"\r\n'):
-            return '"' + text.replace('"', '""') + '"'
-        return text
-
 
 class JSONLines(_Filled):
-    """A JSON object on a line for each segment."""
+    """A JSON object on a line per row, which says its version."""
 
     def cell(self, value: Any) -> str:
-        """What is carried along, as JSON."""
-        import json
+        """A text, as JSON."""
+        return as_json(plain(value))
 
-        return json.dumps(plain(value), ensure_ascii=False, default=str)
+    def joined(self, values: Sequence[float]) -> str:
+        """Scores in a list."""
+        return f"[{', '.join(map(self.number, values))}]"
 
-    def template(self, system: str | None) -> str:
-        """An object."""
-        names = [self.cell(name).replace("%", "%%") for name in self.columns]
-        places = ["%d"] * len(names)
-        score = 1
-        if system is not None:
-            places[1] = self.cell(system).replace("%", "%%")
-            score = 2
-        for _ in self.carried.names:
-            places[score] = "%s"
-            score += 1
-        places[score] = self.score
-        pairs = (f"{name}: {place}" for name, place in zip(names, places, strict=True))
-        return f"{{{', '.join(pairs)}}}\n"
+    def template(self) -> str:
+        """An object, or of scores alone the scores."""
+        places = [self.place(name) for name in self.names]
+        if self.style.score_only:
+            return places[0] if len(places) == 1 else f"[{', '.join(places)}]"
+        names = [as_json(name).replace("%", "%%") for name in self.names]
+        pairs = [f"{name}: {place}" for name, place in zip(names, places, strict=True)]
+        return f"{{{', '.join([*self.before(), *pairs])}}}"
+
+    def before(self) -> list[str]:
+        """What each object says first."""
+        return [f"{as_json(name)}: {value}" for name, value in self.table.version.items()]
+
+
+class JSON(JSONLines):
+    """One object: its version, what is said of all rows, and an object per row."""
+
+    def start(self) -> None:
+        """Writes all but the rows."""
+        head = as_json({**self.table.version, **self.table.about})[:-1] + ', "rows": ['
+        self._before = "[\n" if self.style.score_only else f"{head}\n"
+
+    def before(self) -> list[str]:
+        """Rows say nothing of versions."""
+        return []
+
+    def write(self, columns: Sequence[Any]) -> None:
+        """Writes rows, with commas between them."""
+        text = ",\n".join(line[:-1] for line in self.lines(columns))
+        if text:
+            self.output.write(self._before + text)
+            self._before = ",\n"
+
+    def finish(self) -> None:
+        """Writes the end of the list."""
+        before = "\n" if self._before == ",\n" else self._before
+        self.output.write(before + ("]\n" if self.style.score_only else "]}\n"))
+
+
+class Text(_Filled):
+    """Columns for a person, with the signatures below; numbers are rounded."""
+
+    SEPARATOR = "  "
+    EXACT = False
+
+    def start(self) -> None:
+        """Waits for rows, which decide how wide columns are."""
+        self._widths: list[int] = []
+
+    def cell(self, value: Any) -> str:
+        """A text on one line."""
+        return "" if value is None else printable(str(value))
+
+    def write(self, columns: Sequence[Any]) -> None:
+        """Writes rows."""
+        if self.style.score_only:
+            super().write(columns)
+            return
+        rows = [
+            [cell for pair in zip(self.names, row, strict=True) for cell in self._cells(*pair)]
+            for row in zip(*map(listed, columns), strict=False)
+        ]
+        if not self._widths:
+            rows.insert(0, self.header)
+            # Scores that come later may be wider; the widest but for TER's is 100.0.
+            widest = len(self.style.rounded(100.0)) if self._flat else 6
+            self._widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+            first = len(self.names) - 1 if self._flat else 0
+            self._widths[first:] = [max(width, widest) for width in self._widths[first:]]
+        left = [name in self.table.texts for name in self.header]
+        for row in rows:
+            cells = [
+                cell.ljust(width) if is_text else cell.rjust(width)
+                for cell, width, is_text in zip(row, self._widths, left, strict=True)
+            ]
+            self.output.write(self.SEPARATOR.join(cells).rstrip() + "\n")
+
+    def _cells(self, name: str, value: Any) -> list[str]:
+        if name in self._flat:
+            return [self.number(one) for one in value]
+        return [self.number(value) if name in self.table.scores else self.cell(value)]
+
+    def finish(self) -> None:
+        """Writes the signatures."""
+        if not self.style.score_only:
+            told = self.table.about.get("signatures", {})
+            self.output.write("".join(["\n", *(f"{n}|{s}\n" for n, s in told.items())]))
+
+
+def as_json(value: Any) -> str:
+    """A value as JSON."""
+    import json
+
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def plain(value: Any) -> Any:
-    """A value for JSON, which has no word for what is no finite number: that is a string."""
+    """A value for JSON, which has no word for what is not a finite number: that is a string."""
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
-def shown(value: Any) -> str:
-    """A value of a table, on one line."""
-    return "" if value is None else printable(str(value))
-
-
-def _parquet(
-    output: Output, style: Style, columns: Sequence[str], carried: Carried | None = None
-) -> Rows:
+def _parquet(output: Output, style: Style, table: Table) -> Rows:
     from truebleu.cli.parquet import parquet
 
-    return parquet(output, style, columns, carried)
+    return parquet(output, style, table)
 
 
-FORMATS: dict[str, Callable[..., Rows]] = {
+FORMATS: dict[str, Callable[[Output, Style, Table], Rows]] = {
     "text": Text,
     "tsv": TabSeparated,
     "csv": CommaSeparated,
-    "json": JSONLines,
+    "json": JSON,
+    "jsonl": JSONLines,
     "parquet": _parquet,
 }

@@ -1,22 +1,27 @@
-"""`truebleu score`: a number for each system."""
+"""`truebleu score`: a score for each system, by one metric or several."""
 
 from __future__ import annotations
 
-from truebleu.cli import columnar, doubts, log, resampling, tables
+from truebleu.cli import inputs as files
+from truebleu.cli import log, metric_options, scores, table_options, text_warnings
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output, complain
+from truebleu.cli.parser import Command
 from truebleu.cli.progress import Progress
-from truebleu.counted import together
+from truebleu.cli.style import Style
+from truebleu.metrics.table_metric import count_together
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from truebleu.counted import Counted
-    from truebleu.metric import Score, Summary
-    from truebleu.statistics import Statistics
+    from truebleu._kernel import Summary
+    from truebleu.cli.parser import Parser
+    from truebleu.cli.scores import Scored
+    from truebleu.metrics.statistics import Statistics
+    from truebleu.metrics.table_metric import TableMetric
 
 EXAMPLES = """\
 examples:
@@ -26,122 +31,181 @@ examples:
   truebleu score ref.a.zh ref.b.zh -i cedar.zh birch.zh -tok zh -f latex -o scores.tex
       two systems against two references, as a table for a paper
 
-  truebleu score reference.en -i system.en -m bleu chrf ter
-      three metrics from one reading of the text
+  truebleu score reference.en -i system.en -m bleu,chrf,ter,nist
+      four metrics from one reading of the text
 
   zcat system.txt.gz | truebleu score table.tsv#3 -lc -b
       standard input against the third column of a table, lower-cased; only the number
+
+  truebleu score reference.en -i system.en --docs documents.txt
+      the score of each document, too
 
   truebleu score reference.en -i system.en --log scores.jsonl --log-note "more data"
       kept in a log, whose trend truebleu history scores.jsonl shows
 
   truebleu score outputs.parquet --hyp-column hyp --ref-column ref --by system domain
-      a table with both texts in its rows, larger than memory or not; a row a system and domain
+      a table with both texts in its rows, larger than memory or not; a row per system and domain
 
   truebleu score refs.parquet -i 'outputs/*.parquet' --join id --by system
       hypotheses and references in different tables, joined by an id
 
   truebleu score table.csv --hyp-column cedar birch --ref-column ref.a ref.b
-      a column a system, and two columns of references
+      a column per system, and two columns of references
 """
 
 
-def add_options(parser: shared.Parser) -> None:
+def add_options(parser: Parser, words: Sequence[str]) -> None:
     """Adds what `truebleu score` knows."""
-    shared.add_inputs(parser)
-    shared.add_metric(parser)
+    files.add_options(parser)
+    metric_options.add(parser, words)
+    group = parser.add_argument_group("more")
+    files.add_source(group, "the source of each segment, for metrics that need it")
+    files.add_documents(group, "the name of each segment's document: adds the score of each")
     group = parser.add_argument_group("intervals")
-    resampling.add_confidence(group, "print an interval of N bootstrap resamples (1000)")
-    resampling.add_level_and_seed(group, "the interval")
-    columnar.add_options(parser, "a score for each group of rows that agree in these columns")
+    shared.add_confidence(group, "print an interval of N bootstrap resamples (1000)")
+    shared.add_level_and_seed(group, "the interval")
+    table_options.add(parser, "a score for each group of rows that agree in these columns")
     log.add_options(parser)
-    shared.add_output(parser, tables.FORMATS)
+    group = shared.add_format(parser, scores.FORMATS, "json", color=True)
+    shared.add_numbers(group, "1 for a person; all of them for a program: json, tsv, csv")
+    shared.add_score_only(group)
+    shared.add_running(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Scores each system and writes the numbers."""
-    metrics = shared.metrics(options)
-    if columnar.are_meant(options):
-        from truebleu.cli import columnar_scores
+    metrics = metric_options.metrics(options)
+    style = Style(options)
+    form = scores.form(options)
+    if table_options.are_meant(options):
+        from truebleu.cli import table_scores
 
-        style = _style(options)
-        render = tables.FORMATS[shared.form(options, tables.FORMATS)]
+        table_scores.refuse_sources(metrics)
         with Output(options.output) as output:
             with Progress(quiet=options.quiet) as progress:
-                found = columnar_scores.score(options, metrics, progress)
-            output.write(render(found, style))
+                found = table_scores.score(options, list(metrics), progress)
+            scores.write(found, metrics, output, options, style, form)
         return
-    inputs = shared.Inputs(options)
-    threads = shared.threads(options)
-    resamples = resampling.resamples(options)
+    inputs = files.Inputs(options)
+    metric_options.check_source(metrics, inputs.source)
+    work = Work(options, metrics, inputs)
     kept = log.log_of(options, inputs)
-    results: list[tuple[str, list[Score]]] = []
-    seen: dict[str, Summary] = {}
-    style = _style(options)
-    render = tables.FORMATS[shared.form(options, tables.FORMATS)]
+    results: list[Scored] = []
     with Output(options.output) as output:
         with Progress(quiet=options.quiet) as progress:
-            for system, hypotheses in inputs.systems.items():
-                references = inputs.references()
-                if kept is not None:
-                    hypotheses, references = kept.reading(system, hypotheses, references)  # noqa: PLW2901
-                statistics, seen[system] = together(
-                    metrics,
-                    hypotheses,
-                    references,
-                    workers=threads,
-                    progress=progress,
-                    totals=resamples is None,
-                )
-                scores: list[Score] = [
-                    metric.from_statistics(table)
-                    for metric, table in zip(metrics, statistics, strict=True)
-                ]
-                if resamples is not None:
-                    scores = _estimated(metrics, statistics, scores, options, resamples)
-                results.append((system, scores))
+            for system in inputs.systems:
+                results += work.score(system, kept, progress)
             if kept is not None:
                 # Before anything is printed: whoever reads that may go before its end.
-                kept.add(results, seen)
-        output.write(render(results, style))
-    if resamples is not None and len(results) > 1 and not options.quiet:
+                kept.add(results, work.seen)
+        scores.write(results, metrics, output, options, style, form)
+    if options.quiet:
+        return
+    if work.resamples is not None and len(inputs.systems) > 1:
         complain(
             "note",
             "intervals that overlap say little about a difference; truebleu compare tests it",
         )
-    if not options.quiet:
-        doubts.warn(
-            doubts.of_text(seen, inputs.reference_names, shared.tokenizer(options))
-            + doubts.of_systems(inputs.systems, dict(results))
+    tokenize = metric_options.tokenizer(metrics)
+    told = text_warnings.of_text(work.seen, inputs.reference_names, tokenize)
+    by_system = {
+        name: [one.score for one in results if one.label == name and one.document is None]
+        for name in inputs.systems
+    }
+    text_warnings.warn(told + text_warnings.of_systems(inputs.systems, by_system))
+
+
+class Work:
+    """What is done with each system's text."""
+
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        metrics: Mapping[TableMetric[Any], str | None],
+        inputs: files.Inputs,
+    ) -> None:
+        self.options = options
+        self.metrics = metrics
+        self.inputs = inputs
+        self.resamples = shared.resamples(options)
+        self.seen: dict[str, Summary] = {}
+
+    def score(self, system: str, kept: log.Logging | None, progress: Progress) -> list[Scored]:
+        """The scores of a system by each metric, and those of its documents."""
+        from truebleu._kernel import InputError
+
+        hypotheses: Any = self.inputs.systems[system]
+        references = self.inputs.references()
+        if kept is not None:
+            once = all(one.reads_text for one in self.metrics)
+            files = self.inputs.reference_columns
+            hypotheses, references = kept.reading(system, hypotheses, files, references, once=once)
+        expected = None if progress.silent else self.inputs.expected()
+        several = len(self.inputs.systems) > 1
+        doing = f"reading {system}" if several else "reading segments"
+        totals = self.resamples is None and self.inputs.documents is None
+        try:
+            tables, self.seen[system] = count_together(
+                list(self.metrics),
+                hypotheses,
+                references,
+                workers=shared.threads(self.options),
+                sources=self.inputs.source,
+                progress=lambda count: progress(doing, count, expected),
+                totals=totals,
+            )
+        except InputError as error:
+            raise self.inputs.nothing_came(error) from None
+        found = [
+            scores.Scored(
+                system, name or metric.name, metric.from_statistics(table), digits=metric.DIGITS
+            )
+            for (metric, name), table in zip(self.metrics.items(), tables, strict=True)
+        ]
+        if self.resamples is not None:
+            self._add_intervals(found, tables, progress)
+        return found + list(self._of_documents(system, tables))
+
+    def _add_intervals(
+        self, found: Sequence[Scored], tables: Sequence[Statistics], progress: Progress
+    ) -> None:
+        from truebleu.significance import Measure, intervals
+
+        measures = [
+            Measure(metric, {"": table}) for metric, table in zip(self.metrics, tables, strict=True)
+        ]
+        ranges = intervals(
+            measures,
+            resamples=self.resamples or shared.RESAMPLES,
+            seed=self.options.seed,
+            level=self.options.level,
+            workers=shared.threads(self.options),
+            progress=None
+            if progress.silent
+            else lambda done, total: progress("resampling", done, total),
         )
+        for one, of_metric in zip(found, ranges, strict=True):
+            one.interval = of_metric[""]
+
+    def _of_documents(self, system: str, tables: Sequence[Statistics]) -> list[Scored]:
+        """The scores of each document."""
+        if self.inputs.documents is None:
+            return []
+        from truebleu.views import annotations
+
+        known = annotations.documents(self.inputs.documents, len(tables[0]))
+        return [
+            scores.Scored(
+                system,
+                name or metric.name,
+                metric.from_statistics(part),
+                document=known.names[i],
+                segments=len(part),
+                digits=metric.DIGITS,
+            )
+            for (metric, name), table in zip(self.metrics.items(), tables, strict=True)
+            for i, part in table.parts(known.indices).items()
+        ]
 
 
-def _style(options: argparse.Namespace) -> tables.Style:
-    return tables.Style(options.width, score_only=options.score_only, short=options.short)
-
-
-def _estimated(
-    metrics: Sequence[Counted[Any]],
-    tables: Sequence[Statistics],
-    scores: Sequence[Score],
-    options: argparse.Namespace,
-    resamples: int,
-) -> list[Score]:
-    """Scores with their intervals."""
-    from truebleu.significance import Measure, intervals
-
-    measures = [Measure(metric, {"": table}) for metric, table in zip(metrics, tables, strict=True)]
-    ranges = intervals(
-        measures,
-        resamples=resamples,
-        seed=options.seed,
-        level=options.level,
-        workers=shared.threads(options),
-    )
-    return [
-        resampling.Estimated(score, of_metric[""])
-        for score, of_metric in zip(scores, ranges, strict=True)
-    ]
-
-
-COMMAND = shared.Command("truebleu score REF... -i HYP... [options]", EXAMPLES, add_options, run)
+COMMAND = Command("truebleu score REF... -i HYP... [options]", EXAMPLES, add_options, run)

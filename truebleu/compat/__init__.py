@@ -1,15 +1,15 @@
-"""Other packages' names over this package's engine, and `install`, which puts them in their place.
+"""Stand-ins for other packages over this package's engine, and `install`, which puts them in place.
 
 `truebleu.compat.sacrebleu` and `truebleu.compat.nltk` can be imported by these names. Programs that
-import the originals, your own or others', get them after `install`, before their first import:
+import the originals, your own or others', get the stand-ins if `install` comes first:
 
     import truebleu.compat
     truebleu.compat.install("nltk")
     from nltk.translate.bleu_score import sentence_bleu  # truebleu.compat.nltk.bleu_score's
 
-An installation holds in the process that made it: call it in each worker too. What is known of
-installed distributions stays as it is; `importlib.metadata.version("sacrebleu")` is the version of
-the original, or an error without one.
+An installation holds for one process: call `install` in each worker too. The metadata of installed
+distributions stay as they are; `importlib.metadata.version("sacrebleu")` is the version of the
+original, or an error without one.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["install", "uninstall"]
 
-# For each package the modules that are replaced, with all below them. Of NLTK four modules are; the
-# rest of it, which has to be installed, stays its own.
+# The modules of each package that are replaced, with all below them. Four are NLTK's; the rest of
+# NLTK, which has to be installed, stays its own.
 PACKAGES: dict[str, dict[str, str]] = {
     "sacrebleu": {"sacrebleu": "truebleu.compat.sacrebleu"},
     "nltk": {
@@ -37,15 +37,15 @@ PACKAGES: dict[str, dict[str, str]] = {
 
 
 def install(name: str, *, replace: bool = False) -> None:
-    """Makes `import` of this name give truebleu's module, in this process.
+    """Makes imports of this name return truebleu's modules, in this process.
 
-    name: "sacrebleu", whole, or "nltk", of which the BLEU, GLEU, NIST and chrF of `nltk.translate`
-        are replaced (also where NLTK itself gives them other names, as `nltk.translate.bleu`).
-    replace: what to do if the original has been imported already. It is an error, because what was
-        taken from it stays the original's. With True it is replaced for imports from now on;
-        names in other modules (`from sacrebleu import corpus_bleu`) are still the original's.
+    name: "sacrebleu" for the whole package; "nltk" for BLEU, GLEU, NIST and chrF of
+        `nltk.translate` (also where NLTK itself gives them other names, as `nltk.translate.bleu`).
+    replace: replace an original that has been imported already, for imports from now on; names in
+        other modules (`from sacrebleu import corpus_bleu`) stay the original's. Without it, such
+        an original is an error.
 
-    Installing again does nothing. Raises RuntimeError for an original that is there already,
+    Installing again does nothing. Raises RuntimeError for an original that is imported already,
     ValueError for an unknown name.
     """
     modules = _modules(name)
@@ -54,9 +54,9 @@ def install(name: str, *, replace: bool = False) -> None:
     originals = {known: module for known, module in _loaded(modules).items() if not _is_own(module)}
     if originals and not replace:
         raise RuntimeError(
-            f"{min(originals)} is imported already, and names that were taken from it would stay "
-            f"the original's. Call truebleu.compat.install({name!r}) before the first import of "
-            f"{name}, or with replace=True, which counts for imports from now on"
+            f"{min(originals)} is imported already, and names imported from it would stay the "
+            f"original's. Call truebleu.compat.install({name!r}) before the first import of "
+            f"{name}, or with replace=True, which holds for imports from now on"
         )
     for known in originals:
         del sys.modules[known]
@@ -66,9 +66,9 @@ def install(name: str, *, replace: bool = False) -> None:
 
 
 def uninstall(name: str) -> None:
-    """Undoes `install`: imports give the original again, the same module where there was one.
+    """Undoes `install`: imports return the original again, the same module where there was one.
 
-    Names that were taken in between stay truebleu's. Without an installation it does nothing.
+    Names imported in between stay truebleu's. Without an installation it does nothing.
     """
     modules = _modules(name)
     finder = _finder(name)
@@ -84,14 +84,14 @@ def uninstall(name: str) -> None:
 
 def _modules(name: str) -> dict[str, str]:
     if name not in PACKAGES:
-        from truebleu.tokenizers import nearest
+        from truebleu.text.checks import nearest
 
         raise ValueError(f"no stand-in for {name!r}{nearest(str(name), PACKAGES)}")
     return PACKAGES[name]
 
 
 def _finder(name: str) -> _Finder | None:
-    """The finder that an installation has put into the import system."""
+    """The finder of an installation in the import system."""
     finders = (finder for finder in sys.meta_path if isinstance(finder, _Finder))
     return next((finder for finder in finders if finder.modules is PACKAGES[name]), None)
 
@@ -110,7 +110,7 @@ def _is_own(module: ModuleType) -> bool:
 
 
 def _counterpart(name: str, modules: Mapping[str, str]) -> str | None:
-    """What stands for the module of this name."""
+    """The name of truebleu's module for this one; None if it is not replaced."""
     for original, own in modules.items():
         if name == original or name.startswith(f"{original}."):
             return own + name[len(original) :]
@@ -118,7 +118,7 @@ def _counterpart(name: str, modules: Mapping[str, str]) -> str | None:
 
 
 def _renew(modules: Mapping[str, str], gone: Mapping[str, ModuleType]) -> None:
-    """Where a package that stays has names for modules that are gone and what is in them.
+    """Renews the names that a package has for removed modules and for their contents.
 
     `nltk.translate.bleu` is such a name for `nltk.translate.bleu_score.sentence_bleu`, and NLTK
     has some of them a second time as `nltk.bleu`.
@@ -172,7 +172,7 @@ class _Finder:
 
 
 class _Loader:
-    """Gives a module that has a name of its own under another, the same object."""
+    """Loads a module of truebleu's under another name: the same object."""
 
     def __init__(self, spec: ModuleSpec) -> None:
         self.spec = spec
@@ -184,9 +184,9 @@ class _Loader:
         return import_module(self.spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing is to be executed again; but the module is to know itself by its own name."""
+        """Restores the module's own specification; nothing is executed again."""
         module.__spec__ = self.spec
 
     def get_code(self, fullname: str) -> CodeType | None:  # noqa: ARG002
-        """What `python -m` and `runpy` execute."""
+        """The code that `python -m` and `runpy` execute."""
         return self.spec.loader.get_code(self.spec.name)  # type: ignore[union-attr,no-any-return]

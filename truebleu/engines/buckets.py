@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.engines.sums import Sums
+    from truebleu.metrics.statistics import Statistics
     from truebleu.significance import Interval, Paired
-    from truebleu.statistics import Statistics
 
 # How many buckets an error names.
 EXAMPLES = 3

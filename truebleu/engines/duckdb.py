@@ -22,11 +22,11 @@ import re
 from contextlib import suppress
 
 from truebleu._kernel import InputError
-from truebleu.accumulator import checked
-from truebleu.bleu import BLEU
-from truebleu.chrf import CHRF
 from truebleu.engines.sums import Sums
-from truebleu.ter import TER
+from truebleu.metrics.accumulator import checked
+from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.chrf import CHRF
+from truebleu.metrics.ter import TER
 
 try:
     import duckdb
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection, Expression
 
-    from truebleu.counted import Counted
     from truebleu.engines.duckdb_rows import Columns, Data
+    from truebleu.metrics.kernel_metric import KernelMetric
 
 
 def stats(
@@ -65,7 +65,7 @@ def stats(
     ref: str | Sequence[str] = "ref",
     *,
     by: Columns = None,
-    metrics: str | Counted[Any] | Sequence[str | Counted[Any]] = ("bleu",),
+    metrics: str | KernelMetric[Any] | Sequence[str | KernelMetric[Any]] = ("bleu",),
     nulls: Literal["raise", "skip"] = "raise",
     bucket: tuple[str, int] | None = None,
     references: Data | None = None,
@@ -195,7 +195,7 @@ def sentence_ter(
 
 def register(
     connection: DuckDBPyConnection | None = None,
-    functions: Mapping[str, Counted[Any]] | None = None,
+    functions: Mapping[str, KernelMetric[Any]] | None = None,
 ) -> None:
     """Gives SQL functions of two strings, DOUBLE: sentence_bleu, sentence_chrf and sentence_ter.
 
@@ -225,7 +225,7 @@ def register(
 
 
 def _corpus(
-    kind: type[Counted[Any]], data: Data, hyp: str, ref: Any, options: dict[str, Any]
+    kind: type[KernelMetric[Any]], data: Data, hyp: str, ref: Any, options: dict[str, Any]
 ) -> Any:
     ours = {name: options.pop(name) for name in OPTIONS if name in options}
     sums = stats(data, hyp, ref, metrics=kind(**options), **ours)
@@ -240,7 +240,7 @@ OPTIONS = (
 
 
 def _sentence(
-    metric: Counted[Any],
+    metric: KernelMetric[Any],
     hyp: str | Expression,
     ref: str | Expression,
     connection: DuckDBPyConnection | None,
@@ -256,7 +256,7 @@ def _sentence(
     return duckdb.FunctionExpression(name, *columns)
 
 
-def _create(connection: DuckDBPyConnection, name: str, metric: Counted[Any]) -> None:
+def _create(connection: DuckDBPyConnection, name: str, metric: KernelMetric[Any]) -> None:
     """Gives a connection a function that scores rows."""
     try:
         import pyarrow as pa

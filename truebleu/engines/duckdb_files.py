@@ -8,7 +8,7 @@ import os
 import re
 
 from truebleu._kernel import InputError
-from truebleu.files import NO_FILES, File, at_home, table_format
+from truebleu.text.files import NO_FILES, File, at_home, table_format
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

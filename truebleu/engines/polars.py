@@ -24,11 +24,11 @@ import warnings
 from collections.abc import Iterator
 
 from truebleu._kernel import InputError
-from truebleu.bleu import BLEU
-from truebleu.chrf import CHRF
 from truebleu.engines.sums import Sums
-from truebleu.ter import TER
-from truebleu.tokenizers import nearest
+from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.chrf import CHRF
+from truebleu.metrics.ter import TER
+from truebleu.text.tokenizers import nearest
 
 try:
     import polars as pl
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Literal
 
-    from truebleu.counted import Counted
+    from truebleu.metrics.kernel_metric import KernelMetric
 
     Columns = str | Sequence[str] | None
     Frame = pl.DataFrame | pl.LazyFrame
@@ -59,7 +59,7 @@ def stats(
     ref: str | Sequence[str] = "ref",
     *,
     by: Columns = None,
-    metrics: str | Counted[Any] | Sequence[str | Counted[Any]] = ("bleu",),
+    metrics: str | KernelMetric[Any] | Sequence[str | KernelMetric[Any]] = ("bleu",),
     nulls: Literal["raise", "skip"] = "raise",
     bucket: tuple[str, int] | None = None,
     workers: int = 1,
@@ -186,7 +186,7 @@ OPTIONS = ("by", "nulls", "workers")
 
 
 def _corpus(
-    kind: type[Counted[Any]], frame: Frames, hyp: str, ref: Any, options: dict[str, Any]
+    kind: type[KernelMetric[Any]], frame: Frames, hyp: str, ref: Any, options: dict[str, Any]
 ) -> Any:
     ours = {name: options.pop(name) for name in OPTIONS if name in options}
     keys = _names(ours.get("by"))
@@ -202,7 +202,7 @@ def _corpus(
     return pl.DataFrame(sums).filter(pl.col("segments") > 0).select(*keys, scores, "segments")
 
 
-def _sentence(metric: Counted[Any], hyp: Expression, ref: Any) -> pl.Expr:
+def _sentence(metric: KernelMetric[Any], hyp: Expression, ref: Any) -> pl.Expr:
     refs = list(ref) if isinstance(ref, list | tuple) else [ref]
     if not refs:
         raise ValueError("ref: no column; at least one of references is needed")
@@ -213,7 +213,7 @@ def _sentence(metric: Counted[Any], hyp: Expression, ref: Any) -> pl.Expr:
     return pl.map_batches([hyp, *refs], score, return_dtype=pl.Float64, is_elementwise=True)
 
 
-def _scores(metric: Counted[Any], columns: Sequence[pl.Series]) -> pl.Series:
+def _scores(metric: KernelMetric[Any], columns: Sequence[pl.Series]) -> pl.Series:
     """The score of each row: hypotheses, and a column or several of references."""
     rows = max(map(len, columns)) if all(map(len, columns)) else 0
     # A literal is a column of one row.

@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import sys
 
-import truebleu
-from truebleu import BLEU, CHRF, TER, InputError
+from truebleu._kernel import InputError, __version__
 from truebleu.engines.sums import Sums
+from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.chrf import CHRF
+from truebleu.metrics.ter import TER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Literal, TypeAlias
 
-    from truebleu.counted import Counted
-    from truebleu.metric import Metric, Score
+    from truebleu.metrics.base import Metric, Score
+    from truebleu.metrics.kernel_metric import KernelMetric
 
     Nulls: TypeAlias = Literal["raise", "skip"]
 
@@ -180,7 +182,7 @@ def sentence_ter(
 
 
 def _corpus(
-    metric: Counted[Any],
+    metric: KernelMetric[Any],
     ds: Any,
     hyp: str,
     ref: str | Sequence[str],
@@ -195,7 +197,7 @@ def _corpus(
 
 
 def _sentences(
-    metric: Counted[Any],
+    metric: KernelMetric[Any],
     ds: Any,
     hyp: str,
     ref: str | Sequence[str],
@@ -271,7 +273,7 @@ def _in_task(name: str, argument: object) -> Callable[[Any], Any]:
 
     load = cloudpickle.loads
     packed = cloudpickle.dumps(argument)
-    release = truebleu.__version__
+    release = __version__
     python = sys.version_info[:2]
 
     def run(block: Any) -> Any:

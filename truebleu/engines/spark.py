@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import os
 
-import truebleu
-from truebleu import tokenizers
 from truebleu._kernel import InputError
 from truebleu.engines import spark_cluster
 from truebleu.engines.sums import COLUMNS, Sums
+from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.chrf import CHRF
+from truebleu.metrics.ter import TER
+from truebleu.text import tokenizers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from truebleu.counted import Counted
-    from truebleu.metric import Metric, Score
+    from truebleu.metrics.base import Metric, Score
+    from truebleu.metrics.kernel_metric import KernelMetric
 
     Metrics = str | Metric | Sequence[str | Metric]
     Nulls = Literal["raise", "skip"]
@@ -126,7 +128,7 @@ def corpus_bleu(
     those of `by`, "score" (double, 0-100) and "segments". The table is computed once, before this
     returns, and Spark keeps it in its cache.
     """
-    return _corpus(truebleu.BLEU(**parameters), df, hyp, ref, by, nulls)
+    return _corpus(BLEU(**parameters), df, hyp, ref, by, nulls)
 
 
 def corpus_chrf(
@@ -139,7 +141,7 @@ def corpus_chrf(
     **parameters: Any,
 ) -> Score | DataFrame:
     """chrF, chrF+ or chrF++, as `corpus_bleu` has BLEU; parameters of `truebleu.CHRF`."""
-    return _corpus(truebleu.CHRF(**parameters), df, hyp, ref, by, nulls)
+    return _corpus(CHRF(**parameters), df, hyp, ref, by, nulls)
 
 
 def corpus_ter(
@@ -152,7 +154,7 @@ def corpus_ter(
     **parameters: Any,
 ) -> Score | DataFrame:
     """TER, as `corpus_bleu` has BLEU; parameters of `truebleu.TER`. Lower is better."""
-    return _corpus(truebleu.TER(**parameters), df, hyp, ref, by, nulls)
+    return _corpus(TER(**parameters), df, hyp, ref, by, nulls)
 
 
 def sentence_bleu(
@@ -166,21 +168,21 @@ def sentence_bleu(
 
     Null where the hypothesis is null, or all its references are.
     """
-    return _sentences(truebleu.BLEU(**parameters), hyp, ref)
+    return _sentences(BLEU(**parameters), hyp, ref)
 
 
 def sentence_chrf(
     hyp: Column | str, ref: Column | str | Sequence[Column | str], **parameters: Any
 ) -> Column:
     """A column of sentence chrF, as `sentence_bleu`; parameters of `truebleu.CHRF`."""
-    return _sentences(truebleu.CHRF(**parameters), hyp, ref)
+    return _sentences(CHRF(**parameters), hyp, ref)
 
 
 def sentence_ter(
     hyp: Column | str, ref: Column | str | Sequence[Column | str], **parameters: Any
 ) -> Column:
     """A column of sentence TER, as `sentence_bleu`; parameters of `truebleu.TER`."""
-    return _sentences(truebleu.TER(**parameters), hyp, ref)
+    return _sentences(TER(**parameters), hyp, ref)
 
 
 def merge(states: DataFrame, metrics: Metrics = ("bleu",)) -> DataFrame:
@@ -295,7 +297,7 @@ class _Query:
         return _merged(partial, self.sums.metrics)
 
 
-def _merged(states: DataFrame, metrics: Sequence[Counted[Any]]) -> DataFrame:
+def _merged(states: DataFrame, metrics: Sequence[KernelMetric[Any]]) -> DataFrame:
     """Rows of equal keys added up, in hash aggregations before the exchange and behind it."""
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -336,7 +338,7 @@ def _without_nulls(states: DataFrame, hyp: str, ref: str | Sequence[str]) -> Dat
 
 
 def _corpus(
-    metric: Counted[Any],
+    metric: KernelMetric[Any],
     df: DataFrame,
     hyp: str,
     ref: str | Sequence[str],
@@ -366,7 +368,7 @@ def _corpus(
     return scored.drop("null_hypotheses", "null_references")
 
 
-def _scored(states: DataFrame, metric: Counted[Any]) -> DataFrame:
+def _scored(states: DataFrame, metric: KernelMetric[Any]) -> DataFrame:
     """Keys, score, segments, and the nulls."""
     from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql import types as T  # noqa: N812
@@ -391,7 +393,7 @@ def _kept(frame: DataFrame) -> DataFrame:
 
 
 def _sentences(
-    metric: Counted[Any], hyp: Column | str, ref: Column | str | Sequence[Column | str]
+    metric: KernelMetric[Any], hyp: Column | str, ref: Column | str | Sequence[Column | str]
 ) -> Column:
     spark_cluster.check_packages()
     from pyspark.sql import functions as F  # noqa: N812
@@ -421,7 +423,7 @@ def _collected(states: DataFrame) -> Any:
     return pa.Table.from_pylist(rows, schema=to_arrow_schema(states.schema))
 
 
-def _of_all(metric: Counted[Any], counts: Sequence[int]) -> Any:
+def _of_all(metric: KernelMetric[Any], counts: Sequence[int]) -> Any:
     """A state table of one row, for what `Sums` has to say of its counts."""
     import pyarrow as pa
 

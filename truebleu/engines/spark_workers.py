@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from truebleu.counted import Counted
     from truebleu.engines.sums import Sums
+    from truebleu.metrics.kernel_metric import KernelMetric
 
 MOST_GROUPS = 100_000
 """With more groups than this, what was counted so far is passed on: it bounds a worker's memory."""
@@ -40,7 +40,7 @@ def partial_sums(empty: Sums, batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def scores(
-    arguments: tuple[Counted[Any], Sequence[str], Sequence[str]], batches: Iterable[Any]
+    arguments: tuple[KernelMetric[Any], Sequence[str], Sequence[str]], batches: Iterable[Any]
 ) -> Iterator[Any]:
     """What is asked of each row of a state table with these columns: the score, and any of them."""
     import pyarrow as pa
@@ -66,7 +66,7 @@ def _named(batch: Any, names: Sequence[str]) -> Any:
     return pa.RecordBatch.from_arrays(batch.columns, names=list(names))
 
 
-def _check(metric: Counted[Any], batch: Any) -> None:
+def _check(metric: KernelMetric[Any], batch: Any) -> None:
     """Raises InputError if the metric is not defined for what was counted."""
     import pyarrow.compute as pc
 
@@ -87,7 +87,7 @@ def _table(statistics: Any, width: int) -> Table:
     )
 
 
-def sentences(metric: Counted[Any], hypotheses: Any, *references: Any) -> Any:
+def sentences(metric: KernelMetric[Any], hypotheses: Any, *references: Any) -> Any:
     """The score of each row of Arrow columns; null where there is no hypothesis or no reference."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -107,14 +107,14 @@ def sentences(metric: Counted[Any], hypotheses: Any, *references: Any) -> Any:
     return pc.replace_with_mask(empty, whole, kept)
 
 
-def sentences_of_pandas(metric: Counted[Any], *columns: Any) -> Any:
+def sentences_of_pandas(metric: KernelMetric[Any], *columns: Any) -> Any:
     """The same of pandas' columns, for Spark before 4.1."""
     import pyarrow as pa
 
     return sentences(metric, *map(pa.Array.from_pandas, columns)).to_pandas()
 
 
-def _scores(metric: Counted[Any], hypotheses: Any, references: Sequence[Any]) -> Any:
+def _scores(metric: KernelMetric[Any], hypotheses: Any, references: Sequence[Any]) -> Any:
     import pyarrow as pa
 
     if not len(hypotheses):

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from truebleu import _kernel, tokenizers
+from truebleu import _kernel
 from truebleu._kernel import InputError
-from truebleu.accumulator import checked
-from truebleu.counted import count_references
 from truebleu.engines import keys as key_values
-from truebleu.inputs import MOST_WORKERS
-from truebleu.statistics import Statistics
+from truebleu.metrics.accumulator import checked
+from truebleu.metrics.kernel_metric import count_references
+from truebleu.metrics.statistics import Statistics
+from truebleu.text import tokenizers
+from truebleu.text.inputs import MOST_WORKERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Literal, Self
 
-    from truebleu.counted import Counted
-    from truebleu.metric import Metric
+    from truebleu.metrics.base import Metric
+    from truebleu.metrics.kernel_metric import KernelMetric
 
 # The columns of a state beside its keys. The rows of the same keys and the same fingerprint add
 # up: the fewest and the most references by min and max, all others by sum.
@@ -73,7 +74,7 @@ class Sums:
         "workers",
     )
 
-    _labels: dict[str, tuple[Counted[Any], int]]
+    _labels: dict[str, tuple[KernelMetric[Any], int]]
 
     def __init__(
         self,
@@ -123,7 +124,7 @@ class Sums:
     # ---- what is asked ----
 
     @property
-    def metrics(self) -> tuple[Counted[Any], ...]:
+    def metrics(self) -> tuple[KernelMetric[Any], ...]:
         """The metrics."""
         return tuple(metric for metric, _ in self._labels.values())
 
@@ -462,15 +463,15 @@ def _bucket(bucket: Any) -> tuple[str, int] | None:
     return name, count
 
 
-def _metrics(metrics: Any) -> list[tuple[str, Counted[Any]]]:
+def _metrics(metrics: Any) -> list[tuple[str, KernelMetric[Any]]]:
     """Each metric once, with what to call it."""
     if isinstance(metrics, str) or not hasattr(metrics, "__iter__"):
         metrics = (metrics,)
-    found: dict[str, Counted[Any]] = {}
+    found: dict[str, KernelMetric[Any]] = {}
     for given in metrics:
         metric = given
         if isinstance(given, str):
-            from truebleu.comparison.reading import measured
+            from truebleu.views.comparison.reading import measured
 
             metric = measured(given)[0].metric
         metric = checked(metric)
@@ -484,7 +485,7 @@ def _metrics(metrics: Any) -> list[tuple[str, Counted[Any]]]:
 
 
 def _seen(segments: int, references: tuple[int, int] | None) -> Any:
-    """What `Counted.check` looks at."""
+    """What `KernelMetric.check` looks at."""
     return {"segments": segments, "references": references}
 
 

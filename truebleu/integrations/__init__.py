@@ -17,20 +17,20 @@ integrations.md` has an example of each; `truebleu.Accumulator` does the same wo
 
 from __future__ import annotations
 
-from truebleu import accumulator
-from truebleu.bleu import BLEU
-from truebleu.chrf import CHRF
-from truebleu.ter import TER
-from truebleu.tokenizers import nearest
+from truebleu.metrics import accumulator
+from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.chrf import CHRF
+from truebleu.metrics.ter import TER
+from truebleu.text.tokenizers import nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from truebleu.counted import Counted
+    from truebleu.metrics.kernel_metric import KernelMetric
 
-METRICS: dict[str, type[Counted[Any]]] = {"bleu": BLEU, "chrf": CHRF, "ter": TER}
+METRICS: dict[str, type[KernelMetric[Any]]] = {"bleu": BLEU, "chrf": CHRF, "ter": TER}
 
 
 def needed(module: str, package: str, user: str) -> ModuleType:
@@ -54,7 +54,9 @@ def needed(module: str, package: str, user: str) -> ModuleType:
         ) from None
 
 
-def metric_of(metric: Counted[Any] | str | None, parameters: dict[str, Any]) -> Counted[Any]:
+def metric_of(
+    metric: KernelMetric[Any] | str | None, parameters: dict[str, Any]
+) -> KernelMetric[Any]:
     """A metric that adds up: given as one, or by name with its parameters; BLEU by default.
 
     >>> metric_of("chrf", {"word_order": 2})

@@ -18,11 +18,11 @@ from collections.abc import Awaitable, Callable, Sequence  # inspect-ai reads th
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
-from truebleu.accumulator import Accumulator
 from truebleu.integrations import metric_of, needed
+from truebleu.metrics.accumulator import Accumulator
 
 if TYPE_CHECKING:
-    from truebleu.counted import Counted
+    from truebleu.metrics.kernel_metric import KernelMetric
 
 Scorer = Callable[[Any, Any], Awaitable[Any]]
 
@@ -70,7 +70,7 @@ def ter(**parameters: Any) -> Scorer:
     return _scorer(metric_of("ter", parameters))
 
 
-def _scorer(metric: Counted[Any]) -> Scorer:
+def _scorer(metric: KernelMetric[Any]) -> Scorer:
     try:
         Accumulator.from_state_dict(Accumulator(metric).state_dict())
     except InputError as error:  # rather now than after all samples

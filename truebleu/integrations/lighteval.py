@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from truebleu.counted import Counted
+    from truebleu.metrics.kernel_metric import KernelMetric
 
 USER = "truebleu.integrations.lighteval"
 
 
 def corpus_metric(
-    metric: Counted[Any] | str | None = None, *, name: str | None = None, **parameters: Any
+    metric: KernelMetric[Any] | str | None = None, *, name: str | None = None, **parameters: Any
 ) -> Any:
     """A CorpusLevelMetric.
 
@@ -70,7 +70,7 @@ def corpus_metric(
     )
 
 
-def score(metric: Counted[Any], items: Sequence[Any]) -> float:
+def score(metric: KernelMetric[Any], items: Sequence[Any]) -> float:
     """The score of items: `golds`, the references, and `preds`, of which there is one."""
     hypotheses, references = [], []
     for number, item in enumerate(items):
@@ -94,7 +94,7 @@ class Computation:
 
     __name__ = "corpus_score"
 
-    def __init__(self, metric: Counted[Any]) -> None:
+    def __init__(self, metric: KernelMetric[Any]) -> None:
         self.metric = metric
 
     def __call__(self, items: Sequence[Any]) -> float:

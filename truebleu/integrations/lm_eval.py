@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from truebleu.counted import Counted
+    from truebleu.metrics.kernel_metric import KernelMetric
 
 NAMES = {"truebleu": "bleu", "truechrf": "chrf", "trueter": "ter"}
 
-_REGISTERED: dict[str, Counted[Any]] = {}
+_REGISTERED: dict[str, KernelMetric[Any]] = {}
 
 
 def register(
-    name: str | None = None, metric: Counted[Any] | str | None = None, **parameters: Any
+    name: str | None = None, metric: KernelMetric[Any] | str | None = None, **parameters: Any
 ) -> None:
     """Makes a metric known to the harness; without a name, those of `NAMES` with their defaults.
 
@@ -78,7 +78,7 @@ def item(references: str | Sequence[str], prediction: str) -> tuple[Any, str]:
 
 
 def aggregation(
-    metric: Counted[Any] | str | None = None, **parameters: Any
+    metric: KernelMetric[Any] | str | None = None, **parameters: Any
 ) -> Callable[..., float]:
     """The score of items, as a function: for YAML's `aggregation: !function utils.…`.
 

@@ -16,9 +16,9 @@ current CUDA device; that was not run.
 from __future__ import annotations
 
 from truebleu._kernel import InputError, Table
-from truebleu.accumulator import MOST, Accumulator
 from truebleu.integrations import needed
-from truebleu.statistics import Statistics
+from truebleu.metrics.accumulator import MOST, Accumulator
+from truebleu.metrics.statistics import Statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,19 +18,19 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from truebleu.accumulator import Accumulator
-from truebleu.bleu import BLEU
-from truebleu.chrf import CHRF
 from truebleu.integrations import needed, per_segment
-from truebleu.ter import TER
+from truebleu.metrics.accumulator import Accumulator
+from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.chrf import CHRF
+from truebleu.metrics.ter import TER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from truebleu.counted import Counted
-    from truebleu.metric import Score
+    from truebleu.metrics.base import Score
+    from truebleu.metrics.kernel_metric import KernelMetric
 
 torch: Any = needed("torch", "torch", "truebleu.integrations.torchmetrics")
 torchmetrics: Any = needed("torchmetrics", "torchmetrics", "truebleu.integrations.torchmetrics")
@@ -67,7 +67,7 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
     plot_lower_bound = 0.0
     plot_upper_bound: float | None = 100.0
 
-    def __init__(self, metric: Counted[Any], **options: Any) -> None:
+    def __init__(self, metric: KernelMetric[Any], **options: Any) -> None:
         super().__init__(**options)
         columns = len(Accumulator(metric).totals)
         self.metric = metric
@@ -169,7 +169,7 @@ class CorpusTER(Corpus):
         super().__init__(*_made(TER, parameters), **parameters)
 
 
-def _made(kind: type[Counted[Any]], parameters: dict[str, Any]) -> tuple[Counted[Any]]:
+def _made(kind: type[KernelMetric[Any]], parameters: dict[str, Any]) -> tuple[KernelMetric[Any]]:
     """The metric, of those of the parameters that are its own, which are taken out."""
     own = {name: parameters.pop(name) for name in list(parameters) if name in kind.PARAMETERS}
     return (kind(**own),)

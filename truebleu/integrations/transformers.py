@@ -18,15 +18,15 @@ not imported here.
 from __future__ import annotations
 
 from truebleu._kernel import InputError
-from truebleu.accumulator import Accumulator
 from truebleu.integrations import metric_of
+from truebleu.metrics.accumulator import Accumulator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from truebleu.counted import Counted
+    from truebleu.metrics.kernel_metric import KernelMetric
 
 # What Trainer pads labels, and predictions of different lengths, with.
 IGNORED = -100
@@ -35,7 +35,7 @@ IGNORED = -100
 class ComputeMetrics:
     """What `compute_metrics` makes: called with each batch, or once with all of them."""
 
-    def __init__(self, tokenizer: Any, metrics: Sequence[Counted[Any]], ignored: int) -> None:
+    def __init__(self, tokenizer: Any, metrics: Sequence[KernelMetric[Any]], ignored: int) -> None:
         if not hasattr(tokenizer, "batch_decode"):
             raise TypeError(
                 f"tokenizer: {tokenizer!r:.60} has no batch_decode; the tokenizer that made the "
@@ -94,7 +94,7 @@ class ComputeMetrics:
 
 def compute_metrics(
     tokenizer: Any,
-    metric: Counted[Any] | str | Sequence[Counted[Any] | str] | None = None,
+    metric: KernelMetric[Any] | str | Sequence[KernelMetric[Any] | str] | None = None,
     *,
     ignored: int = IGNORED,
     **parameters: Any,

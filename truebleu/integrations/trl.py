@@ -19,16 +19,16 @@ from itertools import compress
 from math import isfinite
 
 from truebleu._kernel import InputError
-from truebleu.bleu import BLEU
-from truebleu.chrf import CHRF
-from truebleu.tokenizers import nearest
+from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.chrf import CHRF
+from truebleu.text.tokenizers import nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from truebleu.counted import Counted
+    from truebleu.metrics.kernel_metric import KernelMetric
 
     Reward = Callable[..., list[float | None]]
 
@@ -68,7 +68,7 @@ def chrf_reward(
     return _reward(CHRF(**parameters), reference_column, scale, name)
 
 
-def _reward(metric: Counted[Any], column: str, scale: float, name: str) -> Reward:
+def _reward(metric: KernelMetric[Any], column: str, scale: float, name: str) -> Reward:
     if not isfinite(scale):
         raise ValueError(f"{name}: scale={scale}; a finite number is meant")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import ceil, inf, isfinite
 
 from truebleu._kernel import InputError, Scores, Table
-from truebleu.statistics import Statistics
+from truebleu.metrics.statistics import Statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from truebleu.metric import Metric
+    from truebleu.metrics.table_metric import TableMetric
 
 # Decimal places up to which scores are taken for decimal numbers, and added as such.
 PLACES = 9
@@ -22,7 +22,7 @@ class Measure:
     """One metric of several systems on the same segments.
 
     metric: any metric that has `statistics`.
-    tables: its statistics of each system, a row a segment, segments in the same order.
+    tables: its statistics of each system, a row per segment, segments in the same order.
 
     Raises InputError for tables of another metric or of different numbers of segments.
 
@@ -40,14 +40,16 @@ class Measure:
     _mean: Mean | None
     _values: dict[str, float]
 
-    def __init__(self, metric: Metric, tables: Mapping[str, Statistics]) -> None:
+    def __init__(self, metric: TableMetric[Any], tables: Mapping[str, Statistics]) -> None:
         for name, table in tables.items():
             if not isinstance(table, Statistics):
                 raise TypeError(
-                    f"{name}: {type(table).__name__} given where {metric.name}'s statistics are "
-                    "meant; Measure.of_scores takes scores of segments"
+                    f"{name}: expected statistics of {metric.name}, not {type(table).__name__}; "
+                    "Measure.of_scores takes scores of segments"
                 )
         _check_systems(metric.name, {name: len(table) for name, table in tables.items()})
+        if metric.order_matters:
+            raise ValueError(f"{metric.order_matters}, so segments cannot be resampled")
         self._metric = metric
         self._name = metric.name
         self._lower_is_better = metric.LOWER_IS_BETTER
@@ -56,7 +58,7 @@ class Measure:
         }
         self._mean, self._tables = None, dict[str, Table](tables)
         if getattr(metric, "aggregate", "corpus") == "segments":
-            scores = {name: self._metric.scores(table).tolist() for name, table in tables.items()}
+            scores = {name: metric.segment_scores(table).tolist() for name, table in tables.items()}
             self._mean, self._tables = means(scores)
 
     @classmethod
@@ -78,7 +80,7 @@ class Measure:
         return self._name
 
     @property
-    def metric(self) -> Metric | None:
+    def metric(self) -> TableMetric[Any] | None:
         """The metric; None for a column of scores."""
         return self._metric  # type: ignore[no-any-return]
 
@@ -198,7 +200,7 @@ def _number(measure: str, system: str, segment: int, value: Any) -> float:
         number = inf
     if not isfinite(number):
         raise InputError(
-            f"{measure} of {system}: segment {segment} is {value!r:.40}; a finite number is meant "
+            f"{measure} of {system}: segment {segment} is {value!r:.40}; expected a finite number "
             "(leave the segment out of all systems, or score it)"
         )
     return number

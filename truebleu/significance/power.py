@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from math import ceil, erfc, sqrt
+from math import ceil
+
+from truebleu.text import checks
 
 # The usual error rates: of calling equal systems different, and of seeing a true difference.
 ALPHA, POWER = 0.05, 0.8
@@ -35,21 +37,10 @@ def segments_needed(
 
 
 def effort(alpha: float = ALPHA, power: float = POWER) -> float:
-    """How many standard errors a difference must have to be detected."""
+    """The number of standard errors that a difference must have to be detected."""
+    from statistics import NormalDist
+
     for name, value in (("alpha", alpha), ("power", power)):
-        if not 0 < value < 1:
-            raise ValueError(f"{name}={value!r}: a probability between 0 and 1 is meant")
-    return _normal_quantile(1 - alpha / 2) + _normal_quantile(power)
-
-
-def _normal_quantile(probability: float) -> float:
-    """The number that a standard normal variable stays below with this probability."""
-    low, high = -40.0, 40.0
-    while True:
-        middle = (low + high) / 2
-        if middle in (low, high):
-            return middle
-        if erfc(-middle / sqrt(2)) / 2 < probability:
-            low = middle
-        else:
-            high = middle
+        checks.share(name, value)
+    quantile = NormalDist().inv_cdf
+    return quantile(1 - alpha / 2) + quantile(power)

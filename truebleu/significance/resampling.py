@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from math import fsum, sqrt
-from operator import index
 
 from truebleu._kernel import InputError, Scores, Stack, Stream, count_apart, exchanged
 from truebleu.significance.correction import CORRECTIONS, METHODS
 from truebleu.significance.measure import Measure
 from truebleu.significance.results import Difference, Interval, Paired
+from truebleu.text import checks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
 TESTS = ("ar", "bs", "bs-sacrebleu", "koehn")
@@ -29,6 +29,8 @@ LEVEL = 0.95
 SUMS = 1 << 22
 TRIALS = 2000
 ADDITIONS = 1 << 34
+# Additions between two calls of `progress`.
+TOLD = 1 << 30
 
 
 def intervals(
@@ -38,13 +40,15 @@ def intervals(
     seed: int | None = DEFAULT_SEED,
     level: float = LEVEL,
     workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[dict[str, Interval]]:
-    """The confidence interval of each system's score: a dict from system to interval a measure.
+    """The confidence interval of each system's score: a dict from system to interval per measure.
 
     resamples: how many test sets are drawn from this one, with replacement.
     seed: a non-negative integer; None for draws that nobody can repeat.
     level: the share of resampled scores within the interval.
     workers: threads.
+    progress: is called with how many of how many resamples are done.
 
     Raises InputError for measures of different numbers of segments, ValueError for the rest.
 
@@ -53,8 +57,10 @@ def intervals(
     [{'A': <3.83 [3.00, 4.67]>, 'B': <3.50 [2.33, 4.33]>}]
     """
     _check_measures(measures)
-    resamples, seed, level = _checked(resamples, seed, level)
-    scores = _bootstrap(measures, _stack(measures), resamples, seed, _threads(workers))
+    resamples, seed, level = checks.whole("resamples", resamples, 1), *_checked(seed, level)
+    step = _steps(progress, resamples)
+    workers = checks.threads(workers)
+    scores = _bootstrap(measures, _stack(measures), resamples, seed, workers, step)
     return [
         _system_intervals(measure, of_measure, level, seed)
         for measure, of_measure in zip(measures, scores, strict=True)
@@ -73,6 +79,7 @@ def paired(
     level: float = LEVEL,
     correction: str | None = None,
     workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[Paired]:
     """Tests of the differences between systems, with the size of each and its interval.
 
@@ -82,7 +89,7 @@ def paired(
     pairs: "baseline" compares with the baseline, "all" all systems with each other as well.
     randomizations: of "ar".
     resamples: of the bootstrap, which gives the intervals whatever the test.
-    seed, level, workers: as for `intervals`.
+    seed, level, workers, progress: as for `intervals`.
     correction: None, "holm" or "bh", over the tests of one measure: `differences` are one family,
         `pairs` another.
 
@@ -95,28 +102,29 @@ def paired(
     <stars: B - A = -0.33 [-0.83, +0.33], p = 0.5842 (ar)>
     """
     _check_measures(measures)
-    resamples, seed, level = _checked(resamples, seed, level)
-    randomizations = _count("randomizations", randomizations)
-    workers = _threads(workers)
-    _check_choice("test", test, TESTS)
-    _check_choice("pairs", pairs, PAIRS)
-    _check_choice("correction", correction, (None, *CORRECTIONS))
+    resamples, seed, level = checks.whole("resamples", resamples, 1), *_checked(seed, level)
+    randomizations = checks.whole("randomizations", randomizations, 1)
+    workers = checks.threads(workers)
+    checks.one_of("test", test, TESTS)
+    checks.one_of("pairs", pairs, PAIRS)
+    checks.one_of("correction", correction, (None, *CORRECTIONS))
     systems = measures[0].systems
     if baseline is None:
         baseline = systems[0]
     elif baseline not in systems:
-        raise ValueError(f"baseline: no system '{baseline}'; there are {', '.join(systems)}")
+        raise ValueError(f"baseline: no system '{baseline}'{checks.nearest(baseline, systems)}")
     base = systems.index(baseline)
     if pairs == "all":
         compared = [(i, j) for i in range(len(systems)) for j in range(i + 1, len(systems))]
     else:
         compared = [(i, base) for i in range(len(systems)) if i != base]
     stack = _stack(measures)
-    scores = _bootstrap(measures, stack, resamples, seed, workers)
+    step = _steps(progress, resamples + (randomizations if test == "ar" else 0))
+    scores = _bootstrap(measures, stack, resamples, seed, workers, step)
     trials = resamples
     if test == "ar":
         trials = randomizations
-        counts = _randomize(measures, stack, compared, randomizations, seed, workers)
+        counts = _randomize(measures, stack, compared, randomizations, seed, workers, step)
     elif test == "bs-sacrebleu":
         counts = _sacrebleu(measures, compared, resamples, seed, workers)
     else:
@@ -161,16 +169,23 @@ def paired(
 
 
 def _bootstrap(
-    measures: Sequence[Measure], stack: Stack, resamples: int, seed: int | None, workers: int
+    measures: Sequence[Measure],
+    stack: Stack,
+    resamples: int,
+    seed: int | None,
+    workers: int,
+    step: Callable[[int], None] | None,
 ) -> list[list[Scores]]:
     """The scores of resampled test sets, of each system of each measure."""
     stream = Stream(seed)
     parts: list[list[list[Scores]]] = [[[] for _ in measure.systems] for measure in measures]
-    for block in _blocks(resamples, _block(measures)):
+    for block in _blocks(resamples, _block(measures, step)):
         sums = iter(stack.bootstrap(stream, block, workers))
         for measure, of_measure in zip(measures, parts, strict=True):
             for of_system in of_measure:
                 of_system.append(measure.scores(next(sums)))
+        if step is not None:
+            step(block)
     return [[_joined(of_system) for of_system in of_measure] for of_measure in parts]
 
 
@@ -181,6 +196,7 @@ def _randomize(
     trials: int,
     seed: int | None,
     workers: int,
+    step: Callable[[int], None] | None,
 ) -> list[dict[tuple[int, int], int]]:
     """In how many trials the systems of each pair are at least as far apart as they are.
 
@@ -191,7 +207,7 @@ def _randomize(
     totals = [[table.total() for table in measure.tables] for measure in measures]
     observed = [measure.observed() for measure in measures]
     counts = [dict.fromkeys(compared, 0) for _ in measures]
-    for block in _blocks(trials, min(_block(measures), TRIALS * workers)):
+    for block in _blocks(trials, min(_block(measures, step), TRIALS * workers)):
         chosen = iter(stack.choose(stream, block, workers))
         for number, measure in enumerate(measures):
             halves = [next(chosen) for _ in measure.systems]
@@ -201,6 +217,8 @@ def _randomize(
                 apart = abs(values[i] - values[j])
                 scores = (measure.scores(a), measure.scores(b))
                 counts[number][i, j] += count_apart(*scores, apart, strictly=False)
+        if step is not None:
+            step(block)
     return counts
 
 
@@ -212,7 +230,7 @@ def _sacrebleu(
     workers: int,
 ) -> list[dict[tuple[int, int], int]]:
     """The counts behind sacreBLEU's p-values."""
-    from truebleu import significance_sacrebleu as original
+    from truebleu.significance import sacrebleu as original
 
     tables = []
     for measure in measures:
@@ -236,10 +254,11 @@ def _stack(measures: Sequence[Measure]) -> Stack:
     return Stack([table for measure in measures for table in measure.tables])
 
 
-def _block(measures: Sequence[Measure]) -> int:
+def _block(measures: Sequence[Measure], step: object) -> int:
     """How many rows of sums are made at a time, so that memory and time stay bounded."""
     width = sum(table.width for measure in measures for table in measure.tables)
-    return max(1, min(SUMS // width, ADDITIONS // (width * measures[0].segments)))
+    additions = ADDITIONS if step is None else TOLD
+    return max(1, min(SUMS // width, additions // (width * measures[0].segments)))
 
 
 def _blocks(count: int, size: int) -> Iterator[int]:
@@ -354,9 +373,27 @@ def _corrected(found: dict[Any, Difference], correction: str | None) -> dict[Any
     }
 
 
+def _steps(progress: Callable[[int, int], None] | None, total: int) -> Callable[[int], None] | None:
+    """What is called with the number of resamples in each block."""
+    if progress is None:
+        return None
+    done = 0
+
+    def step(block: int) -> None:
+        nonlocal done
+        done += block
+        progress(done, total)
+
+    return step
+
+
+def _checked(seed: Any, level: Any) -> tuple[int | None, float]:
+    return checks.seed(seed), checks.share("level", level)
+
+
 def _check_measures(measures: Sequence[Measure]) -> None:
     if isinstance(measures, Measure):
-        raise TypeError("a list of measures is meant: [measure]")
+        raise TypeError("measures: expected a list, [measure]")
     if not measures:
         raise InputError("no measures: there is nothing to test")
     first = measures[0]
@@ -371,46 +408,3 @@ def _check_measures(measures: Sequence[Measure]) -> None:
                 f"{first.name} has {first.segments} segments, and {measure.name} has "
                 f"{measure.segments}; measures are compared on the same segments"
             )
-
-
-def _checked(resamples: Any, seed: Any, level: Any) -> tuple[int, int | None, float]:
-    if not isinstance(level, float) or not 0 < level < 1:
-        raise ValueError(f"level={level!r}: a share between 0 and 1 is meant, such as 0.95")
-    return _count("resamples", resamples), checked_seed(seed), level
-
-
-def checked_seed(seed: Any) -> int | None:
-    """A seed as an integer; ValueError for what is none."""
-    if seed is None:
-        return None
-    try:
-        number = index(seed)
-    except TypeError:
-        number = -1
-    if number < 0:
-        raise ValueError(
-            f"seed={seed!r}: a non-negative integer is meant, or None for another one each time"
-        )
-    return number
-
-
-def _count(name: str, value: Any) -> int:
-    try:
-        number = index(value)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise ValueError(f"{name}={value!r}: a positive integer is meant")
-    return number
-
-
-def _threads(workers: Any) -> int:
-    if not isinstance(workers, int) or workers < 1:
-        raise ValueError(f"workers={workers!r}: a number of threads is meant, 1 or more")
-    return min(workers, 1024)
-
-
-def _check_choice(name: str, value: Any, choices: Sequence[object]) -> None:
-    if value not in choices:
-        known = ", ".join(map(repr, choices))
-        raise ValueError(f"{name}={value!r}: there are {known}")

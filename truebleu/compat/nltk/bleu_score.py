@@ -2,9 +2,9 @@
 
 Kishore Papineni, Salim Roukos, Todd Ward and Wei-Jing Zhu (2002): BLEU: a method for automatic
 evaluation of machine translation. ACL. Boxing Chen and Colin Cherry (2014): A systematic comparison
-of smoothing techniques for sentence-level BLEU. WMT. With all that is particular to NLTK: every
-segment counts at least one n-gram of each order, a precision that smoothing left at 0 counts as 1,
-and methods 5 to 7 look at the last segment of a corpus.
+of smoothing techniques for sentence-level BLEU. WMT. NLTK's peculiarities are kept: every segment
+counts at least one n-gram of each order, a precision that smoothing left at 0 counts as 1, and
+methods 5 to 7 look at the last segment of a corpus.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import warnings
 from collections import Counter
 from math import exp, fsum, log
 
+from truebleu.compat._tokens import texts
 from truebleu.compat.nltk import counting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Self
 
     Counts = Sequence[int]
@@ -29,7 +30,7 @@ UNIFORM = (0.25, 0.25, 0.25, 0.25)
 
 
 class Fraction(fractions.Fraction):
-    """A fraction whose numerator and denominator are what was given, in the lowest terms or not."""
+    """A fraction that keeps its numerator and denominator as given, in the lowest terms or not."""
 
     _given: tuple[Any, Any] | None
 
@@ -152,12 +153,12 @@ def brevity_penalty(closest_ref_len: float, hyp_len: float) -> float:
 class SmoothingFunction:
     """Chen and Cherry's smoothing methods, as NLTK 3.10 has them.
 
-    epsilon: what method 1 has instead of no match.
-    alpha: how much the prior of method 6 weighs.
+    epsilon: the matches that method 1 has instead of none.
+    alpha: the weight of the prior in method 6.
     k: the constant of method 4.
 
     A method takes the precisions of all orders as fractions, and as `references=`, `hypothesis=`
-    and `hyp_len=` the last segment and the length of all hypotheses. It gives a list of numbers.
+    and `hyp_len=` the last segment and the length of all hypotheses. It returns a list of numbers.
     Methods 3 to 7 change the list that they are given.
     """
 
@@ -168,13 +169,11 @@ class SmoothingFunction:
 
     def method0(self, p_n: list[Any], *args: Any, **kwargs: Any) -> list[Any]:  # noqa: ARG002
         """No smoothing: the smallest number instead of 0, and a warning."""
-        return [p if p.numerator != 0 else _unmatched(order) for order, p in enumerate(p_n, 1)]
+        return _filled([*p_n], *_counts_of(p_n), self, 0)
 
     def method1(self, p_n: list[Any], *args: Any, **kwargs: Any) -> list[Any]:  # noqa: ARG002
-        """So many matches (`epsilon`) instead of none."""
-        return [
-            p if p.numerator != 0 else (p.numerator + self.epsilon) / p.denominator for p in p_n
-        ]
+        """`epsilon` matches instead of none."""
+        return _filled([*p_n], *_counts_of(p_n), self, 1)
 
     def method2(self, p_n: list[Any], *args: Any, **kwargs: Any) -> list[Any]:  # noqa: ARG002
         """One more match and one more n-gram, above order 1 (Lin and Och 2004)."""
@@ -185,12 +184,7 @@ class SmoothingFunction:
 
     def method3(self, p_n: list[Any], *args: Any, **kwargs: Any) -> list[Any]:  # noqa: ARG002
         """1/2 of a match for the first order without one, 1/4 for the next, as mteval-v13a."""
-        divisor = 1
-        for i, p in enumerate(p_n):
-            if p.numerator == 0:
-                divisor *= 2
-                p_n[i] = 1 / (divisor * p.denominator)
-        return p_n
+        return _filled(p_n, *_counts_of(p_n), self, 3)
 
     def method4(
         self,
@@ -201,14 +195,8 @@ class SmoothingFunction:
         *args: Any,  # noqa: ARG002
         **kwargs: Any,  # noqa: ARG002
     ) -> list[Any]:
-        """As method 3, but the fewer, the shorter the hypothesis: ln(length) / k of them."""
-        length = hyp_len or len(hypothesis)
-        divisor = 1
-        for i, p in enumerate(p_n):
-            if p.numerator == 0 and length > 1:
-                divisor *= 2
-                p_n[i] = 1 / (divisor * self.k / log(length)) / p.denominator
-        return p_n
+        """As method 3, but less for shorter hypotheses: times ln(length) / k."""
+        return _filled(p_n, *_counts_of(p_n), self, 4, hyp_len or len(hypothesis))
 
     def method5(
         self,
@@ -219,7 +207,7 @@ class SmoothingFunction:
         *args: Any,  # noqa: ARG002
         **kwargs: Any,  # noqa: ARG002
     ) -> list[Any]:
-        """The mean of the orders before (smoothed), at and behind; behind the last are 5-grams."""
+        """The mean of an order, the one before (smoothed) and the next; 5-grams follow the last."""
         behind = [*p_n[1:], modified_precision(references, hypothesis, 5)]
         before = p_n[0] + 1
         for i, after in enumerate(behind):
@@ -275,13 +263,13 @@ def _counts(pairs: list[tuple[Any, Any]], orders: int) -> tuple[int, int, Counts
     if not counting.is_order(orders) or not counting.in_kernel(pairs):
         return _plain_counts(pairs, orders)
     if len(pairs) > 1:
-        texts = [counting.texts((hypothesis, *references)) for references, hypothesis in pairs]
+        segments = [texts((hypothesis, *references)) for references, hypothesis in pairs]
         metric = counting.engine(orders, missing_order="at-least-one")
-        table = metric.statistics([one[0] for one in texts], [tuple(one[1:]) for one in texts])
+        table = metric.statistics([s[0] for s in segments], [tuple(s[1:]) for s in segments])
         length, reference_length, *counts = table.total().tolist()[0]
         return length, reference_length, counts[:orders], counts[orders:]
     ((references, hypothesis),) = pairs
-    text, *others = counting.texts((hypothesis, *references))
+    text, *others = texts((hypothesis, *references))
     matches = counting.engine(orders).sentence(text, others).matches
     length = len(hypothesis)
     totals: Counts = range(length, length - orders, -1)
@@ -291,7 +279,7 @@ def _counts(pairs: list[tuple[Any, Any]], orders: int) -> tuple[int, int, Counts
 
 
 def _plain_counts(pairs: list[tuple[Any, Any]], orders: int) -> tuple[int, int, Counts, Counts]:
-    """The same of anything that has n-grams, in the order that NLTK looks at it."""
+    """The same for any sequences, evaluated in NLTK's order."""
     lengths = [0, 0]
     matches, totals = [0] * orders, [0] * orders
     for references, hypothesis in pairs:
@@ -309,69 +297,71 @@ def _smoothed(
     function: Any, matches: Counts, totals: Counts, last: tuple[Any, Any], length: int
 ) -> Sequence[Any]:
     """The precisions after smoothing. The simple methods need no fractions for it."""
-    if not function:
-        return _method0(None, matches, totals, length)
+    function = function or _UNSMOOTHED
     owner = getattr(function, "__self__", None)
-    if type(owner) is SmoothingFunction and function.__func__ in _SIMPLE:
-        return _SIMPLE[function.__func__](owner, matches, totals, length)
-    precisions = [Fraction(m, t, _normalize=False) for m, t in zip(matches, totals, strict=True)]
+    if type(owner) is SmoothingFunction:
+        if function.__func__ is SmoothingFunction.method2:
+            pairs = enumerate(zip(matches, totals, strict=True))
+            return [(m + (i > 0)) / (t + (i > 0)) for i, (m, t) in pairs]
+        method = _SIMPLE.get(function.__func__)
+        if method is not None:
+            precisions = [m / t for m, t in zip(matches, totals, strict=True)]
+            return _filled(precisions, matches, totals, owner, method, length)
+    fractions = [Fraction(m, t, _normalize=False) for m, t in zip(matches, totals, strict=True)]
     references, hypothesis = last
     smoothed: Sequence[Any] = function(
-        precisions, references=references, hypothesis=hypothesis, hyp_len=length
+        fractions, references=references, hypothesis=hypothesis, hyp_len=length
     )
     return smoothed
 
 
-def _unmatched(order: int) -> float:
-    """What method 0 takes for a precision of 0."""
+def _counts_of(precisions: Iterable[Any]) -> tuple[list[int], list[int]]:
+    return [p.numerator for p in precisions], [p.denominator for p in precisions]
+
+
+def _filled(
+    precisions: list[Any],
+    matches: Counts,
+    totals: Counts,
+    smoothing: SmoothingFunction,
+    method: int,
+    length: int = 0,
+) -> list[Any]:
+    """The same list, after method 0, 1, 3 or 4 has replaced the orders without a match."""
+    if method == 4 and length <= 1:
+        return precisions
+    zeros = 0
+    for i, match in enumerate(matches):
+        if not match:
+            zeros += 1
+            precisions[i] = _unmatched(smoothing, method, i + 1, totals[i], zeros, length)
+    return precisions
+
+
+def _unmatched(
+    smoothing: SmoothingFunction, method: int, order: int, total: int, zeros: int, length: int
+) -> float:
+    """The precision of an order without a match; `zeros` is the number of such orders up to it."""
+    if method == 1:
+        return smoothing.epsilon / total
+    if method == 3:
+        return 1 / ((1 << zeros) * total)
+    if method == 4:
+        return 1 / ((1 << zeros) * smoothing.k / log(length)) / total
     warnings.warn(
         f"\nThe hypothesis has no {order}-gram in common with its references. NLTK's BLEU is then "
-        "not 0 but a tiny number. Use a smoothing method of SmoothingFunction(), or n-grams that "
-        "are shorter.",
+        "not 0 but a tiny number. Use a smoothing method of SmoothingFunction(), or shorter "
+        "n-grams.",
         stacklevel=1,
     )
     return sys.float_info.min
 
 
-# Methods 0 to 4 on numbers: what division makes of the fractions, to the last bit.
-
-
-def _method0(_: Any, matches: Counts, totals: Counts, __: int) -> list[float]:
-    pairs = enumerate(zip(matches, totals, strict=True), 1)
-    return [m / t if m else _unmatched(order) for order, (m, t) in pairs]
-
-
-def _method1(smoothing: Any, matches: Counts, totals: Counts, _: int) -> list[float]:
-    return [(m or m + smoothing.epsilon) / t for m, t in zip(matches, totals, strict=True)]
-
-
-def _method2(_: Any, matches: Counts, totals: Counts, __: int) -> list[float]:
-    pairs = zip(matches[1:], totals[1:], strict=True)
-    return [matches[0] / totals[0], *((m + 1) / (t + 1) for m, t in pairs)]
-
-
-def _method3(_: Any, matches: Counts, totals: Counts, __: int) -> list[float]:
-    divisor, values = 1, []
-    for m, t in zip(matches, totals, strict=True):
-        divisor *= 1 if m else 2
-        values.append(m / t if m else 1 / (divisor * t))
-    return values
-
-
-def _method4(smoothing: Any, matches: Counts, totals: Counts, length: int) -> list[float]:
-    if length <= 1:
-        return [m / t for m, t in zip(matches, totals, strict=True)]
-    divisor, values = 1, []
-    for m, t in zip(matches, totals, strict=True):
-        divisor *= 1 if m else 2
-        values.append(m / t if m else 1 / (divisor * smoothing.k / log(length)) / t)
-    return values
-
-
-_SIMPLE: dict[Any, Callable[..., list[float]]] = {
-    SmoothingFunction.method0: _method0,
-    SmoothingFunction.method1: _method1,
-    SmoothingFunction.method2: _method2,
-    SmoothingFunction.method3: _method3,
-    SmoothingFunction.method4: _method4,
+# The methods that need no fractions, beside method 2.
+_SIMPLE: dict[Any, int] = {
+    SmoothingFunction.method0: 0,
+    SmoothingFunction.method1: 1,
+    SmoothingFunction.method3: 3,
+    SmoothingFunction.method4: 4,
 }
+_UNSMOOTHED = SmoothingFunction().method0

@@ -1,7 +1,7 @@
 """NLTK's `nltk.translate.chrf_score`: the mean of chrF over orders and segments.
 
 Maja Popović (2015): chrF: character n-gram F-score for automatic MT evaluation. WMT. NLTK's is not
-sacreBLEU's chrF2: a mean of F-scores with β = 3, with one reference a segment.
+sacreBLEU's chrF2: a mean of F-scores with β = 3, with one reference per segment.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from collections import Counter
 from functools import cache
 from itertools import islice
 
-from truebleu.chrf import CHRF
 from truebleu.compat.nltk import counting
+from truebleu.metrics.chrf import CHRF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-# The F-score where precision or recall have no n-gram to be a ratio of, or nothing matches.
+# The F-score where precision or recall are not defined, or nothing matches.
 TINY = 1e-16
 
-# White space to `str.isspace()`, but not to Unicode, nor to NLTK.
+# White space for `str.isspace()`, but not for Unicode, nor for NLTK.
 SEPARATORS = "\x1c\x1d\x1e\x1f"
 
 
@@ -37,7 +37,7 @@ def sentence_chrf(
 
     reference, hypothesis: text, or words that are joined by spaces.
     min_len, max_len: the shortest and the longest n-grams of characters.
-    beta: how many times as much recall counts as precision.
+    beta: the weight of recall relative to precision.
     ignore_whitespace: leave white space out.
 
     >>> sentence_chrf("the cat is on the mat", "the cat sat on the mat")
@@ -54,7 +54,7 @@ def corpus_chrf(
     beta: float = 3.0,
     ignore_whitespace: bool = True,
 ) -> float:
-    """The mean of the segments' chrF. Arguments as `sentence_chrf`, one reference a segment."""
+    """The mean of the segments' chrF. Arguments as `sentence_chrf`, one reference per segment."""
     pairs = [
         (_text(reference, ignore_whitespace), _text(hypothesis, ignore_whitespace))
         for reference, hypothesis in counting.paired(references, hypotheses, "references")
@@ -86,25 +86,25 @@ def chrf_precision_recall_fscore_support(
     beta: float = 3.0,
     epsilon: float = TINY,
 ) -> tuple[float, float, float, int]:
-    """Precision, recall, F-score and matches of the n-grams of one order, of anything.
+    """Precision, recall, F-score and matches of the n-grams of one order, in any sequences.
 
     epsilon: precision, recall and F-score where the F-score is not defined.
 
     >>> chrf_precision_recall_fscore_support("abc", "abd", 2)
     (0.5, 0.5, 0.5, 1)
     """
-    meant = Counter(counting.ngrams(reference, n))
+    expected = Counter(counting.ngrams(reference, n))
     found = Counter(counting.ngrams(hypothesis, n))
-    matches = (meant & found).total()
-    return *_scores(matches, found.total(), meant.total(), beta, epsilon), matches
+    matches = (expected & found).total()
+    return *_scores(matches, found.total(), expected.total(), beta, epsilon), matches
 
 
 def _scores(
-    matches: int, found: int, meant: int, beta: float, epsilon: float
+    matches: int, found: int, expected: int, beta: float, epsilon: float
 ) -> tuple[float, float, float]:
-    """Precision, recall and F-score."""
+    """Precision, recall and F-score, of the n-grams found and those expected."""
     try:
-        precision, recall = matches / found, matches / meant
+        precision, recall = matches / found, matches / expected
         factor = beta**2
         score = (1 + factor) * (precision * recall) / (factor * precision + recall)
     except ZeroDivisionError:
@@ -124,7 +124,8 @@ def _counts(pairs: list[tuple[str, str]], orders: int) -> Iterator[Iterable[tupl
         score = metric.sentence(*reversed(pairs[0]))
         yield zip(score.matches, score.hypothesis_totals, score.reference_totals, strict=True)
         return
-    table = metric.statistics([found for _, found in pairs], [meant for meant, _ in pairs])
+    references, hypotheses = zip(*pairs, strict=True)
+    table = metric.statistics(hypotheses, references)
     for row in table.tolist():
         yield zip(row[2::3], row[0::3], row[1::3], strict=True)
 

@@ -1,44 +1,29 @@
-"""N-grams of token sequences: counted by the kernel where it can serve, and plainly where not."""
+"""N-grams of token sequences, counted by the kernel where possible, else in Python."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from functools import cache
-from itertools import chain, count, starmap
+from itertools import starmap
 
-from truebleu.bleu import BLEU
+from truebleu.metrics.bleu import BLEU
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from typing import Any
 
 # The longest n-grams that the kernel counts.
 MOST_ORDERS = 16
 
-# Sequences that iterate the same each time and are as long as they say. A str is its characters.
+# Sequences whose iteration is repeatable and agrees with their length. A str is its characters.
 PLAIN = frozenset({list, tuple, str})
 
 
 @cache
 def engine(orders: int, missing_order: str | None = None) -> BLEU:
-    """The metric that counts n-grams of up to so many words."""
+    """The metric that counts n-grams of up to this order."""
     return BLEU("none", max_order=orders, missing_order=missing_order)
-
-
-def texts(sequences: Sequence[Sequence[Any]]) -> list[str]:
-    """Sequences of tokens as texts whose words are equal where the tokens are.
-
-    Tokens are whatever can be hashed. Those that are text without white space stay as they are.
-    """
-    flat = [*chain.from_iterable(sequences)]
-    # A class of its own may have its own idea of being equal.
-    if {*map(type, flat)} <= {str} and all(flat):
-        run = "".join(flat)
-        if run.isprintable() and " " not in run:  # no other white space is printable
-            return [" ".join(tokens) for tokens in sequences]
-    words: defaultdict[Any, str] = defaultdict(map(str, count()).__next__)
-    return [" ".join(map(words.__getitem__, tokens)) for tokens in sequences]
 
 
 def paired(references: Any, hypotheses: Any, name: str = "list_of_references") -> list[Any]:
@@ -52,7 +37,7 @@ def paired(references: Any, hypotheses: Any, name: str = "list_of_references") -
 
 
 def in_kernel(pairs: Iterable[tuple[Any, Any]]) -> bool:
-    """Whether all references and hypotheses are plain sequences, and no segment lacks one."""
+    """True if all references and hypotheses are plain sequences, and no segment lacks one."""
     return all(starmap(_is_plain, pairs))
 
 
@@ -66,7 +51,7 @@ def _is_plain(references: Any, hypothesis: Any) -> bool:
 
 
 def is_order(n: object) -> bool:
-    """Whether the kernel counts n-grams of this order."""
+    """True if the kernel counts n-grams of this order."""
     return type(n) is int and 1 <= n <= MOST_ORDERS
 
 
@@ -81,5 +66,5 @@ def ngrams(tokens: Iterable[Any], n: int) -> Iterable[tuple[Any, ...]]:
 
 
 def counted(tokens: Any, n: int) -> Counter[tuple[Any, ...]]:
-    """How often each run of `n` tokens is there."""
+    """The count of each run of `n` tokens."""
     return Counter(ngrams(tokens, n)) if len(tokens) >= n else Counter()

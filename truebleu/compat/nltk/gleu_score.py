@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import chain
 
+from truebleu.compat._tokens import texts
 from truebleu.compat.nltk import counting
 
 TYPE_CHECKING = False
@@ -25,7 +26,7 @@ def sentence_gleu(
     min_len: int = 1,
     max_len: int = 4,
 ) -> float:
-    """GLEU of one segment, 0-1: matched n-grams over those of the side that has more of them.
+    """GLEU of one segment, 0-1: matched n-grams over those of the side that has more.
 
     references: the tokens of each reference; the one with the best ratio counts.
     hypothesis: the tokens of the hypothesis.
@@ -60,7 +61,7 @@ def corpus_gleu(
 def _candidates(
     pairs: list[tuple[Any, Any]], least: int, most: int
 ) -> Iterable[list[tuple[int, int]]]:
-    """For each segment and reference, the matches and the n-grams of the side with more of them."""
+    """For each segment and reference, the matches and the n-grams of the side that has more."""
     if least != 1 or not counting.is_order(most):
         return _plain_candidates(pairs, least, most)
     segments = [
@@ -76,13 +77,13 @@ def _tokens(sequence: Any) -> Sequence[Any]:
 def _kernel_candidates(
     segments: list[tuple[Sequence[Any], ...]], most: int
 ) -> Iterator[list[tuple[int, int]]]:
-    # Each reference alone: what matches in it is what BLEU counts with a single reference.
+    # Each reference alone: its matches are those that BLEU counts with a single reference.
     hypotheses: list[str] = []
     references: list[str] = []
     for segment in segments:
-        text, *texts = counting.texts(segment)
-        hypotheses += [text] * len(texts)
-        references += texts
+        text, *others = texts(segment)
+        hypotheses += [text] * len(others)
+        references += others
     metric = counting.engine(most)
     matches: Iterator[Sequence[int]]
     if len(references) > 1:
@@ -90,15 +91,15 @@ def _kernel_candidates(
         matches = (row[2 : 2 + most] for row in table.tolist())
     else:
         matches = map(lambda *pair: metric.sentence(*pair).matches, hypotheses, references)
-    for hypothesis, *others in segments:
+    for hypothesis, *against in segments:
         found = _ngrams(len(hypothesis), most)
         yield [
-            (sum(next(matches)), max(found, _ngrams(len(reference), most))) for reference in others
+            (sum(next(matches)), max(found, _ngrams(len(reference), most))) for reference in against
         ]
 
 
 def _ngrams(length: int, most: int) -> int:
-    """How many n-grams there are of up to so many tokens: length, one fewer of order 2, ..."""
+    """The number of n-grams of up to this order: `length` of order 1, one fewer of order 2, ..."""
     orders = min(length, most)
     return orders * (2 * length - orders + 1) // 2
 
@@ -110,14 +111,14 @@ def _plain_candidates(
         found = _every(hypothesis, least, most)
         candidates = []
         for reference in references:
-            meant = _every(reference, least, most)
-            more = max(found.total(), meant.total())
-            candidates.append(((meant & found).total(), more))
+            expected = _every(reference, least, most)
+            more = max(found.total(), expected.total())
+            candidates.append(((expected & found).total(), more))
         yield candidates
 
 
 def _every(sequence: Iterable[Any], least: int, most: int) -> Counter[tuple[Any, ...]]:
-    """How often each n-gram of these orders is there; orders below 1 as NLTK has them."""
+    """The count of each n-gram of these orders; orders below 1 as NLTK has them."""
     tokens = tuple(sequence)
     if most == -1:
         most = len(tokens)

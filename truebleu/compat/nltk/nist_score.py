@@ -1,7 +1,7 @@
 """NLTK's `nltk.translate.nist_score`: the NIST score of tokens.
 
 George Doddington (2002): Automatic evaluation of machine translation quality using n-gram
-co-occurrence statistics. HLT. Unlike mteval, NLTK takes of several references the best one for each
+co-occurrence statistics. HLT. Unlike mteval, NLTK takes the best of several references for each
 segment and order.
 """
 
@@ -24,7 +24,7 @@ LN_2 = log(2)
 def sentence_nist(
     references: Sequence[Sequence[Any]], hypothesis: Sequence[Any], n: int = 5
 ) -> float:
-    """NIST of one segment, weighed with its own references; there is no upper bound.
+    """NIST of one segment, weighted with its own references; there is no upper bound.
 
     references: the tokens of each reference.
     hypothesis: the tokens of the hypothesis, `n` at least, or NLTK divides by 0.
@@ -43,7 +43,7 @@ def corpus_nist(
     hypotheses: Sequence[Sequence[Any]],
     n: int = 5,
 ) -> float:
-    """NIST of a corpus, weighed with all of its references. Arguments as `sentence_nist`.
+    """NIST of a corpus, weighted with all of its references. Arguments as `sentence_nist`.
 
     Raises ZeroDivisionError where no hypothesis has `n` tokens.
     """
@@ -51,24 +51,24 @@ def corpus_nist(
     pairs = counting.paired(list_of_references, hypotheses)
     if not pairs or not orders:
         raise ZeroDivisionError(f"n={n} and {len(pairs)} segments: there is nothing to score")
-    # An n-gram is a number that has its tokens for digits, of which none is 0.
+    # An n-gram is a number whose digits are its tokens, none of them 0.
     digits: defaultdict[Any, int] = defaultdict(count(1).__next__)
-    meant = [[_digits(tokens, digits) for tokens in references] for references, _ in pairs]
+    expected = [[_digits(tokens, digits) for tokens in references] for references, _ in pairs]
     found = []
-    for number, (references, (_, hypothesis)) in enumerate(zip(meant, pairs, strict=True), 1):
+    for number, (references, (_, hypothesis)) in enumerate(zip(expected, pairs, strict=True), 1):
         if not references:
             raise ValueError(f"references: segment {number} has none, so none is the best of them")
         found.append(_digits(hypothesis, digits))
     base = len(digits) + 1
-    known = [[_ngrams(tokens, n, base) for tokens in references] for references in meant]
+    known = [[_ngrams(tokens, n, base) for tokens in references] for references in expected]
     frequency = Counter(chain.from_iterable(chain.from_iterable(known)))
-    # What comes before a single token is every place in the text.
-    frequency[0] = sum(map(len, chain.from_iterable(meant)))
+    # The history of a single token is empty, and occurs at every place.
+    frequency[0] = sum(map(len, chain.from_iterable(expected)))
 
     weights: list[float] = [0] * n
     totals = [0] * n
     reference_length = hypothesis_length = 0
-    for hypothesis, references, ngrams in zip(found, meant, known, strict=True):
+    for hypothesis, references, ngrams in zip(found, expected, known, strict=True):
         lengths = list(map(len, references))
         each = [_information(hypothesis, one, frequency, n, base) for one in ngrams]
         for i in range(n):
@@ -95,7 +95,7 @@ def _digits(tokens: Sequence[Any], digits: Mapping[Any, int]) -> list[int]:
 
 
 def _ngrams(tokens: list[int], most: int, base: int) -> list[int]:
-    """All n-grams of up to so many tokens, the shorter before the longer."""
+    """All n-grams of up to `most` tokens, the shorter before the longer."""
     every = ngrams = tokens
     for behind in range(1, most):
         ngrams = [
@@ -108,12 +108,12 @@ def _ngrams(tokens: list[int], most: int, base: int) -> list[int]:
 def _information(
     hypothesis: list[int], ngrams: list[int], frequency: Mapping[int, int], most: int, base: int
 ) -> list[float]:
-    """For each order, the information that a hypothesis has in common with a reference's n-grams.
+    """For each order, the information that a hypothesis shares with a reference's n-grams.
 
     info(w₁…wₙ) = log₂(count(w₁…wₙ₋₁) / count(w₁…wₙ))
     """
     known = {*ngrams}
-    # Where n-grams begin that both have; only there can a longer one begin.
+    # The starts of n-grams that both have; only there can a longer one start.
     common = dict.fromkeys(range(len(hypothesis)), 0)
     information: list[float] = []
     for behind in range(most):
@@ -134,7 +134,7 @@ def _information(
 
 
 def _clipped(common: Collection[int], ngrams: list[int]) -> Iterable[tuple[int, int]]:
-    """Each n-gram and how often both have it, in the order in which NLTK adds them up."""
+    """Each n-gram and its clipped count, in the order in which NLTK adds them up."""
     if len({*common}) == len(common):
         return zip(common, repeat(1))
     return (Counter(common) & Counter(ngrams)).items()

@@ -1,19 +1,19 @@
-"""Test sets from the network: whole files or none, checked before anyone sees them."""
+"""Test sets from the network: whole files or none, checked before they take their place."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from truebleu.files import WholeFile
+from truebleu.text.files import WholeFile
 
 from ._messages import TestSetError, logger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import BinaryIO
+    from typing import Any, BinaryIO
 
-# A server that says nothing for so many seconds is not waited for any longer.
+# How many seconds a server may be silent.
 PATIENCE = 60
 
 
@@ -25,9 +25,9 @@ def download_file(
 ) -> None:
     """Downloads an address to a file, unless the file is there, and unpacks it into a folder.
 
-    The file takes its place last, when its sum was checked and all of its contents lie where they
-    belong: a file that is there is a download that was finished. Processes that do the same at
-    the same time do not disturb one another.
+    The file takes its place last, after its sum is checked and all of its contents are in place: a
+    file that exists is a finished download. Processes that do the same at the same time do not
+    disturb one another.
     """
     os.makedirs(os.path.dirname(dest_path), exist_ok=True)
     if os.path.exists(dest_path) and os.path.getsize(dest_path):
@@ -53,7 +53,7 @@ def download_file(
 
 
 def _fetch(address: str, file: BinaryIO) -> str:
-    """Writes what lies at an address to a file, and gives its MD5 sum."""
+    """Downloads an address to a file, and returns its MD5 sum."""
     import http.client
     import ssl
     import urllib.request
@@ -87,45 +87,35 @@ def extract_tarball(filepath: str, destdir: str) -> None:
 
 
 def _extract(archive: str, name: str, folder: str) -> None:
-    """Unpacks an archive that is called `name`, each file at once or not at all."""
+    """Unpacks an archive that is called `name`; each file appears whole or not at all."""
     import shutil
+    import tarfile
     import tempfile
+    import zipfile
+    import zlib
 
     logger().info(f"Extracting {name} to {folder}")
     if not name.endswith((".tar.gz", ".tgz", ".zip")):
         return
+    kind = "zip" if name.endswith(".zip") else "gztar"
+    # No file may lie outside of the folder. The first Pythons 3.11 cannot refuse such files.
+    is_checked = kind == "gztar" and hasattr(tarfile, "data_filter")
+    options: dict[str, Any] = {"filter": "data"} if is_checked else {}
     os.makedirs(folder, exist_ok=True)
-    # Beside the files that it becomes: renaming them does not copy them.
+    # In the same folder, where renaming files does not copy them.
     beside = tempfile.mkdtemp(prefix=".truebleu-", dir=folder)
     try:
-        _unpack(archive, beside, zipped=name.endswith(".zip"))
+        shutil.unpack_archive(archive, beside, kind, **options)
         for path, folders, files in os.walk(beside):
             place = os.path.join(folder, os.path.relpath(path, beside))
             links = [each for each in folders if os.path.islink(os.path.join(path, each))]
             os.makedirs(place, exist_ok=True)
             for each in (*links, *files):
                 os.replace(os.path.join(path, each), os.path.join(place, each))
+    except (shutil.ReadError, tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise TestSetError(f"{archive} cannot be unpacked: {error}") from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)
-
-
-def _unpack(archive: str, folder: str, *, zipped: bool) -> None:
-    import tarfile
-    import zipfile
-    import zlib
-
-    try:
-        if zipped:
-            with zipfile.ZipFile(archive) as packed:
-                packed.extractall(folder)
-            return
-        with tarfile.open(archive) as tape:
-            # Nothing may be written outside of the folder. The first Pythons 3.11 cannot tell.
-            if hasattr(tarfile, "data_filter"):
-                tape.extraction_filter = tarfile.data_filter
-            tape.extractall(folder)
-    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise TestSetError(f"{archive} cannot be unpacked: {error}") from error
 
 
 def get_md5sum(dest_path: str) -> str:

@@ -1,4 +1,4 @@
-"""How sacreBLEU speaks: its logger, and the errors that it says in one line."""
+"""sacreBLEU's messages: its logger, its one-line errors, its warning of tokenized text."""
 
 from __future__ import annotations
 
@@ -6,18 +6,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import logging
 
+# A text with so many lines that end in " ." is suspected to be tokenized.
+TOKENIZED_LINES = 100
+
 
 class TestSetError(Exception):
-    """A test set that does not exist, or that cannot be had or read."""
+    """A test set that does not exist, or that cannot be downloaded or read."""
 
-    __test__ = False  # it is no test, whatever its name begins with
+    __test__ = False  # not a test, though its name begins like one
 
 
 class Command:
     """The command, as far as messages are concerned."""
 
-    # Whether it is running and not to be quiet: then messages say who speaks, infos included.
+    # True while the command runs without --quiet: its messages name the program, and include infos.
     speaks = False
+    # Written to a terminal last, so that it is left without colours.
+    ending = ""
 
 
 def logger() -> logging.Logger:
@@ -27,3 +32,18 @@ def logger() -> logging.Logger:
     if Command.speaks:
         logging.basicConfig(level=logging.INFO, format="sacreBLEU: %(message)s")
     return logging.getLogger("sacrebleu")
+
+
+def warn_of_tokenized(lines: int) -> None:
+    """Warns if so many lines end in a separate full stop that the text is probably tokenized."""
+    if lines < TOKENIZED_LINES:
+        return
+    # The words are sacreBLEU's: people look for them.
+    logger().warning("That's 100 lines that end in a tokenized period ('.')")
+    logger().warning(
+        "It looks like you forgot to detokenize your test data, which may hurt your score."
+    )
+    logger().warning(
+        "If you insist your data is detokenized, or don't care, "
+        "you can suppress this message with the `force` parameter."
+    )

@@ -1,7 +1,7 @@
-"""The options of sacreBLEU's command: what there are, and how a command line is read.
+"""The options of sacreBLEU's command, and how a command line is read.
 
-Most command lines are plain, and are read here in no time. All others, the wrong ones too, are
-left to argparse, with the same options.
+Most command lines are plain, and are read here, which is faster. All others, the wrong ones too,
+are left to argparse, with the same options.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from types import SimpleNamespace
 
+from ._parameters import SMOOTHING, TOKENIZERS
 from .version import __version__
 
 TYPE_CHECKING = False
@@ -21,173 +22,134 @@ if TYPE_CHECKING:
 
 FORMATS = ("json", "text", "latex")
 METRICS = ("bleu", "chrf", "ter")
-SMOOTHING = ("none", "floor", "add-k", "exp")
-TOKENIZERS = (
-    "none",
-    "zh",
-    "13a",
-    "intl",
-    "char",
-    "ja-mecab",
-    "ko-mecab",
-    "spm",
-    "flores101",
-    "flores200",
-    "spBLEU-1K",
-)
 
 
 class Options(SimpleNamespace):
-    """What a command line says, by the names that argparse gives."""
+    """The options on a command line, by the names that argparse gives."""
+
+    @property
+    def is_paired(self) -> bool:
+        """True if systems are tested against the first."""
+        return bool(self.paired_ar or self.paired_bs)
 
 
-def _flag(*names: str, help: str, **more: Any) -> Row:  # noqa: A002
-    return names, {"action": "store_true", "help": help, **more}
+def _flag(names: str, help: str, **more: Any) -> Row:  # noqa: A002
+    return tuple(names.split()), {"action": "store_true", "help": help, **more}
 
 
-def _value(*names: str, help: str, **more: Any) -> Row:  # noqa: A002
-    return names, {"default": None, "help": help, **more}
+def _value(names: str, help: str, **more: Any) -> Row:  # noqa: A002
+    return tuple(names.split()), {"default": None, "help": help, **more}
 
 
-# The groups of options, each with its title and its rows; in the order of sacreBLEU, which decides
-# how the usage reads.
+# The groups of options, each with its title and its rows, in sacreBLEU's order, which the usage
+# message shows.
 GENERAL = (
-    _flag("--citation", "--cite", help="print the BibTeX entry of a test set (-t)"),
-    _flag("--list", help="list the test sets; with -t, the fields of one"),
+    _flag("--citation --cite", "print the BibTeX entry of a test set (-t)"),
+    _flag("--list", "list the test sets; with -t, the fields of one"),
     _value(
-        "--test-set",
-        "-t",
-        help="the test set to score on (see --list); several, with commas between them, "
-        "are scored as one",
+        "--test-set -t",
+        "the test set to score on (see --list); several, with commas between them, are scored as "
+        "one",
     ),
-    _value("--language-pair", "-l", dest="langpair", help="source and target language, as en-de"),
-    _value(
-        "--origlang",
-        "-ol",
-        dest="origlang",
-        help="only segments of this original language; non-de for all others",
-    ),
-    _value(
-        "--subset",
-        dest="subset",
-        help="only segments of documents whose annotation matches this regular expression",
-    ),
-    _value("--download", help="download a test set and do nothing else"),
+    _value("--language-pair -l", "source and target language, as en-de", dest="langpair"),
+    _value("--origlang -ol", "only segments of this original language; non-de for all others"),
+    _value("--subset", "only segments of documents whose annotation matches this expression"),
+    _value("--download", "download a test set and do nothing else"),
     _value(
         "--echo",
+        "print fields of a test set (src, ref, docid ...; see --list -t) with tabs between them; "
+        "'all' prints all fields",
         nargs="+",
-        help="print fields of a test set (src, ref, docid ...; see --list -t) with tabs between "
-        "them; 'all' prints all fields",
     ),
-    _value("--input", "-i", nargs="*", help="the outputs of systems, a file each; else read stdin"),
+    _value("--input -i", "the outputs of systems, one file each; else read stdin", nargs="*"),
     (("refs",), {"nargs": "*", "default": [], "help": "files of references, before -i"}),
     _value(
-        "--num-refs",
-        "-nr",
+        "--num-refs -nr",
+        "the number of tab-separated references in the file (%(default)s)",
         type=int,
         default=1,
-        help="how many references with tabs between them the file has (%(default)s)",
     ),
-    _value("--encoding", "-e", default="utf-8", help="the encoding of the files (%(default)s)"),
+    _value("--encoding -e", "the encoding of the files (%(default)s)", default="utf-8"),
     _value(
-        "--metrics",
-        "-m",
+        "--metrics -m",
+        "the metrics to compute (bleu)",
         choices=METRICS,
         nargs="+",
         default=["bleu"],
-        help="the metrics to compute (bleu)",
     ),
-    _flag("--sentence-level", "-sl", help="score each segment"),
+    _flag("--sentence-level -sl", "score each segment"),
 )
 BLEU = (
     _value(
-        "--smooth-method",
-        "-s",
+        "--smooth-method -s",
+        "smoothing of n-gram orders with zero matches: halve (exp), count a little (floor), add to "
+        "matches and totals (add-k), nothing (none) (%(default)s)",
         choices=SMOOTHING,
         default="exp",
         dest="bleu_smooth_method",
-        help="what to do about orders without a match: halve (exp), count a little (floor), add "
-        "to matches and totals (add-k), nothing (none) (%(default)s)",
     ),
     _value(
-        "--smooth-value",
-        "-sv",
+        "--smooth-value -sv",
+        "the value of floor (0.1) or add-k (1)",
         type=float,
         dest="bleu_smooth_value",
-        help="the value of floor (0.1) or add-k (1)",
     ),
     _value(
-        "--tokenize",
-        "-tok",
+        "--tokenize -tok",
+        "the tokenizer (by the target language zh, ja-mecab, ko-mecab, else 13a)",
         choices=TOKENIZERS,
         dest="bleu_tokenize",
-        help="the tokenizer (by the target language zh, ja-mecab, ko-mecab, else 13a)",
     ),
-    _flag("--lowercase", "-lc", dest="bleu_lowercase", default=False, help="lower-case the text"),
-    _flag(
-        "--force", default=False, dest="bleu_force", help="do not warn of text that looks tokenized"
-    ),
+    _flag("--lowercase -lc", "lower-case the text", dest="bleu_lowercase"),
+    _flag("--force", "do not warn of text that looks tokenized", dest="bleu_force"),
 )
 CHRF = (
+    _value("--chrf-char-order -cc", "character n-gram order (%(default)s)", type=int, default=6),
     _value(
-        "--chrf-char-order", "-cc", type=int, default=6, help="character n-gram order (%(default)s)"
+        "--chrf-word-order -cw", "word n-gram order (%(default)s); 2 is chrF++", type=int, default=0
     ),
-    _value(
-        "--chrf-word-order",
-        "-cw",
-        type=int,
-        default=0,
-        help="word n-gram order (%(default)s); 2 is chrF++",
-    ),
-    _value("--chrf-beta", type=int, default=2, help="weight of recall (%(default)s)"),
-    _flag("--chrf-whitespace", default=False, help="count white space as characters"),
-    _flag("--chrf-lowercase", default=False, help="lower-case the text"),
-    _flag(
-        "--chrf-eps-smoothing",
-        default=False,
-        help="smooth with a small number, as chrF++.py, NLTK and Moses do",
-    ),
+    _value("--chrf-beta", "weight of recall (%(default)s)", type=int, default=2),
+    _flag("--chrf-whitespace", "count white space as characters"),
+    _flag("--chrf-lowercase", "lower-case the text"),
+    _flag("--chrf-eps-smoothing", "smooth with a small number, as chrF++.py, NLTK and Moses do"),
 )
 TER = (
-    _flag("--ter-case-sensitive", help="do not lower-case the text"),
-    _flag("--ter-asian-support", help="split Chinese and Japanese characters"),
-    _flag("--ter-no-punct", help="remove punctuation"),
-    _flag("--ter-normalized", help="normalize and tokenize"),
+    _flag("--ter-case-sensitive", "do not lower-case the text"),
+    _flag("--ter-asian-support", "split Chinese and Japanese characters"),
+    _flag("--ter-no-punct", "remove punctuation"),
+    _flag("--ter-normalized", "normalize and tokenize"),
 )
 INTERVALS = (
-    _flag("--confidence", "-ci", help="a 95%% confidence interval by bootstrap resampling"),
-    _value("--confidence-n", "-cin", type=int, default=1000, help="resamples (%(default)s)"),
+    _flag("--confidence -ci", "a 95%% confidence interval by bootstrap resampling"),
+    _value("--confidence-n -cin", "resamples (%(default)s)", type=int, default=1000),
 )
-# Of these two one may be given.
+# Mutually exclusive.
 TESTS = (
-    _flag("--paired-ar", "-par", help="test by approximate randomization"),
-    _flag("--paired-bs", "-pbs", help="test by bootstrap resampling"),
+    _flag("--paired-ar -par", "test by approximate randomization"),
+    _flag("--paired-bs -pbs", "test by bootstrap resampling"),
 )
 PAIRED = (
-    _value("--paired-ar-n", "-parn", type=int, default=10000, help="trials (%(default)s)"),
-    _value("--paired-bs-n", "-pbsn", type=int, default=1000, help="resamples (%(default)s)"),
+    _value("--paired-ar-n -parn", "trials (%(default)s)", type=int, default=10000),
+    _value("--paired-bs-n -pbsn", "resamples (%(default)s)", type=int, default=1000),
     _value(
-        "--paired-jobs",
-        "-j",
+        "--paired-jobs -j",
+        "taken as sacreBLEU takes it; one process does it sooner (%(default)s)",
         type=int,
         default=1,
-        help="processes to test with; 0 for one a system (%(default)s)",
     ),
 )
 REPORT = (
-    _flag("--quiet", "-q", default=False, help="print errors only"),
-    _flag("--short", "-sh", default=False, help="print short signatures"),
-    _flag("--score-only", "-b", default=False, help="print nothing but the score"),
-    _value("--width", "-w", type=int, default=1, help="digits after the point (%(default)s)"),
-    _flag("--detail", "-d", default=False, help="also score by original language and domain"),
-    _flag("--no-color", "-nc", help="no colours"),
+    _flag("--quiet -q", "print errors only"),
+    _flag("--short -sh", "print short signatures"),
+    _flag("--score-only -b", "print nothing but the score"),
+    _value("--width -w", "digits after the point (%(default)s)", type=int, default=1),
+    _flag("--detail -d", "also score by original language and domain"),
+    _flag("--no-color -nc", "no colours"),
     _value(
-        "--format",
-        "-f",
+        "--format -f",
+        "the output format; the environment variable SACREBLEU_FORMAT goes before it (%(default)s)",
         default="json",
         choices=FORMATS,
-        help="the output format; the environment variable SACREBLEU_FORMAT goes before it "
-        "(%(default)s)",
     ),
 )
 WITH_TESTS = "paired significance tests (several systems)"
@@ -202,7 +164,7 @@ GROUPS = (
 
 
 def read(words: Sequence[str]) -> Options:
-    """What a command line says. Ends the process if it is wrong, or asks for help."""
+    """The options on a command line. Ends the process if it is wrong, or asks for help."""
     options = read_plain(words)
     if options is None:
         options = Options(**vars(parser().parse_args(list(words))))
@@ -213,38 +175,36 @@ def read(words: Sequence[str]) -> Options:
 
 
 def every_row() -> list[Row]:
-    """All options with what they take."""
+    """All options with their settings."""
     return [row for rows in (GENERAL, *(rows for _, rows in GROUPS)) for row in rows]
 
 
 def read_plain(words: Sequence[str]) -> Options | None:
-    """What a plain command line says; None if argparse must look at it.
+    """The options on a plain command line; None if argparse must look at it.
 
     Plain are references first, then options by their whole names, each once, with their values
     behind them.
     """
-    rows = every_row()
-    by_name = {name: row for row in rows for name in row[0]}
-    values = {_attribute(row): row[1].get("default", False) for row in rows}
-    (_, *refs), *groups = _grouped(words)
-    if refs:
-        values["refs"] = refs
+    values: dict[str, Any] = {}
+    by_name: dict[str, tuple[str, dict[str, Any]]] = {}
+    for names, settings in every_row():
+        attribute = settings.get("dest") or names[0].lstrip("-").replace("-", "_")
+        values[attribute] = settings.get("default", False)
+        by_name |= dict.fromkeys(names, (attribute, settings))
     given: set[str] = set()
-    for name, *following in groups:
-        row = by_name.get(name)
-        value = None if row is None else _plain_value(row[1], following)
-        if row is None or value is None or _attribute(row) in given:
+    for name, *following in _grouped(words):
+        attribute, settings = by_name.get(name, ("", {}))
+        value = _plain_value(settings, following) if attribute else None
+        if value is None or attribute in given:
             return None
-        given.add(_attribute(row))
-        values[_attribute(row)] = value
-    if given.issuperset(map(_attribute, TESTS)):
-        return None
-    return Options(**values)
+        given.add(attribute)
+        values[attribute] = value
+    return None if given.issuperset(("paired_ar", "paired_bs")) else Options(**values)
 
 
 def _grouped(words: Sequence[str]) -> list[list[str]]:
-    """Each option with the words behind it; first the words before all options, behind nothing."""
-    groups = [[""]]
+    """Each option with the words behind it; first the words before all options, the references."""
+    groups = [["refs"]]
     for word in words:
         if word.startswith("-"):
             groups.append([word])
@@ -253,14 +213,8 @@ def _grouped(words: Sequence[str]) -> list[list[str]]:
     return groups
 
 
-def _attribute(row: Row) -> str:
-    """The name of an option's value."""
-    names, settings = row
-    return settings.get("dest") or names[0].lstrip("-").replace("-", "_")
-
-
 def _plain_value(settings: dict[str, Any], words: list[str]) -> Any:
-    """What the words behind an option mean; None if argparse must look at them."""
+    """An option's value from the words behind it; None if argparse must look at them."""
     if "action" in settings:
         return None if words else True
     nargs = settings.get("nargs")
@@ -297,3 +251,13 @@ def parser() -> ArgumentParser:
             (one_of if (names, settings) in TESTS else group).add_argument(*names, **settings)
     whole.add_argument("--version", "-V", action="version", version=f"%(prog)s {__version__}")
     return whole
+
+
+def args_to_dict(args: Any, prefix: str, strip_prefix: bool = False) -> dict[str, Any]:
+    """The options whose names begin with `prefix` and an underscore."""
+    prefix += "_"
+    return {
+        name.replace(prefix, "") if strip_prefix else name: value
+        for name, value in vars(args).items()
+        if name.startswith(prefix)
+    }

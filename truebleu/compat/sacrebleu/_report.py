@@ -1,8 +1,6 @@
-"""What sacreBLEU prints of scores: lines, JSON, tables, and the scores of parts of test sets."""
+"""Scores as sacreBLEU prints them: lines, JSON, tables, and the scores of parts of test sets."""
 
 from __future__ import annotations
-
-from ._subsets import COUNTRY, filter_subset, get_available_origlangs, get_available_subsets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +25,7 @@ class Color:
 
     @staticmethod
     def format(msg: str, color: str) -> str:
-        """The message in a colour ("red", "lightblue_ex"), if colours are wanted and it is one."""
+        """The message in a colour ("red", "lightblue_ex"), if colours are enabled and it is one."""
         number = COLOURS.get(color.upper())
         if not Color.ENABLE_COLORS or number is None:
             return msg
@@ -35,7 +33,7 @@ class Color:
 
 
 def print_single_results(results: list[str], args: Any) -> None:
-    """Prints the scores of one system, one a metric, with their equals signs below one another."""
+    """Prints the scores of one system, one per metric, with their equals signs aligned."""
     if args.format == "json":
         print("[\n" + ",\n".join(results) + "\n]" if len(results) > 1 else results[0])
         return
@@ -45,17 +43,10 @@ def print_single_results(results: list[str], args: Any) -> None:
         interval = re.compile(r"\(μ = [0-9.]+ ± [0-9.]+\)")
         for number, line in enumerate(results):
             results[number] = interval.sub(lambda found: Color.format(found[0], "cyan"), line)
-    if len(results) == 1:
-        print(results[0])
-        return
-    named = [line for line in results if "=" in line]
-    for line in results:
-        if "=" not in line:
-            print(line)
-    # The space before the sign belongs to the right.
-    widths = [line.index("=") - 1 for line in named]
-    for line, width in zip(named, widths, strict=True):
-        print(f"{line[:width]:>{max(widths)}}{line[width:]}")
+    split = [line.partition(" =") for line in results]
+    widest = max(len(name) for name, _, _ in split)
+    for name, sign, score in split:
+        print(f"{name:>{widest}}{sign}{score}" if sign else name)
 
 
 def _format_score_lines(
@@ -65,7 +56,7 @@ def _format_score_lines(
 ) -> dict[str, list[str]]:
     """Results as cells of a table: the score, its interval, the p-value.
 
-    The names of the metrics say so, from the first on that has intervals.
+    The names of metrics mention intervals, from the first metric on that has them.
     """
     table = {"System": scores["System"]}
     has_intervals = False
@@ -97,7 +88,7 @@ def _p_value(p: float) -> str:
 def print_results_table(
     results: Mapping[str, Any], signatures: Mapping[str, str], args: Any
 ) -> None:
-    """Prints the scores of several systems, what was tested, and the signatures."""
+    """Prints the scores of several systems, an explanation of the test, and the signatures."""
     if args.format == "json":
         print(_as_json(results))
         return
@@ -119,22 +110,20 @@ def print_results_table(
 def _as_json(results: Mapping[str, Any]) -> str:
     import json
 
+    names = ["system", *list(results)[1:]]
     rows = [
         {
-            "system": system,
-            **{
-                name: cells[number] if isinstance(cells[number], str) else vars(cells[number])
-                for name, cells in list(results.items())[1:]
-            },
+            name: cell if isinstance(cell, str) else vars(cell)
+            for name, cell in zip(names, row, strict=True)
         }
-        for number, system in enumerate(results["System"])
+        for row in zip(*results.values(), strict=True)
     ]
     # The numbers may be NumPy's, of which JSON knows only those of double precision.
     return json.dumps(rows, indent=4, default=float)
 
 
 def _coloured_baseline(cells: Mapping[str, list[str]]) -> str:
-    """Colours the row of the baseline, if the first row is one, and gives the baseline's name."""
+    """Colours the baseline's row, if the first row is one, and returns the baseline's name."""
     name = cells["System"][0]
     if not name.startswith("Baseline:"):
         return ""
@@ -144,7 +133,7 @@ def _coloured_baseline(cells: Mapping[str, list[str]]) -> str:
 
 
 def _explain_test(baseline_name: str, args: Any) -> None:
-    """Prints what the test did, and what one may conclude."""
+    """Prints an explanation of the test, and of what follows from it."""
     if args.paired_bs:
         test, count = "bootstrap resampling", f"{args.paired_bs_n} resampling trials"
         given = "Actual system score / bootstrap estimated true mean / 95% CI are provided"
@@ -186,41 +175,35 @@ def print_subset_results(
     args: Any,
 ) -> None:
     """Prints one system's scores on parts of test sets, by original language and by domain."""
-    languages = (
-        [args.origlang] if args.origlang else get_available_origlangs(args.test_set, args.langpair)
-    )
+    from ._subsets import filter_subset, get_available_origlangs, get_available_subsets
+
+    segments = (args.test_set, args.langpair)
+    languages = [args.origlang] if args.origlang else get_available_origlangs(*segments)
     if not languages:
         print("No subset information found. Consider using --origlang argument.")
         return
-    domains = (
-        get_available_subsets(args.test_set, args.langpair)
-        if args.subset is None
-        else [args.subset]
-    )
-    results: dict[str, list[tuple[int, Any]]] = {}
+    domains = get_available_subsets(*segments) if args.subset is None else [args.subset]
+    rows: list[tuple[str, int, Any]] = []
     for language in languages:
         for domain in (None, *domains):
-            streams = filter_subset(
-                [full_system, *full_refs], args.test_set, args.langpair, language, domain
-            )
+            streams = filter_subset([full_system, *full_refs], *segments, language, domain)
             system, *references = map(list, streams)
             if system:
-                scores = [metric.corpus_score(system, references) for metric in metrics.values()]
                 part = f"origlang={language}{_of_domain(domain)}"
-                results.setdefault(part, []).extend((len(system), score) for score in scores)
-    width = max(map(len, results), default=0) + 1
-    named = max((len(score.name) for scores in results.values() for _, score in scores), default=0)
-    for part, scores in results.items():
+                scores = [metric.corpus_score(system, references) for metric in metrics.values()]
+                rows += [(part, len(system), score) for score in scores]
+    width = max((len(part) for part, _, _ in rows), default=0) + 1
+    named = max((len(score.name) for _, _, score in rows), default=0)
+    for part, count, score in rows:
         label = Color.format(f"{part:<{width}}", "yellow")
-        for count, score in scores:
-            number = f"{score.score:.{args.width}f}"
-            print(f"{label}: sentences={count:<6} {score.name:<{named}} = {number}")
+        number = f"{score.score:.{args.width}f}"
+        print(f"{label}: sentences={count:<6} {score.name:<{named}} = {number}")
 
 
 def _of_domain(domain: str | None) -> str:
-    """What a part of a test set is called behind its language."""
+    """The name of a part of a test set behind its language."""
     if domain is None:
         return " domain=ALL"
-    if domain.startswith(COUNTRY):
-        return f" country={domain.removeprefix(COUNTRY)}"
+    if domain.startswith("country:"):
+        return f" country={domain.removeprefix('country:')}"
     return f" domain={domain}"

@@ -1,7 +1,7 @@
 """Tables of scores, with lines of box-drawing characters or for LaTeX's booktabs.
 
-They are those that tabulate 0.9 and 0.10 draw for sacreBLEU, to the character: what looks like a
-number is read as one and written anew, the names of systems included.
+They are those that tabulate 0.9 and 0.10 draw for sacreBLEU, to the character: cells that look like
+numbers are reformatted, the names of systems included.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-# Terminals' colours, and links, of which the text stays.
+# Terminals' colours; and links, whose text stays.
 ANSI = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\]8;(?:\w+=\w+:?)*;[^\x1b]+\x1b\\([^\x1b]+)\x1b\]8;;\x1b\\"
 )
@@ -20,7 +20,7 @@ ANSI = re.compile(
 # 1,234 and 1,234.5
 THOUSANDS = re.compile(r"(?:[+-]?[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]*)?|\.[0-9]+)\n?")
 
-# How wide a header is at least wider than its text.
+# The least difference between the width of a header and that of its text.
 ROOM = 2
 
 LATEX = str.maketrans(
@@ -89,7 +89,7 @@ def _texts(columns: Mapping[str, Sequence[str]]) -> Iterable[str]:
 def _laid_out(
     columns: Mapping[str, Sequence[str]], digits: int, split: Callable[[str], list[str]]
 ) -> tuple[list[Cell], list[tuple[Cell, ...]], list[int]]:
-    """The header, the rows and the widths: the first column to the right, the others centred."""
+    """Header, rows and widths: the first column aligned to the right, the others centred."""
     coloured = any(ANSI.search(text) for text in _texts(columns))
     seen = _without_colours if coloured else str
     header, body, widths = [], [], []
@@ -114,32 +114,27 @@ def _without_colours(text: str) -> str:
 
 
 def _formatted(cells: Sequence[str], form: str, *, coloured: bool) -> list[str]:
-    """The cells; written anew if all are numbers and one has a point."""
+    """The cells; reformatted if all are numbers and one has a point."""
     kinds = {_kind(_without_colours(cell)) for cell in cells}
-    if max(kinds, default=STRING) != NUMBER:
+    if max(kinds, default=TEXT) != NUMBER:
         return list(cells)
     return [_number(cell, form, coloured=coloured) for cell in cells]
 
 
-NOTHING, TRUTH, INTEGER, NUMBER, STRING = range(5)
+# Integers, truth values and nothing; other numbers; everything else.
+INTEGER, NUMBER, TEXT = range(3)
 
 
 def _kind(text: str) -> int:
-    """What a cell looks like. The largest of a column's is the column's."""
-    if not text:
-        return NOTHING
-    if text in ("True", "False"):
-        return TRUTH
+    """The kind of a cell, by its looks. The largest of a column's is the column's."""
     thousands = THOUSANDS.fullmatch(text) is not None
-    if _reads(int, text) or (thousands and "." not in text):
+    if text in ("", "True", "False") or _reads(int, text) or (thousands and "." not in text):
         return INTEGER
-    if thousands or (_reads(float, text) and _is_meant(text)):
-        return NUMBER
-    return STRING
+    return NUMBER if thousands or (_reads(float, text) and _is_said(text)) else TEXT
 
 
-def _is_meant(text: str) -> bool:
-    """Whether an infinity is not just a number too large."""
+def _is_said(text: str) -> bool:
+    """False for an infinity that is just a number too large."""
     finite = abs(float(text)) < float("inf")
     return finite or text.lower() in ("inf", "-inf", "nan")
 
@@ -153,7 +148,7 @@ def _reads(kind: Callable[[str], object], text: str) -> bool:
 
 
 def _number(cell: str, form: str, *, coloured: bool) -> str:
-    """A number written anew; as it is if it cannot be read."""
+    """A number reformatted; as it is if it cannot be read."""
     if not cell:
         return cell
     raw = _without_colours(cell) if coloured else cell.replace(",", "")
@@ -165,7 +160,7 @@ def _number(cell: str, form: str, *, coloured: bool) -> str:
 
 
 def _rule(characters: str, widths: Sequence[int]) -> str:
-    """A line between rows: its start, what fills it, what crosses it, its end."""
+    """A line between rows, from the characters for its start, filling, crossings and end."""
     start, fill, cross, end = tuple(characters)
     return start + cross.join(fill * (width + 2) for width in widths) + end
 

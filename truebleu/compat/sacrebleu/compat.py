@@ -13,31 +13,33 @@ from .metrics import bleu as _bleu
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, TypeVar
 
     from .metrics import BLEUScore, CHRFScore, TERScore
 
+    M = TypeVar("M", BLEU, CHRF, TER)
     Lines = Sequence[str]
     References = Sequence[Sequence[str]]
 
-# As many metrics are kept; a program has two or three.
+# The number of metrics that are kept; a program has two or three.
 _KEPT = 64
 
 
 @lru_cache(_KEPT, typed=True)
-def _kept(metric: Callable[..., Any], _tokenizers: object, **parameters: Any) -> Any:
-    return metric(**parameters)
+def _kept(metric: Callable[..., Any], _tokenizers: object, *parameters: Any) -> Any:
+    return metric(*parameters)
 
 
-def _metric(metric: Callable[..., Any], **parameters: Any) -> Any:
-    """A metric with these parameters, the same as before if there is one.
+def _metric(metric: type[M], *parameters: Any) -> M:
+    """A metric with these parameters, in the order of its class; made once.
 
-    Programs replace `metrics.bleu._get_tokenizer`; from then on, metrics are others.
+    Programs replace `metrics.bleu._get_tokenizer`; from then on, other metrics are made.
     """
     try:
-        return _kept(metric, _bleu._get_tokenizer, **parameters)
+        made: M = _kept(metric, _bleu._get_tokenizer, *parameters)
     except TypeError:  # a parameter that cannot be hashed, or one that the metric refuses
-        return metric(**parameters)
+        return metric(*parameters)
+    return made
 
 
 def corpus_bleu(
@@ -51,17 +53,9 @@ def corpus_bleu(
     use_effective_order: bool = False,
 ) -> BLEUScore:
     """The BLEU of a corpus: n strings, and a stream of n for each reference."""
-    metric = _metric(
-        BLEU,
-        lowercase=lowercase,
-        force=force,
-        tokenize=tokenize,
-        smooth_method=smooth_method,
-        smooth_value=smooth_value,
-        effective_order=use_effective_order,
-    )
-    score: BLEUScore = metric.corpus_score(hypotheses, references)
-    return score
+    smoothing = (smooth_method, smooth_value, _bleu.MAX_NGRAM_ORDER, use_effective_order)
+    metric = _metric(BLEU, lowercase, force, tokenize, *smoothing)
+    return metric.corpus_score(hypotheses, references)
 
 
 def raw_corpus_bleu(
@@ -91,31 +85,9 @@ def sentence_bleu(
     use_effective_order: bool = True,
 ) -> BLEUScore:
     """The BLEU of one segment against its references."""
-    metric = _metric(
-        BLEU,
-        lowercase=lowercase,
-        force=False,
-        tokenize=tokenize,
-        smooth_method=smooth_method,
-        smooth_value=smooth_value,
-        effective_order=use_effective_order,
-    )
-    score: BLEUScore = metric.sentence_score(hypothesis, references)
-    return score
-
-
-def _chrf(
-    char_order: int, word_order: int, beta: int, remove_whitespace: bool, eps_smoothing: bool
-) -> CHRF:
-    metric: CHRF = _metric(
-        CHRF,
-        char_order=char_order,
-        word_order=word_order,
-        beta=beta,
-        whitespace=not remove_whitespace,
-        eps_smoothing=eps_smoothing,
-    )
-    return metric
+    smoothing = (smooth_method, smooth_value, _bleu.MAX_NGRAM_ORDER, use_effective_order)
+    metric = _metric(BLEU, lowercase, False, tokenize, *smoothing)
+    return metric.sentence_score(hypothesis, references)
 
 
 def corpus_chrf(
@@ -128,9 +100,9 @@ def corpus_chrf(
     eps_smoothing: bool = False,
 ) -> CHRFScore:
     """The chrF of a corpus: n strings, and a stream of n for each reference."""
-    metric = _chrf(char_order, word_order, beta, remove_whitespace, eps_smoothing)
-    score: CHRFScore = metric.corpus_score(hypotheses, references)
-    return score
+    orders = (char_order, word_order, beta)
+    metric = _metric(CHRF, *orders, False, not remove_whitespace, eps_smoothing)
+    return metric.corpus_score(hypotheses, references)
 
 
 def sentence_chrf(
@@ -143,20 +115,9 @@ def sentence_chrf(
     eps_smoothing: bool = False,
 ) -> CHRFScore:
     """The chrF of one segment against its references."""
-    metric = _chrf(char_order, word_order, beta, remove_whitespace, eps_smoothing)
-    score: CHRFScore = metric.sentence_score(hypothesis, references)
-    return score
-
-
-def _ter(normalized: bool, no_punct: bool, asian_support: bool, case_sensitive: bool) -> TER:
-    metric: TER = _metric(
-        TER,
-        normalized=normalized,
-        no_punct=no_punct,
-        asian_support=asian_support,
-        case_sensitive=case_sensitive,
-    )
-    return metric
+    orders = (char_order, word_order, beta)
+    metric = _metric(CHRF, *orders, False, not remove_whitespace, eps_smoothing)
+    return metric.sentence_score(hypothesis, references)
 
 
 def corpus_ter(
@@ -168,9 +129,8 @@ def corpus_ter(
     case_sensitive: bool = False,
 ) -> TERScore:
     """The TER of a corpus: n strings, and a stream of n for each reference."""
-    metric = _ter(normalized, no_punct, asian_support, case_sensitive)
-    score: TERScore = metric.corpus_score(hypotheses, references)
-    return score
+    metric = _metric(TER, normalized, no_punct, asian_support, case_sensitive)
+    return metric.corpus_score(hypotheses, references)
 
 
 def sentence_ter(
@@ -182,6 +142,5 @@ def sentence_ter(
     case_sensitive: bool = False,
 ) -> TERScore:
     """The TER of one segment against its references."""
-    metric = _ter(normalized, no_punct, asian_support, case_sensitive)
-    score: TERScore = metric.sentence_score(hypothesis, references)
-    return score
+    metric = _metric(TER, normalized, no_punct, asian_support, case_sensitive)
+    return metric.sentence_score(hypothesis, references)

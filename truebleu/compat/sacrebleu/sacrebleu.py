@@ -1,19 +1,22 @@
-"""sacreBLEU's command: every option of it, and what it prints."""
+"""sacreBLEU's command, with all of its options and outputs."""
 
 from __future__ import annotations
 
 import os
 import sys
 
+from ._files import read_lines, sanity_check_lengths, undecodable
 from ._messages import Command, TestSetError, logger
-from ._options import Options, read
+from ._options import Options, args_to_dict, read
 from ._report import Color, print_results_table, print_single_results, print_subset_results
+from .version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, NoReturn, TextIO
 
+    from .dataset import Dataset
     from .metrics.base import Metric
 
     # A list of segments for each system, or for each reference.
@@ -22,66 +25,68 @@ if TYPE_CHECKING:
 # The exit status where lines have the wrong number of columns.
 COLUMNS_DIFFER = 17
 
-# Where names of sacreBLEU's module of this name are that programs import from it.
-ELSEWHERE = {
-    "DATASETS": "dataset",
-    "METRICS": "metrics",
-    "VERSION": "version",
-    "args_to_dict": "utils",
-    "download_test_set": "utils",
-    "filter_subset": "utils",
-    "get_available_testsets": "utils",
-    "get_available_testsets_for_langpair": "utils",
-    "get_langpairs_for_testset": "utils",
-    "get_reference_files": "utils",
-    "print_test_set": "utils",
-    "sacrelogger": "utils",
-    "sanity_check_lengths": "utils",
-    "smart_open": "utils",
-}
+# The last two are for tokenizers that are not installed.
+PROBLEMS = (
+    *(TestSetError, OSError, ValueError, ArithmeticError, LookupError),
+    *(RuntimeError, ImportError),
+)
 
 
 def __getattr__(name: str) -> Any:
-    """What the command needs is imported when it needs it."""
-    if name in ELSEWHERE:
-        from importlib import import_module
+    """The names that programs import from sacreBLEU's module of this name, made when needed."""
+    if name == "METRICS":
+        from .metrics import METRICS
 
-        module = import_module(f".{ELSEWHERE[name]}", __package__)
-        return getattr(module, "__version__" if name == "VERSION" else name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        return METRICS
+    if name == "VERSION":
+        return __version__
+    if name.startswith("_"):  # the import system's
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from . import utils
+
+    return getattr(utils, name)
 
 
 def parse_args() -> Options:
-    """What this process's command line says."""
+    """The options on this process's command line."""
     return read(sys.argv[1:])
 
 
 def main() -> None:
     """Runs this process's command line. Ends the process where something is wrong."""
     streams = sys.stdout, sys.stderr
-    ending = ""
+    try:
+        problem = _problem()
+        # Only now is the memory free that the error held, which the message may need.
+        if problem is not None:
+            _fail(problem)
+    finally:
+        sys.stdout, sys.stderr = streams
+        if Command.ending:
+            sys.stdout.write(Command.ending)
+        Command.speaks, Command.ending = False, ""
+
+
+def _problem() -> str | None:
+    """Runs this process's command line, and returns what went wrong, if anything."""
     try:
         try:
             options = parse_args()
-            ending = _prepare(options)
+            _prepare(options)
             _run(options)
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read the output has seen enough. The original has this for all of Python.
+        # The reader of the output has closed it. The original does this for the whole process.
         _end_by("SIGPIPE")
-    except (TestSetError, OSError, ValueError, LookupError, RuntimeError, ImportError) as error:
-        _fail(str(error))
-    except MemoryError:
-        _fail("not enough memory")
     except KeyboardInterrupt:
         _end_by("SIGINT")
-    finally:
-        sys.stdout, sys.stderr = streams
-        if ending:
-            sys.stdout.write(ending)
-        Command.speaks = False
+    except MemoryError:
+        return "not enough memory"
+    except PROBLEMS as error:
+        return str(error).strip()
+    return None
 
 
 def _end_by(name: str) -> NoReturn:
@@ -95,24 +100,22 @@ def _end_by(name: str) -> NoReturn:
     sys.exit(1)
 
 
-def _prepare(options: Options) -> str:
-    """Sets up the output: its encoding, its colours, and how messages look.
-
-    Gives what a terminal is sent last, so that it is left without colours.
-    """
+def _prepare(options: Options) -> None:
+    """Sets up the output: its encoding, its colours, and the form of messages."""
     Command.speaks = not options.quiet
+    if sys.stdout is None:
+        raise OSError("standard output is closed")
     if hasattr(sys.stdout, "reconfigure"):
         # Names of files may have bytes that are no characters.
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     Color.ENABLE_COLORS = not (os.environ.get("NO_COLOR") or options.no_color)
-    if not Color.ENABLE_COLORS:
-        return ""
-    sys.stdout, sys.stderr = _for_reader(sys.stdout), _for_reader(sys.stderr)
-    return "\x1b[0m" if sys.stdout is not None and sys.stdout.isatty() else ""
+    if Color.ENABLE_COLORS:
+        Command.ending = "\x1b[0m" if sys.stdout.isatty() else ""
+        sys.stdout, sys.stderr = _for_reader(sys.stdout), _for_reader(sys.stderr)
 
 
 def _for_reader(stream: TextIO) -> Any:
-    """A stream that colours come out of only if it is a terminal."""
+    """A stream that passes colours on only if it is a terminal."""
     return stream if stream is None or stream.isatty() else _Colourless(stream)
 
 
@@ -135,7 +138,7 @@ class _Colourless:
 
 
 def _fail(*messages: str, status: int = 1) -> NoReturn:
-    """Says what is wrong, and ends the process."""
+    """Logs errors, and ends the process."""
     for message in messages:
         logger().error(message)
     sys.exit(status)
@@ -160,7 +163,9 @@ def _run(options: Options) -> None:
         _echo(options)
         return
     if options.width < 0:
-        _fail(f"--width {options.width}: a number of digits is meant, 0 or more")
+        _fail(f"--width {options.width}: expected a number of digits, 0 or more")
+    if "chrf" in options.metrics:
+        _check_orders(options)
     if options.langpair:
         from .utils import languages
 
@@ -168,62 +173,56 @@ def _run(options: Options) -> None:
     _score(options)
 
 
-def _test_sets(options: Options) -> list[str]:
-    return [] if options.test_set is None else options.test_set.split(",")
+def _check_orders(options: Options) -> None:
+    """Ends the process if chrF has nothing to count and the original would not go on either."""
+    orders = (options.chrf_char_order, options.chrf_word_order)
+    nothing = max(orders) <= 0 and not options.sentence_level
+    if nothing or (options.chrf_eps_smoothing and not sum(orders)):
+        _fail("--chrf-char-order {} and --chrf-word-order {}: no n-grams to count".format(*orders))
 
 
-def _check_test_sets(options: Options) -> None:
+def _datasets(options: Options) -> list[Dataset]:
+    """The test sets of -t. Ends the process if one is unknown."""
     from .dataset import DATASETS
 
-    for test_set in _test_sets(options):
-        if test_set not in DATASETS:
+    names = [] if options.test_set is None else options.test_set.split(",")
+    for name in names:
+        if name not in DATASETS:
             _fail(
-                f"Unknown test set {test_set!r}",
+                f"Unknown test set {name!r}",
                 "Please run with --list to see the available test sets.",
             )
+    return [DATASETS[name] for name in names]
 
 
 def _list(options: Options) -> None:
     """Prints the test sets, or the fields of one for each of its language pairs."""
+    from . import utils
     from .dataset import DATASETS
-    from .utils import (
-        get_available_testsets,
-        get_available_testsets_for_langpair,
-        get_langpairs_for_testset,
-    )
 
-    if options.test_set:
-        if options.langpair and options.test_set not in DATASETS:
-            _check_test_sets(options)
-        pairs = (
-            [options.langpair] if options.langpair else get_langpairs_for_testset(options.test_set)
-        )
-        for pair in pairs:
+    pair = options.langpair
+    if options.test_set and pair:
+        for dataset in _datasets(options):
+            print(f"{pair}: {', '.join(dataset.fieldnames(pair))}")
+    elif options.test_set:
+        for pair in utils.get_langpairs_for_testset(options.test_set):
             print(f"{pair}: {', '.join(DATASETS[options.test_set].fieldnames(pair))}")
-        return
-    if options.langpair:
-        print(f"The available test sets for {options.langpair} are:")
-        names = get_available_testsets_for_langpair(options.langpair)
     else:
-        names = get_available_testsets()
-        print("The available test sets are:")
-    for name in sorted(names):
-        print(f"{name:<30}: {(DATASETS[name].description or '').strip()}")
+        print(f"The available test sets{f' for {pair}' if pair else ''} are:")
+        names = utils.get_available_testsets_for_langpair(pair) if pair else DATASETS
+        for name in sorted(names):
+            print(f"{name:<30}: {(DATASETS[name].description or '').strip()}")
 
 
 def _cite(options: Options) -> None:
-    """Prints what to cite of test sets."""
-    from .dataset import DATASETS
-
+    """Prints the citations of test sets."""
     if not options.test_set:
         _fail("I need a test set (-t).")
-    _check_test_sets(options)
-    for test_set in _test_sets(options):
-        citation = DATASETS[test_set].citation
-        if citation is None:
-            logger().error(f"No citation found for {test_set}")
+    for dataset in _datasets(options):
+        if dataset.citation is None:
+            logger().error(f"No citation found for {dataset.name}")
         else:
-            print(citation)
+            print(dataset.citation)
 
 
 def _check_references(options: Options) -> None:
@@ -247,7 +246,7 @@ def _check_references(options: Options) -> None:
                 str(get_available_testsets()),
             )
         return
-    _check_test_sets(options)
+    datasets = _datasets(options)
     if options.refs:
         _fail("I need exactly one of (a) a predefined test set (-t) or (b) a list of references")
     if options.langpair is None:
@@ -255,15 +254,12 @@ def _check_references(options: Options) -> None:
             "I need a language pair (-l). "
             "Use --list to see available language pairs for this test set."
         )
-    from .utils import get_langpairs_for_testset
-
-    for test_set in _test_sets(options):
-        pairs = get_langpairs_for_testset(test_set)
-        if options.langpair not in pairs:
+    for dataset in datasets:
+        if options.langpair not in dataset.langpairs:
             _fail(
                 f"No such language pair {options.langpair!r}",
-                f"Available language pairs for {test_set!r} are:",
-                *(f" > {pair}" for pair in pairs),
+                f"Available language pairs for {dataset.name!r} are:",
+                *(f" > {pair}" for pair in dataset.langpairs),
             )
 
 
@@ -274,12 +270,14 @@ def _echo(options: Options) -> None:
     if options.langpair is None or options.test_set is None:
         logger().warning("--echo requires a test set (--t) and a language pair (-l)")
         sys.exit(1)
-    for test_set in _test_sets(options):
-        print_test_set(test_set, options.langpair, options.echo, options.origlang, options.subset)
+    for dataset in _datasets(options):
+        print_test_set(
+            dataset.name, options.langpair, options.echo, options.origlang, options.subset
+        )
 
 
 def _score(options: Options) -> None:
-    """Reads the text, and scores it in one of the ways that there are."""
+    """Reads the text, and scores it."""
     from . import _direct
 
     given = None
@@ -312,19 +310,27 @@ def _score(options: Options) -> None:
 
 def _references(options: Options) -> Streams:
     """The references; those of several test sets one after the other."""
-    if options.test_set is not None and options.bleu_tokenize == "none":
-        logger().warning(
-            "You are turning off BLEU's internal tokenizer "
-            "presumably to supply your own tokenized files."
-        )
-        logger().warning("Published numbers will not be comparable to other papers.")
-    files = [options.refs] if options.test_set is None else list(_files_of_test_sets(options))
+    files = [options.refs]
+    if options.test_set is not None:
+        if options.bleu_tokenize == "none":
+            logger().warning(
+                "You are turning off BLEU's internal tokenizer "
+                "presumably to supply your own tokenized files."
+            )
+            logger().warning("Published numbers will not be comparable to other papers.")
+        datasets = _datasets(options)
+        files = [dataset.get_reference_files(options.langpair) for dataset in datasets]
+        for dataset, paths in zip(datasets, files, strict=True):
+            if not paths:
+                logger().warning(
+                    f"No references found for test set {dataset.name}/{options.langpair}."
+                )
     streams: Streams = [[] for _ in range(max(len(files[0]), options.num_refs))]
     for paths in files:
         if len(paths) > len(streams):
             _fail(
                 f"{options.test_set}: {len(files[0])} references in the first test set "
-                f"and {len(paths)} in another; test sets with as many references are meant"
+                f"and {len(paths)} in another; expected the same number in all"
             )
         for stream, path in zip(streams, paths, strict=False):
             lines = _lines(path, options.encoding)
@@ -333,16 +339,6 @@ def _references(options: Options) -> Streams:
             else:
                 _split_columns(lines, streams, options.num_refs)
     return streams
-
-
-def _files_of_test_sets(options: Options) -> Iterator[Sequence[str]]:
-    from .utils import get_reference_files
-
-    for test_set in _test_sets(options):
-        paths = get_reference_files(test_set, options.langpair)
-        if not paths:
-            logger().warning(f"No references found for test set {test_set}/{options.langpair}.")
-        yield paths
 
 
 def _split_columns(lines: Iterator[str], streams: Streams, count: int) -> None:
@@ -360,44 +356,24 @@ def _split_columns(lines: Iterator[str], streams: Streams, count: int) -> None:
 
 def _lines(path: str, encoding: str) -> Iterator[str]:
     """The lines of a file, without white space at their ends."""
-    from .utils import smart_open
-
-    broken: tuple[type[Exception], ...] = ()
-    if path.endswith(".gz"):
-        import zlib
-
-        broken = (EOFError, zlib.error)
-    try:
-        with smart_open(path, encoding=encoding) as file:
-            for line in file:
-                yield line.rstrip()
-    except UnicodeDecodeError as error:
-        raise ValueError(_undecodable(path, error)) from None
-    except broken as error:
-        raise ValueError(f"{path} cannot be read: {error}") from error
-
-
-def _undecodable(name: str, error: UnicodeDecodeError) -> str:
-    byte = error.object[error.start]
-    return f"{name}: byte 0x{byte:02x} is not {error.encoding}; name the text's encoding with -e"
+    return (line.rstrip() for line in read_lines(path, encoding))
 
 
 def _systems(options: Options, given: Streams | None) -> tuple[Streams, list[str]]:
     """The outputs of systems, and the systems' names.
 
-    given: what standard input said, if it was read.
+    given: the systems on standard input, if it was read.
     """
-    is_paired = options.paired_ar or options.paired_bs
     if options.input is None:
         systems = _systems_of_standard_input(options.encoding) if given is None else given
         names = [f"System {number + 1}" for number in range(len(systems))]
-        if is_paired:
+        if options.is_paired:
             names = ["Baseline", *names[:-1]]
         return systems, names
     systems, names = [], []
     for path in options.input:
         if path in names:
-            if is_paired and path == names[0]:
+            if options.is_paired and path == names[0]:
                 logger().info(f"Ignoring {path!r} as it was also given as the baseline.")
                 continue
             _fail(
@@ -406,13 +382,13 @@ def _systems(options: Options, given: Streams | None) -> tuple[Streams, list[str
             )
         systems.append(list(_lines(path, options.encoding)))
         names.append(path)
-    if is_paired and names:
+    if options.is_paired and names:
         names[0] = f"Baseline: {names[0]}"
     return systems, names
 
 
 def _systems_of_standard_input(encoding: str) -> Streams:
-    """The columns of standard input, a system each; the first line says how many there are."""
+    """The columns of standard input, one per system; the first line says how many there are."""
     import io
 
     if sys.stdin is None:
@@ -430,54 +406,38 @@ def _systems_of_standard_input(encoding: str) -> Streams:
                 )
             for system, text in zip(systems, fields, strict=True):
                 system.append(text.rstrip())
-    except UnicodeDecodeError as error:
-        raise ValueError(_undecodable("standard input", error)) from None
+    except UnicodeError as error:
+        raise undecodable("standard input", error) from None
     finally:
         lines.detach()
     return systems
 
 
 def _check_systems(options: Options, count: int) -> None:
-    """Ends the process if what is wanted cannot be done with so many systems."""
-    is_paired = options.paired_ar or options.paired_bs
-    special = options.sentence_level or options.detail
+    """Ends the process if the options do not fit so many systems."""
+    special = options.is_paired or options.sentence_level or options.detail
     if options.sentence_level:
         if count > 1:
             _fail("Only one system can be evaluated in sentence-level mode.")
-        if options.confidence or is_paired:
+        if options.confidence or options.is_paired:
             _fail("Statistical tests are unavailable in sentence-level mode.")
         options.bleu_effective_order = True
-    if is_paired and count == 1:
+    if options.is_paired and count == 1:
         _fail("Paired tests require multiple input systems given to --input (-i).")
     if count > 1 and options.confidence:
         _fail("Use paired tests (--paired) for multiple systems.")
-    if not count and (options.format != "json" or is_paired or special):
+    if not count and (options.format != "json" or special):
         _fail("--input (-i) names no system")
-    seed = os.environ.get("SACREBLEU_SEED", "none")
-    if (options.confidence or is_paired) and not _is_seed(seed):
-        _fail(f"SACREBLEU_SEED is {seed!r}; an integer, 0 or more, or 'none' is meant")
-
-
-def _is_seed(text: str) -> bool:
-    try:
-        return text.lower() == "none" or int(text) >= 0
-    except ValueError:
-        return False
 
 
 def _filtered(options: Options, systems: Streams, references: Streams) -> tuple[Streams, Streams]:
-    """The segments that are wanted. Ends the process if there are none, or too few of some."""
-    from .utils import filter_subset, sanity_check_lengths
+    """The selected segments. Ends the process if there are none, or too few of some."""
+    if options.origlang is not None or options.subset is not None:
+        from ._subsets import filter_subset
 
-    streams = filter_subset(
-        [*systems, *references],
-        options.test_set,
-        options.langpair,
-        options.origlang,
-        options.subset,
-    )
-    kept = list(map(list, streams))
-    systems, references = kept[: len(systems)], kept[len(systems) :]
+        part = (options.test_set, options.langpair, options.origlang, options.subset)
+        kept = list(map(list, filter_subset([*systems, *references], *part)))
+        systems, references = kept[: len(systems)], kept[len(systems) :]
     for system in systems:
         if not system:
             message = f"Test set {options.test_set!r} contains no sentence"
@@ -492,10 +452,9 @@ def _filtered(options: Options, systems: Streams, references: Streams) -> tuple[
     return systems, references
 
 
-def _metrics(options: Options, references: Streams) -> dict[str, Metric]:
+def _metrics(options: Options, references: Streams) -> dict[str, Metric[Any]]:
     """The metrics by their names, in the order of the options."""
     from .metrics import METRICS
-    from .utils import args_to_dict
 
     metrics = {}
     for name in map(str.upper, options.metrics):
@@ -505,7 +464,7 @@ def _metrics(options: Options, references: Streams) -> dict[str, Metric]:
 
 
 def _print_segments(
-    options: Options, metrics: dict[str, Metric], system: list[str], references: Streams
+    options: Options, metrics: dict[str, Metric[Any]], system: list[str], references: Streams
 ) -> None:
     (metric,) = metrics.values()
     for hypothesis, *of_segment in zip(system, *references, strict=True):
@@ -514,7 +473,7 @@ def _print_segments(
         print(score.format(options.width, options.score_only, signature))
 
 
-def _print_one_system(options: Options, metrics: dict[str, Metric], system: list[str]) -> None:
+def _print_one_system(options: Options, metrics: dict[str, Metric[Any]], system: list[str]) -> None:
     is_json = options.format == "json"
     lines = []
     for name in sorted(metrics):
@@ -527,11 +486,11 @@ def _print_one_system(options: Options, metrics: dict[str, Metric], system: list
 
 
 def _print_systems(
-    options: Options, metrics: dict[str, Metric], systems: list[tuple[str, Sequence[str]]]
+    options: Options, metrics: dict[str, Metric[Any]], systems: list[tuple[str, Sequence[str]]]
 ) -> None:
-    """Prints a table of several systems, tested against the first if that is wanted."""
+    """Prints a table of several systems, with tests against the first if asked for."""
     logger().info(f"Found {len(systems)} systems.")
-    if options.paired_ar or options.paired_bs:
+    if options.is_paired:
         from .significance import PairedTest
 
         test = PairedTest(

@@ -1,140 +1,62 @@
 """sacreBLEU's helpers: reading files, finding test sets, small arithmetic, printing."""
 
+# ruff: noqa: PLC0414 (an alias marks a name that programs import from here)
 from __future__ import annotations
 
-import os
 import sys
 from math import log
 
-from ._download import download_file, extract_tarball, get_md5sum
+from . import dataset as _sets
+from ._download import download_file as download_file
+from ._download import extract_tarball as extract_tarball
+from ._download import get_md5sum as get_md5sum
+from ._files import SACREBLEU_DIR as SACREBLEU_DIR
+from ._files import USERHOME as USERHOME
+from ._files import read_lines
+from ._files import sanity_check_lengths as sanity_check_lengths
+from ._files import smart_open as smart_open
 from ._messages import TestSetError, logger
-from ._report import (
-    Color,
-    _format_score_lines,
-    print_results_table,
-    print_single_results,
-    print_subset_results,
-)
-from ._subsets import filter_subset, get_available_origlangs, get_available_subsets
+from ._options import args_to_dict as args_to_dict
+from ._report import Color as Color
+from ._report import _format_score_lines as _format_score_lines
+from ._report import print_results_table as print_results_table
+from ._report import print_single_results as print_single_results
+from ._report import print_subset_results as print_subset_results
+from ._subsets import filter_subset as filter_subset
+from ._subsets import get_available_origlangs as get_available_origlangs
+from ._subsets import get_available_subsets as get_available_subsets
+from .metrics.helpers import sum_of_lists as sum_of_lists
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import logging
     from collections.abc import Iterable, Sequence
-    from typing import IO, Any
+    from typing import Any
 
-    from .dataset import DATASETS, SUBSETS, Dataset
+    from .dataset import DATASETS as DATASETS
+    from .dataset import SUBSETS as SUBSETS
 
     sacrelogger: logging.Logger
 
-__all__ = [
-    "DATASETS",
-    "SACREBLEU_DIR",
-    "SUBSETS",
-    "USERHOME",
-    "Color",
-    "_format_score_lines",
-    "args_to_dict",
-    "download_file",
-    "download_test_set",
-    "extract_tarball",
-    "filter_subset",
-    "get_available_origlangs",
-    "get_available_subsets",
-    "get_available_testsets",
-    "get_available_testsets_for_langpair",
-    "get_files",
-    "get_langpairs_for_testset",
-    "get_md5sum",
-    "get_reference_files",
-    "get_source_file",
-    "my_log",
-    "print_results_table",
-    "print_single_results",
-    "print_subset_results",
-    "print_test_set",
-    "sacrelogger",
-    "sanity_check_lengths",
-    "smart_open",
-    "sum_of_lists",
-]
-
-USERHOME = os.path.expanduser("~")
-# Where test sets and tokenizers' models are kept.
-SACREBLEU_DIR = os.environ.get("SACREBLEU", os.path.join(USERHOME, ".sacrebleu"))
-
 
 def __getattr__(name: str) -> Any:
-    """What takes long to make is made when it is asked for."""
+    """Names whose values take long to make, made when they are first used."""
     if name in ("DATASETS", "SUBSETS"):
-        from . import dataset
-
-        return getattr(dataset, name)
+        return getattr(_sets, name)
     if name == "sacrelogger":
         return logger()
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
-def smart_open(file: str, mode: str = "rt", encoding: str = "utf-8") -> IO[Any]:
-    """A text file, decompressed if its name ends in .gz; lines end at newlines only."""
-    if file.endswith(".gz"):
-        import gzip
-
-        return gzip.open(file, mode, encoding=encoding, newline="\n")  # type: ignore[return-value]
-    return open(file, mode=mode, encoding=encoding, newline="\n")
-
-
 def my_log(num: float) -> float:
-    """The natural logarithm; of 0 a number so low that its exponential is 0."""
+    """The natural logarithm; for 0 a number so low that its exponential is 0."""
     return -9999999999 if num == 0.0 else log(num)
 
 
-def sum_of_lists(lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
-    """The sum of rows of numbers of one kind, added one after the other."""
-    if len(lists) == 1:
-        return lists[0]
-    # Not sum(): since Python 3.12 it adds floats with compensation.
-    total = [type(lists[0][0])(0.0)] * len(lists[0])
-    for row in lists:
-        total = [before + row[i] for i, before in enumerate(total)]
-    return total
-
-
-def args_to_dict(args: Any, prefix: str, strip_prefix: bool = False) -> dict[str, Any]:
-    """The options whose names begin with `prefix` and an underscore."""
-    prefix += "_"
-    return {
-        name.replace(prefix, "") if strip_prefix else name: value
-        for name, value in vars(args).items()
-        if name.startswith(prefix)
-    }
-
-
-def sanity_check_lengths(
-    system: Sequence[str], refs: Sequence[Sequence[str]], test_set: str | None = None
-) -> None:
-    """Ends the process, with the reason logged, unless all have the same number of segments."""
-    if all(len(references) == len(system) for references in refs):
-        return
-    say = logger().error
-    say("System and reference streams have different lengths.")
-    if test_set:
-        say(
-            "This could be an issue with your system output "
-            "or with sacreBLEU's reference database if -t is given."
-        )
-        say("For the latter, try cleaning out the cache by typing:\n")
-        say(f"  rm -r {SACREBLEU_DIR}/{test_set}\n")
-        say("The test sets will be re-downloaded the next time you run sacreBLEU.")
-    sys.exit(1)
-
-
-def _dataset(test_set: str) -> Dataset:
-    from .dataset import DATASETS
-
-    if test_set not in DATASETS:
+def _dataset(test_set: str) -> _sets.Dataset:
+    if test_set not in _sets.DATASETS:
         raise TestSetError(f"No such test set {test_set}")
-    return DATASETS[test_set]
+    return _sets.DATASETS[test_set]
 
 
 def get_source_file(test_set: str, langpair: str) -> str:
@@ -148,38 +70,30 @@ def get_reference_files(test_set: str, langpair: str) -> list[str]:
 
 
 def get_files(test_set: str, langpair: str | None) -> list[str]:
-    """The paths of all fields of a test set: the source, the references, and what else it has."""
+    """The paths of all fields of a test set: the source, the references and any others."""
     return _dataset(test_set).get_files(langpair)
 
 
 def download_test_set(test_set: str, langpair: str | None = None) -> list[str]:
-    """Downloads a test set, and gives the paths of its files."""
+    """Downloads a test set, and returns the paths of its files."""
     return _dataset(test_set).get_files(langpair)
 
 
 def get_langpairs_for_testset(testset: str) -> list[str]:
     """The language pairs of a test set; none if there is no such test set."""
-    from .dataset import DATASETS
-
-    return list(DATASETS[testset].langpairs) if testset in DATASETS else []
+    return list(_sets.DATASETS[testset].langpairs) if testset in _sets.DATASETS else []
 
 
 def get_available_testsets() -> list[str]:
     """The names of all test sets, the newest first."""
-    from .dataset import DATASETS
-
-    return sorted(DATASETS, reverse=True)
+    return sorted(_sets.DATASETS, reverse=True)
 
 
 def get_available_testsets_for_langpair(langpair: str) -> list[str]:
     """The names of the test sets that have a language pair, in either direction."""
-    from .dataset import DATASETS
-
     source, target = languages(langpair)
-    either = (f"{source}-{target}", f"{target}-{source}")
-    return [
-        each.name for each in DATASETS.values() if any(pair in each.langpairs for pair in either)
-    ]
+    either = {f"{source}-{target}", f"{target}-{source}"}
+    return [each.name for each in _sets.DATASETS.values() if either & each.langpairs.keys()]
 
 
 def languages(langpair: str) -> tuple[str, str]:
@@ -201,7 +115,7 @@ def print_test_set(
     origlang: str | None = None,
     subset: str | None = None,
 ) -> None:
-    """Prints fields of a test set, a line a segment, with tabs between fields.
+    """Prints fields of a test set, one line per segment, with tabs between fields.
 
     origlang: only segments of this original language; "non-" before it means all others.
     subset: only segments of documents whose annotation matches this regular expression.
@@ -219,17 +133,13 @@ def print_test_set(
     for field in requested_fields:
         if field not in names:
             _no_such_field(field, test_set, langpair, names)
-    opened = [smart_open(files[names.index(field)]) for field in requested_fields]
-    streams: Iterable[Iterable[str]] = opened
-    streams = filter_subset(streams, test_set, langpair, origlang, subset)
-    for lines in zip(*streams, strict=False):
+    fields = [read_lines(files[names.index(field)]) for field in requested_fields]
+    for lines in zip(*filter_subset(fields, test_set, langpair, origlang, subset), strict=False):
         print("\t".join(line.rstrip() for line in lines))
-    for file in opened:
-        file.close()
 
 
 def _first_reference(names: Iterable[str]) -> str:
-    """What `ref` means where references have names of their own."""
+    """The field that `ref` stands for where references have names of their own."""
     return min((name for name in names if name.startswith("ref")), default="ref")
 
 

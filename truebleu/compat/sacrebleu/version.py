@@ -1,14 +1,5 @@
 """The version of sacreBLEU that this package stands in for, in the names programs look for."""
 
-__all__ = [
-    "__commit_id__",
-    "__version__",
-    "__version_tuple__",
-    "commit_id",
-    "version",
-    "version_tuple",
-]
-
 __version__ = version = "2.6.0"
 __version_tuple__ = version_tuple = (2, 6, 0)
 __commit_id__ = commit_id = None

@@ -1,7 +1,7 @@
-"""Test sets: which there are, where they come from, and how their files are read.
+"""Test sets: their catalogue, and the classes that read their files.
 
-`DATASETS` and `SUBSETS` are made of catalogue.json, which says whose work it is, when someone
-asks for them.
+`DATASETS` and `SUBSETS` are made of catalogue.json, which says whose work it is, when they are
+first used.
 """
 
 from __future__ import annotations
@@ -13,32 +13,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .base import Dataset
-    from .fake_sgml import FakeSGMLDataset, WMTAdditionDataset
-    from .iwslt_xml import IWSLTXMLDataset
-    from .plain_text import PlainTextDataset
-    from .tsv import TSVDataset
-    from .wmt_xml import WMTXMLDataset
+    from .base import Dataset as Dataset
+    from .fake_sgml import FakeSGMLDataset as FakeSGMLDataset
+    from .fake_sgml import WMTAdditionDataset as WMTAdditionDataset
+    from .iwslt_xml import IWSLTXMLDataset as IWSLTXMLDataset
+    from .plain_text import PlainTextDataset as PlainTextDataset
+    from .tsv import TSVDataset as TSVDataset
+    from .wmt_xml import WMTXMLDataset as WMTXMLDataset
 
     DATASETS: dict[str, Dataset]
     SUBSETS: dict[str, dict[str, str]]
     COUNTRIES: list[str]
     DOMAINS: list[str]
 
-__all__ = [
-    "COUNTRIES",
-    "DATASETS",
-    "DOMAINS",
-    "SUBSETS",
-    "Dataset",
-    "FakeSGMLDataset",
-    "IWSLTXMLDataset",
-    "PlainTextDataset",
-    "TSVDataset",
-    "WMTAdditionDataset",
-    "WMTXMLDataset",
-]
-
+# Each class, and its module.
 CLASSES = {
     "Dataset": "base",
     "FakeSGMLDataset": "fake_sgml",
@@ -82,7 +70,7 @@ def _datasets() -> dict[str, Dataset]:
 
 
 def __getattr__(name: str) -> Any:
-    """What takes long to make is made when it is asked for."""
+    """Names whose values take long to make, made when they are first used."""
     if name == "DATASETS":
         return _datasets()
     if name == "SUBSETS":

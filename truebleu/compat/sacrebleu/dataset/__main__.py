@@ -1,4 +1,4 @@
-"""`python -m truebleu.compat.sacrebleu.dataset`: the test sets as a table, or whether all is there.
+"""`python -m truebleu.compat.sacrebleu.dataset`: a table of the test sets, or a check of them.
 
 --dump prints a table in Markdown; --check downloads every archive and compares its sum.
 """
@@ -10,12 +10,12 @@ import sys
 
 from . import DATASETS
 
-# How wide the columns of the table are at least.
+# The least widths of the columns.
 NAME, DESCRIPTION = 30, 115
 
 
 def dump() -> None:
-    """Prints the names of the test sets and what they are."""
+    """Prints the names of the test sets and their descriptions."""
     print(f"| {'Dataset':<{NAME}} | {'Description':<{DESCRIPTION}} |")
     print(f"| {'-' * NAME} | {'-' * DESCRIPTION} |")
     for name, dataset in DATASETS.items():
@@ -24,7 +24,7 @@ def dump() -> None:
 
 
 def check() -> None:
-    """Downloads what the catalogue names, and says which sums are others."""
+    """Downloads all archives, and prints those whose sums differ from the catalogue's."""
     import urllib.request
     from hashlib import file_digest, md5
 

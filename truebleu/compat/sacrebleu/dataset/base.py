@@ -1,13 +1,13 @@
-"""What every kind of test set shares: where its files are, and how they come there."""
+"""The base of every kind of test set: the places of its files, and their download."""
 
 from __future__ import annotations
 
 import os
-from abc import ABCMeta, abstractmethod
 
-from truebleu.files import WholeFile
+from truebleu.text.files import WholeFile
 
-from .. import utils
+from .._download import download_file
+from .._files import SACREBLEU_DIR, read_lines
 from .._messages import TestSetError
 
 TYPE_CHECKING = False
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
-    # The files of a language pair; or the file, and which references are meant.
+    # The files of a language pair; or the file, and which references to use.
     Files = list[str] | dict[str, Any]
 
 
-class Dataset(metaclass=ABCMeta):
+class Dataset:
     """A test set. It is downloaded when one of its files is asked for.
 
     name: "wmt17", "wmt21/systems".
     data, md5: the addresses of its archives and their sums.
-    langpairs: for each language pair the files inside the archives.
-    kwargs: refs, the references that are meant where files have several.
+    langpairs: the files inside the archives for each language pair.
+    kwargs: refs, the references to use where files have several.
 
-    Its files lie in $SACREBLEU/<name>: in `raw` as they were downloaded, beside that as text, a
-    file a field, a line a segment.
+    Its files lie in $SACREBLEU/<name>: as they were downloaded in `raw`, beside that as text, one
+    file per field, one line per segment.
     """
 
     def __init__(
@@ -48,16 +48,16 @@ class Dataset(metaclass=ABCMeta):
         self.md5 = md5
         self.langpairs: Mapping[str, Files] = {} if langpairs is None else langpairs
         self.kwargs = kwargs
-        self._outdir = os.path.join(utils.SACREBLEU_DIR, name)
+        self._outdir = os.path.join(SACREBLEU_DIR, name)
         self._rawdir = os.path.join(self._outdir, "raw")
 
     def maybe_download(self) -> None:
-        """Downloads and unpacks those archives that are not there."""
+        """Downloads and unpacks missing archives."""
         os.makedirs(self._rawdir, exist_ok=True)
         for number, address in enumerate(self.data or ()):
             archive = os.path.join(self._rawdir, self._get_tarball_filename(address))
             md5 = self.md5[number] if self.md5 else None
-            utils.download_file(address, archive, extract_to=self._rawdir, expected_md5=md5)
+            download_file(address, archive, extract_to=self._rawdir, expected_md5=md5)
 
     @staticmethod
     def _clean(s: str) -> str:
@@ -74,7 +74,7 @@ class Dataset(metaclass=ABCMeta):
         return self.name.replace("/", "_")
 
     def _get_txt_file_path(self, langpair: str, fieldname: str) -> str:
-        """Where the text of a field is. Windows has no colons in names of files."""
+        """The path of a field's text. Windows has no colons in names of files."""
         field = fieldname.replace(":", "-")
         return os.path.join(self._outdir, f"{self._file_name}.{langpair}.{field}")
 
@@ -86,58 +86,51 @@ class Dataset(metaclass=ABCMeta):
             raise TestSetError(f"No such language pair {self.name}/{langpair}")
         return {langpair: self.langpairs[langpair]}
 
-    def raw_file(self, langpair: str) -> str:
-        """Where the file is, as it was downloaded, that says what documents there are."""
+    def raw_files(self, langpair: str) -> list[str]:
+        """The paths of the files of a language pair as they were downloaded."""
         files = self._get_langpair_metadata(langpair)[langpair]
-        return os.path.join(self._rawdir, files["path"] if isinstance(files, dict) else files[0])
+        names = [files["path"]] if isinstance(files, dict) else files
+        return [os.path.join(self._rawdir, name) for name in names]
 
-    @abstractmethod
     def process_to_text(self, langpair: str | None = None) -> None:
         """Makes the text of all fields of a language pair, of all pairs if none is named."""
+        self.maybe_download()
+        for pair in self._get_langpair_metadata(langpair):
+            for field, lines in self._texts(pair):
+                with WholeFile(self._get_txt_file_path(pair, field)) as file:
+                    file.writelines(f"{line}\n".encode() for line in lines)
 
-    def _write(self, langpair: str, field: str, lines: Iterable[str]) -> None:
-        """Writes the text of a field, whole or not at all."""
-        with WholeFile(self._get_txt_file_path(langpair, field)) as file:
-            file.writelines(f"{line}\n".encode() for line in lines)
+    def _texts(self, langpair: str) -> Iterator[tuple[str, Iterable[str]]]:
+        """The fields of a language pair, each with its text."""
+        raise NotImplementedError
 
     def fieldnames(self, langpair: str) -> list[str]:  # noqa: ARG002
-        """What there is of each segment: src, ref and perhaps more."""
+        """The fields of each segment: src, ref and perhaps more."""
         return ["src", "ref"]
 
     def __iter__(self, langpair: str) -> Iterator[tuple[str, ...]]:  # noqa: PLE0302
         """All fields of each segment: `dataset.__iter__("en-de")`."""
-        return self._rows(self.get_files(langpair))
+        return zip(*map(read_lines, self.get_files(langpair)), strict=False)
 
     def source(self, langpair: str) -> Iterator[str]:
         """The source segments."""
-        with utils.smart_open(self.get_source_file(langpair)) as file:
-            for line in file:
-                yield line.strip()
+        return (line.strip() for line in read_lines(self.get_source_file(langpair)))
 
     def references(self, langpair: str) -> Iterator[tuple[str, ...]]:
         """The references of each segment, with the newlines at their ends."""
-        return self._rows(self.get_reference_files(langpair))
-
-    @staticmethod
-    def _rows(paths: Iterable[str]) -> Iterator[tuple[str, ...]]:
-        files = [utils.smart_open(path) for path in paths]
-        try:
-            yield from zip(*files, strict=False)
-        finally:
-            for file in files:
-                file.close()
+        return zip(*map(read_lines, self.get_reference_files(langpair)), strict=False)
 
     def get_source_file(self, langpair: str) -> str:
-        """Where the source is."""
+        """The path of the source."""
         return self.get_files(langpair)[self.fieldnames(langpair).index("src")]
 
     def get_reference_files(self, langpair: str) -> list[str]:
-        """Where the references are."""
+        """The paths of the references."""
         fields = zip(self.fieldnames(langpair), self.get_files(langpair), strict=True)
         return [path for name, path in fields if name.startswith("ref")]
 
     def get_files(self, langpair: str | None) -> list[str]:
-        """Where the fields are, in the order of `fieldnames`. What is not there is made.
+        """The paths of the fields, in the order of `fieldnames`. Missing files are made.
 
         Without a language pair: of all pairs, one after the other.
         """

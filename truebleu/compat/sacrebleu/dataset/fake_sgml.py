@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 
+from .._files import read_lines
 from .._messages import TestSetError
-from ..utils import smart_open
 from .base import Dataset
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-# These files are no well-formed SGML or XML. They have a segment a line.
+# These files are not well-formed SGML or XML. They have one segment per line.
 SEGMENT = re.compile("<seg.*?>(.*)</seg>")
 
 
@@ -22,32 +21,26 @@ class FakeSGMLDataset(Dataset):
 
     def _segments(self, path: str) -> Iterator[str]:
         """The text of each segment."""
-        with smart_open(path) as lines:
-            for line in lines:
-                if line.startswith("<seg "):
-                    yield self._clean(SEGMENT.sub(r"\1", line))
+        for line in read_lines(path):
+            if line.startswith("<seg "):
+                yield self._clean(SEGMENT.sub(r"\1", line))
 
     def _annotations(self, path: str, name: str) -> Iterator[str]:
-        """An attribute of each segment's document; of the one before if the document has none."""
+        """An attribute of each segment's document, or else of the document before."""
         attribute = re.compile(f'{name}="(.*?)"')
         value = ""
-        with smart_open(path) as lines:
-            for line in lines:
-                if line.startswith("<doc ") and (found := attribute.search(line)):
-                    value = found[1]
-                elif line.startswith("<seg "):
-                    yield value
+        for line in read_lines(path):
+            if line.startswith("<doc ") and (found := attribute.search(line)):
+                value = found[1]
+            elif line.startswith("<seg "):
+                yield value
 
-    def process_to_text(self, langpair: str | None = None) -> None:
-        """Makes text of the segments and of what is said of their documents."""
-        self.maybe_download()
-        for pair, files in self._get_langpair_metadata(langpair).items():
-            paths = [os.path.join(self._rawdir, name) for name in files]
-            for number, field in enumerate(self.fieldnames(pair)):
-                if number < len(paths):
-                    self._write(pair, field, self._segments(paths[number]))
-                else:
-                    self._write(pair, field, self._annotations(paths[0], field))
+    def _texts(self, langpair: str) -> Iterator[tuple[str, Iterable[str]]]:
+        paths, fields = self.raw_files(langpair), self.fieldnames(langpair)
+        for path, field in zip(paths, fields, strict=False):
+            yield field, self._segments(path)
+        for field in fields[len(paths) :]:
+            yield field, self._annotations(paths[0], field)
 
     def fieldnames(self, langpair: str) -> list[str]:
         """src, ref or ref:0, ref:1 ..., and (not in WMT08) docid, genre, origlang."""
@@ -60,12 +53,9 @@ class FakeSGMLDataset(Dataset):
 
 
 class WMTAdditionDataset(FakeSGMLDataset):
-    """A WMT test set with references that others made, which may be plain text."""
+    """A WMT test set with references from elsewhere, which may be plain text."""
 
     def _segments(self, path: str) -> Iterator[str]:
         if path.endswith(".sgm"):
-            yield from super()._segments(path)
-            return
-        with smart_open(path) as lines:
-            for line in lines:
-                yield line.rstrip()
+            return super()._segments(path)
+        return (line.rstrip() for line in read_lines(path))

@@ -6,4 +6,4 @@ from .fake_sgml import FakeSGMLDataset
 
 
 class IWSLTXMLDataset(FakeSGMLDataset):
-    """A test set of IWSLT. Its files are read as WMT's old ones are."""
+    """A test set of IWSLT. Its files are read like WMT's old ones."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-
-from ..utils import smart_open
+from .._files import read_lines
 from .base import Dataset
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 
 class PlainTextDataset(Dataset):
-    """A test set of plain text, a line a segment."""
+    """A test set of plain text, one segment per line, without white space at the ends of lines."""
 
-    def process_to_text(self, langpair: str | None = None) -> None:
-        """Copies the files, without white space at the ends of lines."""
-        self.maybe_download()
-        for pair, files in self._get_langpair_metadata(langpair).items():
-            for field, name in zip(self.fieldnames(pair), files, strict=False):
-                with smart_open(os.path.join(self._rawdir, name)) as lines:
-                    self._write(pair, field, (line.rstrip() for line in lines))
+    def _texts(self, langpair: str) -> Iterator[tuple[str, Iterable[str]]]:
+        for field, path in zip(self.fieldnames(langpair), self.raw_files(langpair), strict=False):
+            yield field, (line.rstrip() for line in read_lines(path))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 
+from .._files import read_lines
 from .._messages import TestSetError
-from ..utils import smart_open
 from .base import Dataset
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 class TSVDataset(Dataset):
-    """A test set in tables; a file is named with the column that is meant: "2:en-fr.tsv"."""
+    """A test set in tables; a file is named with its column: "2:en-fr.tsv"."""
 
     @staticmethod
     def _split_index_and_filename(meta: str, field: str) -> tuple[int, str]:
@@ -32,20 +32,17 @@ class TSVDataset(Dataset):
             raise TestSetError(f"Invalid meta for TSVDataset: {meta}")
         return int(parts[0]), parts[1]
 
-    def process_to_text(self, langpair: str | None = None) -> None:
-        """Takes the columns apart."""
-        self.maybe_download()
-        for pair, files in self._get_langpair_metadata(langpair).items():
-            for field, meta in zip(self.fieldnames(pair), files, strict=False):
-                column, name = self._split_index_and_filename(meta, field)
-                self._write(pair, field, self._cells(os.path.join(self._rawdir, name), column))
+    def _texts(self, langpair: str) -> Iterator[tuple[str, Iterable[str]]]:
+        files = self._get_langpair_metadata(langpair)[langpair]
+        for field, meta in zip(self.fieldnames(langpair), files, strict=False):
+            column, name = self._split_index_and_filename(meta, field)
+            yield field, self._cells(os.path.join(self._rawdir, name), column)
 
     @staticmethod
     def _cells(path: str, column: int) -> Iterator[str]:
         """One column. Cells may be empty, the last ones too."""
-        with smart_open(path) as lines:
-            for number, line in enumerate(lines, 1):
-                cells = line.rstrip("\n").split("\t")
-                if column >= len(cells):
-                    raise TestSetError(f"{path}, line {number}: there is no column {column + 1}")
-                yield cells[column]
+        for number, line in enumerate(read_lines(path), 1):
+            cells = line.rstrip("\n").split("\t")
+            if column >= len(cells):
+                raise TestSetError(f"{path}, line {number}: no column {column + 1}")
+            yield cells[column]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 
+from .._files import smart_open
 from .._messages import TestSetError
-from ..utils import smart_open
 from .base import Dataset
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import IO, Any
     from xml.etree.ElementTree import Element
 
 
 def _get_field_by_translator(translator: str | None) -> str:
-    """What the reference by a translator is called.
+    """The name of the field with a translator's references.
 
     >>> _get_field_by_translator("A"), _get_field_by_translator(None)
     ('ref:A', 'ref')
@@ -29,11 +29,11 @@ class WMTXMLDataset(Dataset):
 
     def __init__(self, name: str, *arguments: Any, **named: Any) -> None:
         super().__init__(name, *arguments, **named)
-        # The last file that was read, and what it said.
+        # The last file that was read, and its fields.
         self._read: tuple[object, dict[str, list[str]]] | None = None
 
     def fields(self, path: str) -> dict[str, list[str]]:
-        """What a file has of each segment: src, the references, docid, origlang and more."""
+        """The fields of each segment in a file: src, the references, docid, origlang and more."""
         found = os.stat(path)
         key = (path, found.st_mtime_ns, found.st_size)
         if self._read is None or self._read[0] != key:
@@ -74,7 +74,7 @@ class WMTXMLDataset(Dataset):
             by_translator = _by("translator", document.iterfind(".//ref"))
             by_system = _by("system", document.iterfind(".//hyp"))
             for number in sorted(source):
-                # Segments that nobody translated are left out.
+                # Segments without any translation are left out.
                 if not any(texts.get(number) for texts in by_translator.values()):
                     continue
                 fields["src"].append(source[number])
@@ -90,31 +90,23 @@ class WMTXMLDataset(Dataset):
             fields["domain"] = domains
         return fields
 
-    def process_to_text(self, langpair: str | None = None) -> None:
-        """Makes text of all that a file says, systems' outputs included."""
-        self.maybe_download()
-        for pair in sorted(self._get_langpair_metadata(langpair)):
-            for name, lines in self.fields(self.raw_file(pair)).items():
-                path = self._get_txt_file_path(pair, name)
-                if not os.path.exists(path) or not os.path.getsize(path):
-                    self._write(pair, name, map(self._clean, lines))
-
-    def _get_langpair_path(self, langpair: str) -> str:
-        return self.raw_file(langpair)
+    def _texts(self, langpair: str) -> Iterator[tuple[str, Iterable[str]]]:
+        for name, lines in self.fields(self.raw_files(langpair)[0]).items():
+            yield name, map(self._clean, lines)
 
     def _get_langpair_allowed_refs(self, langpair: str) -> list[str]:
-        """The names of the references that are meant: the pair's, or those of the test set."""
-        meant = self.kwargs.get("refs", [])
+        """The names of the references to use: the pair's, or those of the test set."""
+        allowed = self.kwargs.get("refs", [])
         files = self._get_langpair_metadata(langpair)[langpair]
         if isinstance(files, dict):
-            meant = files.get("refs", meant)
-        return [_get_field_by_translator(translator) for translator in meant]
+            allowed = files.get("refs", allowed)
+        return [_get_field_by_translator(translator) for translator in allowed]
 
     def get_reference_files(self, langpair: str) -> list[str]:
-        """Where the references are that are meant; there may be others."""
-        meant = self._get_langpair_allowed_refs(langpair)
+        """The paths of the references to use; there may be others."""
+        allowed = self._get_langpair_allowed_refs(langpair)
         fields = zip(self.fieldnames(langpair), self.get_files(langpair), strict=True)
-        return [path for name, path in fields if name in meant]
+        return [path for name, path in fields if name in allowed]
 
     def fieldnames(self, langpair: str) -> list[str]:
         """src, ref:A, ref:B ... (or ref), docid, origlang, each system, and perhaps domain.
@@ -122,7 +114,7 @@ class WMTXMLDataset(Dataset):
         The test set is downloaded for that.
         """
         self.maybe_download()
-        return list(self.fields(self.raw_file(langpair)))
+        return list(self.fields(self.raw_files(langpair)[0]))
 
 
 def _root(file: str | IO[Any]) -> Element:
@@ -133,7 +125,7 @@ def _root(file: str | IO[Any]) -> Element:
     try:
         return ET.parse(file, ET.XMLParser(target=builder)).getroot()
     except ET.ParseError as error:
-        raise TestSetError(f"{_name(file)} is no XML: {error}") from error
+        raise TestSetError(f"{_name(file)} is not XML: {error}") from error
 
 
 def _name(file: str | IO[Any]) -> str:

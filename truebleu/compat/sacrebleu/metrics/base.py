@@ -6,18 +6,21 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Sequence
 from itertools import islice
 
-from .._messages import logger
+from .._messages import warn_of_tokenized
 from ..version import __version__
+from .engine import KeptReferences, References
+from .helpers import sum_of_lists
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any
+    from typing import Any, ClassVar, Generic, TypeVar
 
-    from .engine import Counts, Engine
+    from .engine import Counts, Engine, Served
 
-# Below 100 lines that end in " .", a text may be what it seems.
-_TOKENIZED_LINES = 100
+    S = TypeVar("S")
+else:
+    from truebleu.metrics.table_metric import Generic, S
 
 
 class Score:
@@ -30,7 +33,7 @@ class Score:
         # negative where there was no resampling.
         self._mean = -1.0
         self._ci = -1.0
-        # What is printed behind the number.
+        # Printed behind the number.
         self._verbose = ""
 
     def format(
@@ -42,8 +45,8 @@ class Score:
     ) -> str:
         """The score with `width` digits after the point: a line, or JSON.
 
-        score_only: the number alone, whatever else is asked for.
-        signature: the metric's signature in print; JSON has each of its fields too.
+        score_only: the number alone, whatever the other arguments.
+        signature: the printed signature of the metric; JSON has each of its fields too.
         """
         number = f"{self.score:.{width}f}"
         fields: dict[str, Any] = {
@@ -73,24 +76,18 @@ class Score:
         return f"{name} = {number} {self._verbose}" if self._verbose else f"{name} = {number}"
 
     def estimate_ci(self, scores: Sequence[Score]) -> None:
-        """Takes the mean and the 95% interval of resampled scores for this score's own."""
-        import statistics
+        """Sets the mean and the 95% interval from resampled scores."""
+        from truebleu.significance.sacrebleu import Resampled
 
-        values = sorted(score.score for score in scores)
-        if len(set(map(type, values))) > 1:
-            # Metrics return 0.0 where nothing can be divided, a Python number among NumPy's.
-            values = list(map(float, values))
-        # One in forty is cut at each end.
-        cut = len(values) // 40
-        self._ci = 0.5 * (values[-1 - cut] - values[cut])
-        self._mean = statistics.mean(values)
+        resampled = Resampled.of([score.score for score in scores])
+        self._mean, self._ci = resampled.exact_estimate()
 
     def __repr__(self) -> str:
         return self.format()
 
 
 class Signature:
-    """What a score was computed with, so that it can be computed again.
+    """The settings behind a score, so that it can be computed again.
 
     args: the attributes of the metric.
     """
@@ -98,29 +95,26 @@ class Signature:
     def __init__(self, args: Mapping[str, Any]) -> None:
         if "num_refs" not in args:
             raise ValueError("Number of references unknown, please evaluate the metric first.")
-        self._abbr = {
-            "version": "v",
-            "nrefs": "#",
-            "test": "t",
-            "lang": "l",
-            "subset": "S",
-            "origlang": "o",
-            "bs": "bs",
-            "ar": "ar",
-            "seed": "rs",
-        }
         references = args["num_refs"]
-        self.info: dict[str, Any] = {
-            "version": __version__,
-            "nrefs": "var" if references == -1 else references,
-            "bs": args.get("n_bootstrap"),
-            "ar": None,
-            "seed": args.get("seed"),
-            "test": args.get("test_set"),
-            "lang": args.get("langpair"),
-            "origlang": args.get("origlang"),
-            "subset": args.get("subset"),
-        }
+        self._abbr: dict[str, str] = {}
+        self.info: dict[str, Any] = {}
+        self._add(
+            version=("v", __version__),
+            nrefs=("#", "var" if references == -1 else references),
+            bs=("bs", args.get("n_bootstrap")),
+            ar=("ar", None),
+            seed=("rs", args.get("seed")),
+            test=("t", args.get("test_set")),
+            lang=("l", args.get("langpair")),
+            origlang=("o", args.get("origlang")),
+            subset=("S", args.get("subset")),
+        )
+
+    def _add(self, **fields: tuple[str, Any]) -> None:
+        """Adds fields of a metric's own, each with its short name and its value."""
+        for name, (short, value) in fields.items():
+            self._abbr[name] = short
+            self.info[name] = value
 
     def format(self, short: bool = False) -> str:
         """The fields that have a value, the version last."""
@@ -145,22 +139,25 @@ class Signature:
         return self.format()
 
 
-class Metric(metaclass=ABCMeta):
+class Metric(Generic[S], metaclass=ABCMeta):
     """A metric: statistics of each segment, their sum, a score of the sum.
 
-    A subclass says how a line is prepared, what is kept of references, what is counted in a
-    segment, and how a sum of counts becomes a score. Where it leaves all of these to BLEU, CHRF or
-    TER as they are, the kernel counts in their stead, and the same.
+    A subclass defines how a line is prepared, which facts about references are kept, what is
+    counted in a segment, and how a sum of counts becomes a score. Where it leaves all of these to
+    BLEU, CHRF or TER, the kernel counts instead, with the same results.
     """
 
     _SIGNATURE_TYPE: type[Signature] = Signature
 
-    # Set when references are read: how many each segment has, -1 if not all have the same number.
+    # Set for classes that the kernel counts for.
+    _SERVED: ClassVar[Served | None] = None
+
+    # Set when references are read: the number per segment, -1 if it varies.
     num_refs: int
 
     def __init__(self) -> None:
         self._ref_cache: Any = None
-        # Whether text that looks tokenized goes without a warning.
+        # True for no warning of text that looks tokenized.
         self._force = True
         # For the signature, once scores were resampled.
         self.n_bootstrap: int | None = None
@@ -179,7 +176,7 @@ class Metric(metaclass=ABCMeta):
             raise TypeError(f"{type(self).__name__}: {problem}")
 
     def _check_corpus_score_args(self, hyps: Any, refs: Any) -> None:
-        """TypeError unless hypotheses and reference streams look like such."""
+        """TypeError unless these look like hypotheses and reference streams."""
         problem = None
         if not isinstance(hyps, Sequence):
             problem = "`hyps` should be a sequence of strings."
@@ -198,47 +195,49 @@ class Metric(metaclass=ABCMeta):
             raise TypeError(f"{type(self).__name__}: {problem}")
 
     @abstractmethod
-    def _aggregate_and_compute(self, stats: list[list[Any]]) -> Any:
+    def _aggregate_and_compute(self, stats: list[list[Any]]) -> S:
         """The score of a corpus from the statistics of its segments."""
 
     @abstractmethod
-    def _compute_score_from_stats(self, stats: Any) -> Any:
+    def _compute_score_from_stats(self, stats: Any) -> S:
         """The score from statistics that are summed already, in a list or an array."""
 
     @abstractmethod
     def _preprocess_segment(self, sent: str) -> str:
-        """A line as it is compared: tokenized, lower-cased, as the metric has it."""
+        """A line prepared for comparison: tokenized or lower-cased, as the metric needs it."""
 
     @abstractmethod
     def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, Any]:
-        """What is needed of a segment's references, which are prepared already."""
+        """The facts about a segment's prepared references that counting needs."""
 
     @abstractmethod
     def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, Any]) -> list[Any]:
-        """The statistics of a segment from its prepared hypothesis and what was kept of references.
+        """The statistics of a segment: numbers, which add up over segments.
 
-        They are numbers, which add up over segments.
+        hypothesis: prepared; ref_kwargs: from `_extract_reference_info`.
         """
 
     def _engine(self) -> Engine | None:
-        """The kernel's metric that counts what this one does; None where only Python can."""
+        """The kernel's metric that counts the same; None where only Python can."""
+        if self._SERVED is None or not self._SERVED.counts(self):
+            return None
+        values = self._kernel_values()
+        return None if values is None else self._SERVED.engine(values)
+
+    def _kernel_values(self) -> Sequence[Any] | None:
+        """The values of the parameters in `_SERVED`; None where only Python can count."""
         return None
 
     def _scorer(self) -> Engine | None:
-        """The kernel's metric that also scores what this one does; None where only Python can."""
-        return None
-
-    def _aggregates_itself(self) -> bool:
-        """Whether more is done to aggregate statistics than to add them."""
-        return True
+        """The kernel's metric that also scores the same; None where only Python can."""
+        engine = self._engine()
+        return engine if engine and self._SERVED and self._SERVED.scores(self) else None
 
     def _cache_references(self, references: Sequence[Sequence[str | None]]) -> Sequence[Any]:
-        """What `_extract_reference_info` keeps of each segment, of streams cut to the shortest."""
+        """`_extract_reference_info` of each segment, of streams cut to the shortest."""
         references = _streams(references)
         engine = self._engine()
         if engine is not None:
-            from .engine import KeptReferences, References
-
             read = References(references)
             if read.are_text():
                 self.num_refs = read.number
@@ -257,7 +256,7 @@ class Metric(metaclass=ABCMeta):
         return kept
 
     def _extract_corpus_statistics(self, hypotheses: Any, references: Any) -> list[list[Any]]:
-        """The statistics of each segment: a list of numbers a segment.
+        """The statistics of each segment: a list of numbers for each.
 
         Without references, those that were given when the metric was made.
         """
@@ -278,7 +277,7 @@ class Metric(metaclass=ABCMeta):
                 tokenized += 1
             prepared = self._preprocess_segment(hypothesis)
             statistics.append(self._compute_segment_statistics(prepared, reference))
-        _warn_of_tokenized(tokenized)
+        warn_of_tokenized(tokenized)
         return statistics
 
     def _count(
@@ -288,12 +287,11 @@ class Metric(metaclass=ABCMeta):
         engine = self._engine()
         if engine is None:
             return None
-        from .engine import KeptReferences, References
-
+        kept = self._ref_cache
         if references:
             read = References(references)
-        elif isinstance(self._ref_cache, KeptReferences) and self._ref_cache.engine == engine:
-            read = self._ref_cache.references
+        elif isinstance(kept, KeptReferences) and kept.engine.counting == engine.counting:
+            read = kept.references
         else:
             return None
         counts = engine.count(hypotheses, read)
@@ -302,10 +300,23 @@ class Metric(metaclass=ABCMeta):
                 self.num_refs = read.number
             if not self._force:
                 lines = islice(hypotheses, len(counts))
-                _warn_of_tokenized(sum(line.endswith(" .") for line in lines))
+                warn_of_tokenized(sum(line.endswith(" .") for line in lines))
         return counts
 
-    def sentence_score(self, hypothesis: str, references: Sequence[str]) -> Any:
+    def _counted(
+        self, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]] | None
+    ) -> tuple[Sequence[Any] | Counts, S]:
+        """The statistics of a corpus, and its score."""
+        statistics: Any = self._count(hypotheses, references)
+        if statistics is None:
+            statistics = self._extract_corpus_statistics(hypotheses, references)
+        elif self._scorer() is None:
+            statistics = statistics.rows()
+        else:
+            return statistics, self._compute_score_from_stats(statistics.total())
+        return statistics, self._aggregate_and_compute(statistics)
+
+    def sentence_score(self, hypothesis: str, references: Sequence[str]) -> S:
         """The score of one segment against its references."""
         self._check_sentence_score_args(hypothesis, references)
         engine = self._engine()
@@ -323,7 +334,7 @@ class Metric(metaclass=ABCMeta):
         hypotheses: Sequence[str],
         references: Sequence[Sequence[str]] | None,
         n_bootstrap: int = 1,
-    ) -> Any:
+    ) -> S:
         """The score of a corpus.
 
         hypotheses: n strings.
@@ -332,51 +343,32 @@ class Metric(metaclass=ABCMeta):
         n_bootstrap: resamples for a 95% confidence interval; none if it is not above 1.
         """
         self._check_corpus_score_args(hypotheses, references)
-        statistics: Any = self._count(hypotheses, references)
-        if statistics is None:
-            statistics = self._extract_corpus_statistics(hypotheses, references)
-            score = self._aggregate_and_compute(statistics)
-        elif self._aggregates_itself():
-            statistics = statistics.rows()
-            score = self._aggregate_and_compute(statistics)
-        else:
-            score = self._compute_score_from_stats(statistics.total())
+        statistics, score = self._counted(hypotheses, references)
         if n_bootstrap > 1:
-            from .. import significance
+            from .. import _resampling
 
             self.n_bootstrap = n_bootstrap
-            found = significance.confidence(statistics, self, n_bootstrap)
-            if found is None:
-                self.seed, scores = significance._bootstrap_resample(statistics, self, n_bootstrap)
-                score.estimate_ci(scores)
-            else:
-                self.seed, score._mean, score._ci = found
+            self.seed = _resampling.add_interval(score, statistics, self, n_bootstrap)
         return score
 
     def get_signature(self) -> Signature:
-        """What the last score was computed with; ValueError before there is one."""
+        """The signature of the last score; ValueError before there is one."""
         return self._SIGNATURE_TYPE(self.__dict__)
 
 
+class SummedMetric(Metric[S]):
+    """A metric that scores the sum of its statistics."""
+
+    def _aggregate_and_compute(self, stats: list[list[Any]]) -> S:
+        """The score of a corpus from the statistics of its segments."""
+        return self._compute_score_from_stats(sum_of_lists(stats))
+
+
 def _lines(values: Iterable[str]) -> Sequence[str]:
-    """A stream that can be read twice."""
+    """A stream that can be read more than once."""
     return values if isinstance(values, Sequence) else list(values)
 
 
 def _streams(references: Iterable[Iterable[Any]]) -> Sequence[Sequence[Any]]:
-    """Reference streams that can be read twice."""
+    """Reference streams that can be read more than once."""
     return [_lines(stream) for stream in references]
-
-
-def _warn_of_tokenized(lines: int) -> None:
-    if lines < _TOKENIZED_LINES:
-        return
-    # The words are sacreBLEU's: people look for them.
-    logger().warning("That's 100 lines that end in a tokenized period ('.')")
-    logger().warning(
-        "It looks like you forgot to detokenize your test data, which may hurt your score."
-    )
-    logger().warning(
-        "If you insist your data is detokenized, or don't care, "
-        "you can suppress this message with the `force` parameter."
-    )

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from operator import attrgetter
 
-from truebleu.formula import LOG_OF_ZERO
+from truebleu.metrics.bleu_formula import LOG_OF_ZERO
 
 from .._messages import logger
+from .._parameters import SMOOTHING
+from .._parameters import TOKENIZERS as _TOKENIZERS
 from ..tokenizers.tokenizer_13a import Tokenizer13a
 from ..tokenizers.tokenizer_char import TokenizerChar
 from ..tokenizers.tokenizer_intl import TokenizerV14International
 from ..tokenizers.tokenizer_none import NoneTokenizer
 from ..tokenizers.tokenizer_zh import TokenizerZh
-from ..utils import sum_of_lists
-from . import engine
-from .base import Metric, Score, Signature
+from .base import Score, Signature, SummedMetric
+from .engine import Served
 from .helpers import extract_all_word_ngrams
 
 TYPE_CHECKING = False
@@ -26,22 +28,7 @@ if TYPE_CHECKING:
 
 MAX_NGRAM_ORDER = 4
 
-# A name → a class in a module of `tokenizers`, imported when it is asked for.
-_TOKENIZERS = {
-    "none": "tokenizer_none.NoneTokenizer",
-    "zh": "tokenizer_zh.TokenizerZh",
-    "13a": "tokenizer_13a.Tokenizer13a",
-    "intl": "tokenizer_intl.TokenizerV14International",
-    "char": "tokenizer_char.TokenizerChar",
-    "ja-mecab": "tokenizer_ja_mecab.TokenizerJaMecab",
-    "ko-mecab": "tokenizer_ko_mecab.TokenizerKoMecab",
-    "spm": "tokenizer_spm.TokenizerSPM",
-    "flores101": "tokenizer_spm.Flores101Tokenizer",
-    "flores200": "tokenizer_spm.Flores200Tokenizer",
-    "spBLEU-1K": "tokenizer_spm.spBLEU1KTokenizer",
-}
-
-# The kernel's tokenizers, by the classes that stand for them here and what these do when called.
+# The kernel's tokenizers, by the classes that stand for them here and these classes' calls.
 _IN_KERNEL: dict[tuple[type, object], str] = {
     (NoneTokenizer, NoneTokenizer.__call__): "none",
     (TokenizerZh, TokenizerZh.__call__): "zh",
@@ -54,7 +41,7 @@ _LANGUAGES = {"zh": "Chinese", "ja": "Japanese", "ko": "Korean"}
 
 
 def _get_tokenizer(name: str) -> type[BaseTokenizer]:
-    """The class of the tokenizer with that name. Programs replace this function by their own."""
+    """The class of the tokenizer with that name. Programs replace this function."""
     from importlib import import_module
 
     module, cls = _TOKENIZERS[name].rsplit(".", 1)
@@ -68,19 +55,16 @@ class BLEUSignature(Signature):
 
     def __init__(self, args: Mapping[str, Any]) -> None:
         super().__init__(args)
-        self._abbr.update({"case": "c", "eff": "e", "tok": "tok", "smooth": "s"})
         smoothing = args["smooth_method"]
         default = BLEU.SMOOTH_DEFAULTS[smoothing]
         if default is not None:
             value = default if args["smooth_value"] is None else args["smooth_value"]
             smoothing += f"[{value:.2f}]"
-        self.info.update(
-            {
-                "case": "lc" if args["lowercase"] else "mixed",
-                "eff": "yes" if args["effective_order"] else "no",
-                "tok": args["tokenizer_signature"],
-                "smooth": smoothing,
-            }
+        self._add(
+            case=("c", "lc" if args["lowercase"] else "mixed"),
+            eff=("e", "yes" if args["effective_order"] else "no"),
+            tok=("tok", args["tokenizer_signature"]),
+            smooth=("s", smoothing),
         )
 
 
@@ -115,12 +99,12 @@ class BLEUScore(Score):
         )
 
 
-class BLEU(Metric):
+class BLEU(SummedMetric[BLEUScore]):
     """BLEU with its parameters.
 
     lowercase: lower-case the text first.
     force: no warning when the text looks tokenized.
-    tokenize: a name; None for 13a, or what suits `trg_lang`.
+    tokenize: a name; None for 13a, or the tokenizer for `trg_lang`.
     smooth_method: "exp", "floor", "add-k" or "none".
     smooth_value: of "floor" (default 0.1) and "add-k" (1).
     max_ngram_order: the longest n-grams.
@@ -129,19 +113,11 @@ class BLEU(Metric):
     references: streams for all corpora to come; `corpus_score` then takes None for them.
     """
 
-    SMOOTH_DEFAULTS: ClassVar[dict[str, float | None]] = {
-        "none": None,
-        "floor": 0.1,
-        "add-k": 1,
-        "exp": None,
-    }
+    SMOOTH_DEFAULTS = SMOOTHING
     TOKENIZERS = _TOKENIZERS.keys()
     TOKENIZER_DEFAULT = "13a"
     _TOKENIZER_MAP: ClassVar[dict[str, str]] = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
     _SIGNATURE_TYPE = BLEUSignature
-    _COUNTING: ClassVar[dict[str, object]]
-    _SCORING: ClassVar[dict[str, object]]
-    _AGGREGATING: ClassVar[dict[str, object]]
 
     def __init__(
         self,
@@ -163,7 +139,7 @@ class BLEU(Metric):
         self.smooth_method = smooth_method
         self.max_ngram_order = max_ngram_order
         self.effective_order = effective_order
-        # The braces are sacreBLEU's, and what programs see.
+        # The braces are sacreBLEU's, and in the message that programs see.
         assert smooth_method in self.SMOOTH_DEFAULTS, "Unknown smooth_method {self.smooth_method!r}"
         suited = self._TOKENIZER_MAP.get(trg_lang, self.TOKENIZER_DEFAULT)
         if tokenize is not None and trg_lang in _LANGUAGES and tokenize != suited:
@@ -220,40 +196,16 @@ class BLEU(Metric):
         score = bp * math.exp(sum(logs) / orders)
         return BLEUScore(score, correct, total, precisions, bp, sys_len, ref_len)
 
-    def _engine(self) -> engine.Engine | None:
-        name = self._tokenizer_in_kernel()
-        if name is None:
-            return None
-        return engine.bleu(name, bool(self.lowercase), self.max_ngram_order)
-
-    def _scorer(self) -> engine.Engine | None:
-        name = self._tokenizer_in_kernel()
-        if name is None or not engine.leaves(self, self._SCORING):
-            return None
-        default = BLEU.SMOOTH_DEFAULTS[self.smooth_method]
-        value = default if self.smooth_value is None else self.smooth_value
-        return engine.bleu(
-            name,
-            bool(self.lowercase),
-            self.max_ngram_order,
-            self.smooth_method,
-            # The other methods ignore a value.
-            None if default is None else value,
-            bool(self.effective_order),
-        )
-
-    def _tokenizer_in_kernel(self) -> str | None:
-        """What the kernel calls the tokenizer; None if the kernel does not count the same."""
+    def _kernel_values(self) -> tuple[Any, ...] | None:
+        """The values of the parameters in `_SERVED`; None where only Python can count."""
         tokenizer = type(self.tokenizer)
         name = _IN_KERNEL.get((tokenizer, tokenizer.__call__))
-        same = extract_all_word_ngrams is _EXTRACT and engine.leaves(self, self._COUNTING)
-        return name if same else None
-
-    def _aggregates_itself(self) -> bool:
-        return not engine.leaves(self, self._AGGREGATING)
+        if name is None or extract_all_word_ngrams is not _EXTRACT:
+            return None
+        return name, *_OPTIONS(self)
 
     def _preprocess_segment(self, sent: str) -> str:
-        """A line lower-cased, if so wanted, and tokenized."""
+        """A line lower-cased, if that is asked for, and tokenized."""
         if self.lowercase:
             sent = sent.lower()
         return self.tokenizer(sent.rstrip())
@@ -271,16 +223,12 @@ class BLEU(Metric):
             max_ngram_order=self.max_ngram_order,
         )
 
-    def _aggregate_and_compute(self, stats: list[list[int]]) -> BLEUScore:
-        """The score of a corpus from the statistics of its segments."""
-        return self._compute_score_from_stats(sum_of_lists(stats))
-
     def _get_closest_ref_len(self, hyp_len: int, ref_lens: Sequence[int]) -> int:
         """The reference length that is closest, the shorter of two; -1 if there is none."""
         return min(ref_lens, key=lambda length: (abs(hyp_len - length), length), default=-1)
 
     def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, Any]:
-        """The most that any reference has of each n-gram, and the references' lengths."""
+        """The highest count of each n-gram in any reference, and the references' lengths."""
         ngrams, lengths = None, []
         for ref in refs:
             counts, length = extract_all_word_ngrams(ref, 1, self.max_ngram_order)
@@ -293,7 +241,7 @@ class BLEU(Metric):
         allowed, lengths = ref_kwargs["ref_ngrams"], ref_kwargs["ref_lens"]
         ngrams, length = extract_all_word_ngrams(hypothesis, 1, self.max_ngram_order)
         if allowed is None and ngrams:
-            raise TypeError("BLEU: a segment has no reference, all are None")
+            raise TypeError("BLEU: all references of a segment are None")
         correct, total = [0] * self.max_ngram_order, [0] * self.max_ngram_order
         for ngram, count in ngrams.items():
             total[len(ngram) - 1] += count
@@ -307,17 +255,16 @@ class BLEU(Metric):
             logger().warning(
                 "It is recommended to enable `effective_order` for sentence-level BLEU."
             )
-        score: BLEUScore = super().sentence_score(hypothesis, references)
-        return score
+        return super().sentence_score(hypothesis, references)
 
 
 _EXTRACT = extract_all_word_ngrams
-BLEU._COUNTING = engine.defined(
+_NAMES = ("lowercase", "smooth_method", "smooth_value", "effective_order", "max_ngram_order")
+_OPTIONS = attrgetter(*_NAMES)
+BLEU._SERVED = Served(
     BLEU,
-    "_extract_reference_info",
-    "_compute_segment_statistics",
-    "_get_closest_ref_len",
-    *engine.COUNTING,
+    "bleu",
+    ("tokenize", *_NAMES),
+    ("_extract_reference_info", "_compute_segment_statistics", "_get_closest_ref_len"),
+    ("compute_bleu",),
 )
-BLEU._SCORING = engine.defined(BLEU, "compute_bleu", *engine.SCORING)
-BLEU._AGGREGATING = engine.defined(BLEU, "_aggregate_and_compute")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ..utils import sum_of_lists
-from . import engine
-from .base import Metric, Score, Signature
+from operator import attrgetter
+
+from .base import Score, Signature, SummedMetric
+from .engine import Served
 from .helpers import extract_all_char_ngrams, extract_word_ngrams
 
 TYPE_CHECKING = False
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, ClassVar
 
-# What stands for a precision or a recall that does not exist.
+# The value of a precision or a recall that does not exist.
 _EPS = 1e-16
 
 
@@ -22,15 +23,12 @@ class CHRFSignature(Signature):
 
     def __init__(self, args: Mapping[str, Any]) -> None:
         super().__init__(args)
-        self._abbr.update({"case": "c", "eff": "e", "nc": "nc", "nw": "nw", "space": "s"})
-        self.info.update(
-            {
-                "case": "lc" if args["lowercase"] else "mixed",
-                "eff": "no" if args["eps_smoothing"] else "yes",
-                "nc": args["char_order"],
-                "nw": args["word_order"],
-                "space": "yes" if args["whitespace"] else "no",
-            }
+        self._add(
+            case=("c", "lc" if args["lowercase"] else "mixed"),
+            eff=("e", "no" if args["eps_smoothing"] else "yes"),
+            nc=("nc", args["char_order"]),
+            nw=("nw", args["word_order"]),
+            space=("s", "yes" if args["whitespace"] else "no"),
         )
 
 
@@ -44,12 +42,12 @@ class CHRFScore(Score):
         super().__init__(f"chrF{beta}" + "+" * word_order, score)
 
 
-class CHRF(Metric):
+class CHRF(SummedMetric[CHRFScore]):
     """chrF with its parameters.
 
     char_order: the longest n-grams of characters.
     word_order: the longest n-grams of words; 2 for chrF++.
-    beta: how many times recall weighs as much as precision.
+    beta: the weight of recall relative to precision.
     lowercase: lower-case the text first.
     whitespace: count white space as characters.
     eps_smoothing: a tiny F-score for orders without n-grams, as in NLTK and Moses, where
@@ -62,9 +60,6 @@ class CHRF(Metric):
     BETA = 2
     _PUNCTS: ClassVar[set[str]] = set("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
     _SIGNATURE_TYPE = CHRFSignature
-    _COUNTING: ClassVar[dict[str, object]]
-    _SCORING: ClassVar[dict[str, object]]
-    _AGGREGATING: ClassVar[dict[str, object]]
 
     def __init__(
         self,
@@ -87,29 +82,14 @@ class CHRF(Metric):
         if references is not None:
             self._ref_cache = self._cache_references(references)
 
-    def _engine(self) -> engine.Engine | None:
-        helpers = (extract_all_char_ngrams, extract_word_ngrams)
-        if (
-            helpers != _HELPERS
+    def _kernel_values(self) -> tuple[Any, ...] | None:
+        """The values of the parameters in `_SERVED`; None where only Python can count."""
+        replaced = (
+            (extract_all_char_ngrams, extract_word_ngrams) != _HELPERS
             or self._PUNCTS is not CHRF._PUNCTS
             or self.order != self.char_order + self.word_order
-            or not engine.leaves(self, self._COUNTING)
-        ):
-            return None
-        return engine.chrf(
-            self.char_order,
-            self.word_order,
-            self.beta,
-            bool(self.lowercase),
-            bool(self.whitespace),
-            bool(self.eps_smoothing),
         )
-
-    def _scorer(self) -> engine.Engine | None:
-        return self._engine() if engine.leaves(self, self._SCORING) else None
-
-    def _aggregates_itself(self) -> bool:
-        return not engine.leaves(self, self._AGGREGATING)
+        return None if replaced else _OPTIONS(self)
 
     @staticmethod
     def _get_match_statistics(hyp_ngrams: Counter[str], ref_ngrams: Counter[str]) -> list[int]:
@@ -119,7 +99,7 @@ class CHRF(Metric):
             for ngram, count in hyp_ngrams.items()
             if ngram in ref_ngrams
         )
-        # Where the reference has none, the hypothesis has none that count.
+        # Without n-grams in the reference, those of the hypothesis do not count.
         return [sum(hyp_ngrams.values()) if ref_ngrams else 0, sum(ref_ngrams.values()), matches]
 
     def _remove_punctuation(self, sent: str) -> list[str]:
@@ -137,7 +117,7 @@ class CHRF(Metric):
         return words
 
     def _preprocess_segment(self, sent: str) -> str:
-        """A line lower-cased, if so wanted."""
+        """A line lower-cased, if that is asked for."""
         return sent.lower() if self.lowercase else sent
 
     def _compute_f_score(self, statistics: Any) -> Any:
@@ -171,10 +151,6 @@ class CHRF(Metric):
         """The score from the three numbers of each order."""
         return CHRFScore(self._compute_f_score(stats), self.char_order, self.word_order, self.beta)
 
-    def _aggregate_and_compute(self, stats: list[list[int]]) -> CHRFScore:
-        """The score of a corpus from the statistics of its segments."""
-        return self._compute_score_from_stats(sum_of_lists(stats))
-
     def _ngrams(self, line: str) -> list[Counter[str]]:
         """The n-grams of a line, order by order, those of words behind those of characters."""
         ngrams = extract_all_char_ngrams(line, self.char_order, self.whitespace)
@@ -188,10 +164,7 @@ class CHRF(Metric):
         return {"ref_ngrams": [self._ngrams(ref) for ref in refs]}
 
     def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, Any]) -> list[int]:
-        """The three numbers of each order, with the reference that gives the best score.
-
-        The first of those that give the same.
-        """
+        """The three numbers of each order, with the first of the references with the best score."""
         hypothesis_ngrams = self._ngrams(hypothesis)
         best: list[int] = []
         best_score = -1.0
@@ -203,21 +176,23 @@ class CHRF(Metric):
             if score > best_score:
                 best, best_score = statistics, score
         if not ref_kwargs["ref_ngrams"]:
-            raise ValueError("chrF: a segment has no reference, all are None")
+            raise ValueError("chrF: all references of a segment are None")
         return best
 
 
 _HELPERS = (extract_all_char_ngrams, extract_word_ngrams)
-# The score of a segment chooses among its references.
-CHRF._COUNTING = engine.defined(
+_NAMES = ("char_order", "word_order", "beta", "lowercase", "whitespace", "eps_smoothing")
+_OPTIONS = attrgetter(*_NAMES)
+CHRF._SERVED = Served(
     CHRF,
-    "_get_match_statistics",
-    "_remove_punctuation",
-    "_compute_f_score",
-    "_ngrams",
-    "_extract_reference_info",
-    "_compute_segment_statistics",
-    *engine.COUNTING,
+    "chrf",
+    _NAMES,
+    (
+        "_get_match_statistics",
+        "_remove_punctuation",
+        "_compute_f_score",  # it chooses among the references of a segment
+        "_ngrams",
+        "_extract_reference_info",
+        "_compute_segment_statistics",
+    ),
 )
-CHRF._SCORING = engine.defined(CHRF, *engine.SCORING)
-CHRF._AGGREGATING = engine.defined(CHRF, "_aggregate_and_compute")

@@ -1,99 +1,88 @@
 """The kernel in sacreBLEU's terms: reference streams in, lists of statistics out.
 
-truebleu's own metrics take the references of each segment together and refuse what is amiss; here
-are sacreBLEU's streams, cut to the shortest. What the kernel refuses is left to Python, which says
-of it what sacreBLEU says.
+truebleu's own metrics take the references of each segment together and refuse faulty input; here
+are sacreBLEU's streams, cut to the shortest. Input that the kernel refuses is left to Python, which
+raises sacreBLEU's errors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from math import inf
 from operator import index
 
-import truebleu
 from truebleu._kernel import InputError, Table
-from truebleu.statistics import Statistics
+from truebleu.metrics.statistics import Statistics
+
+from .._parameters import kernel_metric
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
-    from .base import Metric
-
-    Segment = str | None | tuple[str | None, ...]
-
-# As many settings are remembered; a program has two or three.
+# The number of settings that are kept; a program has two or three.
 _SETTINGS = 64
 
-# In how many parts of a token truebleu.TER counts a mean reference length: all of 1 to 16
-# references divide them.
-_PARTS = 720720
-_MOST_REFERENCES = 16
+# The methods that counting and scoring consist of, in every metric.
+_COUNTING = ("_preprocess_segment", "_cache_references", "_extract_corpus_statistics")
+_SCORING = ("_aggregate_and_compute", "_compute_score_from_stats")
 
 
 class References:
-    """Reference streams, turned: a line or a tuple of lines for each segment."""
+    """Reference streams, transposed: a tuple of lines per segment; the lines of a single stream."""
 
     __slots__ = ("number", "segments", "streams")
 
     def __init__(self, streams: Sequence[Sequence[str | None]]) -> None:
         self.streams = len(streams)
-        self.segments: tuple[Segment, ...]
+        self.segments: tuple[Any, ...]
         if len(streams) == 1:
             (self.segments,) = map(tuple, streams)
-            missing = [int(segment is None) for segment in self.segments]
+            missing = {int(line is None) for line in self.segments}
         else:
-            lines = tuple(zip(*streams, strict=False))
-            self.segments = lines
-            missing = [segment.count(None) for segment in lines]
-        numbers = {self.streams - absent for absent in set(missing)}
-        # How many references each segment has; -1 if not all have the same number.
+            self.segments = tuple(zip(*streams, strict=False))
+            missing = {segment.count(None) for segment in self.segments}
+        numbers = {self.streams - absent for absent in missing}
+        # The number of references per segment; -1 if it varies.
         self.number = numbers.pop() if len(numbers) == 1 else -1
 
-    def are_text(self) -> bool:
-        """Whether there is nothing but lines and None."""
-        kinds = {type(line) for segment in self for line in segment}
-        return all(issubclass(kind, str) for kind in kinds - {type(None)})
+    def lines(self, index: int) -> tuple[str | None, ...]:
+        """The references of one segment."""
+        segment = self.segments[index]
+        return (segment,) if self.streams == 1 else segment
 
-    def __iter__(self) -> Iterator[tuple[str | None, ...]]:
-        if self.streams == 1:
-            return ((segment,) for segment in self.segments)  # type: ignore[misc]
-        return iter(self.segments)  # type: ignore[arg-type]
+    def are_text(self) -> bool:
+        """True if all are strings or None."""
+        lines = self.segments if self.streams == 1 else chain.from_iterable(self.segments)
+        return all(issubclass(kind, str) for kind in {*map(type, lines)} - {type(None)})
 
 
 class KeptReferences(Sequence):  # type: ignore[type-arg]
-    """The references that a metric was made with, prepared when somebody looks at them.
+    """The references that a metric was made with, prepared in Python when they are looked at.
 
-    The kernel prepares text faster than Python finds it prepared.
+    The kernel needs no prepared text.
     """
 
-    def __init__(self, metric: Metric, engine: Engine, references: References) -> None:
+    def __init__(self, metric: Any, engine: Engine, references: References) -> None:
         import copy
 
-        # As the metric was when it was given them.
+        # The metric as it was when it got them.
         self._metric = copy.copy(metric)
         self.engine = engine
         self.references = references
 
-    def _prepared(self, segment: tuple[str | None, ...]) -> dict[str, Any]:
-        metric = self._metric
-        lines = [metric._preprocess_segment(line) for line in segment if line is not None]
-        return metric._extract_reference_info(lines)
-
     def __len__(self) -> int:
         return len(self.references.segments)
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return map(self._prepared, self.references)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[number] for number in range(len(self))[index]]
-        segment = self.references.segments[index]
-        return self._prepared(segment if isinstance(segment, tuple) else (segment,))
+        present = [line for line in self.references.lines(index) if line is not None]
+        prepared = list(map(self._metric._preprocess_segment, present))
+        return self._metric._extract_reference_info(prepared)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, KeptReferences | list):
@@ -106,12 +95,68 @@ class KeptReferences(Sequence):  # type: ignore[type-arg]
         return repr(list(self))
 
 
+class Engine:
+    """A metric of truebleu's, counting for one of sacreBLEU's."""
+
+    # The most references for which the kernel's rows are sacreBLEU's.
+    MOST_REFERENCES = inf
+
+    def __init__(self, metric: Any) -> None:
+        self.metric = metric
+        self.counting = metric.fingerprint  # the parameters that counting depends on
+
+    def listed(self, row: list[int]) -> list[Any]:
+        """A row of the kernel's as sacreBLEU's list."""
+        return row
+
+    def counted(self, row: Sequence[Any]) -> list[int]:
+        """A list of sacreBLEU's as a row; ValueError or TypeError if the kernel has no such row."""
+        return list(map(index, row))
+
+    def total(self, table: Table) -> Sequence[Any]:
+        """The sum of all rows, as sacreBLEU's list."""
+        return self.listed(table.total().tolist()[0])
+
+    def count(self, hypotheses: Sequence[str], references: References) -> Counts | None:
+        """The statistics of as many segments as both have; None if Python must count."""
+        lines, segments = tuple(hypotheses), references.segments
+        shortest = min(len(lines), len(segments))
+        if not shortest or references.streams > self.MOST_REFERENCES:
+            return None
+        try:
+            table = self.metric.statistics(lines[:shortest], segments[:shortest])
+        except (InputError, TypeError):
+            return None
+        return Counts(self, table)
+
+    def count_one(self, hypothesis: str, references: Sequence[str | None]) -> list[Any] | None:
+        """The statistics of one segment; None if Python must count."""
+        if len(references) > self.MOST_REFERENCES:
+            return None
+        try:
+            _, row, _ = self.metric._kernel.sentence(hypothesis, tuple(references))
+        except (InputError, TypeError):
+            return None
+        return self.listed(list(row))
+
+    def table(self, rows: Counts | Sequence[Sequence[Any]]) -> Statistics | None:
+        """Rows as a table of the kernel's; None if it has no such rows."""
+        columns = self.metric.columns
+        if isinstance(rows, Counts):
+            counted: Table = rows.table
+        else:
+            try:
+                counted = Table.from_rows(list(map(self.counted, rows)), len(columns))
+            except (TypeError, ValueError, OverflowError):
+                return None
+        return Statistics(counted, columns=columns, fingerprint=self.metric.fingerprint)
+
+
 class Counts:
-    """What the kernel counted, a row a segment, as sacreBLEU's lists of numbers."""
+    """The kernel's counts, a row for each segment, as sacreBLEU's lists of numbers."""
 
-    __slots__ = ("table",)
-
-    def __init__(self, table: Statistics) -> None:
+    def __init__(self, engine: Engine, table: Statistics) -> None:
+        self._engine = engine
         self.table = table
 
     def __len__(self) -> int:
@@ -119,203 +164,58 @@ class Counts:
 
     def rows(self) -> list[list[Any]]:
         """A list for each segment."""
-        return self.table.tolist()
+        return list(map(self._engine.listed, self.table.tolist()))
 
-    def total(self) -> list[Any]:
+    def total(self) -> Sequence[Any]:
         """The sum of all segments."""
-        return self.table.total().tolist()[0]
-
-    @staticmethod
-    def listed(row: Sequence[int]) -> list[Any]:
-        """A row as a list of sacreBLEU's."""
-        return list(row)
-
-    @staticmethod
-    def counted(row: Sequence[Any]) -> list[int]:
-        """A list of sacreBLEU's as a row; ValueError or TypeError if the kernel makes no such."""
-        return [index(value) for value in row]
+        return self._engine.total(self.table)
 
 
-class EditCounts(Counts):
-    """TER's: whole edits, and mean reference lengths that are floats."""
+class Served:
+    """A class of metrics that the kernel counts for, as long as its methods are not replaced.
 
-    __slots__ = ()
-
-    def rows(self) -> list[list[Any]]:
-        """A list for each segment."""
-        return [[edits, parts / _PARTS] for edits, parts in self.table.tolist()]
-
-    def total(self) -> list[Any]:
-        """The sum of all segments; floats are added in the order of segments."""
-        rows = self.rows()
-        if len(rows) == 1:
-            return rows[0]
-        total = 0.0
-        for _, length in rows:
-            # Not sum(), which compensates from Python 3.12 on.
-            total += length
-        return [sum(edits for edits, _ in rows), total]
-
-    @staticmethod
-    def listed(row: Sequence[int]) -> list[Any]:
-        """A row as a list of sacreBLEU's."""
-        return [row[0], row[1] / _PARTS]
-
-    @staticmethod
-    def counted(row: Sequence[Any]) -> list[int]:
-        """A list of sacreBLEU's as a row; ValueError or TypeError if the kernel makes no such."""
-        edits, length = row
-        parts = round(length * _PARTS)
-        if parts / _PARTS != length:
-            raise ValueError(f"{length!r} is no mean of up to {_MOST_REFERENCES} lengths")
-        return [index(edits), parts]
-
-
-class Engine:
-    """A metric of truebleu's, counting for one of sacreBLEU's."""
-
-    __slots__ = ("counts", "metric", "most_references")
+    name, parameters: for `kernel_metric`.
+    counting, scoring: the names of methods beside those of every metric.
+    """
 
     def __init__(
-        self, metric: Any, counts: type[Counts] = Counts, most_references: float = inf
+        self,
+        cls: type,
+        name: str,
+        parameters: Sequence[str],
+        counting: Sequence[str],
+        scoring: Sequence[str] = (),
+        engine: type[Engine] = Engine,
     ) -> None:
-        self.metric = metric
-        self.counts = counts
-        self.most_references = most_references
+        self._counting = {name: getattr(cls, name) for name in (*counting, *_COUNTING)}
+        self._scoring = {name: getattr(cls, name) for name in (*scoring, *_SCORING)}
 
-    def count(self, hypotheses: Sequence[str], references: References) -> Counts | None:
-        """The statistics of as many segments as both have; None if Python must count."""
-        lines, segments = tuple(hypotheses), references.segments
-        shortest = min(len(lines), len(segments))
-        if not shortest or references.streams > self.most_references:
-            return None
+        @lru_cache(_SETTINGS)
+        def made(*values: Any) -> Engine:
+            return engine(kernel_metric(name, dict(zip(parameters, values, strict=True))))
+
+        self._made = made
+
+    def counts(self, metric: object) -> bool:
+        """True if a metric has the methods for counting that its class was defined with."""
+        return _leaves(metric, self._counting)
+
+    def scores(self, metric: object) -> bool:
+        """True if a metric has the methods for scoring that its class was defined with."""
+        return _leaves(metric, self._scoring)
+
+    def engine(self, values: Sequence[Any]) -> Engine | None:
+        """The engine for values of the parameters; None if the kernel does not take them."""
         try:
-            table = self.metric.statistics(lines[:shortest], segments[:shortest])
-        except (InputError, TypeError):
-            return None
-        return self.counts(table)
-
-    def count_one(self, hypothesis: str, references: Sequence[str | None]) -> list[Any] | None:
-        """The statistics of one segment; None if Python must count."""
-        if len(references) > self.most_references:
-            return None
-        try:
-            _, row, _ = self.metric._kernel.sentence(hypothesis, tuple(references))
-        except (InputError, TypeError):
-            return None
-        return self.counts.listed(row)
-
-    def table(self, rows: Counts | Sequence[Sequence[Any]]) -> Statistics | None:
-        """Rows as the kernel's own; None if they are none."""
-        counted: Table
-        if isinstance(rows, Counts):
-            counted = rows.table
-        else:
-            columns = self.metric.columns
-            try:
-                counted = Table.from_rows([self.counts.counted(row) for row in rows], len(columns))
-            except (TypeError, ValueError, OverflowError):
-                return None
-        return Statistics(counted, columns=self.metric.columns, fingerprint=self.metric.fingerprint)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Engine):
-            return NotImplemented
-        return bool(self.metric == other.metric)
-
-    def __hash__(self) -> int:
-        return hash(self.metric)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Engine, (self.metric, self.counts, self.most_references))
-
-
-# What every metric shares of counting, and of scoring.
-COUNTING = ("_preprocess_segment", "_cache_references", "_extract_corpus_statistics")
-SCORING = ("_aggregate_and_compute", "_compute_score_from_stats")
-
-
-def _remembered(make: Callable[..., Engine]) -> Callable[..., Engine | None]:
-    """Makes an engine of parameters once; None of those that the kernel does not take."""
-    kept = lru_cache(_SETTINGS, typed=True)(make)
-
-    def made(*parameters: Any) -> Engine | None:
-        try:
-            return kept(*parameters)
+            return self._made(*values)
         except (TypeError, ValueError):
             return None
 
-    return made
 
-
-@_remembered
-def bleu(
-    tokenize: str,
-    lowercase: bool,
-    max_order: int,
-    smoothing: str = "exp",
-    smoothing_value: float | None = None,
-    effective_order: bool = False,
-) -> Engine:
-    """BLEU's."""
-    metric = truebleu.BLEU(
-        tokenize,
-        lowercase=lowercase,
-        max_order=max_order,
-        smoothing=smoothing,
-        smoothing_value=smoothing_value,
-        effective_order=effective_order,
-    )
-    return Engine(metric)
-
-
-@_remembered
-def chrf(
-    char_order: int,
-    word_order: int,
-    beta: float,
-    lowercase: bool,
-    whitespace: bool,
-    eps_smoothing: bool,
-) -> Engine:
-    """The engine of chrF."""
-    from truebleu.chrf import CHRF
-
-    metric = CHRF(
-        char_order,
-        word_order,
-        beta,
-        lowercase=lowercase,
-        whitespace=whitespace,
-        eps_smoothing=eps_smoothing,
-    )
-    return Engine(metric)
-
-
-@_remembered
-def ter(normalized: bool, no_punct: bool, asian_support: bool, case_sensitive: bool) -> Engine:
-    """TER's."""
-    from truebleu.ter import TER
-
-    metric = TER(
-        normalized=normalized,
-        no_punct=no_punct,
-        asian_support=asian_support,
-        case_sensitive=case_sensitive,
-    )
-    return Engine(metric, EditCounts, _MOST_REFERENCES)
-
-
-def defined(cls: type, *names: str) -> dict[str, object]:
-    """Functions of a class as they are now, to see later whether they were replaced."""
-    return {name: getattr(cls, name) for name in names}
-
-
-def leaves(metric: object, functions: Mapping[str, object]) -> bool:
-    """Whether a metric has these functions as they were defined."""
-    # A loop and no all(): single segments pay for it.
+def _leaves(metric: object, methods: Mapping[str, object]) -> bool:
+    # A loop is faster than all(), which matters for single segments.
     cls, own = type(metric), vars(metric)
-    for name, function in functions.items():
-        if getattr(cls, name) is not function or name in own:
+    for name, method in methods.items():
+        if getattr(cls, name) is not method or name in own:
             return False
     return True

@@ -1,4 +1,4 @@
-"""N-grams of words and of characters, counted in Python."""
+"""N-grams of words and of characters, counted in Python, and sums of statistics."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections import Counter
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
 
 def extract_all_word_ngrams(
@@ -28,7 +29,7 @@ def extract_word_ngrams(tokens: Sequence[str], n: int) -> Counter[str]:
 
 
 def extract_char_ngrams(line: str, n: int, include_whitespace: bool = False) -> Counter[str]:
-    """Counts of the character n-grams of order `n`, which cross the borders of words."""
+    """Counts of the character n-grams of order `n`, which cross word boundaries."""
     text = line if include_whitespace else "".join(line.split())
     return Counter(text[start : start + n] for start in range(len(text) - n + 1))
 
@@ -42,3 +43,14 @@ def extract_all_char_ngrams(
         extract_char_ngrams(text, order, include_whitespace=True)
         for order in range(1, max_order + 1)
     ]
+
+
+def sum_of_lists(lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
+    """The sum of rows of numbers of one kind, added one after the other."""
+    if len(lists) == 1:
+        return lists[0]
+    # Not sum(): since Python 3.12 it adds floats with compensation.
+    total = [type(lists[0][0])(0.0)] * len(lists[0])
+    for row in lists:
+        total = [before + row[i] for i, before in enumerate(total)]
+    return total

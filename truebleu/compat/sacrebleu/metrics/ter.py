@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
+from truebleu.metrics.table_metric import PARTS
+
 from ..tokenizers.tokenizer_ter import TercomTokenizer
-from ..utils import sum_of_lists
-from . import engine
-from .base import Metric, Score, Signature
+from .base import Score, Signature, SummedMetric
+from .engine import Engine, Served
+from .helpers import sum_of_lists
 from .lib_ter import translation_edit_rate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, ClassVar
+    from typing import Any
+
+    from truebleu._kernel import Table
 
 
 class TERSignature(Signature):
-    """TER's signature: case, tokenizer, and what the tokenizer does."""
+    """TER's signature: case, tokenizer, and the tokenizer's options."""
 
     def __init__(self, args: Mapping[str, Any]) -> None:
         super().__init__(args)
-        self._abbr.update({"case": "c", "tok": "t", "norm": "nr", "punct": "pn", "asian": "as"})
-        self.info.update(
-            {
-                "case": "mixed" if args["case_sensitive"] else "lc",
-                "tok": args["tokenizer_signature"],
-                "norm": args["normalized"],
-                "punct": not args["no_punct"],
-                "asian": args["asian_support"],
-            }
+        self._add(
+            case=("c", "mixed" if args["case_sensitive"] else "lc"),
+            tok=("t", args["tokenizer_signature"]),
+            norm=("nr", args["normalized"]),
+            punct=("pn", not args["no_punct"]),
+            asian=("as", args["asian_support"]),
         )
 
 
@@ -40,7 +43,7 @@ class TERScore(Score):
         self.ref_length = ref_length
 
 
-class TER(Metric):
+class TER(SummedMetric[TERScore]):
     """TER with its parameters.
 
     normalized: join hyphenated line ends, decode four entities, separate punctuation.
@@ -52,9 +55,6 @@ class TER(Metric):
     """
 
     _SIGNATURE_TYPE = TERSignature
-    _COUNTING: ClassVar[dict[str, object]]
-    _SCORING: ClassVar[dict[str, object]]
-    _AGGREGATING: ClassVar[dict[str, object]]
 
     def __init__(
         self,
@@ -79,42 +79,25 @@ class TER(Metric):
         if references is not None:
             self._ref_cache = self._cache_references(references)
 
-    def _engine(self) -> engine.Engine | None:
-        tokenizer = self.tokenizer
-        if (
-            type(tokenizer) is not TercomTokenizer
+    def _kernel_values(self) -> tuple[Any, ...] | None:
+        """The values of the parameters in `_SERVED`; None where only Python can count."""
+        replaced = (
+            type(self.tokenizer) is not TercomTokenizer
             or TercomTokenizer.__call__ is not _TOKENIZE
             or translation_edit_rate is not _EDIT
-            or not engine.leaves(self, self._COUNTING)
-        ):
-            return None
-        return engine.ter(
-            bool(tokenizer._normalized),
-            bool(tokenizer._no_punct),
-            bool(tokenizer._asian_support),
-            bool(tokenizer._case_sensitive),
         )
-
-    def _scorer(self) -> engine.Engine | None:
-        return self._engine() if engine.leaves(self, self._SCORING) else None
-
-    def _aggregates_itself(self) -> bool:
-        return not engine.leaves(self, self._AGGREGATING)
+        return None if replaced else _OPTIONS(self.tokenizer)
 
     def _preprocess_segment(self, sent: str) -> str:
-        """A line tokenized, and lower-cased unless case counts."""
+        """A line tokenized, and lower-cased unless case matters."""
         return self.tokenizer(sent.rstrip())
 
     def _compute_score_from_stats(self, stats: Any) -> TERScore:
         """The score from a number of edits and a reference length."""
         edits, length = stats[0], stats[1]
-        # Against nothing, anything is all wrong, and nothing is all right.
+        # Against an empty reference, any edit is 100 %.
         score = edits / length if length > 0 else float(edits > 0)
         return TERScore(100 * score, edits, length)
-
-    def _aggregate_and_compute(self, stats: list[list[float]]) -> TERScore:
-        """The score of a corpus from the statistics of its segments."""
-        return self._compute_score_from_stats(sum_of_lists(stats))
 
     def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, Any]:
         """The words of each reference, which is tokenized a second time, as in every TER score."""
@@ -126,15 +109,41 @@ class TER(Metric):
         """The fewest edits to any reference, and the mean length of all."""
         words, references = hypothesis.split(), ref_kwargs["ref_words"]
         if not references:
-            raise ZeroDivisionError("TER: a segment has no reference, all are None")
+            raise ZeroDivisionError("TER: all references of a segment are None")
         found = [translation_edit_rate(words, reference) for reference in references]
         edits = min(edits for edits, _ in found)
         return [edits, sum(length for _, length in found) / len(references)]
 
 
+class TEREngine(Engine):
+    """TER's engine: its reference lengths are means, which the kernel counts in parts of a word."""
+
+    MOST_REFERENCES = 16  # all numbers up to it divide the parts
+
+    def listed(self, row: list[int]) -> list[Any]:
+        """A row of the kernel's as sacreBLEU's list."""
+        return [row[0], row[1] / PARTS]
+
+    def counted(self, row: Sequence[Any]) -> list[int]:
+        """A list of sacreBLEU's as a row; ValueError or TypeError if the kernel has no such row."""
+        edits, length = row
+        parts = round(length * PARTS)
+        if parts / PARTS != length:
+            raise ValueError(f"{length!r}: not a mean of up to {self.MOST_REFERENCES} lengths")
+        return super().counted([edits, parts])
+
+    def total(self, table: Table) -> Sequence[Any]:
+        """The sum of all rows, as sacreBLEU's list: floats, added in the order of segments."""
+        return sum_of_lists(list(map(self.listed, table.tolist())))
+
+
 _TOKENIZE, _EDIT = TercomTokenizer.__call__, translation_edit_rate
-TER._COUNTING = engine.defined(
-    TER, "_extract_reference_info", "_compute_segment_statistics", *engine.COUNTING
+_NAMES = ("normalized", "no_punct", "asian_support", "case_sensitive")
+_OPTIONS = attrgetter(*(f"_{name}" for name in _NAMES))
+TER._SERVED = Served(
+    TER,
+    "ter",
+    _NAMES,
+    ("_extract_reference_info", "_compute_segment_statistics"),
+    engine=TEREngine,
 )
-TER._SCORING = engine.defined(TER, *engine.SCORING)
-TER._AGGREGATING = engine.defined(TER, "_aggregate_and_compute")

@@ -1,0 +1,116 @@
+"""A command run quickly: imported once, forked for each command line. sacreBLEU's own, or ours.
+
+As a script it is the process that forks: a request a line on standard input, an exit status a line
+on standard output. Its arguments are the module of the command and others to import before.
+"""
+
+import contextlib
+import importlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+# The module of each command, and what it imports when it needs it.
+ORIGINAL = (
+    *("sacrebleu.sacrebleu", "sacrebleu.significance"),
+    *(f"sacrebleu.tokenizers.tokenizer_{name}" for name in ("13a", "zh", "intl", "char", "none")),
+)
+DROP_IN = (
+    *("truebleu.compat.sacrebleu.sacrebleu", "truebleu.compat.sacrebleu.significance"),
+    *("truebleu.compat.sacrebleu._direct", "truebleu.compat.sacrebleu.utils"),
+    *("truebleu.metrics.bleu", "truebleu.metrics.chrf", "truebleu.metrics.ter"),
+    *("argparse", "json", "logging"),
+)
+
+
+class Done(NamedTuple):
+    """What a finished command left."""
+
+    status: int
+    output: bytes
+    error: bytes
+
+    def __str__(self):
+        output, error = self.output.decode(), self.error.decode()
+        return f"status {self.status}\n--- output\n{output}\n--- error\n{error}"
+
+
+class Command:
+    """A command in processes that have imported it already."""
+
+    def __init__(self, modules: tuple[str, ...] = ORIGINAL, **environment: str):
+        self.environment = environment
+        self._server = subprocess.Popen(
+            [sys.executable, __file__, *modules],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | environment,
+        )
+
+    def __call__(self, *words: str, cwd: Path, given: bytes = b"", **environment: str) -> Done:
+        """The command with these words behind it, `given` on standard input."""
+        with contextlib.ExitStack() as stack:
+            files = [stack.enter_context(tempfile.NamedTemporaryFile()) for _ in range(3)]
+            files[0].write(given)
+            files[0].flush()
+            request = {
+                "words": ["sacrebleu", *words],
+                "cwd": os.fspath(cwd),
+                "environment": environment,
+                "files": [file.name for file in files],
+            }
+            self._server.stdin.write(json.dumps(request).encode() + b"\n")
+            self._server.stdin.flush()
+            status = int(self._server.stdout.readline())
+            return Done(status, *(Path(file.name).read_bytes() for file in files[1:]))
+
+    def close(self) -> None:
+        """Ends the process that forks."""
+        self._server.stdin.close()
+        self._server.wait()
+        self._server.stdout.close()
+
+
+def serve(command: str, *others: str) -> None:
+    """Forks for each request."""
+    main = importlib.import_module(command).main
+    for name in others:
+        importlib.import_module(name)
+    for line in sys.stdin:
+        request = json.loads(line)
+        process = os.fork()
+        if not process:
+            run(request, main)
+        _, status = os.waitpid(process, 0)
+        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        sys.stdout.flush()
+
+
+def run(request, main) -> None:
+    """Runs a request's command line, and ends this process."""
+    import traceback
+
+    os.chdir(request["cwd"])
+    os.environ.update(request["environment"])
+    for number, name in enumerate(request["files"]):
+        os.dup2(os.open(name, os.O_RDWR), number)
+    sys.argv = request["words"]
+    status = 0
+    try:
+        main()
+    except SystemExit as end:
+        status = end.code or 0
+    except BaseException:  # noqa: BLE001 - as the interpreter would
+        traceback.print_exc()
+        status = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    serve(*sys.argv[1:])

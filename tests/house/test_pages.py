@@ -1,0 +1,117 @@
+"""The pages of docs/: what they claim holds."""
+
+import doctest
+import importlib
+import json
+import sys
+
+import pytest
+from places import ROOT
+
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def pages():
+    """The modules that make the pages."""
+    sys.path.insert(0, str(DOCS))
+    yield importlib.import_module("pages")
+    sys.path.remove(str(DOCS))
+
+
+@pytest.fixture(scope="module")
+def built(pages) -> dict[str, str]:
+    return {name: " ".join(page().split()) for name, page in pages.PAGES.items()}
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        # With the right values of the examples in well-known texts.
+        "so the clipped precision is 2/7",
+        "2/6 of reference 1 and 2/7 of reference 2",
+        "BP = exp(1 − 6/4) = 0.6065",
+        "exp(1 − 6/5) = 0.8187 for it. That is the penalty of a text of 5 tokens",
+        "| 1 | 1/1 | 0.00674 | 0.00674 |",
+        "| 8 | 2/8 | 1 | 0.25000 |",
+        "| both | 3/3 | 1/2 |",
+        "| exp | 4/4 | 1/3 | 1/4 | 1/4 | 23.04 |",
+    ],
+)
+def test_bleu_by_hand(built, claim):
+    assert claim in built["by-hand.md"]
+
+
+def test_what_bleu_cannot_see(pages):
+    """The wrong hypothesis scores higher than the right one, where the page says so."""
+    cannot_see = importlib.import_module("cannot_see")
+    claims = {title: (reference, dict(pairs)) for title, _, reference, pairs in cannot_see.CLAIMS}
+
+    def score(title: str, name: str) -> float:
+        reference, hypotheses = claims[title]
+        return cannot_see.METRICS["BLEU"].sentence(hypotheses[name], reference).value
+
+    not_ = "A dropped “not”"
+    words = "right, in other words"
+    assert score(not_, "the opposite") > score(not_, "harmless") > 5 * score(not_, words)
+    swap = "Who did what to whom"
+    assert score(swap, "roles swapped") > 2 * score(swap, words)
+    assert score("Active and passive", "wrong") > score("Active and passive", "passive")
+    assert score("Paraphrase", "nonsense") > score("Paraphrase", "the same")
+    assert score("A number, a name", "another gate") == score("A number, a name", "harmless")
+    assert score("Case", "another day") > score("Case", "lower case")
+    same = "Diacritics and normalization"
+    assert score(same, "other code points") == score(same, "no accents")
+
+
+def test_which_bleu(built):
+    page = built["which-bleu.md"]
+    assert "| nothing: sacreBLEU's defaults | 29.96 | | 33.94 | |" in page
+    assert "published implementations" in page
+
+
+def test_significance(built):
+    page = built["significance.md"]
+    assert "with another last segment, sacreBLEU's p is 0.0001, truebleu's 1.0000" in page
+    assert "| chrF2 | 200 | 5 % |" in page
+
+
+def test_the_tests_that_are_called_calibrated_are(pages):
+    """Between 4 and 6 % of false differences at 5 %, of every metric, with every size."""
+    result = json.loads((DOCS / "calibration.json").read_text(encoding="utf-8"))
+    assert set(result["metrics"]) == {"BLEU", "chrF2", "TER"}
+    assert result["trials"] >= 2000
+    at = result["levels"].index(0.05)
+    for of_metric in result["metrics"].values():
+        assert set(of_metric) == {"200", "1000", "2000"}
+        for counts in of_metric.values():
+            share = {test: found[at] / result["trials"] for test, found in counts.items()}
+            assert 0.04 <= share["ar"] <= 0.06
+            assert 0.04 <= share["bs"] <= 0.06
+            assert share["bs-sacrebleu"] > 0.1
+            assert share["koehn"] > 0.09
+
+
+def test_what_pairs_shows():
+    """The examples in a page that is written by hand."""
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    path = str(DOCS / "pairs.md")
+    done = doctest.testfile(path, module_relative=False, optionflags=options)
+    assert done.attempted
+    assert not done.failed
+
+
+def test_buckets_are_as_honest_as_segments(pages):
+    """Errors found with B buckets are off by about 1 / √(2B); tests of 5 % are tests of 5 %."""
+    result = json.loads((DOCS / "blocks.json").read_text(encoding="utf-8"))
+    trials, at = result["null_trials"], result["levels"].index(0.05)
+    assert trials >= 2000
+    for buckets in result["buckets"]:
+        for middle, deviation in result["widths"][str(buckets)].values():
+            expected = (2 * buckets) ** -0.5
+            assert abs(middle - 1) < expected
+            assert deviation < 2 * expected
+        for counts in result["rejections"][str(buckets)].values():
+            share = counts[at] / trials
+            # Four standard errors; a bootstrap of 50 units is a little too eager.
+            assert abs(share - 0.05) < 4 * (0.05 * 0.95 / trials) ** 0.5 + 0.5 / buckets

@@ -1,0 +1,182 @@
+"""`Accumulator`: the same score as of all text at once, however it is split and merged."""
+
+import copy
+import json
+import pickle
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from strategies import corpora
+
+import truebleu
+from truebleu import BLEU, CHRF, TER, Accumulator, InputError
+from truebleu.metrics.nist import NIST
+
+HYPOTHESES = ["The dog bit the man.", "It was not unexpected.", "The man bit him first."]
+REFERENCES = [
+    ["The dog bit the man.", "The dog had bitten him."],
+    "No one was surprised.",
+    [None, "x"],
+]
+METRICS = [
+    BLEU(),
+    BLEU("intl", smoothing="add-k", max_order=2, lowercase=True),
+    BLEU(tokenize=str.split),
+    BLEU(reference_length="shortest"),
+    CHRF(word_order=2),
+    CHRF(whitespace=True, eps_smoothing=True),
+    TER(),
+    truebleu.family["mteval-v13a"].metric,
+]
+NAMES = ["bleu", "parameters", "callable", "shortest", "chrf++", "chrf", "ter", "mteval-v13a"]
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=NAMES)
+@given(corpora(max_segments=6), st.data())
+def test_any_split_in_any_order_has_the_score_of_the_whole(metric, corpus, data):
+    hypotheses, references = corpus
+    references = list(map(tuple, references))
+    if getattr(metric, "length_rule", "") == "single":
+        references = [refs[:1] for refs in references]
+    parts = data.draw(
+        st.lists(st.integers(0, 2), min_size=len(hypotheses), max_size=len(hypotheses))
+    )
+    totals = [Accumulator(metric) for _ in range(3)]
+    for part, hypothesis, reference in zip(parts, hypotheses, references, strict=True):
+        totals[part].update([hypothesis], [reference])
+    whole = Accumulator(metric)
+    for total in data.draw(st.permutations(totals)):
+        whole += total
+    expected = metric.score(hypotheses, references)
+    assert whole.compute() == expected
+    assert str(whole.compute().signature) == str(expected.signature)
+    assert whole.segments == len(hypotheses)
+    assert whole.totals == metric.statistics(hypotheses, references).sum().tolist()[0]
+
+
+def test_batches_of_everything_that_score_takes(write):
+    metric = CHRF()
+    total = Accumulator(metric)
+    total.update(HYPOTHESES, REFERENCES, workers=2)
+    total.update([], [])
+    total.update((), ())
+    total.update(write("hyp", ["a b", "c"]), write("ref", ["a c", "c"]))
+    whole = metric.score([*HYPOTHESES, "a b", "c"], [*REFERENCES, "a c", "c"])
+    assert total.compute() == whole
+    assert total.references == "var"
+    assert repr(total) == "<Accumulator of CHRF(): 5 segments>"
+
+
+def test_a_batch_with_an_error_changes_nothing():
+    total = Accumulator()
+    total.update(HYPOTHESES, REFERENCES)
+    before = total.state_dict()
+    for hypotheses, references in (
+        (["a", None], ["b", "c"]),
+        (["a"], ["a", "b"]),
+        ([], ["a"]),
+        (["a"], [None]),
+    ):
+        with pytest.raises(InputError):
+            total.update(hypotheses, references)
+    with pytest.raises(TypeError, match="one str per segment"):
+        total.update("a", "b")
+    assert total.state_dict() == before
+
+
+def test_nothing_has_no_score():
+    total = Accumulator()
+    assert (total.segments, total.totals, total.references) == (0, [0] * 10, None)
+    with pytest.raises(InputError, match="no segments at all"):
+        total.compute()
+    total.update(HYPOTHESES, REFERENCES)
+    total.reset()
+    assert total == Accumulator()
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=NAMES)
+def test_states_are_plain_and_pickles_are_whole(metric):
+    total = Accumulator(metric)
+    references = [refs if isinstance(refs, str) else refs[-1] for refs in REFERENCES]
+    total.update(HYPOTHESES, references)
+    state = json.loads(json.dumps(total.state_dict()))
+    assert state == total.state_dict()
+    fresh = Accumulator(metric)
+    fresh.load_state_dict(state)
+    assert fresh == total
+    assert Accumulator.from_state_dict(state, metric).compute() == total.compute()
+    if metric != BLEU(tokenize=str.split):
+        again = Accumulator.from_state_dict(state)
+        assert again == total
+        assert again.metric == metric
+        assert again.compute() == total.compute()
+        assert pickle.loads(pickle.dumps(total)) == total
+    other = copy.deepcopy(total)
+    other.update(["a"], ["b"])
+    assert other.segments == total.segments + 1 == 4
+
+
+def test_a_state_of_another_metric_is_refused_in_words():
+    state = Accumulator(BLEU("intl")).state_dict()
+    with pytest.raises(InputError, match=r"made with BLEU\|tok:intl.*this metric is BLEU\|tok:13a"):
+        Accumulator().load_state_dict(state)
+    with pytest.raises(InputError, match="made with"):
+        Accumulator().merge(Accumulator(CHRF()))
+    with pytest.raises(InputError, match="made with"):
+        Accumulator(CHRF()).load_state_dict(Accumulator().state_dict())
+    with pytest.raises(TypeError, match="expected an Accumulator, not dict"):
+        Accumulator().merge(state)
+    with pytest.raises(InputError, match="its metric has to be given"):
+        Accumulator.from_state_dict(Accumulator(BLEU(tokenize=lambda text: [text])).state_dict())
+    # What the formula alone decides is the same count.
+    Accumulator(BLEU("intl", smoothing="none")).load_state_dict(state)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"format": "torchmetrics"}, "not what Accumulator.state_dict gives"),
+        ({"segments": -1}, "segments are -1"),
+        ({"segments": 1.0}, "segments are 1.0"),
+        ({"totals": [1] * 9}, "expected 10 totals, not 9"),
+        ({"totals": [1.0] * 10}, "no list of integers"),
+        ({"totals": [2**63] * 10}, "no list of integers"),
+        ({"totals": None}, "no list of integers"),
+        ({"references": [2, 1]}, "not the fewest and the most"),
+        ({"references": "var"}, "not the fewest and the most"),
+        ({"references": None}, "segments without references"),
+        ({"fingerprint": 5}, "the fingerprint is 5"),
+        ({"fingerprint": "x"}, "made with x"),
+    ],
+)
+def test_damaged_states_are_refused_and_change_nothing(change, told):
+    total = Accumulator()
+    total.update(HYPOTHESES, REFERENCES)
+    before = total.state_dict()
+    with pytest.raises(InputError, match=told):
+        total.load_state_dict({**before, **change})
+    assert total.state_dict() == before
+    with pytest.raises(InputError, match="not what Accumulator"):
+        total.load_state_dict([])
+
+
+def test_what_is_no_formula_of_sums_is_refused():
+    with pytest.raises(ValueError, match="NIST weighs n-grams by all references of the corpus"):
+        Accumulator(NIST())
+    with pytest.raises(ValueError, match="a mean of segments' scores"):
+        Accumulator(BLEU(aggregate="segments"))
+    with pytest.raises(ValueError, match="unknown metric 'blue'; did you mean 'bleu'"):
+        Accumulator("blue")
+    with pytest.raises(TypeError, match=r"BLEU is a class; give BLEU\(\)"):
+        Accumulator(BLEU)
+
+
+def test_totals_stay_within_64_bits():
+    total = Accumulator(BLEU(max_order=1))
+    total.update(["a"], ["a"])
+    state = {**total.state_dict(), "totals": [2**63 - 1] * 4}
+    large = Accumulator.from_state_dict(state)
+    with pytest.raises(InputError, match="beyond 64-bit"):
+        total += large
+    assert total.totals == [1, 1, 1, 1]

@@ -1,0 +1,230 @@
+"""chrF, chrF+ and chrF++ are sacreBLEU's on any text and with any parameters, bit for bit."""
+
+import pickle
+
+import hypothesis.strategies as st
+import pytest
+import sacrebleu
+from hypothesis import example, given
+from strategies import corpora, streams
+
+import truebleu
+from truebleu import CHRF, InputError, _kernel
+
+HYPOTHESES = ["The cat sat on the mat.", "A dog (brown) barks.", ""]
+REFERENCES = ["The cat is on the mat.", "The brown dog barks!", "Nothing."]
+
+
+@st.composite
+def parameters(draw: st.DrawFn) -> dict:
+    """Parameters of `CHRF`: every order, β, case, and way with white space and short texts."""
+    char_order = draw(st.sampled_from([6, 6, 1, 0, 3, 8, 9, 12]))
+    return {
+        "char_order": char_order,
+        "word_order": draw(st.sampled_from([0, 1, 2, 5] if char_order else [1, 2])),
+        "beta": draw(st.sampled_from([2, 1, 3, 0, 0.5, 2.0])),
+        "lowercase": draw(st.booleans()),
+        "whitespace": draw(st.booleans()),
+        "eps_smoothing": draw(st.booleans()),
+    }
+
+
+def tuples(references: list) -> list[tuple]:
+    return [tuple(refs) for refs in references]
+
+
+@given(corpora(), parameters())
+@example((["ab"], [["ab", "ab c"]]), {"char_order": 6, "word_order": 2})
+def test_statistics_and_scores(corpus, parameters):
+    hypotheses, references = corpus
+    metric, oracle = CHRF(**parameters), sacrebleu.CHRF(**parameters)
+    expected = oracle._extract_corpus_statistics(hypotheses, streams(references))
+    table = metric.statistics(hypotheses, tuples(references))
+    assert table.tolist() == expected
+    its = oracle.corpus_score(hypotheses, streams(references))
+    score = metric.score(hypotheses, tuples(references))
+    assert score.value == its.score
+    assert str(score) == its.format()
+    assert str(score.signature).rpartition("|by")[0].replace(
+        f"beta:{parameters.get('beta', 2)}|", ""
+    ) == oracle.get_signature().format().replace("nrefs:None", "nrefs:var")
+    each = metric.segments(hypotheses, tuples(references)).tolist()
+    for hypothesis, refs, value in zip(hypotheses, references, each, strict=True):
+        present = [ref for ref in refs if ref is not None]
+        its = oracle.sentence_score(hypothesis, present)
+        mine = metric.sentence(hypothesis, refs)
+        assert mine.value == value == its.score
+        assert (mine.name, mine.char_order, mine.word_order, mine.beta) == (
+            its.name,
+            its.char_order,
+            its.word_order,
+            its.beta,
+        )
+    assert metric.scores(table).tolist() == [
+        oracle._compute_score_from_stats(row).score for row in expected
+    ]
+
+
+@given(corpora(), parameters())
+def test_every_instruction_set_counts_alike(corpus, parameters):
+    hypotheses, references = corpus
+    metric = CHRF(**parameters)
+    before = _kernel.instructions()
+    try:
+        tables = []
+        for name in _kernel.available_instructions():
+            _kernel.use_instructions(name)
+            tables.append(metric.statistics(hypotheses, tuples(references)))
+    finally:
+        _kernel.use_instructions(before)
+    assert all(table == tables[0] for table in tables)
+
+
+LENGTHS = [0, 1, 63, 64, 65, 128, 511, 512, 513, 768, 769, 1024, 1025, 2047, 2048, 2049, 2100]
+
+
+@pytest.mark.parametrize("characters", ["ab", "aé日😀", "0123456789"])
+def test_lengths_around_every_size_of_a_bitset(characters):
+    """Both sides long or one of them, with many repetitions: up to 2,048 characters are bits."""
+
+    def text(length: int, step: int) -> str:
+        return "".join(characters[i * i * step % 7 % len(characters)] for i in range(length))
+
+    oracle = sacrebleu.CHRF()
+    pairs = [(one, other) for one in LENGTHS for other in (one, 2100, 70)]
+    hypotheses = [text(one, 1) for one, _ in pairs]
+    references = [text(other, 3) for _, other in pairs]
+    table = CHRF().statistics(hypotheses, references)
+    assert table.tolist() == oracle._extract_corpus_statistics(hypotheses, [references])
+
+
+def test_many_different_characters():
+    """More than the table for characters first has room for."""
+    hypothesis = "".join(map(chr, range(0x4E00, 0x9000)))
+    reference = "".join(map(chr, range(0x5000, 0xA000)))
+    expected = sacrebleu.CHRF()._extract_corpus_statistics([hypothesis] * 2, [[reference] * 2])
+    assert CHRF().statistics([hypothesis] * 2, [reference] * 2).tolist() == expected
+
+
+def test_the_first_of_equally_good_references_counts():
+    """Both have the same F-score, and other counts: the order of references matters."""
+    hypothesis, one, other = "abab", "ab", "abababab"
+    metric = CHRF(char_order=1, beta=1)
+    for references in ([one, other], [other, one], [one, one + "c"], ["", ""]):
+        expected = sacrebleu.CHRF(char_order=1, beta=1)._extract_corpus_statistics(
+            [hypothesis], [[ref] for ref in references]
+        )
+        assert metric.statistics([hypothesis], [tuple(references)]).tolist() == expected
+
+
+def test_words_are_separated_from_one_punctuation_mark():
+    """`(hi)` is `(hi` and `)`, `...` is `..` and `.`; other punctuation than ASCII's stays."""
+    metric = CHRF(char_order=0, word_order=1)
+    for text, words in {"(hi)": 2, "...": 2, "(hi": 2, "“hi”": 1, ".": 1, "é!": 2, "日": 1}.items():
+        assert metric.statistics([text], [text]).tolist() == [[words] * 3], text
+
+
+def test_the_score_opens_up():
+    score = CHRF(char_order=2, word_order=1).sentence("ab c", "ab d")
+    assert score.hypothesis_totals == (3, 2, 2)
+    assert score.reference_totals == (3, 2, 2)
+    assert score.matches == (2, 1, 1)
+    assert score.precisions == score.recalls == (200 / 3, 50.0, 50.0)
+    content = score.to_dict()
+    assert content["name"] == "chrF2+"
+    assert content["score"] == score.value
+    assert content["matches"] == [2, 1, 1]
+
+
+def test_a_signature_makes_its_metric_again():
+    for metric in (
+        CHRF(),
+        CHRF(word_order=2),
+        CHRF(4, 1, 3, lowercase=True, whitespace=True, eps_smoothing=True),
+        CHRF(beta=1.5),
+        CHRF(beta=2.0),
+    ):
+        signature = metric.signature(2)
+        assert truebleu.metric(str(signature)) == metric
+        assert truebleu.metric(signature.short()) == metric
+        assert truebleu.metric(f"{metric.name}|{signature} = 53.1") == metric
+        assert eval(repr(metric)) == pickle.loads(pickle.dumps(metric)) == metric
+        assert hash(metric) == hash(CHRF(**metric.parameters))
+    assert truebleu.metric("chrF++") == CHRF(word_order=2)
+    sacre = sacrebleu.CHRF(word_order=1)
+    sacre.corpus_score(["a"], [["a"]])
+    assert truebleu.metric(f"chrF2+|{sacre.get_signature()}") == CHRF(word_order=1)
+
+
+def test_statistics_of_different_parameters_do_not_mix():
+    plain = CHRF().statistics(HYPOTHESES, REFERENCES)
+    with pytest.raises(InputError, match="chrF2 and chrF3"):
+        plain + CHRF(beta=3).statistics(HYPOTHESES, REFERENCES)
+    with pytest.raises(InputError, match="made with chrF2"):
+        CHRF(word_order=2).from_statistics(plain)
+    with pytest.raises(InputError, match="expected 18 columns, not 3"):
+        CHRF().scores(_kernel.Table.from_rows([[1, 2, 3]], 3))
+    with pytest.raises(InputError, match="totals: expected 18, not 2"):
+        CHRF().from_statistics([1, 2])
+    assert CHRF().from_statistics(plain) == CHRF().score(HYPOTHESES, REFERENCES)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"char_order": -1}, "char_order=-1"),
+        ({"char_order": True}, "char_order=True"),
+        ({"word_order": 17}, "word_order=17"),
+        ({"char_order": 0}, "nothing to count"),
+        ({"beta": -1}, "beta=-1"),
+        ({"beta": float("nan")}, "beta=nan"),
+        ({"beta": "2"}, "beta='2'"),
+    ],
+)
+def test_parameters_that_make_no_metric(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        CHRF(**parameters)
+
+
+def test_text_is_needed():
+    with pytest.raises(InputError, match="this metric is for text, not for tokens"):
+        CHRF().score([["a", "b"]], [["a", "b"]])
+    with pytest.raises(InputError, match="segment 2 is missing"):
+        CHRF().score(["a", None], ["a", "b"])
+    with pytest.raises(InputError, match="segment 1 has none"):
+        CHRF().sentence("a", [None])
+    with pytest.raises(InputError, match="different numbers of segments"):
+        CHRF().score(["a", "b"], ["a"])
+    with pytest.raises(InputError, match="no segments at all"):
+        CHRF().score([], [])
+    with pytest.raises(TypeError, match="expected a str, not int"):
+        CHRF().sentence(1, ["a"])
+
+
+def test_the_matrix_has_every_pair():
+    for metric in (CHRF(), truebleu.BLEU(), CHRF(word_order=2, whitespace=True)):
+        matrix = metric.matrix(HYPOTHESES, REFERENCES[:2])
+        assert matrix == [
+            [metric.sentence(hypothesis, reference).value for reference in REFERENCES[:2]]
+            for hypothesis in HYPOTHESES
+        ]
+    with pytest.raises(InputError, match="references: no texts at all"):
+        CHRF().matrix(["a"], [])
+    with pytest.raises(InputError, match="segment 1 is missing"):
+        CHRF().matrix(["a"], [None])
+
+
+def test_several_metrics_read_the_text_together(tmp_path):
+    from truebleu.metrics.table_metric import count_together
+
+    metrics = [truebleu.BLEU(), CHRF(word_order=2), truebleu.BLEU("zh", max_order=2)]
+    hypotheses = HYPOTHESES * 5000
+    path = tmp_path / "hypotheses.txt"
+    path.write_text("\n".join(hypotheses) + "\n", encoding="utf-8")
+    for text in (hypotheses, path):
+        tables, seen = count_together(metrics, text, REFERENCES * 5000, workers=3)
+        assert seen["segments"] == len(hypotheses)
+        for metric, table in zip(metrics, tables, strict=True):
+            assert table == metric.statistics(hypotheses, REFERENCES * 5000)
+    sums, _ = count_together(metrics, path, REFERENCES * 5000, totals=True)
+    assert [table.tolist() for table in sums] == [table.sum().tolist() for table in tables]

@@ -1,0 +1,124 @@
+"""Scores made of other scores: iBLEU, documents; and spBLEU, which is a tokenizer."""
+
+import importlib.util
+import random
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from strategies import texts
+
+from truebleu import BLEU, InputError
+from truebleu.metrics.composed import document_bleu, mean_document_bleu
+from truebleu.metrics.ibleu import IBLEU
+
+
+def test_ibleu():
+    hypotheses, references, sources = ["the cat sat here"], [("a cat sat here",)], ["the cat sat"]
+    good = BLEU().score(hypotheses, references).value
+    copied = BLEU().score(hypotheses, sources).value
+    score = IBLEU(alpha=0.7).score(hypotheses, references, sources)
+    assert score.value == 0.7 * good - (1 - 0.7) * copied
+    assert score.details() == {"references": good, "sources": copied}
+    assert score.signature["alpha"] == "0.7"
+    assert score.signature.metric() == IBLEU(alpha=0.7)
+    one = IBLEU(alpha=0.7).sentence(hypotheses[0], references[0], sources[0])
+    assert IBLEU(alpha=0.7).segments(hypotheses, references, sources)[0] == one.value
+    with pytest.raises(ValueError, match="expected a number from 0 to 1"):
+        IBLEU(alpha=80)
+
+
+DOCUMENTS = ["one", "two", "one", "two"]
+HYPOTHESES = ["The cat sat.", "It rained", "It sat on a mat.", "all day long."]
+REFERENCES = [
+    ("The cat sat.", "A cat sat."),
+    ("It rained", "Rain"),
+    ("It sat on the mat.", "There it sat."),
+    ("all day.", "all day long."),
+]
+
+
+def test_document_bleu_joins():
+    joined = [" ".join(HYPOTHESES[::2]), " ".join(HYPOTHESES[1::2])]
+    references = [
+        ("The cat sat. It sat on the mat.", "A cat sat. There it sat."),
+        ("It rained all day.", "Rain all day long."),
+    ]
+    expected = BLEU().score(joined, references)
+    assert document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS) == expected
+    assert expected.value != BLEU().score(HYPOTHESES, REFERENCES).value
+
+
+def test_mean_document_bleu_means():
+    scores = {
+        "one": BLEU().score(HYPOTHESES[::2], REFERENCES[::2]).value,
+        "two": BLEU().score(HYPOTHESES[1::2], REFERENCES[1::2]).value,
+    }
+    score = mean_document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS)
+    assert score.details() == {"documents": scores}
+    assert score.value == sum(scores.values()) / 2
+    assert "|metric:BLEU|" in str(score.signature)
+
+
+def test_documents_from_files(write):
+    columns = list(zip(*REFERENCES, strict=True))
+    paths = [write(f"r{i}", column) for i, column in enumerate(columns)]
+    expected = document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS)
+    assert document_bleu(write("h", HYPOTHESES), paths, DOCUMENTS) == expected
+
+
+def test_documents_that_do_not_fit():
+    with pytest.raises(InputError, match="3 keys for 4 segments"):
+        document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS[:3])
+    with pytest.raises(InputError, match="3 keys for 4 segments"):
+        mean_document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS[:3])
+    with pytest.raises(InputError, match="segment 3 has 1, earlier ones of its document 'one'"):
+        document_bleu(HYPOTHESES, [*REFERENCES[:2], ("a",), REFERENCES[3]], DOCUMENTS)
+    with pytest.raises(TypeError, match="one key per segment"):
+        document_bleu(HYPOTHESES, REFERENCES, "1212")
+
+
+SENTENCEPIECE = importlib.util.find_spec("sentencepiece") is not None
+
+
+@pytest.mark.skipif(SENTENCEPIECE, reason="sentencepiece is installed")
+def test_spbleu_says_what_to_install():
+    with pytest.raises(ImportError, match="pip install sentencepiece"):
+        BLEU("spm:flores.model").score(["a"], ["a"])
+
+
+@pytest.mark.skipif(not SENTENCEPIECE, reason="needs sentencepiece")
+def test_spbleu(tmp_path):
+    import sentencepiece
+
+    dice = random.Random(5)
+    lines = [
+        " ".join(dice.choices(["cat", "cats", "mat", "sat", "on", "the"], k=6)) for _ in range(200)
+    ]
+    (tmp_path / "text").write_text("\n".join(lines))
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(tmp_path / "text"),
+        model_prefix=str(tmp_path / "tiny"),
+        vocab_size=16,
+        minloglevel=2,
+    )
+    model = tmp_path / "tiny.model"
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
+    pieces = [" ".join(processor.EncodeAsPieces(line)) for line in lines]
+    metric = BLEU(f"spm:{model}")
+    score = metric.score(lines[:50], lines[50:100])
+    assert score.value == BLEU("none").score(pieces[:50], pieces[50:100]).value
+    assert score.signature["tok"] == f"spm:{model}"
+    assert score.signature.metric() == BLEU(f"spm:{model}", effective_order=False)
+    with pytest.raises(InputError, match="there is no"):
+        BLEU(f"spm:{tmp_path}/none.model").score(["a"], ["a"])
+    with pytest.raises(InputError, match="not a SentencePiece model"):
+        BLEU(f"spm:{tmp_path}/text").score(["a"], ["a"])
+
+
+@given(st.lists(st.tuples(texts(), texts(), st.integers(0, 2)), min_size=1, max_size=5))
+def test_a_segment_a_document_is_bleu(rows):
+    """With each segment a document of its own, joining changes nothing."""
+    hypotheses, references, _ = zip(*rows, strict=True)
+    score = document_bleu(hypotheses, references, range(len(rows)))
+    assert score == BLEU().score(hypotheses, references)

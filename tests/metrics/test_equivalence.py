@@ -1,0 +1,381 @@
+"""The same text gives the same integers, however it arrives, is split or is computed."""
+
+import bz2
+import collections
+import gzip
+import lzma
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from strategies import TOKENIZERS
+
+import truebleu
+
+ARROW_TYPES = ["string", "large_string", "string_view"]
+COMPRESSIONS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+def zstandard(data: bytes) -> bytes:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        zstd = pytest.importorskip("backports.zstd")
+    return zstd.compress(data)
+
+
+COMPRESSIONS[".zst"] = zstandard
+
+
+@pytest.fixture(scope="module")
+def expected(corpus):
+    """The statistics of two lists of strings, which the differential tests hold to sacreBLEU's."""
+    return truebleu.BLEU().statistics(*corpus)
+
+
+@pytest.fixture(scope="module")
+def pa():
+    return pytest.importorskip("pyarrow")
+
+
+# Sequences.
+
+
+@pytest.mark.parametrize("sequence", [list, tuple, collections.deque, collections.UserList])
+def test_python_sequences(corpus, expected, sequence):
+    hypotheses, references = map(sequence, corpus)
+    assert truebleu.BLEU().statistics(hypotheses, references) == expected
+
+
+def test_a_reference_and_a_sequence_of_one_reference(corpus, expected):
+    hypotheses, references = corpus
+    for one in ([[ref] for ref in references], [(ref, None) for ref in references]):
+        assert truebleu.BLEU().statistics(hypotheses, one) == expected
+
+
+def test_numpy_object_array(corpus, expected):
+    np = pytest.importorskip("numpy")
+    arrays = [np.array(side, dtype=object) for side in corpus]
+    assert truebleu.BLEU().statistics(*arrays) == expected
+
+
+class Fresh(collections.UserList):
+    """A sequence that makes its strings anew each time they are asked for, as NumPy's arrays do."""
+
+    def __iter__(self):
+        return (text if text is None else "".join([*text]) for text in self.data)
+
+    def __getitem__(self, index):
+        return "".join([*self.data[index]])
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_sequences_that_make_their_strings_while_they_are_read(corpus, workers):
+    hypotheses, references = corpus
+    groups = list(zip(references, [None, *references[1:]], references[::-1], strict=True))
+    expected = truebleu.BLEU().statistics(hypotheses, groups)
+    fresh = Fresh(hypotheses), list(map(Fresh, groups))
+    assert truebleu.BLEU().statistics(*fresh, workers=workers) == expected
+
+
+def test_numpy_arrays_of_strings():
+    np = pytest.importorskip("numpy")
+    hypotheses, references = ["é a", "b", "c"], [["é b", "é a"], ["c", "d"], ["e", "c"]]
+    table = truebleu.BLEU(max_order=2).statistics(np.array(hypotheses), np.array(references))
+    assert table == truebleu.BLEU(max_order=2).statistics(hypotheses, references)
+    assert table.column("matches_1") == [2, 0, 1]
+
+
+def test_subclasses_of_str(corpus, expected):
+    class Text(str):
+        __slots__ = ()
+
+    hypotheses, references = ([Text(text) for text in side] for side in corpus)
+    assert truebleu.BLEU().statistics(hypotheses, references) == expected
+
+
+# Arrow columns.
+
+
+@pytest.mark.parametrize("kind", ARROW_TYPES)
+@pytest.mark.parametrize(
+    "layout",
+    {
+        "whole": lambda pa, array: array,
+        "sliced": lambda pa, array: pa.concat_arrays([array[3:8], array, array[:9]])[
+            5 : 5 + len(array)
+        ],
+        "chunked": lambda pa, array: pa.chunked_array([array[:7], array[7:7], array[7:]]),
+        "dictionary": lambda pa, array: pa.DictionaryArray.from_arrays(
+            pa.array(reversed(range(len(array))), pa.int16()),
+            pa.array(array.to_pylist()[::-1], array.type),
+        ),
+        "sliced dictionary": lambda pa, array: pa.DictionaryArray.from_arrays(
+            pa.array([0, *range(len(array))], pa.uint32()), array
+        )[1:],
+    }.items(),
+    ids=lambda layout: layout[0],
+)
+def test_arrow_columns(pa, corpus, expected, kind, layout):
+    _, arrange = layout
+    hypotheses, references = (arrange(pa, pa.array(side, getattr(pa, kind)())) for side in corpus)
+    assert len(hypotheses) == len(references) == len(expected)
+    assert truebleu.BLEU().statistics(hypotheses, references) == expected
+
+
+@pytest.mark.parametrize("kind", ["list_", "large_list", "fixed"])
+@pytest.mark.parametrize("text", ARROW_TYPES)
+def test_arrow_lists_of_references(pa, corpus, kind, text):
+    hypotheses, references = corpus
+    lists = list(zip(references, [None, *references[1:]], references[::-1], strict=True))
+    text = getattr(pa, text)()
+    kind = pa.list_(text, 3) if kind == "fixed" else getattr(pa, kind)(text)
+    column = pa.array([lists[0], *lists], kind)[1:]
+    expected = truebleu.BLEU().statistics(hypotheses, lists)
+    assert expected.references == "var"
+    assert truebleu.BLEU().statistics(hypotheses, column) == expected
+    assert truebleu.BLEU().statistics(hypotheses, pa.chunked_array([column])) == expected
+
+
+def test_one_arrow_column_a_reference(pa, corpus):
+    hypotheses, references = corpus
+    second = references[::-1]
+    expected = truebleu.BLEU().statistics(hypotheses, list(zip(references, second, strict=True)))
+    assert truebleu.BLEU().statistics(hypotheses, [pa.array(references), pa.array(second)]) == (
+        expected
+    )
+
+
+def test_a_missing_reference_in_an_arrow_column(pa, corpus):
+    hypotheses, references = corpus
+    second = [None if index % 3 else ref for index, ref in enumerate(references[::-1])]
+    expected = truebleu.BLEU().statistics(hypotheses, list(zip(references, second, strict=True)))
+    columns = [pa.array(references), pa.array(second)]
+    assert truebleu.BLEU().statistics(hypotheses, columns) == expected
+
+
+@pytest.mark.parametrize("dtype", ["String", "Categorical"])
+def test_polars_series(corpus, expected, dtype):
+    pl = pytest.importorskip("polars")
+    hypotheses, references = (pl.Series(side, dtype=getattr(pl, dtype)) for side in corpus)
+    assert truebleu.BLEU().statistics(hypotheses, references) == expected
+    frame = pl.DataFrame({"hypothesis": hypotheses, "reference": references})
+    assert truebleu.BLEU().statistics(frame["hypothesis"], frame["reference"]) == expected
+
+
+# Files.
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_files(corpus, expected, tmp_path, suffix):
+    paths = [tmp_path / f"{name}.txt{suffix}" for name in ("hypothesis", "reference")]
+    for path, lines in zip(paths, corpus, strict=True):
+        path.write_bytes(COMPRESSIONS[suffix]("".join(f"{line}\n" for line in lines).encode()))
+    for workers in (1, 2):
+        assert truebleu.BLEU().statistics(*paths, workers=workers) == expected
+
+
+def test_a_final_newline_adds_no_segment(corpus, expected, tmp_path):
+    hypotheses, references = corpus
+    path = tmp_path / "hypothesis"
+    path.write_text("\n".join(hypotheses), encoding="utf-8", newline="\n")
+    assert truebleu.BLEU().statistics(path, references) == expected
+
+
+def test_carriage_returns_end_no_line(tmp_path):
+    path = tmp_path / "hypothesis"
+    path.write_bytes(b"the cat\rsat\r\non the mat\r\n")
+    table = truebleu.BLEU().statistics(path, ["the cat sat", "on the mat"])
+    assert table.column("matches_1") == [3, 3]
+
+
+def test_text_ending_in_white_space_of_every_kind_in_files(write):
+    lines = [f"the cat{space}" for space in "\r\t\v\f\x1c\x1f\x85\xa0\u2028\u3000"]
+    table = truebleu.BLEU().statistics(write("hypothesis", lines), ["the cat"] * len(lines))
+    assert table.column("matches_2") == [1] * len(lines)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "gb18030", "utf-8-sig"])
+def test_encodings(write, encoding):
+    lines = ["Où est le chat ?", "Il était à l'hôtel."] * 50
+    path = truebleu.File(write("hypothesis", lines, encoding), encoding=encoding)
+    assert truebleu.BLEU().statistics(path, lines) == truebleu.BLEU().statistics(lines, lines)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_named_pipes(corpus, expected, tmp_path):
+    hypotheses, references = corpus
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    content = "\n".join(hypotheses)
+    writer = threading.Thread(target=path.write_text, args=(content, "utf-8"), daemon=True)
+    writer.start()
+    assert truebleu.BLEU().statistics(path, references) == expected
+    writer.join()
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_columns_of_a_table(tmp_path, suffix):
+    rows = [("1", "the cat sat", "The cat sat."), ("2", "", "a mat"), ("3", "on a mat", "on a mat")]
+    path = tmp_path / f"table.tsv{suffix}"
+    path.write_bytes(COMPRESSIONS[suffix]("".join("\t".join(row) + "\n" for row in rows).encode()))
+    _, hypotheses, references = map(list, zip(*rows, strict=True))
+    metric = truebleu.BLEU()
+    assert metric.statistics(
+        truebleu.File(path, column=2), truebleu.File(path, column=3)
+    ) == metric.statistics(hypotheses, references)
+
+
+def test_several_reference_files_and_a_list_of_hypotheses(corpus, write):
+    hypotheses, references = corpus
+    second = references[::-1]
+    expected = truebleu.BLEU().statistics(hypotheses, list(zip(references, second, strict=True)))
+    paths = [write("one", references), truebleu.File(write("two", second))]
+    assert truebleu.BLEU().statistics(hypotheses, paths) == expected
+    assert truebleu.BLEU().statistics(hypotheses, tuple(paths)) == expected
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_files_larger_than_any_buffer(corpus, expected, tmp_path, suffix):
+    """Ten thousand segments, and after them one line of six megabytes."""
+    long = "un éléphant se balançait " * 240_000
+    hypotheses, references = (side * 25 + [long] for side in corpus)
+    paths = [tmp_path / f"{name}{suffix}" for name in ("hypothesis", "reference")]
+    for path, lines in zip(paths, (hypotheses, references), strict=True):
+        path.write_bytes(COMPRESSIONS[suffix]("\n".join(lines).encode()))
+    for workers in (1, 3):
+        table = truebleu.BLEU().statistics(*paths, workers=workers)
+        assert len(table) == 25 * len(expected) + 1
+        for start in range(0, len(table) - 1, len(expected)):
+            assert table[start : start + len(expected)] == expected
+        words = 4 * 240_000
+        matches, totals = [words - n for n in range(4)], [words - n for n in range(4)]
+        assert table[len(table) - 1].tolist() == [[words, words, *matches, *totals]]
+
+
+# Tokens instead of text.
+
+
+def test_tokens_instead_of_text():
+    metric = truebleu.BLEU(tokenize="none")
+    expected = metric.statistics(["a b c d", "c d"], [("a b d", "c d"), ("c c d", None)])
+    words = [["a", "b", "c", "d"], ["c", "d"]]
+    assert metric.statistics(words, [(list("abd"), list("cd")), (list("ccd"), None)]) == expected
+    numbers = [[1, 2, 3, 4], [3, 4]]
+    assert metric.statistics(numbers, [([1, 2, 4], [3, 4]), ([3, 3, 4], None)]) == expected
+    single = metric.statistics(words, [list("abd"), list("ccd")])
+    assert single == metric.statistics(["a b c d", "c d"], ["a b d", "c c d"])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_as_many_tokens_as_segments(size):
+    """Token sequences are not taken for sacreBLEU's transposed references."""
+    segments = [[f"{row}{column}" for column in range(size)] for row in range(size)]
+    table = truebleu.BLEU("none", max_order=1).statistics(segments, segments)
+    assert table.tolist() == [[size] * 4] * size
+
+
+def test_tokens_may_hold_anything():
+    """A token is compared whole, even with white space in it, or nothing, or a large number."""
+    metric = truebleu.BLEU(tokenize="none", max_order=1)
+    table = metric.statistics([["New York", "", "a"]], [[["New York", "", "New", "York"]]])
+    assert table.tolist() == [[3, 4, 2, 3]]
+    numbers = [[0, -1, 2**31, 2**62]]
+    assert metric.statistics(numbers, numbers).tolist() == [[4, 4, 4, 4]]
+
+
+def test_a_callable_instead_of_a_tokenizer(corpus, expected):
+    from truebleu.text.tokenizers import tokenize
+
+    for function in (
+        lambda text: tokenize(text, "13a"),
+        lambda text: " ".join(tokenize(text, "13a")),
+    ):
+        table = truebleu.BLEU(tokenize=function).statistics(*corpus)
+        assert table.tolist() == expected.tolist()
+
+
+# Threads and instruction sets.
+
+
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+@pytest.mark.parametrize("workers", [2, 3, 64])
+def test_any_number_of_workers(corpus, tokenizer, workers):
+    metric = truebleu.BLEU(tokenize=tokenizer)
+    hypotheses, references = corpus[0] * 20, corpus[1] * 20
+    one = metric.statistics(hypotheses, references)
+    assert metric.statistics(hypotheses, references, workers=workers) == one
+    many = list(zip(references, references[::-1], strict=True))
+    assert metric.statistics(hypotheses, many, workers=workers) == metric.statistics(
+        hypotheses, many
+    )
+    assert metric.score(hypotheses, references, workers=workers) == metric.from_statistics(one)
+    segments = metric.segments(hypotheses, references, workers=workers)
+    assert segments == metric.segments(hypotheses, references)
+
+
+def test_more_workers_than_segments():
+    assert truebleu.bleu(["a b c d"], ["a b c d"], workers=10**6).value == 100.00000000000004
+
+
+def test_one_metric_in_many_threads(corpus):
+    metric = truebleu.BLEU()
+    expected = metric.segments(*corpus).tolist()
+    with ThreadPoolExecutor(4) as pool:
+        values = pool.map(lambda *pair: metric.sentence(*pair).value, *map(list, corpus))
+        assert list(values) == expected
+
+
+DIGEST = """
+import hashlib, itertools, sys
+from pathlib import Path
+import truebleu
+for pair in zip(sys.argv[1::2], sys.argv[2::2]):
+    for tokenizer, lowercase in itertools.product(["none", "13a", "intl", "zh", "char"], [0, 1]):
+        metric = truebleu.BLEU(tokenize=tokenizer, lowercase=bool(lowercase))
+        for workers in (1, 2):
+            table = metric.statistics(*map(Path, pair), workers=workers)
+            print(len(table), hashlib.sha256(memoryview(table)).hexdigest())
+"""
+
+
+def digests(instructions: str | None, pairs: list) -> str:
+    """The tables of every tokenizer, computed in a process that is held to these instructions."""
+    environment = {name: value for name, value in os.environ.items() if name != "TRUEBLEU_SIMD"}
+    if instructions:
+        environment["TRUEBLEU_SIMD"] = instructions
+    done = subprocess.run(
+        [sys.executable, "-c", DIGEST, *[str(path) for pair in pairs for path in pair]],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode and "TRUEBLEU_SIMD" in done.stderr:
+        pytest.skip(f"this processor has no {instructions}: {done.stderr.splitlines()[-1]}")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+INSTRUCTIONS = ["scalar", "portable", "avx2", "avx512"]
+
+
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+def test_instruction_sets_on_adversarial_text(corpus, write, instructions):
+    pairs = [[write("hypothesis", corpus[0]), write("reference", corpus[1])]]
+    assert digests(instructions, pairs) == digests(None, pairs)
+
+
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
+def test_instruction_sets_on_wmt22(wmt22, instructions):
+    pairs = [
+        [
+            wmt22 / f"system-outputs/generaltest2022.{pair}.hyp.Online-B.{pair[3:]}",
+            wmt22 / f"references/generaltest2022.{pair}.ref.{reference}.{pair[3:]}",
+        ]
+        for pair, reference in [("en-de", "A"), ("en-zh", "A"), ("en-ja", "A"), ("en-uk", "A")]
+    ]
+    assert digests(instructions, pairs) == digests(None, pairs)

@@ -1,0 +1,559 @@
+"""The relatives of BLEU give what their programs give: NIST, both GLEUs, NLTK, CodeBLEU, cdec."""
+
+import copy
+import pickle
+import warnings
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from classics import GUIDE, GUIDE_REFERENCES, TROOPS
+from hypothesis import given, settings
+from nltk.translate import bleu_score, gleu_score, nist_score
+
+import truebleu
+from truebleu import InputError, metric
+from truebleu.metrics.bleu_formula import single
+from truebleu.metrics.cdec import CdecBLEU
+from truebleu.metrics.codebleu import KEYWORDS, CodeBLEU, combined
+from truebleu.metrics.gec_gleu import GECGLEU
+from truebleu.metrics.gleu import GLEU
+from truebleu.metrics.nist import NIST
+from truebleu.metrics.nltk_bleu import NLTKBLEU
+
+BOOK = "he read the book because he was interested in world history"
+BOOK_REFERENCE = "he was interested in world history because he read the book"
+
+
+@pytest.fixture(scope="module")
+def online_b(wmt22):
+    """WMT22 de-en: Online-B; reference A; references A and B."""
+
+    def lines(name):
+        return (wmt22 / name).read_text(encoding="utf-8").split("\n")[:-1]
+
+    first, second = (lines(f"references/generaltest2022.de-en.ref.{name}.en") for name in "AB")
+    system = lines("system-outputs/generaltest2022.de-en.hyp.Online-B.en")
+    return system, first, list(zip(first, second, strict=True))
+
+
+def split(corpus):
+    hypotheses, references = corpus
+    tokens = [hypothesis.split() for hypothesis in hypotheses]
+    return tokens, [[reference.split() for reference in several] for several in references]
+
+
+def words(vocabulary: str = "a b c d e 0", longest: int = 9) -> st.SearchStrategy[str]:
+    """Few different tokens, so that long n-grams match, repeat and are clipped."""
+    return st.lists(st.sampled_from(vocabulary.split()), max_size=longest).map(" ".join)
+
+
+def few_words(segment: st.SearchStrategy[str]) -> st.SearchStrategy:
+    pairs = st.tuples(segment, st.lists(segment, min_size=1, max_size=3).map(tuple))
+    return st.lists(pairs, min_size=1, max_size=4).map(
+        lambda pairs: tuple(zip(*pairs, strict=True))
+    )
+
+
+CORPORA = few_words(words())
+
+
+# NIST
+
+
+@pytest.mark.parametrize(
+    ("parameters", "single", "double"),
+    [
+        # mteval-v11b.pl, -v13a.pl and -v14.pl with -c, without, and with international tokenization
+        ({}, 8.1280, 10.8770),
+        ({"lowercase": "ascii"}, 8.2936, 11.0083),
+        ({"tokenize": "intl"}, 8.2225, 10.9847),
+        # NLTK 3.10.4
+        ({"variant": "nltk"}, 8.1265, 9.5988),
+        ({"variant": "nltk", "tokenize": "none"}, 7.6141, 9.2576),
+    ],
+)
+def test_nist_of_wmt22(parameters, single, double, online_b):
+    hypotheses, first, both = online_b
+    metric = NIST(**parameters)
+    assert round(metric.score(hypotheses, first).value, 4) == single
+    assert round(metric.score(hypotheses, both).value, 4) == double
+
+
+def test_perl_takes_the_token_0_for_nothing(online_b):
+    """The whole difference between mteval and NLTK with one reference."""
+    hypotheses, first, _ = online_b
+    nltk = NIST(variant="nltk").score(hypotheses, first).value
+    assert NIST(variant="doddington").score(hypotheses, first).value == pytest.approx(
+        nltk, rel=1e-12
+    )
+    assert NIST().score(hypotheses, first).value > nltk
+
+
+# Printed by mteval-v13a.pl -c -d 2 on SGML files of these segments, one document.
+NIST_OF_MTEVAL = [
+    ([GUIDE, TROOPS], [GUIDE_REFERENCES] * 2, "3.8618", []),
+    ([GUIDE, TROOPS], list(GUIDE_REFERENCES[::2]), "2.4350", ["3.0832", "1.4812"]),
+    (
+        ["a 0 b 0 c d", "0 a 0 b"],
+        [("a 0 b 0 c", "0 0 a b"), ("0 a 0 c", "a 0 b 0 b")],
+        "4.6962",
+        ["4.4514", "4.2623"],
+    ),
+    (
+        ["the cat sat on the mat .", " a dog"],
+        ["the cat is on the mat .", "the dog ran ."],
+        "2.2617",
+        ["2.8978", "0.2282"],
+    ),
+    (
+        ["5,000.50 &amp; more", "x y z"],
+        [("5,000.50 &amp; less", "nothing &lt; more"), ("x y z w", "z y x")],
+        "3.6018",
+        ["3.7004", "3.3477"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("hypotheses", "references", "score", "segments"), NIST_OF_MTEVAL)
+def test_nist_of_mteval(hypotheses, references, score, segments):
+    assert f"{NIST().score(hypotheses, references).value:.4f}" == score
+    if segments:
+        printed = [f"{one:.4f}" for one in NIST().segments(hypotheses, references)]
+        assert printed == segments
+
+
+def nltk_nist(references, hypotheses):
+    try:
+        return nist_score.corpus_nist(references, hypotheses)
+    except ZeroDivisionError:  # no hypothesis of 5 tokens, or references without any token
+        return None
+
+
+@given(CORPORA)
+def test_nist_of_nltk(corpus):
+    tokens, references = split(corpus)
+    expected = nltk_nist(references, tokens)
+    if expected is not None:
+        assert NIST("none", variant="nltk").score(*corpus).published == expected
+
+
+def test_nist_of_nltk_on_wmt22(online_b):
+    hypotheses, _, both = online_b
+    tokens, references = split((hypotheses, both))
+    score = NIST("none", variant="nltk").score(hypotheses, both)
+    assert score.published == nist_score.corpus_nist(references, tokens)
+
+
+@given(CORPORA)
+def test_nist_needs_no_order_of_segments(corpus):
+    hypotheses, references = corpus
+    metric = NIST("none")
+    turned = metric.score(hypotheses[::-1], references[::-1]).value
+    assert metric.score(hypotheses, references).value == pytest.approx(turned, rel=1e-13)
+
+
+# GLEU
+
+
+def test_gleu_of_nltks_documentation():
+    metric = GLEU("none")
+    assert round(metric.sentence(GUIDE, GUIDE_REFERENCES[0]).published, 4) == 0.4394
+    corpus = [GUIDE, BOOK], [GUIDE_REFERENCES, (BOOK_REFERENCE,)]
+    assert str(metric.score(*corpus).published).startswith("0.5673")
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "one", "two"), [("13a", 36.8211, 44.6943), ("none", 32.2946, 40.5850)]
+)
+def test_gleu_of_wmt22(tokenizer, one, two, online_b):
+    hypotheses, first, both = online_b
+    assert round(GLEU(tokenizer).score(hypotheses, first).value, 4) == one
+    assert round(GLEU(tokenizer).score(hypotheses, both).value, 4) == two
+
+
+@given(CORPORA, st.integers(1, 3), st.integers(0, 3))
+def test_gleu_is_nltks(corpus, least, more):
+    tokens, references = split(corpus)
+    metric = GLEU("none", min_order=least, max_order=least + more)
+    expected = gleu_score.corpus_gleu(references, tokens, least, least + more)
+    assert metric.score(*corpus).published == expected
+    sentences = [
+        gleu_score.sentence_gleu(several, one, least, least + more)
+        for several, one in zip(references, tokens, strict=True)
+    ]
+    assert metric.segments(*corpus).tolist() == [100 * value for value in sentences]
+    assert metric.sentence(corpus[0][0], corpus[1][0]).published == sentences[0]
+
+
+def test_gleu_of_nltk_on_wmt22(online_b):
+    hypotheses, _, both = online_b
+    tokens, references = split((hypotheses, both))
+    score = GLEU("none").score(hypotheses, both)
+    assert score.published == gleu_score.corpus_gleu(references, tokens)
+
+
+# cnap/gec-ranking, scripts/gleu.py and compute_gleu, with Python 2's ranges and random.randint.
+GEC = (
+    ["He goes to school every day .", "She like apples", "They was late yesterday ."],
+    [
+        ("He goes to school every day .", "He attends school daily ."),
+        ("She likes apples .", "She likes apples"),
+        ("They were late yesterday .", "Yesterday they were late ."),
+    ],
+    ["He go to school every day .", "She like apple", "They was late yesterday ."],
+)
+
+
+def test_gec_gleu_is_the_originals():
+    hypotheses, references, sources = GEC
+    metric = GECGLEU()
+    assert metric.score(*GEC).published == pytest.approx(0.2735779999611736, rel=1e-13)
+    assert metric.segments(*GEC).tolist() == pytest.approx(
+        [59.2875289995668, 54.83829220569697, 34.988645205960106], rel=1e-14
+    )
+    first = [several[0] for several in references]
+    assert metric.score(hypotheses, first, sources).published == pytest.approx(
+        0.5679027230663378, rel=1e-14
+    )
+
+
+def test_gec_gleu_of_wmt22(online_b, wmt22):
+    """Online-B as a correction of Online-W, for want of corrected text; from the original."""
+    hypotheses, first, both = online_b
+    path = wmt22 / "system-outputs/generaltest2022.de-en.hyp.Online-W.en"
+    sources = path.read_text(encoding="utf-8").split("\n")[:-1]
+    assert GECGLEU().score(hypotheses, first, sources).published == 0.11886443381043271
+    drawn = GECGLEU().score(hypotheses, both, sources).published
+    assert drawn == pytest.approx(0.13202105091426602, rel=1e-13)
+    each = GECGLEU(draw="each").score(hypotheses, both, sources).published
+    assert each == pytest.approx(drawn, rel=0.01)
+
+
+def test_gec_gleu_needs_as_many_references_everywhere():
+    with pytest.raises(InputError, match="all segments need as many"):
+        GECGLEU().score(["a", "b"], [("a", "b"), ("b",)], ["a", "c"])
+
+
+# NLTK's BLEU
+
+
+def nltk_scores(scored, references, tokens, weights, method, reweigh):
+    """NLTK's scores as a list, or None where it stops."""
+    smoothing = getattr(bleu_score.SmoothingFunction(), f"method{method}")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scores = scored(references, tokens, weights, smoothing, reweigh)
+    except AssertionError:
+        return None
+    return scores if isinstance(scores, list) else [scores]
+
+
+WEIGHTS = [(0.25,) * 4, (0.5, 0.5), (1.0,), (0.2,) * 5, [(0.25,) * 4, (0.1, 0.9), (1 / 6,) * 6]]
+
+
+@pytest.mark.filterwarnings("ignore:method")
+@pytest.mark.parametrize("method", range(8))
+@settings(max_examples=60)
+@given(corpus=CORPORA, weights=st.sampled_from(WEIGHTS), reweigh=st.booleans())
+def test_nltk_is_nltk(method, corpus, weights, reweigh):
+    if (
+        method == 6
+        and max(len(w) for w in (weights if isinstance(weights, list) else [weights])) < 3
+    ):
+        return
+    tokens, references = split(corpus)
+    metric = NLTKBLEU(method=method, weights=weights, auto_reweigh=reweigh, context="last-segment")
+    scored = nltk_scores(bleu_score.corpus_bleu, references, tokens, weights, method, reweigh)
+    if scored is None:
+        with pytest.raises(InputError, match="method 6 needs"):
+            metric.score(*corpus)
+    else:
+        assert list(metric.score(*corpus).values) == scored
+    one = references[0], tokens[0]
+    scored = nltk_scores(bleu_score.sentence_bleu, *one, weights, method, reweigh)
+    if scored is None:
+        with pytest.raises(InputError, match="method 6 needs"):
+            metric.sentence(corpus[0][0], corpus[1][0])
+    else:
+        assert list(metric.sentence(corpus[0][0], corpus[1][0]).values) == scored
+
+
+@given(CORPORA, st.permutations(range(4)))
+def test_the_sane_context_needs_no_order_of_segments(corpus, order):
+    pairs = list(zip(*corpus, strict=True))
+    shuffled = [pairs[i] for i in order if i < len(pairs)]
+    for method in (5, 7):
+        metric = NLTKBLEU(method=method)
+        turned = metric.score(*zip(*shuffled, strict=True)).published
+        assert metric.score(*corpus).published == turned
+
+
+def test_the_last_segment_decides_and_truebleu_warns(online_b):
+    hypotheses, first, _ = online_b
+    metric = NLTKBLEU("13a", method=6, context="last-segment")
+    with pytest.warns(UserWarning, match="mixes in the last segment"):
+        assert round(metric.score(hypotheses, first).value, 2) == 5197.63
+    assert round(NLTKBLEU("13a", method=6).score(hypotheses, first).value, 2) == 33.25
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "method", "version", "one", "two"),
+    [
+        # Means of sentence_bleu, run with each release.
+        ("13a", 0, "3.10.4", 26.8672, 43.6500),
+        ("13a", 1, "3.10.4", 30.0464, 46.2605),
+        ("13a", 2, "3.10.4", 36.9106, 52.0543),
+        ("13a", 3, "3.10.4", 32.0558, 47.8386),
+        ("13a", 4, "3.10.4", 30.6164, 46.6356),
+        ("13a", 5, "3.10.4", 38.5692, 55.2382),
+        ("13a", 7, "3.10.4", 39.2118, 55.6711),
+        ("none", 0, "3.10.4", 21.7519, 37.4771),
+        ("none", 1, "3.10.4", 25.5965, 41.2144),
+        ("none", 2, "3.10.4", 33.4934, 48.4836),
+        ("none", 3, "3.10.4", 28.1273, 43.5550),
+        ("none", 4, "3.10.4", 26.2246, 41.7052),
+        ("none", 5, "3.10.4", 33.6440, 49.9785),
+        ("none", 7, "3.10.4", 34.4856, 50.6354),
+        ("13a", 0, "3.2.5", 41.8920, None),
+        ("13a", 0, "3.3", 26.8672, None),
+        ("13a", 2, "3.5", 37.2048, None),
+        ("13a", 4, "3.2.5", 34.5533, None),
+        ("13a", 4, "3.4.5", 34.5533, None),
+        ("13a", 4, "3.5", 42.8731, None),
+        ("13a", 7, "3.4.5", 42.4448, None),
+        ("13a", 7, "3.5", 53.1828, None),
+        ("13a", 5, "3.5", 38.5692, None),
+    ],
+)
+def test_nltk_by_version(tokenizer, method, version, one, two, online_b):
+    hypotheses, first, both = online_b
+    metric = NLTKBLEU(tokenizer, method=method, version=version, aggregate="segments")
+    assert round(metric.score(hypotheses, first).value, 4) == one
+    if two is not None:
+        assert round(metric.score(hypotheses, both).value, 4) == two
+
+
+@pytest.mark.parametrize(
+    ("method", "digits", "one", "two"),
+    [
+        (0, 4, 33.2415, 49.7233),
+        (2, 4, 33.2437, 49.7251),
+        (5, 4, 47.1758, 66.7517),
+        (6, 2, 5197.63, 7823.61),
+        (7, 4, 47.1758, 66.7517),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:method")
+def test_nltks_corpus_scores(method, digits, one, two, online_b):
+    hypotheses, first, both = online_b
+    metric = NLTKBLEU("13a", method=method, context="last-segment")
+    assert round(metric.score(hypotheses, first).value, digits) == one
+    assert round(metric.score(hypotheses, both).value, digits) == two
+
+
+@pytest.mark.parametrize(
+    ("method", "version", "hypothesis", "published"),
+    [
+        # sentence_bleu of each release against "a b c d e", run from its source.
+        (0, "3.2.5", "a b x", 0.39011264866539486),
+        (2, "3.2.5", "a b c x", 0.5208154731870476),
+        (4, "3.2.5", "a b x c", 0.2232220330388671),
+        (7, "3.2.5", "a b x y c", 0.33525168181971143),
+        (0, "3.4.5", "a b x", 5.819186114595022e-155),
+        (2, "3.4.5", "a b c x", 0.5208154731870476),
+        (4, "3.4.5", "a b x c", 0.2232220330388671),
+        (7, "3.4.5", "a b x y c", 0.33525168181971143),
+        (0, "3.5", "a b x", 5.819186114595022e-155),
+        (2, "3.5", "a b c x", 0.5208154731870476),
+        (4, "3.5", "a b x c", 1.1424263334368485),
+        (7, "3.5", "a b x y c", 1.2384347356413785),
+        (0, "3.6", "a b x", 5.819186114595022e-155),
+        (2, "3.6", "a b c x", 0.5124797359336637),
+        (4, "3.6", "a b x c", 0.14498534696702547),
+        (7, "3.6", "a b x y c", 0.23603634562950465),
+    ],
+)
+def test_releases_of_nltk(method, version, hypothesis, published):
+    score = NLTKBLEU(method=method, version=version).sentence(hypothesis, "a b c d e")
+    assert score.published == published
+
+
+def test_where_old_releases_stop():
+    with pytest.raises(InputError, match=r"divides by ln\(1\)"):
+        NLTKBLEU(method=4, version="3.5").sentence("a", "a b")
+    with pytest.raises(InputError, match="takes the logarithm of 0"):
+        NLTKBLEU(method=4, version="3.6").sentence("a", "a b")
+    with pytest.raises(InputError, match=r"segment 2: .*logarithm of 0"):
+        NLTKBLEU(method=4, version="3.6").segments(["a b", "a"], ["a b", "a b"])
+    with pytest.raises(ValueError, match="takes one sequence of weights"):
+        NLTKBLEU(version="3.6", weights=[(1.0,), (0.5, 0.5)])
+
+
+# CodeBLEU
+
+
+def code(language):
+    return words(" ".join(KEYWORDS[language].split()[:3]) + " x ( ) ;", 12)
+
+
+@pytest.mark.parametrize("language", KEYWORDS)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_codebleu_is_codebleus(language, data):
+    ngram_match = pytest.importorskip("codebleu.bleu")
+    weighted_match = pytest.importorskip("codebleu.weighted_ngram_match")
+    corpus = data.draw(few_words(code(language)))
+    tokens, references = split(corpus)
+    reserved = KEYWORDS[language].split()
+    weighted = [
+        [[one, {token: 1 if token in reserved else 0.2 for token in one}] for one in several]
+        for several in references
+    ]
+    metric = CodeBLEU(language=language)
+    assert metric.score(*corpus).published == weighted_match.corpus_bleu(weighted, tokens)
+    assert CodeBLEU(keywords=reserved).score(*corpus).value == metric.score(*corpus).value
+    ngram = CodeBLEU(part="ngram").score(*corpus).published
+    assert ngram == ngram_match.corpus_bleu(references, tokens)
+    assert ngram == NLTKBLEU(method=1).score(*corpus).published
+
+
+@pytest.mark.parametrize("language", KEYWORDS)
+def test_codebleus_keywords(language):
+    folder = Path(pytest.importorskip("codebleu").__file__).parent / "keywords"
+    text = (folder / f"{language}.txt").read_text(encoding="utf-8")
+    assert sorted(KEYWORDS[language].split()) == sorted(set(text.split()))
+
+
+def test_all_of_codebleu():
+    assert combined(0.5, 0.25, 1.0, 0.0) == 0.25 * 0.5 + 0.25 * 0.25 + 0.25 + 0.25
+    assert combined(0.5, 0.25, 0.0, 0.0, (0.1, 0.2, 0.3, 0.4)) == 0.1 * 0.5 + 0.2 * 0.25 + 0.4
+
+
+# cdec
+
+
+# ComputeBreakdown of cdec's mteval/ns.cc, compiled alone and given these counts.
+CDEC = [
+    (
+        "ibm",
+        "the cat sat on the mat",
+        ("the cat is on the mat", "a cat sat on that mat there"),
+        0.2020515501499176,
+    ),
+    ("ibm", "the cat", ("the cat sat", "the cat sat down here on it"), 0.6065306663513184),
+    (
+        "koehn",
+        "the cat sat on the mat",
+        ("the cat is on the mat", "a cat sat on that mat there"),
+        0.1858963817358017,
+    ),
+    ("koehn", "the cat", ("the cat sat", "the cat sat down here on it"), 0.22313016653060913),
+    (
+        "nist",
+        "the cat sat on the mat",
+        ("the cat is on the mat", "a cat sat on that mat there"),
+        0.2020515501499176,
+    ),
+    ("nist", "the cat", ("the cat sat", "the cat sat down here on it"), 0.6065306663513184),
+    (
+        "qcri",
+        "the cat sat on the mat",
+        ("the cat is on the mat", "a cat sat on that mat there"),
+        0.45319247245788574,
+    ),
+    ("qcri", "the cat", ("the cat sat", "the cat sat down here on it"), 0.2176932990550995),
+]
+
+
+@pytest.mark.parametrize(("kind", "hypothesis", "references", "score"), CDEC)
+def test_cdec(kind, hypothesis, references, score):
+    member = truebleu.family[f"cdec-{kind}"]
+    # cdec gives a fraction in single precision, the member the same in per cent.
+    published = member.sentence(hypothesis, references).published
+    assert single(published / member.scale) == score
+
+
+# What all of them share.
+
+HOOKS = [
+    NIST(),
+    NIST("intl", lowercase=True, max_order=3, variant="nltk"),
+    GLEU("none", min_order=2),
+    NLTKBLEU(method=4, version="3.5", aggregate="segments"),
+    NLTKBLEU(weights=[(0.5, 0.5), (0.25,) * 4], auto_reweigh=True, lowercase="ascii"),
+    CodeBLEU(language="python"),
+    CodeBLEU(keywords=["let", "in"]),
+    CdecBLEU(),
+]
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=repr)
+def test_metrics_are_values(hook):
+    for same in (
+        copy.copy(hook),
+        pickle.loads(pickle.dumps(hook)),
+        metric(f"{hook.NAME}|{hook.signature(2)}"),
+    ):
+        assert same == hook
+        assert hash(same) == hash(hook)
+        assert same.signature(2) == hook.signature(2)
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=repr)
+def test_files_lists_and_tokens_are_the_same(hook, write):
+    hypotheses, references = [GUIDE, TROOPS], [GUIDE_REFERENCES[0], GUIDE_REFERENCES[2]]
+    score = hook.score(hypotheses, references)
+    assert hook.score(write("h", hypotheses), write("r", references)) == score
+    assert hook.score(hypotheses, [(one,) for one in references]) == score
+    if hook.parameters["tokenize"] == "none" and not hook.parameters["lowercase"]:
+        tokens, others = split((hypotheses, [(one,) for one in references]))
+        assert hook.score(tokens, others) == score
+    assert score.to_dict()["score"] == float(score) > 0
+    assert str(score).startswith(f"{hook.NAME} = ")
+    assert len(hook.segments(hypotheses, references)) == 2
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=repr)
+def test_bad_input_is_named(hook):
+    with pytest.raises(InputError, match=r"different numbers of segments.*references 1.*segment 2"):
+        hook.score(["a", "b"], ["a"])
+    with pytest.raises(InputError, match="segment 2 has none"):
+        hook.score(["a", "b"], ["a", None])
+    with pytest.raises(InputError, match="segment 1 is missing"):
+        hook.score([None, "b"], ["a", "b"])
+    with pytest.raises(InputError, match="no segments at all"):
+        hook.score([], [])
+    with pytest.raises(InputError, match="truebleu takes the references of each segment"):
+        hook.score(["a", "b", "c"], [["a", "b", "c"], ["a", "b", "c"]])
+    with pytest.raises(TypeError, match="one str per segment"):
+        hook.score("a", ["a"])
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=repr)
+def test_empty_text(hook):
+    assert hook.score(["", ""], ["", "a"]).value == 0
+    assert hook.sentence("", "a b").value == 0
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: NIST(variant="mtval"),
+        lambda: NIST(max_order=0),
+        lambda: GLEU(min_order=3, max_order=2),
+        lambda: GECGLEU(draw="all"),
+        lambda: NLTKBLEU(method=8),
+        lambda: NLTKBLEU(version="latest"),
+        lambda: NLTKBLEU(version="3.0"),
+        lambda: NLTKBLEU(weights=()),
+        CodeBLEU,
+        lambda: CodeBLEU(language="cobol"),
+        lambda: CdecBLEU("13b"),
+        lambda: CdecBLEU(lowercase="upper"),
+    ],
+)
+def test_bad_parameters_are_refused(make):
+    with pytest.raises(ValueError, match=r"unknown|expected|above|needs|known"):
+        make()

@@ -1,0 +1,131 @@
+"""A `Score` says everything about one number; `Scores` are many, for NumPy and Arrow to read."""
+
+import copy
+import dataclasses
+import json
+import pickle
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from strategies import oracle
+
+import truebleu
+from truebleu import BLEU, Score, Scores
+
+HYPOTHESES = ["The dog bit the man.", "It was not unexpected.", "The man bit him first."]
+REFERENCES = ["The dog bit the man.", "No one was surprised.", "The man had bitten the dog."]
+
+
+@pytest.fixture
+def score() -> Score:
+    return truebleu.bleu(HYPOTHESES, REFERENCES)
+
+
+def test_every_part_of_a_score(score):
+    """The counts are those that sacreBLEU 2.6.0 prints for these three sentences."""
+    assert score.name == "BLEU"
+    assert score.matches == (11, 6, 4, 3)
+    assert score.totals == (17, 14, 11, 8)
+    assert score.precisions == tuple(
+        100 * match / total for match, total in zip(score.matches, score.totals, strict=True)
+    )
+    assert (score.hypothesis_length, score.reference_length) == (17, 18)
+    assert score.ratio == 17 / 18
+    assert score.brevity_penalty == pytest.approx(0.9428731438548749, rel=1e-15)  # exp(1 - 18/17)
+    assert score.value == oracle().corpus_score(HYPOTHESES, [REFERENCES]).score
+    assert score.fraction == score.value / 100
+    assert float(score) == score.value
+    assert str(score.signature).startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
+
+
+def test_text_is_sacrebleus(score):
+    expected = oracle().corpus_score(HYPOTHESES, [REFERENCES])
+    assert str(score) == expected.format(width=2) == score.format()
+    for width in (0, 1, 4, 20):
+        assert score.format(width=width) == expected.format(width=width)
+        assert score.format(width=width, score_only=True) == expected.format(width, score_only=True)
+    assert score.format(signature=True) == expected.format(signature=str(score.signature))
+
+
+def test_dictionary_and_json(score):
+    """The keys are sacreBLEU's, in its order; the score is as exact as it is."""
+    content = score.to_dict()
+    theirs = oracle()
+    expected = theirs.corpus_score(HYPOTHESES, [REFERENCES])
+    expected = json.loads(
+        expected.format(is_json=True, signature=str(theirs.get_signature())), parse_int=str
+    )
+    assert list(content)[: len(expected)] == list(expected)
+    assert content["score"] == score.value
+    assert content["signature"] == str(score.signature)
+    for key in ("name", "verbose_score", "nrefs", "case", "eff", "tok", "smooth", "version"):
+        assert content[key] == expected[key]
+    assert json.loads(score.to_json()) == json.loads(json.dumps(content))
+
+
+def test_a_score_does_not_change(score):
+    with pytest.raises((AttributeError, dataclasses.FrozenInstanceError)):
+        score.value = 100.0
+
+
+def test_equality_and_copies(score):
+    assert score == truebleu.bleu(HYPOTHESES, REFERENCES)
+    assert score == copy.copy(score) == copy.deepcopy(score) == pickle.loads(pickle.dumps(score))
+    assert score != truebleu.bleu(HYPOTHESES, REFERENCES, smoothing="none", tokenize="char")
+    assert score == score.value
+
+
+@pytest.fixture
+def scores() -> Scores:
+    return BLEU().segments(HYPOTHESES, REFERENCES)
+
+
+def test_scores_are_a_sequence_of_floats(scores):
+    values = [BLEU().sentence(*pair).value for pair in zip(HYPOTHESES, REFERENCES, strict=True)]
+    assert len(scores) == 3
+    assert scores.tolist() == list(scores) == values
+    assert (scores[0], scores[-1]) == (values[0], values[-1])
+    assert isinstance(scores[0], float)
+    assert scores[1:].tolist() == values[1:]
+    assert scores[::-1].tolist() == values[::-1]
+    assert all(0 <= value <= 100.00000000000004 for value in scores)
+    assert 100.00000000000004 in scores
+
+
+def test_scores_outside_the_range(scores):
+    with pytest.raises(IndexError):
+        scores[3]
+
+
+def test_equality_of_scores(scores):
+    assert scores == BLEU().segments(HYPOTHESES, REFERENCES)
+    assert scores == copy.deepcopy(scores) == pickle.loads(pickle.dumps(scores))
+    assert scores != scores[:2]
+
+
+def test_buffer_of_scores(scores):
+    view = memoryview(scores)
+    assert (view.format, view.shape, view.tolist()) == ("d", (3,), scores.tolist())
+
+
+def test_numpy_reads_scores_without_a_copy(scores):
+    np = pytest.importorskip("numpy")
+    array = np.asarray(scores)
+    assert (array.dtype, array.shape) == (np.float64, (3,))
+    assert array.tolist() == scores.tolist()
+    assert np.shares_memory(array, np.asarray(scores))
+
+
+def test_pyarrow_and_polars_read_scores(scores):
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    assert pa.array(scores).to_pylist() == scores.tolist()
+    assert pa.chunked_array(scores).to_pylist() == scores.tolist()
+    assert pl.Series(scores).to_list() == scores.tolist()
+
+
+@given(st.lists(st.text("ab ", max_size=6), min_size=1, max_size=5))
+def test_scores_of_a_slice_are_the_slice_of_scores(hypotheses):
+    references = ["a b"] * len(hypotheses)
+    whole = BLEU().segments(hypotheses, references)
+    assert BLEU().segments(hypotheses[-2:], references[-2:]) == whole[-2:]

@@ -1,0 +1,219 @@
+"""A signature names the metric: it is sacreBLEU's, and whoever printed it, it parses back."""
+
+import copy
+import pickle
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from strategies import corpora, oracle, parameters, streams
+
+import truebleu
+from truebleu import BLEU, Signature
+
+DEFAULT = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
+BY = f"|by:truebleu-{truebleu.__version__}"
+
+
+# What is printed.
+
+
+@pytest.mark.parametrize(
+    ("metric", "text", "short"),
+    [
+        (
+            BLEU(),
+            "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0",
+            "#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0",
+        ),
+        (
+            BLEU("intl", lowercase=True, smoothing="floor", effective_order=True),
+            "nrefs:1|case:lc|eff:yes|tok:intl|smooth:floor[0.10]|version:2.6.0",
+            "#:1|c:lc|e:yes|tok:intl|s:floor[0.10]|v:2.6.0",
+        ),
+        (
+            BLEU("zh", smoothing="add-k", smoothing_value=0.125, max_order=6),
+            "nrefs:1|case:mixed|eff:no|tok:zh|smooth:add-k[0.12]|order:6|value:0.125|version:2.6.0",
+            "#:1|c:mixed|e:no|tok:zh|s:add-k[0.12]|ord:6|val:0.125|v:2.6.0",
+        ),
+        (
+            BLEU("char", smoothing="none", max_order=2, weights=(0.5, 0.5)),
+            "nrefs:1|case:mixed|eff:no|tok:char|smooth:none|order:2|weights:0.5,0.5|version:2.6.0",
+            "#:1|c:mixed|e:no|tok:char|s:none|ord:2|wt:0.5,0.5|v:2.6.0",
+        ),
+    ],
+    ids=["default", "renamed", "more", "weights"],
+)
+def test_printed_form(metric, text, short):
+    signature = metric.signature(1)
+    assert str(signature) == text + BY
+    assert signature.short().startswith(short)
+
+
+@pytest.mark.parametrize(
+    ("references", "printed"),
+    [([["a"], ["b"]], "1"), ([("a", "b"), ("c", "d")], "2"), ([("a", "b"), "c"], "var")],
+)
+def test_number_of_references(references, printed):
+    signature = truebleu.bleu(["a", "b"], references).signature
+    assert signature["nrefs"] == printed
+
+
+def test_effective_order_is_a_segments_default():
+    assert BLEU().signature(1)["eff"] == "no"
+    assert BLEU().signature(1, segment=True)["eff"] == "yes"
+    assert BLEU().sentence("a", "a").signature["eff"] == "yes"
+    assert BLEU(effective_order=False).sentence("a", "a").signature["eff"] == "no"
+    assert BLEU(effective_order=True).score(["a"], ["a"]).signature["eff"] == "yes"
+
+
+def test_fields_by_name():
+    signature = BLEU("intl").signature(2)
+    assert (signature["tok"], signature["nrefs"], signature["version"]) == ("intl", "2", "2.6.0")
+    assert "case" in signature
+    assert list(signature)[0] == "nrefs"  # noqa: RUF015
+    with pytest.raises(KeyError):
+        signature["bs"]
+
+
+@given(corpora(max_segments=2), parameters())
+def test_equals_sacrebleus(corpus, parameters):
+    """Character by character, but for the fields that say what only truebleu can do."""
+    sacrebleu = oracle(**parameters)
+    sacrebleu.corpus_score(corpus[0], streams(corpus[1]))
+    expected = sacrebleu.get_signature()
+    score = BLEU(**parameters).score(corpus[0], [tuple(refs) for refs in corpus[1]])
+    own = [f for f in ("order", "weights", "value", "by") if f in score.signature]
+    fields = str(score.signature).split("|")
+    assert [f for f in fields if f.split(":")[0] not in own] == expected.format().split("|")
+    fields = score.signature.short().split("|")
+    assert [f for f in fields if f.split(":")[0] not in ("ord", "wt", "val", "by", "b")] == (
+        expected.format(short=True).split("|")
+    )
+
+
+# What is parsed.
+
+
+@given(parameters(), st.none() | st.just("var") | st.integers(1, 9), st.booleans())
+def test_round_trip(parameters, references, segment):
+    metric = BLEU(**parameters)
+    signature = metric.signature(references, segment=segment)
+    assert Signature.parse(str(signature)) == signature
+    effective = parameters["effective_order"]
+    meant = BLEU(**parameters | {"effective_order": segment if effective is None else effective})
+    for text in (str(signature), signature.short(), f"BLEU|{signature} = 27.3"):
+        parsed = truebleu.metric(text)
+        assert parsed.signature(references, segment=segment) == signature
+        assert parsed.signature(references) == meant.signature(references)
+        assert Signature.parse(text).metric() == parsed
+
+
+@given(st.lists(st.floats(0, 2, allow_subnormal=False), min_size=1, max_size=6).filter(any))
+def test_weights_survive(weights):
+    metric = BLEU(max_order=len(weights), weights=weights)
+    assert truebleu.metric(str(metric.signature(1))).weights == metric.weights
+
+
+@given(parameters())
+def test_sacrebleus_own_text(parameters):
+    """What `sacrebleu` prints, long and short, alone or with the score around it."""
+    parameters = parameters | {"max_order": 4}
+    value = parameters["smoothing_value"]
+    if value is not None:
+        parameters["smoothing_value"] = float(f"{value:.2f}")  # all that it prints of the value
+    sacrebleu = oracle(**parameters)
+    score = sacrebleu.corpus_score(["a b c d e"], [["a b c e d"]])
+    signature = sacrebleu.get_signature()
+    for text in (signature.format(), signature.format(short=True)):
+        for printed in (text, f"BLEU|{text}", score.format(signature=text), f" {text}\n"):
+            metric = truebleu.metric(printed)
+            own = metric.score(["a b c d e"], ["a b c e d"])
+            assert own.value == score.score
+            assert str(own.signature).startswith(signature.format().split("|version")[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "metric"),
+    [
+        ("BLEU", BLEU()),
+        (f"{DEFAULT}|by:truebleu-0.1.0", BLEU()),
+        (f"BLEU|{DEFAULT} = 35.3 (μ = 35.5 ± 6.3) 71.7/46.7/27.8/16.8 (BP = 1.000)", BLEU()),
+        ("nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:2.0.0", BLEU()),
+        (
+            "nrefs:2|test:wmt20|lang:en-zh|case:lc|eff:yes|tok:zh|smooth:add-k[0.50]|version:2.3.1",
+            BLEU(
+                "zh", lowercase=True, smoothing="add-k", smoothing_value=0.5, effective_order=True
+            ),
+        ),
+        ("BLEU+case.mixed+numrefs.1+smooth.exp+tok.13a+version.1.4.14", BLEU()),
+        ("BLEU+c.mixed+#.1+s.exp+tok.13a+v.1.4.14", BLEU()),
+        (
+            "BLEU+case.lc+lang.en-de+numrefs.1+smooth.exp+test.wmt18+tok.intl+version.1.2.20",
+            BLEU("intl", lowercase=True),
+        ),
+        (
+            "BLEU+case.mixed+lang.en-zh+numrefs.2+smooth.none+test.wmt20+tok.zh+version.1.4.13",
+            BLEU("zh", smoothing="none"),
+        ),
+        (
+            "BLEU+case.mixed+numrefs.1+smooth.floor+tok.char+version.1.3.6 = 32.1 60.1/40.2",
+            BLEU("char", smoothing="floor"),
+        ),
+    ],
+)
+def test_texts_that_people_paste(text, metric):
+    assert truebleu.metric(text).signature(1) == metric.signature(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "signature"),
+        ("27.3", r"27\.3"),
+        ("nrefs:1|case:mixed|eff:no|tok:13b|smooth:exp|version:2.6.0", "13b.*13a"),
+        ("nrefs:1|case:upper|eff:no|tok:13a|smooth:exp|version:2.6.0", "upper"),
+        ("nrefs:1|case:mixed|eff:maybe|tok:13a|smooth:exp|version:2.6.0", "maybe"),
+        ("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exq|version:2.6.0", "exq.*exp"),
+        ("nrefs:1|case:mixed|eff:no|tok:13a|smooth:floor[x]|version:2.6.0", r"floor\[x\]"),
+        ("nrefs:1|case:mixed|eff:no|tok:mine.split|smooth:exp|version:2.6.0", "somebody's own"),
+        ("nrefs:1|case:mixed|colour:red|tok:13a|smooth:exp|version:2.6.0", "colour"),
+    ],
+)
+def test_texts_that_name_no_metric(text, message):
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        truebleu.metric(text)
+
+
+@given(st.text("nrefs:1|case+.tok13a#= []BLEU", max_size=40))
+def test_any_other_text_is_a_value_error(text):
+    try:
+        metric = truebleu.metric(text)
+    except ValueError:
+        return
+    assert truebleu.metric(str(metric.signature(1))).signature(1) == metric.signature(1)
+
+
+def test_a_callable_tokenizer_is_named_but_cannot_be_parsed_back():
+    def shout(text):
+        return text.upper().split()
+
+    signature = BLEU(tokenize=shout).signature(1)
+    assert "shout" in signature["tok"]
+    with pytest.raises(ValueError, match="shout"):
+        truebleu.metric(str(signature))
+
+
+def test_equality_and_copies():
+    signature = BLEU().signature(1)
+    assert signature == BLEU().signature(1) == copy.deepcopy(signature)
+    assert signature == pickle.loads(pickle.dumps(signature))
+    assert hash(signature) == hash(BLEU().signature(1))
+    assert signature != BLEU().signature(2)
+
+
+def test_version_is_that_of_the_oracle():
+    """The number after `version:` says whose definition this is, and these tests ran against it."""
+    sacrebleu = oracle()
+    sacrebleu.corpus_score(["a"], [["a"]])
+    assert BLEU().signature(1)["version"] == sacrebleu.get_signature().info["version"]

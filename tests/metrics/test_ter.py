@@ -1,0 +1,515 @@
+"""TER is sacreBLEU's on any text, with any options: edits, lengths, scores, and the way there."""
+
+import csv
+import json
+import math
+import os
+import pickle
+import random
+import re
+from itertools import product
+
+import hypothesis.strategies as st
+import pytest
+import sacrebleu
+from hypothesis import example, given, settings
+from sacrebleu.metrics import lib_ter
+from strategies import IDEOGRAPHS, corpora, fragments, streams
+
+import truebleu
+from truebleu import TER, InputError
+from truebleu.metrics.ter_alignment import Alignment, Operation, Shift
+
+OPTIONS = ("normalized", "no_punct", "asian_support", "case_sensitive")
+COMBINATIONS = [dict(zip(OPTIONS, on, strict=True)) for on in product([False, True], repeat=4)]
+
+# Every segment of three systems of five language pairs takes sacreBLEU some minutes.
+THOROUGH = bool(os.environ.get("TRUEBLEU_THOROUGH"))
+PAIRS = ("en-de", "de-en", "zh-en", "en-zh", "en-ja")
+
+options = st.fixed_dictionaries(dict.fromkeys(OPTIONS, st.booleans()))
+all_options = pytest.mark.parametrize(
+    "options", COMBINATIONS, ids=lambda options: "+".join(k for k in options if options[k]) or "-"
+)
+
+
+def rows(options: dict, hypotheses: list[str], references: list) -> list[list[int]]:
+    """The statistics of sacreBLEU, the mean length in parts of 720,720."""
+    metric = sacrebleu.TER(**options)
+    table = metric._extract_corpus_statistics(hypotheses, streams(references))
+    return [[edits, round(length * 720720)] for edits, length in table]
+
+
+def statistics(options: dict, hypotheses: list[str], references: list) -> list[list[int]]:
+    return TER(**options).statistics(hypotheses, [tuple(refs) for refs in references]).tolist()
+
+
+# Tokens.
+
+
+def tercom(text: str, options: dict, times: int = 1) -> list[str]:
+    metric = sacrebleu.TER(**options)
+    for _ in range(times):
+        text = metric._preprocess_segment(text)
+    return text.split()
+
+
+PIECES = [
+    *["'s", "'S", "it's ", "'s.", "'s\t", "'s\n", "&quot;", "&QUOT;", "&amp;lt;", "\n-", "-\n"],
+    *["..1", "1..", ".", ",", "1", "a", " ", "-", "1-", "&", ";", "!", "(", "\u3000", "\u3001"],
+    *["\u3f22", "\u3f23", "\u3200", "\u31ff", "\u2e80", "\u9fff", "\ua000", "\ufe4f", "\uff0e"],
+    *["か", "カ", "カー", "ㇰ", "\uff61", "\uff66", "\U00020000", "\ud800", "\x00", "İ", "ΑΣ"],
+]
+texts = st.lists(st.sampled_from(PIECES) | st.sampled_from(IDEOGRAPHS) | fragments(), max_size=20)
+
+
+@all_options
+@given(text=texts.map("".join))
+@example(text="..1")
+@example(text="It's 'S, the dog's. 1,000.5-6 &amp;quot; U.S.\n-x\n")
+def test_tokens(options, text):
+    """References are tokenized twice, as sacreBLEU does, and that can make a difference."""
+    alignment = TER(**options).alignment(text, text)
+    assert list(alignment.hypothesis) == tercom(text, options)
+    assert list(alignment.reference) == tercom(text, options, times=2)
+
+
+@all_options
+def test_tokens_of_every_code_point(options):
+    wrong = []
+    for start in range(0, 0x30000, 512):
+        text = "".join(f"a{chr(point)}b {chr(point)}. " for point in range(start, start + 512))
+        alignment = TER(**options).alignment(text, "")
+        if list(alignment.hypothesis) != tercom(text, options):
+            wrong.append(f"U+{start:04X}")
+    assert not wrong
+
+
+# Edits and scores.
+
+
+@st.composite
+def rearranged(draw: st.DrawFn, words: int = 40) -> tuple[list[str], list[list[str | None]]]:
+    """Phrases of references in another order, some of them twice and some with a word changed."""
+    kinds = [chr(0x61 + i) for i in range(draw(st.integers(1, 26)))]
+    sentences = st.lists(st.sampled_from(kinds), min_size=1, max_size=words)
+    hypotheses, references = [], []
+    for reference in draw(st.lists(sentences, min_size=1, max_size=3)):
+        cuts = sorted(draw(st.lists(st.integers(0, len(reference)), max_size=8)))
+        ends = zip([0, *cuts], [*cuts, len(reference)], strict=True)
+        phrases = [reference[start:end] for start, end in ends]
+        phrases += draw(st.lists(st.sampled_from(phrases), max_size=2))
+        phrases += [[word] for word in draw(st.lists(st.sampled_from("xyz"), max_size=3))]
+        hypotheses.append(
+            " ".join(word for part in draw(st.permutations(phrases)) for word in part)
+        )
+        others = draw(st.lists(st.none() | sentences.map(" ".join), max_size=2))
+        references.append(list(draw(st.permutations([" ".join(reference), *others]))))
+    return hypotheses, references
+
+
+@given(corpora() | rearranged(), options)
+def test_statistics(corpus, options):
+    assert statistics(options, *corpus) == rows(options, *corpus)
+
+
+@given(rearranged(words=110))
+@settings(max_examples=40)
+def test_statistics_of_long_segments(corpus):
+    """Where the beam leaves cells out, and where a thousand candidates end the search."""
+    assert statistics({}, *corpus) == rows({}, *corpus)
+
+
+@given(st.integers(0, 12), st.integers(1, 400), st.randoms(use_true_random=False))
+@settings(max_examples=30)
+def test_statistics_of_lengths_that_differ(few, many, dice):
+    """A ratio above 50 makes the beam wider."""
+    words = [f"w{dice.randrange(many)}" for _ in range(many)]
+    corpus = [" ".join(dice.choices(words, k=few)), " ".join(words)], [(" ".join(words),), ("a",)]
+    assert statistics({}, *corpus) == rows({}, *corpus)
+
+
+@given(corpora() | rearranged(), options)
+def test_scores(corpus, options):
+    """To the last bit; for a corpus, as long as no segment has three references or more."""
+    hypotheses, references = corpus
+    metric, its = TER(**options), sacrebleu.TER(**options)
+    references = [tuple(refs) for refs in references]
+    values = []
+    for hypothesis, refs in zip(hypotheses, references, strict=True):
+        score, expected = metric.sentence(hypothesis, refs), its.sentence_score(hypothesis, refs)
+        assert score.value == expected.score
+        assert (score.edits, score.reference_length) == (expected.num_edits, expected.ref_length)
+        values.append(score.value)
+    assert metric.segments(hypotheses, references).tolist() == values
+
+    score = metric.score(hypotheses, references)
+    expected = its.corpus_score(hypotheses, streams(references))
+    exact = all(len(refs) - refs.count(None) in (1, 2, 4) for refs in references)
+    assert math.isclose(score.value, expected.score, rel_tol=0 if exact else 1e-14)
+    assert str(score) == expected.format()
+    assert score.edits == expected.num_edits
+    assert str(score.signature).startswith(str(its.get_signature()))
+    assert score.signature.short().startswith(its.get_signature().format(short=True))
+
+    table = metric.statistics(hypotheses, references)
+    assert metric.from_statistics(table) == score
+    assert metric.from_statistics(table.total().tolist()[0], references=table.references) == score
+    assert metric.scores(table).tolist() == values
+    assert metric.matrix(hypotheses, ["a b c"]) == [
+        [metric.sentence(hypothesis, "a b c").value] for hypothesis in hypotheses
+    ]
+
+
+def test_recorded_inputs(shared):
+    """34 inputs on which tools disagree, as sacreBLEU 2.6.0 scored them."""
+    recorded = {
+        "ter": {},
+        "ter_norm": {"normalized": True},
+        "ter_all": {"normalized": True, "no_punct": True, "asian_support": True},
+    }
+    with (shared / "reference" / "sacrebleu" / "tricky.jsonl").open(encoding="utf-8") as file:
+        inputs = [entry for entry in map(json.loads, file) if "id" in entry]
+    assert len(inputs) == 34
+    for entry in inputs:
+        # One is so long that sacreBLEU's TER was not waited for.
+        for name, options in recorded.items() if "ter" in entry else ():
+            metric = TER(**options)
+            score = metric.sentence(entry["hyp"], entry["refs"])
+            assert [score.edits, score.reference_length] == entry[name], entry["id"]
+            tokens = metric.alignment(entry["hyp"], entry["refs"]).hypothesis
+            assert list(tokens) == entry[f"{name}_tok"].split(), entry["id"]
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "references", "value", "edits", "length"),
+    [
+        ("", ["a b c d"], 100.0, 4, 4.0),
+        (" \t\u2028 ", ["a b"], 100.0, 2, 2.0),
+        ("a b c d", [""], 100.0, 4, 0.0),
+        ("", [""], 0.0, 0, 0.0),
+        ("a b c", ["a b c"], 0.0, 0, 3.0),
+        ("a b c", ["x y z"], 100.0, 3, 3.0),
+        ("a b c", ["x"], 300.0, 3, 1.0),
+        ("a b c", ["", "a b c d"], 50.0, 1, 2.0),
+        ("a b", ["a b", "a b c", "a b c d e"], 0.0, 0, 10 / 3),
+        ("a b", [None, "A B", None], 0.0, 0, 2.0),
+        ("\ud800 \x00 c", ["\ud800 \x00 c"], 0.0, 0, 3.0),
+        ("\ufeffa b c d", ["a b c d"], 25.0, 1, 4.0),
+        ("a b\r\n", ["a\r\nb"], 0.0, 0, 2.0),
+    ],
+    ids=[
+        *("empty hypothesis", "blank hypothesis", "empty reference", "both empty", "the same"),
+        *("no match", "longer", "one reference empty", "a third of a word", "missing references"),
+        *("surrogate and NUL", "byte-order mark", "line ends"),
+    ],
+)
+def test_edges(hypothesis, references, value, edits, length):
+    score = TER().sentence(hypothesis, references)
+    assert (score.value, score.edits, score.reference_length) == (value, edits, length)
+    assert TER().score([hypothesis], [tuple(references)]).value == value
+    expected = sacrebleu.TER().sentence_score(hypothesis, references)
+    assert (score.value, score.edits) == (expected.score, expected.num_edits)
+
+
+def test_references_are_tokenized_twice():
+    """So a text is not equal to itself."""
+    assert TER(normalized=True).sentence("..1", "..1").value == 100 * (2 / 3)
+    assert sacrebleu.TER(normalized=True).sentence_score("..1", ["..1"]).score == 100 * (2 / 3)
+
+
+def test_a_thousand_candidates_end_the_search():
+    """The example of a long line: 400 words the other way round."""
+    words = [f"w{i}" for i in range(400)]
+    score = TER().sentence(" ".join(reversed(words)), " ".join(words))
+    assert score.value == 99.75
+
+
+def test_a_gain_beyond_what_a_shift_can_save():
+    """In a segment of zh-en a shift of two words saved six edits, because they left the beam.
+
+    The words are numbers; 0 is any that the reference does not have.
+    """
+    hypothesis = (
+        "5 0 0 6 3 7 8 13 0 0 0 16 17 0 8 11 10 8 13 14 15 18 8 11 10 8 0 0 18 0 8 19 12 "
+        "10 16 17 20 21 22 23 24 25 26 27 28 0 31 0"
+    )
+    reference = (
+        "1 2 3 4 5 6 7 8 9 10 8 11 12 10 8 13 14 15 10 16 17 18 8 9 10 8 19 12 10 16 17 "
+        "20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 8 35 10 8 13 18 8 36 33 8 28 29 18 "
+        "33 37 8 38 39 10 8 40 41 10 8 24 42"
+    )
+    score = TER().sentence(hypothesis, reference)
+    assert score.edits == sacrebleu.TER().sentence_score(hypothesis, [reference]).num_edits == 45
+
+
+@pytest.mark.parametrize("kind", ["reversed", "random", "two words", "one against many"])
+def test_absurd_lines_are_scored(kind):
+    """100,000 tokens in a line, of which sacreBLEU would make a table of ten billion cells."""
+    count, dice = 100_000, random.Random(5)
+    words = [f"w{i}" for i in range(count)]
+    lines = {
+        "reversed": (words[::-1], words),
+        "random": (dice.choices(words, k=count), words),
+        "two words": (dice.choices("ab", k=count), dice.choices("ab", k=count)),
+        "one against many": (words[: count // 60], words),
+    }
+    hypothesis, reference = (" ".join(line) for line in lines[kind])
+    score = TER().sentence(hypothesis, reference)
+    assert 0 < score.edits <= count + 1
+
+
+def test_threads_give_the_same():
+    dice = random.Random(7)
+    lines = [" ".join(dice.choices("abcdefgh", k=dice.randrange(40))) for _ in range(3000)]
+    references = lines[1:] + lines[:1]
+    metric = TER()
+    table = metric.statistics(lines, references)
+    assert metric.statistics(lines, references, workers=3) == table
+    assert metric.score(lines, references, workers=3).edits == sum(table.column("edits"))
+
+
+@pytest.mark.parametrize("instructions", truebleu._kernel.available_instructions())
+def test_instruction_sets_give_the_same(instructions):
+    corpus = ["the cat sat on the mat it said " * 6], [("it said the cat on the mat sat " * 5,)]
+    before = truebleu._kernel.instructions()
+    try:
+        truebleu._kernel.use_instructions(instructions)
+        for options in COMBINATIONS:
+            assert statistics(options, *corpus) == rows(options, *corpus)
+    finally:
+        truebleu._kernel.use_instructions(before)
+
+
+# Alignments.
+
+
+def searched(hypothesis: list[str], reference: list[str]) -> tuple[int, list[str], str]:
+    """The search of sacreBLEU: how many shifts, the words after them, the trace of their edits."""
+    distance, shifts, checked = lib_ter.BeamEditDistance(reference), 0, 0
+    while True:
+        gain, words, checked = lib_ter._shift(hypothesis, reference, distance, checked)
+        if checked >= lib_ter._MAX_SHIFT_CANDIDATES or gain <= 0:
+            return shifts, hypothesis, distance(hypothesis)[1]
+        shifts, hypothesis = shifts + 1, words
+
+
+@given(rearranged())
+def test_alignments(corpus):
+    kinds = {" ": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
+    for hypothesis, references in zip(*corpus, strict=True):
+        alignment = TER().alignment(hypothesis, references)
+        words = hypothesis.split()
+        assert alignment.hypothesis == tuple(words)
+        given = [None if text is None else text.split() for text in references]
+        edits = [
+            math.inf
+            if words is None
+            else lib_ter.translation_edit_rate(hypothesis.split(), words)[0]
+            for words in given
+        ]
+        assert alignment.chosen == edits.index(min(edits))
+        assert alignment.reference == tuple(given[alignment.chosen])
+        assert alignment.edits == min(edits)
+        assert alignment.value == TER().sentence(hypothesis, references).value
+
+        shifts, words, trace = searched(words, given[alignment.chosen])
+        assert len(alignment.shifts) == shifts
+        assert list(alignment.shifted) == words
+        assert [operation.kind for operation in alignment.operations] == [kinds[c] for c in trace]
+        assert sorted(alignment.order) == list(range(len(words)))
+        made = [
+            alignment.reference[there]
+            for kind, _, there in alignment.operations
+            if kind != "deletion" and there is not None
+        ]
+        assert tuple(made) == alignment.reference
+        for kind, here, there in alignment.operations:
+            if kind == "match":
+                assert alignment.hypothesis[here] == alignment.reference[there]
+
+
+def test_an_alignment_in_full():
+    alignment = TER().alignment("b c D e f a x", [None, "A b q c d e f"])
+    assert alignment == Alignment(
+        hypothesis=("b", "c", "d", "e", "f", "a", "x"),
+        reference=("a", "b", "q", "c", "d", "e", "f"),
+        chosen=1,
+        shifts=(Shift(start=5, length=1, target=0),),
+        operations=(
+            Operation("match", 5, 0),
+            Operation("match", 0, 1),
+            Operation("insertion", None, 2),
+            Operation("match", 1, 3),
+            Operation("match", 2, 4),
+            Operation("match", 3, 5),
+            Operation("match", 4, 6),
+            Operation("deletion", 6, None),
+        ),
+        reference_length=7.0,
+    )
+    assert str(alignment).splitlines() == [
+        "TER 42.86: 3 edits for 7 words",
+        'shift      "a" by 5 to the left',
+        "hypothesis a b   c d e f x",
+        "reference  a b q c d e f",
+        "               I         D",
+    ]
+
+
+def test_alignments_of_nothing():
+    assert str(TER().alignment("", "")).splitlines()[0] == "TER 0.00: 0 edits for 0 words"
+    assert TER().alignment("a", "").operations == (Operation("deletion", 0, None),)
+    assert TER().alignment("", "a").operations == (Operation("insertion", None, 0),)
+    wide = TER(normalized=True, asian_support=True).alignment("中文 a", "中国 a")
+    assert str(wide).splitlines()[1:] == [
+        "hypothesis 中 文 a",
+        "reference  中 国 a",
+        "              S",
+    ]
+
+
+# The metric as a value.
+
+
+def test_printed_form():
+    metric = TER(normalized=True, no_punct=True)
+    by = f"|by:truebleu-{truebleu.__version__}"
+    signature = metric.signature(1)
+    assert str(signature) == (
+        "nrefs:1|case:lc|tok:tercom|norm:yes|punct:no|asian:no|version:2.6.0" + by
+    )
+    assert signature.short() == "#:1|c:lc|t:tercom|nr:yes|pn:no|as:no|v:2.6.0" + by
+    assert repr(metric) == "TER(normalized=True, no_punct=True)"
+    score = metric.score(["a b"], ["a c"])
+    assert score.format(4, signature="short") == f"TER|{signature.short()} = 50.0000"
+    assert (score.name, float(score), score.fraction) == ("TER", 50.0, 0.5)
+    described = score.to_dict()
+    assert (described["score"], described["edits"], described["reference_length"]) == (50.0, 1, 2.0)
+
+
+@pytest.mark.parametrize("options", COMBINATIONS)
+def test_a_signature_makes_the_metric_again(options):
+    metric = TER(**options)
+    for text in (str(metric.signature(2)), metric.signature().short()):
+        assert truebleu.metric(text) == metric
+        assert truebleu.metric(f"TER|{text} = 12.3") == metric
+    assert pickle.loads(pickle.dumps(metric)) == metric
+    assert metric.parameters == options
+    assert len({TER(**other) for other in COMBINATIONS}) == 16
+
+
+@pytest.mark.parametrize("field", ["tok:13a", "norm:maybe", "case:upper", "smooth:exp"])
+def test_a_signature_of_something_else_is_refused(field):
+    with pytest.raises(ValueError, match=re.escape(field.partition(":")[0])):
+        truebleu.metric(f"TER|{field}")
+
+
+def test_columns_and_groups():
+    metric = TER()
+    table = metric.statistics(["a b", "a", "c d e"], [("a b", "a"), "b", "c e"])
+    assert table.columns == ("edits", "reference_length_parts")
+    assert table.column("reference_length_parts") == [720720 * 3 // 2, 720720, 720720 * 2]
+    totals = table.groups(["x", "y", "x"])
+    assert metric.from_statistics(totals["x"]).value == 100 * (1 / 3.5)
+    with pytest.raises(InputError, match="TER"):
+        TER(normalized=True).from_statistics(table)
+
+
+def test_metrics_are_frozen():
+    with pytest.raises(AttributeError, match="frozen"):
+        TER().normalized = True
+    with pytest.raises(TypeError):
+        TER(True)
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize(
+    "verb", [truebleu.ter, TER().score, TER().statistics, TER().segments], ids=lambda f: f.__name__
+)
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "error", "message"),
+    [
+        (["a", "b", "c"], ["a", "b"], InputError, "(?s)3.*2"),
+        ([], [], InputError, "no segments"),
+        (["a", None], ["a", "b"], InputError, "(?s)hypothes.*2"),
+        (["a", "b", "c"], [["a"], [None, None], ["c"]], InputError, "(?s)reference.*2"),
+        (["a", "b", "c"], [["a", "b", "c"]], InputError, "zip"),
+        ([["a", "b"]], [["a", "b"]], InputError, "tokens"),
+        ("a", ["a"], TypeError, "hypotheses"),
+        (["a"], [b"a"], TypeError, "references"),
+    ],
+    ids=[
+        *("lengths", "no segments", "no hypothesis", "no reference", "transposed", "tokens"),
+        *("a str", "bytes"),
+    ],
+)
+def test_bad_input(verb, hypotheses, references, error, message):
+    with pytest.raises(error, match=message):
+        verb(hypotheses, references)
+
+
+def test_bad_bytes_in_a_file(tmp_path):
+    (tmp_path / "hypotheses").write_bytes(b"a\nb \xff\n")
+    (tmp_path / "references").write_bytes(b"a\nb\n")
+    for options in ({}, {"normalized": True}):
+        with pytest.raises(InputError, match=r"hypotheses.*line 2: byte 0xff at offset 4"):
+            TER(**options).score(tmp_path / "hypotheses", tmp_path / "references")
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "references", "error"),
+    [("a", [None], InputError), ("a", [], InputError), (1, "a", TypeError), ("a", [1], TypeError)],
+)
+def test_bad_input_of_one_segment(hypothesis, references, error):
+    for verb in (TER().sentence, TER().alignment):
+        with pytest.raises(error):
+            verb(hypothesis, references)
+
+
+# Real text.
+
+
+@pytest.fixture(scope="module")
+def systems(wmt22):
+    """Three system outputs of each language pair, and the references that they have."""
+    with (wmt22 / "published_scores.tsv").open(encoding="utf-8", newline="") as file:
+        published = list(csv.DictReader(file, delimiter="\t"))
+    chosen = {}
+    for pair in PAIRS:
+        of_pair = [row for row in published if row["pair"] == pair]
+        outputs = sorted({row["hyp_file"] for row in of_pair})[::3][:3]
+        files = sorted({name for row in of_pair for name in row["ref_files"].split(",")})
+        chosen[pair] = outputs, files
+    return chosen
+
+
+def lines(path) -> list[str]:
+    return path.read_text(encoding="utf-8").split("\n")[:-1]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_wmt22(wmt22, systems, pair):
+    """Segment by segment; all of them with TRUEBLEU_THOROUGH=1, else one in eighty."""
+    outputs, (reference, *_) = systems[pair]
+    assert len(outputs) == 3
+    for output in outputs:
+        hypotheses, references = lines(wmt22 / output), lines(wmt22 / reference)
+        table = TER().statistics(wmt22 / output, wmt22 / reference).tolist()
+        chosen = slice(None, None, 1 if THOROUGH else 80)
+        expected = rows({}, hypotheses[chosen], [[text] for text in references[chosen]])
+        assert table[chosen] == expected, output
+
+
+@all_options
+@pytest.mark.parametrize("pair", PAIRS)
+def test_wmt22_with_options(wmt22, systems, pair, options):
+    """All references of a sample; a bigger one with TRUEBLEU_THOROUGH=1."""
+    outputs, files = systems[pair]
+    for number, output in enumerate(outputs if THOROUGH else outputs[:1]):
+        chosen = slice(number, None, 50 if THOROUGH else 700)
+        hypotheses = lines(wmt22 / output)[chosen]
+        references = list(zip(*(lines(wmt22 / file)[chosen] for file in files), strict=True))
+        assert statistics(options, hypotheses, references) == rows(options, hypotheses, references)

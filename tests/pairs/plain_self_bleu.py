@@ -1,0 +1,40 @@
+"""Self-BLEU counted as it is defined, one text at a time, as an oracle for the count of all."""
+
+from collections import Counter
+
+
+def plain_self_bleu(metric, tokens):
+    """Each text's score with all the others as references; texts are lists of tokens."""
+    parameters, formula = metric.parameters, metric.formula(segment=True)
+    least = 1 if metric.missing(segment=True) == "at-least-one" else 0
+    values = []
+    for i, own in enumerate(tokens):
+        others = tokens[:i] + tokens[i + 1 :]
+        matches, totals = [], []
+        for order in range(1, metric.max_order + 1):
+            highest = Counter()
+            for other in others:
+                highest |= ngrams(other, order)
+            matches.append((ngrams(own, order) & highest).total())
+            totals.append(max(least, len(own) - order + 1))
+        length = reference_length(parameters, len(own), [len(other) for other in others])
+        worked = formula.evaluate(matches, totals, len(own), length)
+        values.append(100.0 / metric.natural_scale * worked.value)
+    return values
+
+
+def ngrams(tokens, order):
+    return Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
+
+
+def reference_length(parameters, own, lengths):
+    rule = parameters["reference_length"]
+    if rule == "average":
+        return sum(lengths) / len(lengths)
+    if rule == "average-truncated":
+        return int(sum(lengths) / len(lengths))
+    if rule in ("shortest", "longest"):
+        return {"shortest": min, "longest": max}[rule](lengths)
+    ties = {"shorter": lambda n: n, "longer": lambda n: -n, "first": lengths.index}
+    tie = ties[parameters["tie"]]
+    return min(lengths, key=lambda n: (abs(n - own), tie(n)))

@@ -1,0 +1,246 @@
+"""Minimum Bayes risk: the candidate that agrees most with all of them."""
+
+import json
+import pickle
+
+import pytest
+import sacrebleu
+from sacrebleu.metrics import ter as sacrebleu_ter
+
+import truebleu as tb
+from truebleu import BLEU, CHRF, MBR, TER, InputError
+from truebleu.metrics.gleu import GLEU
+
+CANDIDATES = ["the cat sat", "the cat sat down", "a dog sat down", "the cat sat", "cats"]
+
+
+@pytest.fixture(scope="module")
+def sources(wmt22):
+    """The outputs of all systems for each of some segments of three language pairs."""
+    found = []
+    for pair in ("en-de", "zh-en", "en-cs"):
+        paths = sorted((wmt22 / "system-outputs").glob(f"generaltest2022.{pair}.hyp.*"))
+        columns = [path.read_text(encoding="utf-8").splitlines() for path in paths]
+        found += [list(segment) for segment in list(zip(*columns, strict=True))[::211]]
+    return found
+
+
+def sentence_bleu(hypothesis, reference):
+    return sacrebleu.sentence_bleu(hypothesis, [reference]).score
+
+
+def sentence_chrf(hypothesis, reference):
+    return sacrebleu.sentence_chrf(hypothesis, [reference]).score
+
+
+def sentence_ter(hypothesis, reference, ter=sacrebleu_ter.TER()):  # noqa: B008
+    return ter.sentence_score(hypothesis, [reference]).score
+
+
+def naive(score, candidates, references, weights=None):
+    """The expected score of each candidate, pair by pair."""
+    if weights is None:
+        return [sum(score(h, r) for r in references) / len(references) for h in candidates]
+    return [
+        sum(w * score(h, r) for w, r in zip(weights, references, strict=True)) / sum(weights)
+        for h in candidates
+    ]
+
+
+@pytest.mark.parametrize(
+    ("metric", "score"), [(BLEU(), sentence_bleu), (CHRF(), sentence_chrf)], ids=["BLEU", "chrF"]
+)
+def test_it_is_the_loop_over_sacrebleu_on_real_candidates(sources, metric, score):
+    found = tb.mbr(sources, metric=metric)
+    for candidates, one in zip(sources, found, strict=True):
+        expected = naive(score, candidates, candidates)
+        assert one.expected == expected
+        assert one.index == max(range(len(expected)), key=expected.__getitem__)
+        assert one.best == candidates[one.index]
+
+
+def test_the_same_for_any_number_of_workers(sources):
+    one = tb.mbr(sources, metric=CHRF())
+    for workers in (2, 5):
+        assert tb.mbr(sources, metric=CHRF(), workers=workers) == one
+    assert tb.mbr(sources[0], workers=2) == tb.mbr(sources[0])
+
+
+def test_lower_is_better(sources):
+    candidates = sources[0][:6]
+    found = tb.mbr(candidates, metric=TER())
+    expected = naive(sentence_ter, candidates, candidates)
+    assert found.expected == expected
+    assert found.index == min(range(6), key=expected.__getitem__)
+    assert found.ranking == tuple(sorted(range(6), key=expected.__getitem__))
+
+
+def test_weights(sources):
+    for candidates in sources[:3]:
+        weights = [1 / (i + 1) for i in range(len(candidates))]
+        found = tb.mbr(candidates, weights=weights)
+        assert found.expected == naive(sentence_bleu, candidates, candidates, weights)
+    many = tb.mbr(sources[:3], weights=[[1] * len(one) for one in sources[:3]])
+    assert [one.index for one in many] == [one.index for one in tb.mbr(sources[:3])]
+
+
+def test_references_of_their_own(sources):
+    candidates, references = sources[0][:4], sources[0][4:]
+    found = tb.mbr(candidates, references=references)
+    assert found.expected == naive(sentence_bleu, candidates, references)
+    weights = list(range(len(references)))
+    found = tb.mbr(candidates, references=references, weights=weights)
+    assert found.expected == naive(sentence_bleu, candidates, references, weights)
+    (many,) = tb.mbr([candidates], references=[references], weights=[weights])
+    assert many == found
+
+
+def test_candidates_that_repeat_count_as_often_as_they_are_there():
+    found = tb.mbr(CANDIDATES)
+    assert found.expected == naive(sentence_bleu, CANDIDATES, CANDIDATES)
+    assert found.expected[0] == found.expected[3]
+    assert found.ranking.index(0) + 1 == found.ranking.index(3)
+
+
+def test_a_metric_that_counts_in_python():
+    metric = GLEU("none")
+    found = tb.mbr([CANDIDATES, CANDIDATES[:1]], metric=metric, workers=2)
+    score = lambda h, r: metric.sentence(h, [r]).value  # noqa: E731
+    assert found[0].expected == naive(score, CANDIDATES, CANDIDATES)
+    assert found[1].expected == [100.0]
+
+
+def test_one_candidate_is_the_best():
+    found = tb.mbr(["a b"])
+    assert (found.index, found.best, found.ranking, len(found)) == (0, "a b", (0,), 1)
+    assert [one.best for one in tb.mbr([["a"], ["b", "c"], ["d"]])] == ["a", "b", "d"]
+
+
+def test_equals_keep_their_order():
+    found = tb.mbr(["a a", "b b", "a a", "b b"])
+    assert found.ranking == (0, 1, 2, 3)
+    assert tb.mbr(["a a", "b b"], metric=TER()).ranking == (0, 1)
+
+
+def test_columns_and_files(write):
+    pa = pytest.importorskip("pyarrow")
+    expected = tb.mbr(CANDIDATES)
+    assert tb.mbr(pa.array(CANDIDATES)) == expected
+    assert tb.mbr(pa.array([CANDIDATES, CANDIDATES[:2]]))[0] == expected
+    assert tb.mbr(write("candidates", CANDIDATES)) == expected
+    assert tb.mbr(tuple(CANDIDATES)) == expected
+
+
+def test_it_prints():
+    found = tb.mbr([*CANDIDATES, "the cat " * 30])
+    assert str(found) == (
+        "MBR by BLEU: candidate 0 of 6 is best, expected 48.56 over 6 references\n"
+        "rank  candidate  expected  text\n"
+        "   1          0     48.56  the cat sat\n"
+        "   2          3     48.56  the cat sat\n"
+        "   3          1     41.81  the cat sat down\n"
+        "   4          2     27.32  a dog sat down\n"
+        "   5          5     17.27  the cat the cat the cat the cat the cat the cat the cat the…\n"
+        "... and 1 more"
+    )
+    assert repr(found) == "<MBR: candidate 0 of 6, BLEU 48.56>"
+    assert float(found) == found.value == found.expected[0]
+
+
+def test_it_serializes():
+    found = tb.mbr(CANDIDATES, metric=CHRF(word_order=2))
+    told = json.loads(found.to_json())
+    assert told["metric"] == "chrF2++"
+    assert told["best"] == found.best
+    assert told["ranking"] == list(found.ranking)
+    assert told["expected"] == found.expected.tolist()
+    assert tb.metric(told["signature"]) == found.metric
+    assert pickle.loads(pickle.dumps(found)) == found
+    assert isinstance(found, MBR)
+    assert found.candidates == tuple(CANDIDATES)
+    assert hash(found) == hash(tb.mbr(CANDIDATES, metric=CHRF(word_order=2)))
+    assert found != tb.mbr(CANDIDATES)
+
+
+def test_wrong_candidates():
+    with pytest.raises(InputError, match="candidates: none at all"):
+        tb.mbr([])
+    with pytest.raises(InputError, match="candidates: source 2 has none; leave the source out"):
+        tb.mbr([["a"], []])
+    with pytest.raises(InputError, match="candidates: text 2 is missing"):
+        tb.mbr(["a", None])
+    with pytest.raises(InputError, match="candidates: source 2: text 1 is missing"):
+        tb.mbr([["a"], [None, "b"]])
+    with pytest.raises(TypeError, match="candidates: source 2 is of type NoneType"):
+        tb.mbr([["a"], None])
+    with pytest.raises(TypeError, match="candidates: source 2 is of type str"):
+        tb.mbr([["a"], "b"])
+    with pytest.raises(TypeError, match="candidates: text 1 is of type int"):
+        tb.mbr([1, 2])
+    with pytest.raises(TypeError, match="a single str"):
+        tb.mbr("a b")
+    with pytest.raises(ValueError, match="unknown metric 'blue'; did you mean 'bleu'"):
+        tb.mbr(["a"], metric="blue")
+    with pytest.raises(TypeError, match=r"CHRF is a class; give CHRF\(\)"):
+        tb.mbr(["a"], metric=CHRF)
+    with pytest.raises(TypeError, match=r"expected a metric such as truebleu.CHRF\(\), or a name"):
+        tb.mbr(["a"], metric=7)
+
+
+def test_a_metric_by_any_of_its_names():
+    wanted = tb.mbr(CANDIDATES, metric=tb.BLEU("zh"))
+    for metric in ("sacrebleu-zh", tb.family["sacrebleu-zh"], str(tb.BLEU("zh"))):
+        assert tb.mbr(CANDIDATES, metric=metric).best == wanted.best
+
+
+@pytest.mark.parametrize("candidates", [["a"], [["a"], ["b"]]])
+def test_wrong_numbers_of_workers(candidates):
+    for workers in (0, -1, 1.5, "2"):
+        with pytest.raises(ValueError, match="expected a whole number of 1 or more"):
+            tb.mbr(candidates, workers=workers)
+
+
+def test_wrong_references():
+    with pytest.raises(InputError, match="lists of strings, where candidates are of one source"):
+        tb.mbr(["a", "b"], references=[["a"], ["b"]])
+    with pytest.raises(
+        InputError, match="references: strings; expected a list of them for each source"
+    ):
+        tb.mbr([["a"], ["b"]], references=["a", "b"])
+    with pytest.raises(InputError, match="references: 1 for 2 sources; expected a list for each"):
+        tb.mbr([["a"], ["b"]], references=[["a"]])
+    with pytest.raises(InputError, match="references: source 2 has none"):
+        tb.mbr([["a"], ["b"]], references=[["a"], []])
+    with pytest.raises(InputError, match="references: none at all"):
+        tb.mbr(["a"], references=[])
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1], "weights: 1 for 2 references; give one for each"),
+        ([1, 2, 3], "weights: 3 for 2 references"),
+        ([1, -1], "weights: number 2 is -1.0; they are finite and not negative"),
+        ([float("nan"), 1], "weights: number 1 is nan"),
+        ([float("inf"), 1], "weights: number 1 is inf"),
+        ([0, 0], "weights: their sum must be positive"),
+    ],
+)
+def test_wrong_weights(weights, message):
+    with pytest.raises(InputError, match=message):
+        tb.mbr(["a", "b"], weights=weights)
+    with pytest.raises(InputError, match=message.replace("weights:", "weights of source 2:")):
+        tb.mbr([["a"], ["a", "b"]], weights=[[1], weights])
+
+
+def test_weights_of_the_wrong_type():
+    with pytest.raises(TypeError, match="weights: expected a list of numbers"):
+        tb.mbr(["a", "b"], weights=["x", "y"])
+    with pytest.raises(TypeError, match="weights: expected a list of numbers"):
+        tb.mbr(["a", "b"], weights=0.5)
+    with pytest.raises(InputError, match="weights: 1 for 2 sources; expected a list for each"):
+        tb.mbr([["a"], ["b"]], weights=[[1]])
+    with pytest.raises(InputError, match="weights: 2 for 1 source; expected a list for each"):
+        tb.mbr([["a", "b"]], weights=[1, 1])
+    with pytest.raises(TypeError, match="weights of source 1: expected a list of numbers"):
+        tb.mbr([["a"], ["b"]], weights=[1, 1])

@@ -1,0 +1,518 @@
+"""Intervals and paired tests: what they must give, and what they refuse."""
+
+import json
+import math
+import pickle
+import random
+import statistics
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import truebleu
+from truebleu import BLEU, CHRF, TER, InputError, significance
+from truebleu.significance import (
+    TESTS,
+    Measure,
+    benjamini_hochberg,
+    holm,
+    intervals,
+    paired,
+    segments_needed,
+)
+
+WORDS = [
+    "the",
+    "a",
+    "cat",
+    "dog",
+    "house",
+    "sat",
+    "ran",
+    "on",
+    "to",
+    "red",
+    "big",
+    "it",
+    "not",
+    ".",
+]
+
+
+@pytest.fixture(scope="module")
+def systems():
+    """Three systems of different quality on 60 segments, and their references."""
+    dice = random.Random(20041)
+    refs = [" ".join(dice.choices(WORDS, k=dice.randint(4, 15))) for _ in range(60)]
+
+    def system(kept):
+        return [
+            " ".join(w if dice.random() < kept else dice.choice(WORDS) for w in ref.split())
+            for ref in refs
+        ]
+
+    return {"bad": system(0.4), "good": system(0.8), "fair": system(0.75)}, refs
+
+
+@pytest.fixture(scope="module")
+def measures(systems):
+    hyps, refs = systems
+    metrics = [BLEU(), CHRF(), TER()]
+    return [Measure(m, {k: m.statistics(v, refs) for k, v in hyps.items()}) for m in metrics]
+
+
+# ---- what is computed, by its definition ----
+
+
+def test_intervals_are_percentiles_of_resampled_scores(measures):
+    [found, *_] = intervals(measures, resamples=200, seed=7, level=0.9)
+    measure = measures[0]
+    draws = np.random.default_rng(7).choice(60, (200, 60))
+    for system, table in zip(measure.systems, measure.tables, strict=True):
+        rows = np.array(table.tolist())
+        scores = sorted(
+            measure.metric.from_statistics(rows[one].sum(0).tolist()).value for one in draws
+        )
+        interval = found[system]
+        assert (interval.low, interval.high) == (scores[10], scores[189])
+        assert interval.mean == math.fsum(scores) / 200
+        assert interval.value == measure.value(system)
+        assert interval.half_width == (interval.high - interval.low) / 2
+        assert (interval.level, interval.resamples, interval.seed) == (0.9, 200, 7)
+
+
+def resampled(measure, seed, resamples):
+    draws = np.random.default_rng(seed).choice(measure.segments, (resamples, measure.segments))
+    return {
+        system: [
+            measure.metric.from_statistics(np.array(table.tolist())[one].sum(0).tolist()).value
+            for one in draws
+        ]
+        for system, table in zip(measure.systems, measure.tables, strict=True)
+    }
+
+
+def test_randomization_by_its_definition(measures):
+    [result, *_] = paired(measures, baseline="fair", randomizations=150, resamples=50, seed=3)
+    measure = measures[0]
+    rows = {k: np.array(v.tolist()) for k, v in zip(measure.systems, measure.tables, strict=True)}
+    mask = np.random.default_rng(3).integers(2, size=(150, 60), dtype=bool)
+    score = lambda row: measure.metric.from_statistics(row.tolist()).value  # noqa: E731
+    for system in ("bad", "good"):
+        observed = abs(measure.value(system) - measure.value("fair"))
+        one = mask @ rows["fair"] + ~mask @ rows[system]
+        other = ~mask @ rows["fair"] + mask @ rows[system]
+        count = sum(abs(score(a) - score(b)) >= observed for a, b in zip(one, other, strict=True))
+        difference = result.differences[system]
+        assert difference.p == (count + 1) / 151
+        assert (difference.test, difference.trials) == ("ar", 150)
+
+
+def test_bootstrap_tests_by_their_definitions(measures):
+    measure = measures[0]
+    scores = resampled(measure, 5, 120)
+    deltas = [a - b for a, b in zip(scores["good"], scores["fair"], strict=True)]
+    observed = measure.value("good") - measure.value("fair")
+    mean = math.fsum(deltas) / 120
+    options = {"baseline": "fair", "resamples": 120, "seed": 5}
+    [bs] = paired([measure], test="bs", **options)
+    [koehn] = paired([measure], test="koehn", **options)
+    found = bs.differences["good"]
+    assert found.p == (sum(abs(d - mean) >= abs(observed) for d in deltas) + 1) / 121
+    won = sum(d > 0 for d in deltas)
+    assert found.won == won / 120
+    assert found.won + found.tied + found.lost == pytest.approx(1)
+    assert (
+        koehn.differences["good"].p
+        == (120 - (won if observed > 0 else sum(d < 0 for d in deltas)) + 1) / 121
+    )
+    assert found.interval.mean == mean
+    assert (found.interval.low, found.interval.high) == (sorted(deltas)[3], sorted(deltas)[116])
+    assert found.deviation == pytest.approx(statistics.stdev(deltas))
+    assert found.detectable == pytest.approx(2.8015852 * found.deviation)
+
+
+def test_sacrebleus_test_is_sacrebleus(measures):
+    from truebleu.significance.sacrebleu import paired_bs
+
+    results = paired(measures, test="bs-sacrebleu", resamples=90, pairs="all")
+    for measure, result in zip(measures, results, strict=True):
+        expected = paired_bs(measure.metric, measure.tables, resamples=90)
+        found = [result.differences[system].p for system in ("good", "fair")]
+        assert found == [one.p_value for one in expected[1:]]
+
+
+# ---- what must hold ----
+
+
+def test_metrics_systems_and_threads_share_the_draws(measures):
+    for test in TESTS:
+        options = {"test": test, "randomizations": 2500, "resamples": 60, "pairs": "all"}
+        together = paired(measures, **options)
+        assert together == [paired([measure], **options)[0] for measure in measures]
+        assert together == paired(measures, workers=3, **options)
+
+
+def test_small_blocks_of_sums_cannot_be_seen(measures, monkeypatch):
+    options = {"randomizations": 300, "resamples": 100}
+    whole = paired(measures, **options)
+    monkeypatch.setattr("truebleu.significance.resampling.SUMS", 1000)
+    assert paired(measures, **options) == whole
+
+
+def test_all_pairs_hold_those_with_the_baseline(measures):
+    [result, *_] = paired(measures, pairs="all", randomizations=500)
+    [alone, *_] = paired(measures, randomizations=500)
+    assert result.differences == alone.differences
+    assert set(result.pairs) == {("bad", "good"), ("bad", "fair"), ("good", "fair")}
+    assert set(alone.pairs) == {("good", "bad"), ("fair", "bad")}
+    assert result.between("good", "bad") == result.differences["good"]
+    assert result.between("good", "bad").reversed() == result.between("bad", "good")
+    back = result.between("fair", "good")
+    forth = result.between("good", "fair")
+    assert (back.value, back.p, back.won) == (-forth.value, forth.p, forth.lost)
+    assert (back.interval.low, back.interval.high) == (-forth.interval.high, -forth.interval.low)
+    with pytest.raises(KeyError, match="pairs='all'"):
+        alone.between("good", "fair")
+
+
+def test_the_difference_is_exchangeable(measures):
+    [one, *_] = paired(measures, baseline="good", randomizations=500)
+    [other, *_] = paired(measures, baseline="fair", randomizations=500)
+    # Which of the two is called the baseline exchanges the halves, and both are looked at.
+    assert one.differences["fair"].p == other.differences["good"].p
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**70])
+def test_a_seed_gives_the_same_again(measures, seed):
+    one, other = (paired(measures, seed=seed, randomizations=100, resamples=50) for _ in range(2))
+    assert one == other
+    assert one[0].seed == seed
+
+
+def test_without_a_seed_each_run_is_another(measures):
+    one, other = (intervals(measures, seed=None, resamples=50) for _ in range(2))
+    assert one != other
+    assert one[0]["good"].seed is None
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_better_systems_are_found_better(measures, test):
+    for result in paired(measures, test=test, resamples=300, randomizations=1000):
+        good = result.differences["good"]
+        assert good.better
+        lower = result.measure.name == "TER"
+        assert result.measure.lower_is_better is lower
+        assert (good.value < 0) is lower
+        assert good.p < 0.01
+        assert good.won > 0.99
+        assert (good.interval.high if lower else -good.interval.low) < 0
+        assert good.segments_needed < good.segments
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_identical_systems_are_said_to_be_identical(systems, test):
+    hyps, refs = systems
+    metric = BLEU()
+    table = metric.statistics(hyps["good"], refs)
+    measure = Measure(metric, {"one": table, "same": table})
+    [result] = paired([measure], test=test, resamples=50, randomizations=50)
+    same = result.differences["same"]
+    assert (same.p, same.value, same.better, same.identical) == (1.0, 0.0, None, True)
+    assert "identical" in same.note
+    assert same.segments_needed is None
+    assert (same.won, same.tied, same.lost) == (0, 1, 0)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_one_segment_tells_nothing(test):
+    metric = BLEU()
+    refs = ["a b c d e f"]
+    tables = {
+        k: metric.statistics([v], refs) for k, v in {"x": "a b c d e", "y": "a b c d z f"}.items()
+    }
+    [result] = paired([Measure(metric, tables)], test=test, resamples=50, randomizations=50)
+    assert result.differences["y"].p == 1.0
+    assert "one segment" in result.differences["y"].note
+    interval = result.intervals["x"]
+    assert interval.low == interval.high == interval.value
+    assert "one segment" in interval.note
+
+
+def test_one_segment_that_differs_is_not_evidence(systems):
+    """Where every exchange gives the same difference, p is 1; sacreBLEU's is 1/(T + 1)."""
+    from truebleu.significance.sacrebleu import paired_ar
+
+    hyps, refs = systems
+    other = [*hyps["good"][:-1], "nothing like it at all"]
+    metric = BLEU(effective_order=False)
+    tables = {k: metric.statistics(v, refs) for k, v in {"x": hyps["good"], "y": other}.items()}
+    [result] = paired([Measure(metric, tables)], randomizations=200)
+    assert result.differences["y"].p == 1.0
+    assert not result.differences["y"].identical
+    assert paired_ar(metric, list(tables.values()), trials=200)[1].p_value == 1 / 201
+
+
+def test_few_resamples_are_said_to_be_few(measures):
+    assert "too few" in intervals(measures, resamples=39)[0]["good"].note
+    assert not intervals(measures, resamples=40)[0]["good"].note
+
+
+# ---- columns of scores ----
+
+
+def test_scores_of_segments_are_resampled_as_their_mean():
+    scores = {"x": [1.5, 2.25, 3.0, 0.5], "y": [2.0, 2.25, 1.0, 4.0]}
+    measure = Measure.of_scores("stars", scores)
+    assert measure.value("x") == statistics.fmean(scores["x"])
+    assert measure.metric is None
+    [found] = intervals([measure], resamples=80, seed=9)
+    draws = np.random.default_rng(9).choice(4, (80, 4))
+    means = np.array(scores["y"])[draws].mean(1)
+    assert found["y"].mean == pytest.approx(means.mean())
+    assert (found["y"].low, found["y"].high) == (sorted(means)[2], sorted(means)[77])
+
+
+def test_randomization_of_scores_is_the_permutation_test():
+    """With so few segments all exchanges can be counted; ties are ties, also of decimal numbers."""
+    dice = random.Random(4)
+    scores = {k: [dice.randint(0, 9) / 10 for _ in range(9)] for k in "xy"}
+    [result] = paired([Measure.of_scores("s", scores)], randomizations=200_000, resamples=10)
+    deltas = [Fraction(str(a)) - Fraction(str(b)) for a, b in zip(*scores.values(), strict=True)]
+    signs = list(product([1, -1], repeat=9))
+    sums = [abs(sum(s * d for s, d in zip(sign, deltas, strict=True))) for sign in signs]
+    exact = sum(total >= abs(sum(deltas)) for total in sums) / len(signs)
+    assert result.differences["y"].p == pytest.approx(exact, abs=0.005)
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.floats(-1e6, 1e6) | st.integers(-999, 999).map(lambda i: i / 100)] * 2),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_any_scores(pairs):
+    scores = {"x": [a for a, _ in pairs], "y": [b for _, b in pairs]}
+    measure = Measure.of_scores("s", scores)
+    [result] = paired([measure], randomizations=30, resamples=30)
+    found = result.differences["y"]
+    assert measure.value("x") == pytest.approx(math.fsum(scores["x"]) / len(pairs), abs=1e-9)
+    assert 0 < found.p <= 1
+    assert result.intervals["x"].low <= result.intervals["x"].mean + 1e-9
+    assert found.interval.low <= found.interval.high
+    assert json.loads(json.dumps(result.to_dict()))["differences"]["y"]["p"] == found.p
+
+
+def test_decimal_scores_are_added_as_decimal_numbers():
+    scores = {"x": [0.1, 0.2, 0.3, 0.0], "y": [0.3, 0.0, 0.1, 0.2]}
+    [result] = paired([Measure.of_scores("s", scores)], randomizations=100)
+    found = result.differences["y"]
+    assert (found.value, found.better, found.p) == (0.0, None, 1.0)
+    assert not found.identical
+    assert found.note == "the systems have the same score"
+
+
+def test_lower_can_be_better():
+    scores = {"x": [3.0, 4.0, 5.0, 4.5], "y": [1.0, 2.0, 2.0, 2.5]}
+    for lower in (False, True):
+        measure = Measure.of_scores("errors", scores, lower_is_better=lower)
+        [result] = paired([measure], pairs="all", resamples=100, test="koehn")
+        assert result.differences["y"].better is lower
+        assert result.differences["y"].won == float(lower)
+        assert result.differences["y"].p == 1 / 101
+        assert result.clusters()[0] == (["y"] if lower else ["x"])
+
+
+def test_means_of_segments_are_resampled_as_means(systems):
+    hyps, refs = systems
+    metric = BLEU(aggregate="segments", smoothing="floor")
+    tables = {k: metric.statistics(v, refs) for k, v in hyps.items()}
+    measure = Measure(metric, tables)
+    columns = {k: metric.segments(v, refs).tolist() for k, v in hyps.items()}
+    [ours] = paired([measure], randomizations=200)
+    [scores] = paired([Measure.of_scores("BLEU", columns)], randomizations=200)
+    for system, found in ours.differences.items():
+        assert found.p == scores.differences[system].p
+        assert found.interval.low == pytest.approx(scores.differences[system].interval.low)
+    assert measure.value("good") == metric.score(hyps["good"], refs).value
+    with pytest.raises(ValueError, match="bs-sacrebleu"):
+        paired([measure], test="bs-sacrebleu")
+
+
+# ---- several comparisons ----
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_corrections_by_their_definitions(p_values):
+    order = sorted(p_values)
+    m = len(order)
+    for p, adjusted in zip(p_values, holm(p_values), strict=True):
+        assert adjusted == max(min(1.0, (m - i) * q) for i, q in enumerate(order) if q <= p)
+    for p, adjusted in zip(p_values, benjamini_hochberg(p_values), strict=True):
+        assert adjusted == min(1.0, *(q * m / (i + 1) for i, q in enumerate(order) if q >= p))
+
+
+def test_the_tests_of_one_measure_are_one_family(measures):
+    for correction, adjust in (("holm", holm), ("bh", benjamini_hochberg)):
+        [result, *_] = paired(measures, pairs="all", correction=correction, randomizations=200)
+        for family in (result.differences, result.pairs):
+            found = list(family.values())
+            assert [d.adjusted_p for d in found] == adjust([d.p for d in found])
+        assert result.correction == correction
+
+
+def test_clusters_have_borders_where_all_above_beat_all_below():
+    dice = random.Random(6)
+    base = [dice.gauss(50, 10) for _ in range(300)]
+    shifts = {"d": 0.0, "a": 9.0, "c": 0.05, "b": 8.9, "e": -4.0}
+    scores = {
+        name: [round(x + shift + dice.gauss(0, 3), 4) for x in base]
+        for name, shift in shifts.items()
+    }
+    [result] = paired([Measure.of_scores("s", scores)], pairs="all", randomizations=1000)
+    clusters = result.clusters()
+    assert [sorted(cluster) for cluster in clusters] == [["a", "b"], ["c", "d"], ["e"]]
+    beaten = result.better_than()
+    assert sorted(beaten["a"]) == ["c", "d", "e"]
+    assert beaten["e"] == []
+    assert result.clusters(alpha=1e-9) == [[name for cluster in clusters for name in cluster]]
+    [few] = paired([Measure.of_scores("s", scores)], randomizations=10)
+    with pytest.raises(ValueError, match="pairs='all'"):
+        few.clusters()
+
+
+def test_segments_needed_is_the_calculation_for_a_normal_statistic():
+    normal = statistics.NormalDist()
+    for alpha, power in ((0.05, 0.8), (0.01, 0.95), (0.1, 0.5)):
+        z = normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)
+        expected = math.ceil(2000 * (z * 0.3 / 0.7) ** 2)
+        assert segments_needed(-0.7, 0.3, 2000, alpha=alpha, power=power) == expected
+    assert segments_needed(0.0, 0.3, 2000) is None
+    assert segments_needed(0.1, 0.0, 2000) is None
+    with pytest.raises(ValueError, match="power"):
+        segments_needed(0.1, 0.1, 10, power=1)
+
+
+# ---- results as values ----
+
+
+def test_results_are_values(measures):
+    [result, *_] = paired(measures, pairs="all", randomizations=50, resamples=50)
+    found = result.differences["good"]
+    assert pickle.loads(pickle.dumps(found)) == found
+    assert hash(found) == hash(pickle.loads(pickle.dumps(found)))
+    with pytest.raises(AttributeError, match="do not change"):
+        found.p = 0
+    told = json.loads(json.dumps(result.to_dict()))
+    assert told["differences"]["good"]["interval"]["half_width"] == found.interval.half_width
+    assert told["differences"]["good"]["segments_needed"] == found.segments_needed
+    assert told["test"] == "ar"
+    assert repr(found).startswith("<BLEU: good - bad = +")
+    assert repr(found.interval).startswith("<")
+    assert repr(result) == "<BLEU: 3 systems, 3 tests>"
+    for test in TESTS:
+        [one] = paired(measures[:1], test=test, randomizations=5, resamples=5)
+        assert one.caution.count(".") == 2
+
+
+# ---- bad input ----
+
+
+def test_systems_of_different_lengths_are_refused(systems):
+    hyps, refs = systems
+    metric = BLEU()
+    tables = {k: metric.statistics(v, refs) for k, v in hyps.items()}
+    with pytest.raises(InputError, match="bad 60, good 59, fair 60"):
+        Measure(metric, {**tables, "good": tables["good"][:59]})
+    with pytest.raises(InputError, match="x 2, y 1"):
+        Measure.of_scores("s", {"x": [1, 2], "y": [1]})
+    with pytest.raises(InputError, match="no segments"):
+        Measure.of_scores("s", {"x": [], "y": []})
+    with pytest.raises(InputError, match="no systems"):
+        Measure(metric, {})
+    with pytest.raises(InputError, match="made with"):
+        Measure(BLEU(lowercase=True), tables)
+    with pytest.raises(TypeError, match="of_scores"):
+        Measure(metric, {"x": [1.0, 2.0]})
+    with pytest.raises(TypeError, match="statistics"):
+        Measure.of_scores("s", tables)
+
+
+def test_measures_that_do_not_fit_together_are_refused(measures):
+    with pytest.raises(InputError, match="the same systems"):
+        paired([measures[0], Measure.of_scores("s", {"x": [1.0] * 60, "y": [1.0] * 60})])
+    other = Measure.of_scores("s", {k: [1.0] * 59 for k in measures[0].systems})
+    with pytest.raises(InputError, match="60 segments, and s has 59"):
+        intervals([measures[0], other])
+    with pytest.raises(InputError, match="no measures"):
+        intervals([])
+    with pytest.raises(TypeError, match="list"):
+        paired(measures[0])
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, None, "many"])
+def test_scores_that_are_no_numbers_are_refused(value):
+    with pytest.raises(InputError, match=r"COMET of y: segment 2 is"):
+        Measure.of_scores("COMET", {"x": [1, 2], "y": [1, value]})
+    with pytest.raises(InputError, match="exactly"):
+        Measure.of_scores("s", {"x": [1e30, 2], "y": [1, 2]})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"resamples": 0}, "resamples=0"),
+        ({"resamples": -5}, "resamples=-5"),
+        ({"resamples": 2.5}, "resamples=2.5"),
+        ({"randomizations": 0}, "randomizations=0"),
+        ({"seed": -1}, "seed=-1"),
+        ({"seed": "x"}, "seed='x'"),
+        ({"level": 0.0}, "level=0.0"),
+        ({"level": 1.0}, "level=1.0"),
+        ({"level": 95}, "level=95"),
+        ({"test": "t"}, "unknown test 't'; there are ar, bs, bs-sacrebleu, koehn"),
+        ({"pairs": "some"}, "unknown pairs 'some'; there are baseline, all"),
+        ({"correction": "bonferroni"}, "unknown correction 'bonferroni'; there are holm, bh"),
+        ({"workers": 0}, "workers=0"),
+        ({"baseline": "best"}, "no system 'best'; there are bad, good, fair"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(measures, options, message):
+    with pytest.raises(ValueError, match=message):
+        paired(measures, **options)
+
+
+# ---- WMT22 ----
+
+
+def test_wmt22_german_english(wmt22):
+    """Where sacreBLEU's randomization gives the same, and its bootstrap half as much."""
+    metric = BLEU()
+    reference = wmt22 / "references" / "generaltest2022.de-en.ref.A.en"
+    tables = {
+        name: metric.statistics(
+            wmt22 / "system-outputs" / f"generaltest2022.de-en.hyp.{name}.en", reference
+        )
+        for name in ("Online-G", "Online-A")
+    }
+    p = {}
+    for test in TESTS:
+        [result] = paired([Measure(metric, tables)], test=test)
+        p[test] = result.differences["Online-A"].p
+    assert p["ar"] == 0.11298870112988701
+    assert p["bs-sacrebleu"] == 0.054945054945054944
+    assert p["bs"] == pytest.approx(0.113, abs=5e-4)
+    assert p["koehn"] == pytest.approx(0.054, abs=5e-4)
+    interval = result.intervals["Online-G"]
+    assert interval.mean == pytest.approx(33.650776022340885, abs=1e-6)
+    assert interval.half_width == pytest.approx(0.887801772909679, abs=1e-5)
+
+
+def test_public_names():
+    assert set(significance.__all__) <= set(dir(significance))
+    assert truebleu.significance is significance

@@ -1,0 +1,469 @@
+"""Bad input is refused at once, by an error that says which input, which segment and what to do."""
+
+import contextlib
+import gzip
+import threading
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+import truebleu
+from truebleu import BLEU, File, InputError
+
+VERBS = [truebleu.bleu, BLEU().score, BLEU().statistics, BLEU().segments]
+verbs = pytest.mark.parametrize("verb", VERBS, ids=["bleu", "score", "statistics", "segments"])
+
+
+def test_an_input_error_is_a_value_error():
+    assert issubclass(InputError, ValueError)
+
+
+# Shapes.
+
+
+@verbs
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "message"),
+    [
+        (["a", "b", "c"], ["a", "b"], "(?s)3.*2"),
+        (["a"], ["a", "b"], "(?s)1.*2"),
+        ([], [], "no segments"),
+        ((), [[]], "(?s)0|no segments"),
+        (["a", None], ["a", "b"], "(?s)hypothes.*2"),
+        (["a", "b", "c"], ["a", "b", None], "(?s)reference.*3"),
+        (["a", "b", "c"], [["a"], [None, None], ["c"]], "(?s)reference.*2"),
+        (["a", "b", "c"], [["a"], ["b"], []], "(?s)reference.*3"),
+        (["a", "b", "c"], [["a", "b", "c"]], "(?s)1.*3"),
+        (["a", "b", "c"], [["a", "b", "c"], ["d", "e", "f"]], "(?s)2.*3"),
+        (["a", "b"], [["a", "b"], ["c", "d"]], "(?s)2.*tuple"),
+    ],
+    ids=[
+        *("fewer references", "fewer hypotheses", "no segments", "no segments, transposed"),
+        *("None hypothesis", "None reference", "all references None", "empty references"),
+        *("transposed, one stream", "transposed, two streams", "ambiguous square"),
+    ],
+)
+def test_shapes(verb, hypotheses, references, message):
+    with pytest.raises(InputError, match=message):
+        verb(hypotheses, references)
+
+
+SQUARE = ["the cat sat on the mat", "nobody was there", "it rains again today"]
+TRANSLATED = ["a cat is on the mat", "no one was there", "today it rains again"]
+
+
+def test_in_the_square_shape_the_text_decides(write):
+    """As many segments as references: streams are refused, and references of segments are taken."""
+    pa = pytest.importorskip("pyarrow")
+    streams = [SQUARE, TRANSLATED, SQUARE[::-1]]
+    per_segment = [list(one) for one in zip(*streams, strict=True)]
+    for hypotheses in (SQUARE, tuple(SQUARE), write("hypotheses", SQUARE), pa.array(SQUARE)):
+        with pytest.raises(InputError, match="tuple"):
+            truebleu.bleu(hypotheses, streams)
+        assert truebleu.bleu(hypotheses, per_segment).value == 100.00000000000004
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "references"),
+    [
+        (["a b c d", "e f g h"], [["a b c d", "x"], ["e f g h", "y"]]),
+        (["a", "b"], [["a", "c"], ["b", "d"]]),
+        (["", ""], [["", "x"], ["x", ""]]),
+    ],
+)
+@verbs
+def test_references_of_a_square_are_what_the_documentation_says(verb, hypotheses, references):
+    verb(hypotheses, references)
+    for own in (
+        truebleu.compare({"x": hypotheses}, references),
+        truebleu.explain(hypotheses, references),
+        truebleu.metric("nist").score(hypotheses, references),
+    ):
+        assert own is not None
+
+
+def test_accumulators_never_guess():
+    """A batch may have any size; even these, which look like streams, are per segment."""
+    total = truebleu.Accumulator()
+    total.update(SQUARE, [SQUARE, TRANSLATED, SQUARE[::-1]])
+    assert total.segments == 3
+
+
+@verbs
+def test_the_transposed_shape_is_explained(verb):
+    """Reference streams are sacreBLEU's shape: the commonest accident of this field."""
+    with pytest.raises(InputError) as error:
+        verb(["a", "b", "c"], [["a", "b", "c"], ["d", "e", "f"]])
+    assert "reference" in str(error.value)
+    assert "segment" in str(error.value)
+    assert "zip" in str(error.value) or "transpos" in str(error.value)
+
+
+def test_tuples_settle_the_square_shape():
+    score = truebleu.bleu(["a", "b"], [("a", "b"), ("c", "b")])
+    assert score.matches[0] == 2
+    assert score.signature["nrefs"] == "2"
+
+
+def test_a_single_segment_is_no_square():
+    assert truebleu.bleu(["a"], [["a"]]).matches[0] == 1
+
+
+# Types.
+
+
+@verbs
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "message"),
+    [
+        ("the cat", ["the cat"], "(?s)hypotheses.*list.*Path"),
+        (["the cat"], "the cat", "(?s)references.*list.*Path"),
+        (b"the cat", ["the cat"], "(?s)hypotheses.*bytes"),
+        (["the cat"], b"the cat", "(?s)references.*bytes"),
+        ([b"a"], ["a"], "(?s)hypothes.*1.*bytes"),
+        (["a", "b"], ["a", b"b"], "(?s)reference.*2.*bytes"),
+        (["a", "b"], [("a",), ("b", b"b")], "(?s)reference.*2.*bytes"),
+        (["a", 2.5], ["a", "b"], "(?s)hypothes.*2.*float"),
+        (["a", "b"], ["a", 7], "(?s)reference.*2.*int"),
+        (None, ["a"], "(?s)hypotheses.*None"),
+        (["a"], None, "(?s)references.*None"),
+        (3, ["a"], "(?s)hypotheses.*int"),
+        (["a"], {"a": "b"}, "(?s)references.*dict"),
+        ({"a"}, ["a"], "(?s)hypotheses.*set"),
+        ((text for text in "ab"), ["a", "b"], "(?s)hypotheses.*generator"),
+        (["a"], [{"a": "b"}], "(?s)reference.*1.*dict"),
+    ],
+    ids=lambda value: type(value).__name__ if hasattr(value, "__next__") else str(value),
+)
+def test_types(verb, hypotheses, references, message):
+    with pytest.raises(TypeError, match=message):
+        verb(hypotheses, references)
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "references", "message"),
+    [
+        (["a"], ["a"], "hypothes.*str"),
+        (None, ["a"], "hypothesis.*None"),
+        (b"a", ["a"], "hypothesis.*bytes"),
+        ("a", b"a", "reference.*bytes"),
+        ("a", ["a", 1], "(?s)reference.*int"),
+        ("a", [["a"]], "(?s)reference.*list"),
+    ],
+    ids=str,
+)
+def test_types_of_one_segment(hypothesis, references, message):
+    with pytest.raises((TypeError, InputError), match=message):
+        BLEU().sentence(hypothesis, references)
+
+
+@pytest.mark.parametrize("references", [None, [], [None], (None, None)], ids=str)
+def test_one_segment_without_references(references):
+    with pytest.raises(InputError, match="reference"):
+        BLEU().sentence("a", references)
+
+
+@verbs
+def test_tokens_need_the_tokenizer_none(verb):
+    with pytest.raises((TypeError, InputError), match="none"):
+        verb([["a", "b"]], [["a", "b"]])
+
+
+def test_tokens_of_both_kinds():
+    with pytest.raises((TypeError, InputError), match="1"):
+        BLEU("none").score([["a", 1]], [["a", 1]])
+
+
+# Arrow columns.
+
+
+@verbs
+def test_arrow_columns(verb):
+    pa = pytest.importorskip("pyarrow")
+    with pytest.raises((TypeError, InputError), match=r"(?s)hypotheses.*text"):
+        verb(pa.array([1, 2]), ["a", "b"])
+    with pytest.raises((TypeError, InputError), match=r"(?s)references.*text"):
+        verb(["a", "b"], pa.array([1.0, 2.0]))
+    with pytest.raises(InputError, match=r"(?s)hypothes.*2"):
+        verb(pa.array(["a", None]), ["a", "b"])
+    with pytest.raises(InputError, match=r"(?s)reference.*2"):
+        verb(["a", "b"], pa.array(["a", None]))
+    with pytest.raises(InputError, match=r"(?s)reference.*2"):
+        verb(["a", "b"], pa.array([["a"], None]))
+    with pytest.raises(InputError, match=r"(?s)2.*3|3.*2"):
+        verb(pa.array(["a", "b"]), pa.array(["a", "b", "c"]))
+    with pytest.raises(InputError, match="no segments"):
+        verb(pa.array([], pa.string()), pa.array([], pa.string()))
+    with pytest.raises(InputError, match=r"(?s)hypotheses.*table"):
+        verb(pa.table({"text": ["a"]}), ["a"])
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])
+@pytest.mark.parametrize("damage", [b"\xff", b"\xed\xa0\x80", b"long enough to lie elsewhere\xc3"])
+def test_arrow_columns_that_are_not_utf8(kind, damage):
+    """The libraries that make Arrow columns do not check them, so truebleu must."""
+    pa = pytest.importorskip("pyarrow")
+    binary = {"string": "binary", "large_string": "large_binary", "string_view": "binary_view"}
+    column = pa.array([b"a", damage], getattr(pa, binary[kind])())
+    column = pa.Array.from_buffers(getattr(pa, kind)(), 2, column.buffers())
+    indices = pa.array([0, 1], pa.int32())
+    for broken in (column, pa.DictionaryArray.from_arrays(indices, column)):
+        with pytest.raises(InputError, match=r"(?s)hypotheses.*2"):
+            truebleu.bleu(broken, ["a", "b"])
+        with pytest.raises(InputError, match=r"(?s)references.*2"):
+            truebleu.bleu(["a", "b"], broken)
+
+
+def test_an_exception_in_an_arrow_stream_comes_through():
+    class Broken:
+        def __arrow_c_stream__(self, requested_schema=None):
+            raise RuntimeError("gone")
+
+    with pytest.raises(RuntimeError, match="gone"):
+        truebleu.bleu(Broken(), ["a"])
+
+
+# Parameters.
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"tokenize": "int"}, "(?s)int.*did you mean 'intl'"),
+        ({"tokenize": "13"}, "(?s)13.*did you mean '13a'"),
+        ({"tokenize": "mecab"}, "(?s)mecab.*char"),
+        ({"smoothing": "add_k"}, "(?s)add_k.*did you mean 'add-k'"),
+        ({"smoothing": "laplace"}, "(?s)laplace.*floor"),
+        ({"smoothing_value": 0.5}, "(?s)exp.*value|value.*exp"),
+        ({"smoothing": "none", "smoothing_value": 1}, "(?s)none.*value|value.*none"),
+        ({"smoothing": "floor", "smoothing_value": -0.1}, "-0.1"),
+        ({"smoothing": "floor", "smoothing_value": float("nan")}, "nan"),
+        ({"smoothing": "add-k", "smoothing_value": float("inf")}, "inf"),
+        ({"max_order": 0}, "(?s)0.*1|1.*0"),
+        ({"max_order": 17}, "(?s)16"),
+        ({"weights": (1, 1), "max_order": 4}, "2 weights for 4 orders"),
+        ({"weights": (1, 1, 1, -1)}, "-1"),
+        ({"weights": (1, 1, 1, float("nan"))}, "nan"),
+        ({"weights": (0, 0, 0, 0)}, "0"),
+    ],
+    ids=str,
+)
+def test_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        BLEU(**parameters)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"tokenize": 13},
+        {"weights": 5},
+        {"max_order": 2.5},
+        {"smoothing_value": "a", "smoothing": "floor"},
+    ],
+    ids=str,
+)
+def test_types_of_parameters(parameters):
+    with pytest.raises((TypeError, ValueError), match=next(iter(parameters))):
+        BLEU(**parameters)
+
+
+@verbs
+@pytest.mark.parametrize("workers", [0, -1])
+def test_workers(verb, workers):
+    with pytest.raises(ValueError, match="workers"):
+        verb(["a"], ["a"], workers=workers)
+
+
+@pytest.mark.parametrize("integers", [[1, 2, 3], range(11), [[1] * 10], ["1"] * 10, [1.5] * 10])
+def test_integers_that_are_no_statistics(integers):
+    with pytest.raises((InputError, TypeError), match=r"10|integer|str|float"):
+        BLEU().from_statistics(integers)
+
+
+# Files.
+
+
+@verbs
+def test_missing_and_unreadable_files(verb, tmp_path):
+    with pytest.raises((InputError, OSError), match=r"missing\.txt"):
+        verb(tmp_path / "missing.txt", ["a"])
+    with pytest.raises((InputError, OSError), match=tmp_path.name):
+        verb(["a"], tmp_path)
+
+
+@verbs
+@pytest.mark.parametrize("workers", [1, 2])
+def test_bytes_that_are_not_utf8(verb, tmp_path, workers):
+    """Line 3 of the file, at byte 11: 'é' in Latin-1."""
+    path = tmp_path / "latin.txt"
+    path.write_bytes("a b\ncd ef\ncafé g\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"(?s)latin\.txt.*line 3.*encoding") as error:
+        verb(path, ["a", "b", "c"], workers=workers)
+    assert "13" in str(error.value), "the byte offset in the file"
+    with pytest.raises(InputError, match=r"(?s)latin\.txt.*line 3"):
+        verb(["a", "b", "c"], path, workers=workers)
+
+
+@pytest.mark.parametrize(
+    "damage", [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\x80", b"\xe2\x28\xa1"]
+)
+@pytest.mark.parametrize("place", ["start", "middle", "end", "behind a long line"])
+def test_every_kind_of_bad_utf8(tmp_path, damage, place):
+    """A lone byte, a cut or overlong sequence, a surrogate, a code point too high."""
+    lines = [b"the cat sat on the mat" * 50] * 20
+    index = {"start": 0, "middle": 10, "end": 19, "behind a long line": 19}[place]
+    if place == "behind a long line":
+        lines[3] = b"x" * 1_000_000
+    lines[index] += damage
+    path = tmp_path / "broken"
+    path.write_bytes(b"\n".join(lines))
+    with pytest.raises(InputError, match=f"(?s)broken.*line {index + 1}"):
+        truebleu.bleu(path, ["a"] * 20)
+
+
+def test_bad_utf8_with_a_tokenizer_of_ones_own(tmp_path):
+    path = tmp_path / "broken"
+    path.write_bytes(b"a b\n\xed\xa0\x80 c\n")
+    with pytest.raises(InputError, match=r"(?s)broken.*line 2"):
+        BLEU(tokenize=str.split).score(path, ["a", "b"])
+
+
+@verbs
+def test_files_of_different_lengths(verb, write):
+    with pytest.raises(InputError, match=r"(?s)long.*3.*short.*2|short.*2.*long.*3"):
+        verb(write("long", "abc"), write("short", "ab"))
+
+
+@verbs
+def test_an_empty_file(verb, write):
+    with pytest.raises(InputError, match=r"(?s)no segments"):
+        verb(write("empty", []), write("nothing", []))
+
+
+def test_a_column_that_is_not_there(write):
+    table = write("table.tsv", ["a\tb", "c"])
+    with pytest.raises(
+        InputError, match=r"(?s)table\.tsv.*line 2.*column 2|table\.tsv:2.*column 2"
+    ):
+        truebleu.bleu(File(table, column=2), ["b", "d"])
+
+
+@pytest.mark.parametrize("column", [0, -1])
+def test_columns_count_from_one(column):
+    with pytest.raises(ValueError, match="1"):
+        File("table.tsv", column=column)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_damaged_compressed_files(tmp_path, suffix):
+    path = tmp_path / f"text{suffix}"
+    path.write_bytes(b"this is no compressed file")
+    with pytest.raises(InputError, match=f"text{suffix}"):
+        truebleu.bleu(path, ["a"])
+    path.write_bytes(gzip.compress(b"a\n" * 1000)[:30])
+    with pytest.raises(InputError, match=f"text{suffix}"):
+        truebleu.bleu(path, ["a"])
+
+
+def test_an_unknown_encoding(write):
+    for encoding in ("utf-9", "rot13", "base64"):
+        with pytest.raises(ValueError, match=encoding):
+            truebleu.bleu(File(write("text", ["a"]), encoding=encoding), ["a"])
+
+
+# Callables, and sequences that misbehave.
+
+
+def test_an_exception_in_a_tokenizer_comes_through():
+    def broken(text):
+        raise RuntimeError("no such word")
+
+    with pytest.raises(RuntimeError, match="no such word"):
+        BLEU(tokenize=broken).score(["a"], ["a"])
+
+
+@pytest.mark.parametrize("tokens", [None, 5, b"a", [b"a"], [None]], ids=str)
+def test_a_tokenizer_that_returns_no_tokens(tokens):
+    with pytest.raises(TypeError, match="token"):
+        BLEU(tokenize=lambda text: tokens).score(["a"], ["a"])
+
+
+def test_an_exception_while_reading_a_sequence_comes_through():
+    class Broken(list):
+        def __getitem__(self, index):
+            raise LookupError("gone")
+
+        def __iter__(self):
+            raise LookupError("gone")
+
+    with pytest.raises(LookupError, match="gone"):
+        truebleu.bleu(Broken(["a", "b"]), ["a", "b"])
+
+
+def test_a_list_that_changes_while_it_is_read():
+    """All of it is scored as it was when the call began, or an error says so; nothing worse."""
+    texts = ["the cat sat"] * 1000
+
+    def emptying(text):
+        texts.clear()
+        return text.split()
+
+    with contextlib.suppress(InputError):
+        assert BLEU(tokenize=emptying).score(texts, list(texts)).totals[0] == 3000
+
+
+def test_a_list_that_another_thread_changes():
+    for _ in range(5):
+        texts = [f"the cat sat on mat {number}" for number in range(50_000)]
+        references = list(texts)
+        thread = threading.Thread(target=texts.clear)
+        thread.start()
+        with contextlib.suppress(InputError):
+            assert truebleu.bleu(texts, references, workers=2).totals[0] == 300_000
+        thread.join()
+
+
+JUNK = st.recursive(
+    st.none() | st.text(max_size=3) | st.binary(max_size=3) | st.integers() | st.floats(),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text(max_size=1), inner, max_size=2)
+    ),
+    max_leaves=8,
+)
+
+
+@given(JUNK, JUNK)
+def test_anything_else_is_a_clean_error(hypotheses, references):
+    """No panic of the kernel comes to light (it would be a BaseException), whatever is passed."""
+    for metric in (BLEU(), BLEU("none"), BLEU(tokenize=str.split)):
+        for verb in (metric.score, metric.segments, metric.sentence):
+            with contextlib.suppress(TypeError, ValueError, OverflowError):
+                assert verb(hypotheses, references) is not None
+
+
+def segments(content: bytes) -> list[str]:
+    """The lines of a file as Python reads them, ended by newlines only."""
+    lines = content.decode().split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+@given(hypothesis=st.binary(max_size=200), reference=st.binary(max_size=200))
+def test_any_bytes_in_files_are_scored_or_refused(tmp_path_factory, hypothesis, reference):
+    contents = hypothesis, reference
+    paths = [tmp_path_factory.getbasetemp() / name for name in ("any.hypothesis", "any.reference")]
+    for path, content in zip(paths, contents, strict=True):
+        path.write_bytes(content)
+    try:
+        hypotheses, references = map(segments, contents)
+    except UnicodeDecodeError:
+        hypotheses, references = [], []
+    if len(hypotheses) == len(references) > 0:
+        expected = BLEU().statistics(hypotheses, references)
+        assert BLEU().statistics(*paths) == expected
+    else:
+        with pytest.raises(InputError):
+            BLEU().statistics(*paths)

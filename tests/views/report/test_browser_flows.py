@@ -1,0 +1,419 @@
+"""The page by keyboard alone, and by its addresses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from playwright_or_skip import expect
+
+import truebleu as tb
+from truebleu import Comparison
+
+# What has the focus: its place and name, whether it is anything, whether that shows, and its size.
+FOCUSED = """() => {
+  const e = document.activeElement, box = e.getBoundingClientRect();
+  const name = e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? e.textContent;
+  const {outlineStyle, outlineWidth} = getComputedStyle(e);
+  // In a picture a frame is drawn instead of an outline, or a knob is filled.
+  const part = query => e.querySelector(query) ?? document.body;
+  const marked = outlineStyle !== "none" && outlineWidth !== "0px" ||
+    getComputedStyle(part(":scope > .back")).stroke !== "none" ||
+    getComputedStyle(part(":scope > .knob")).strokeWidth === "3px";
+  const place = [...document.querySelectorAll("*")].indexOf(e);
+  return [`${place} ${e.tagName} ${name}`, e !== document.body, marked, box.width, box.height];
+}"""
+
+
+def pressed(tab, *keys):
+    for key in keys:
+        tab.keyboard.press(key)
+
+
+def heading(tab, number):
+    return tab.get_by_role("heading", name=re.compile(rf"^Segment {number}\b"))
+
+
+@pytest.fixture
+def tab(example, opened):
+    return opened(example.path).page
+
+
+@pytest.fixture
+def segments(example, opened):
+    return opened(example.path, "#segments").page
+
+
+# ---- from view to view ----
+
+
+def test_every_view_has_a_key(tab):
+    rail = tab.locator("nav a").evaluate_all(
+        "all => all.map(a => [a.title, a.getAttribute('href').slice(1).split('?')[0]])"
+    )
+    keys = [title.split()[1] for title, _ in rail]
+    assert len(set(keys)) == len(keys)
+    assert keys[:3] == ["s", "w", "e"]
+    for key, (_, view) in zip(keys[::-1], rail[::-1], strict=True):
+        pressed(tab, "g", key)
+        expect(tab.locator(f"main.view.{view}")).to_be_visible()
+        expect(tab.locator("nav [aria-current=page]")).to_have_attribute("title", f"g {key}")
+        expect(tab.locator("main.view h1").first).to_be_attached()
+
+
+def test_tab_goes_through_every_view_and_shows_where_it_is(example, opened):
+    sheet = opened(example.path)
+    for view in sheet.views:
+        tab = sheet.go(f"#{view}")
+        tab.evaluate("() => document.activeElement?.blur()")
+        seen = set()
+        for _ in range(60):
+            tab.keyboard.press("Tab")
+            name, inside, marked, wide, high = tab.evaluate(FOCUSED)
+            if not inside or name in seen:
+                break
+            seen.add(name)
+            assert marked, f"{view}: {name} has no visible focus"
+            assert wide > 0, name
+            assert high > 0, name
+        assert len(seen) > 10, view
+
+
+def test_the_skip_link_comes_first(tab):
+    tab.keyboard.press("Tab")
+    expect(tab.get_by_role("link", name="Skip to the content")).to_be_focused()
+    tab.keyboard.press("Enter")
+    expect(tab.locator("main.view")).to_be_focused()
+
+
+# ---- the list ----
+
+
+def test_next_previous_open_and_close(segments):
+    pressed(segments, "j", "j", "k", "Enter")
+    expect(heading(segments, 2)).to_be_visible()
+    pressed(segments, "j")
+    expect(heading(segments, 3)).to_be_visible()
+    pressed(segments, "k", "k")
+    expect(heading(segments, 1)).to_be_visible()
+    pressed(segments, "Escape")
+    expect(segments.locator(".detail")).to_be_hidden()
+    # The list has the focus, and is moved in by the arrows.
+    pressed(segments, "ArrowDown", "ArrowDown", "Enter")
+    expect(heading(segments, 3)).to_be_visible()
+
+
+def test_the_grid_s_own_keys(segments):
+    segments.locator(".grid").focus()
+    active = segments.locator('.row[aria-selected="true"] .c-number > span').first
+    expect(active).to_have_text("1")
+    pressed(segments, "End")
+    expect(active).to_have_text("128")
+    pressed(segments, "PageUp")
+    expect(active).not_to_have_text("128")
+    pressed(segments, "Home")
+    expect(active).to_have_text("1")
+    pressed(segments, "PageDown", "ArrowUp")
+    expect(active).not_to_have_text("1")
+    grid = segments.locator(".grid")
+    expect(grid).to_have_attribute("aria-rowcount", "129")
+    selected = segments.locator('.row[aria-selected="true"]')
+    expect(grid).to_have_attribute("aria-activedescendant", selected.get_attribute("id"))
+
+
+def test_search(tab):
+    # From any view it leads to the list.
+    pressed(tab, "/")
+    box = tab.get_by_role("searchbox")
+    expect(box).to_be_focused()
+    tab.keyboard.type("bridge")
+    expect(tab.locator(".subset")).to_contain_text("of 128 segments")
+    # Letters that are typed are no shortcuts.
+    expect(box).to_have_value("bridge")
+    pressed(tab, "Escape")
+    expect(box).not_to_be_focused()
+    expect(tab.locator(".chips button").first).to_contain_text("bridge")
+
+
+def test_filters(segments, example):
+    pressed(segments, "f")
+    panel = segments.locator("#filters")
+    expect(panel).to_be_visible()
+    expect(segments.get_by_label("Better")).to_be_focused()
+    segments.keyboard.press("ArrowDown")
+    expect(segments.locator(".chips")).to_contain_text("better")
+    segments.get_by_label("Document").focus()
+    segments.keyboard.press("ArrowDown")
+    expect(segments.locator(".chips")).to_contain_text("document")
+    low = segments.get_by_label("Reference length, from")
+    low.focus()
+    segments.keyboard.type("12")
+    segments.keyboard.press("Enter")
+    expect(segments.locator(".chips")).to_contain_text("Reference length ≥ 12")
+    pressed(segments, "Escape")
+    pressed(segments, "f")
+    expect(panel).to_be_hidden()
+
+
+def test_sorting(segments):
+    pressed(segments, "s")
+    expect(segments.get_by_role("menu")).to_be_visible()
+    pressed(segments, "ArrowDown", "ArrowDown", "Enter")
+    expect(segments.get_by_role("menu")).to_be_hidden()
+    shown = segments.locator(".rows .row").evaluate_all(
+        "rows => rows.sort((a, b) => a.dataset.position - b.dataset.position)"
+        ".map(r => Number(r.querySelector('.c-delta').textContent.replace('−', '-')))"
+    )
+    assert shown == sorted(shown, reverse=True)
+    # A header that is clicked sorts, too.
+    segments.get_by_role("button", name=re.compile("Influence")).focus()
+    pressed(segments, "Enter")
+    header = segments.get_by_role("columnheader", name=re.compile("Influence"))
+    expect(header).to_have_attribute("aria-sort", "descending")
+
+
+def test_systems(segments):
+    a, b = (segments.get_by_label(name) for name in ("Baseline", "System compared with it"))
+    expect(a).to_have_value("0")
+    pressed(segments, "3")
+    expect(b).to_have_value("2")
+    pressed(segments, "x")
+    expect(a).to_have_value("2")
+    expect(b).to_have_value("0")
+    pressed(segments, "b")
+    expect(a).to_have_value("0")
+    expect(b).to_have_value("2")
+    pressed(segments, "2")
+    expect(b).to_have_value("1")
+
+
+def test_what_is_marked(segments):
+    pressed(segments, "Enter")
+    expect(heading(segments, 1)).to_be_visible()
+    for key, name in (
+        ("d", "Diff A–B"),
+        ("d", "Diff to reference"),
+        ("t", "Tokens"),
+        ("m", "Matches"),
+    ):
+        pressed(segments, key)
+        expect(segments.locator(".modes [aria-pressed=true]")).to_have_text(name)
+
+
+def test_tokens_by_keyboard(segments):
+    pressed(segments, "Enter")
+    token = segments.locator(".detail [data-token]").first
+    token.focus()
+    info = segments.locator(".token-info")
+    expect(info).to_contain_text(f"“{token.inner_text()}”")
+    pressed(segments, "ArrowRight")
+    expect(segments.locator(".detail [data-token]").nth(1)).to_be_focused()
+
+
+def test_a_random_segment_and_documents(segments, example):
+    pressed(segments, "r")
+    expect(segments.locator(".detail h2")).to_be_visible()
+    pressed(segments, "Escape", "Home", "]")
+    second = next(i for i, d in enumerate(example.documents) if d != example.documents[0])
+    active = segments.locator('.row[aria-selected="true"] .c-number > span').first
+    expect(active).to_have_text(str(second + 1))
+    pressed(segments, "[")
+    expect(active).to_have_text("1")
+
+
+def test_a_link(segments):
+    segments.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    pressed(segments, "j", "j", "Enter", "y")
+    expect(segments.locator("#toast")).to_have_text("Link copied")
+    copied = segments.evaluate("() => navigator.clipboard.readText()")
+    assert copied == segments.url
+    assert copied.endswith("#segments?seg=3")
+
+
+def test_help_and_no_shortcuts(tab):
+    pressed(tab, "?")
+    dialog = tab.get_by_role("dialog")
+    text = dialog.inner_text()
+    for key in (
+        "j",
+        "k",
+        "Enter",
+        "Escape",
+        "/",
+        "f",
+        "s",
+        "b",
+        "x",
+        "d",
+        "m",
+        "t",
+        "r",
+        "[",
+        "]",
+        "y",
+        "?",
+    ):
+        assert dialog.locator("kbd", has_text=re.compile(f"^{re.escape(key)}$")).count(), key
+    assert "compare this system with the baseline" in text
+    box = dialog.get_by_label("Single-key shortcuts")
+    box.focus()
+    pressed(tab, "Space", "Escape")
+    expect(dialog).to_be_hidden()
+    pressed(tab, "g", "e")
+    expect(tab.locator("main.view.summary")).to_be_visible()
+    tab.reload()
+    tab.locator("html[data-ready]").wait_for(state="attached")
+    pressed(tab, "g", "e", "x")
+    expect(tab.locator("main.view.summary")).to_be_visible()
+
+
+def test_the_theme(tab):
+    background = "() => getComputedStyle(document.body).backgroundColor"
+    tab.emulate_media(color_scheme="dark")
+    dark = tab.evaluate(background)
+    tab.emulate_media(color_scheme="light")
+    light = tab.evaluate(background)
+    assert dark != light
+    tab.get_by_role("button", name="Theme: auto").focus()
+    pressed(tab, "Enter", "Enter")
+    assert tab.evaluate(background) == dark
+    tab.reload()
+    expect(tab.get_by_role("button", name="Theme: dark")).to_be_visible()
+
+
+# ---- addresses ----
+
+
+def test_back_and_forward(tab):
+    pressed(tab, "g", "e")
+    expect(tab.locator("main.view.segments")).to_be_visible()
+    pressed(tab, "j", "Enter")
+    expect(heading(tab, 2)).to_be_visible()
+    tab.go_back()
+    expect(tab.locator(".detail")).to_be_hidden()
+    tab.go_back()
+    expect(tab.locator("main.view.summary")).to_be_visible()
+    tab.go_forward()
+    tab.go_forward()
+    expect(heading(tab, 2)).to_be_visible()
+
+
+STATES = [
+    "#summary?setting=1",
+    "#why?a=2&b=1&smoothing=floor",
+    "#segments?find=die+Br%C3%BCcke&in=source&sort=-%7Cdelta%7C&seg=2",
+    "#segments?outcome=b&range=length:10:20&label=0:1&panel=true&mode=tokens&seg=5",
+    "#segments?sample=7",
+]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_an_address_is_the_state(example, opened, state):
+    """The same address in a fresh tab shows the same."""
+    first = opened(example.path)
+    first.go(state)
+    second = opened(example.path, state)
+    for sheet in (first, second):
+        expect(sheet.page.locator("main.view")).to_be_visible()
+        if state.startswith("#segments"):
+            expect(sheet.page.locator(".subset")).not_to_contain_text("interval …")
+    texts = [sheet.page.locator("#app").inner_text() for sheet in (first, second)]
+    assert texts[0] == texts[1]
+    # And what the page itself says its address is, leads there again.
+    second.page.evaluate("() => document.activeElement?.blur()")
+    assert second.page.url.partition("#")[2].partition("?")[0] == state[1:].partition("?")[0]
+
+
+# ---- what can be taken away ----
+
+
+def downloaded(tab, button):
+    with tab.expect_download() as waiting:
+        button.click()
+    with open(waiting.value.path(), encoding="utf-8", newline="") as file:
+        return waiting.value.suggested_filename, file.read()
+
+
+def test_the_comparison_that_is_saved_is_the_api_s(example, opened):
+    content = example.report.to_dict()["comparison"]
+    sheet = opened(example.path)
+    tab = sheet.go("#exports?format=json")
+    name, text = downloaded(tab, tab.get_by_role("button", name="Save", exact=True).first)
+    assert name == "comparison.json"
+    assert json.loads(text) == content
+    tab = sheet.go("#exports?format=csv")
+    name, text = downloaded(tab, tab.get_by_role("button", name="Save", exact=True).first)
+    assert name == "comparison.csv"
+    assert text == Comparison(content).csv()
+    # And that is `compare`'s.
+    settings = {"metrics": example.metrics, "samples": 200, "confidence": 200}
+    compared = tb.compare(example.hypotheses, example.references, **settings)
+    rows, wanted = (
+        [
+            {k: v for k, v in row.items() if k not in {"letter", "better_than"}}
+            for row in csv.DictReader(io.StringIO(one))
+        ]
+        for one in (text, compared.csv())
+    )
+    assert rows == wanted
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_segments_that_are_saved_are_python_s(example, opened, number):
+    """Every segment's score, difference and influence, in full, and its texts."""
+    metric = example.metrics[number]
+    scores = {
+        name: list(metric.segments(texts, example.references))
+        for name, texts in example.hypotheses.items()
+    }
+    sheet = opened(example.path)
+    tab = sheet.go(f"#exports?setting={number}&sort=-delta")
+    name, text = downloaded(tab, tab.get_by_role("button", name="Save as JSON Lines"))
+    assert name == "segments.jsonl"
+    told = [json.loads(line) for line in text.split("\n")[:-1]]
+    deltas = [one["difference"] for one in told]
+    assert deltas == sorted(deltas, reverse=True)
+    told.sort(key=lambda one: one["segment"])
+    assert [one["segment"] for one in told] == list(range(1, 129))
+    rows = [
+        metric.statistics(example.hypotheses[name], example.references).tolist()
+        for name in ("birch", "cedar")
+    ]
+    sums = [[sum(column) for column in zip(*r, strict=True)] for r in rows]
+
+    def difference(i=None):
+        rest = [
+            s if i is None else [x - y for x, y in zip(s, r[i], strict=True)]
+            for s, r in zip(sums, rows, strict=True)
+        ]
+        a, b = (metric.from_statistics(one).value for one in rest)
+        return b - a
+
+    for i, one in enumerate(told):
+        assert one["source"] == example.source[i]
+        assert one["references"] == example.references[i]
+        assert one["document"] == example.documents[i]
+        assert one["labels"] == {"length": example.labels["length"][i]}
+        for system in one["systems"]:
+            assert system["text"] == example.hypotheses[system["name"]][i]
+            assert abs(system["score"] - scores[system["name"]][i]) <= 1e-9
+        assert abs(one["difference"] - (scores["cedar"][i] - scores["birch"][i])) <= 1e-9
+        assert abs(one["influence"] - (difference() - difference(i))) <= 1e-9
+    name, text = downloaded(tab, tab.get_by_role("button", name="Save as TSV"))
+    assert name == "segments.tsv"
+    head, *rows = csv.reader(io.StringIO(text), delimiter="\t")
+    assert len(rows) == 128
+    assert head[:3] == ["segment", "document", "length"]
+    assert {row[head.index("Source")] for row in rows} == set(example.source)
+
+
+def test_segments_that_are_saved_are_those_of_the_list(example, opened):
+    sheet = opened(example.path)
+    tab = sheet.go("#segments?only=5,3,99")
+    expect(tab.locator(".subset strong").first).to_have_text("3")
+    pressed(tab, "g", "x")
+    _, text = downloaded(tab, tab.get_by_role("button", name="Save as JSON Lines"))
+    assert [json.loads(line)["segment"] for line in text.split("\n")[:-1]] == [3, 5, 99]

@@ -1,0 +1,238 @@
+"""Each flag is there where it should be, and nowhere else."""
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import corpora, texts
+
+import truebleu as tb
+from truebleu.views.report import health
+
+PLAIN = "The weather was fine that day."
+
+
+def flagged(systems, references, source=None, tokenize="13a"):
+    """The flags of each text: by role, for each segment a set of names."""
+
+    def encoded(column):
+        return [None if text is None else text.encode("utf-8", "surrogatepass") for text in column]
+
+    told, blocks = health.flags(
+        [encoded(one) for one in systems],
+        [encoded(one) for one in references],
+        None if source is None else encoded(source),
+        tokenize,
+    )
+    assert set(blocks) == set(told["blocks"].values())
+    names = {bit: flag.id for bit, flag in enumerate(health.FLAGS)}
+    found = {}
+    for role, block in told["blocks"].items():
+        column = struct.unpack(f"<{len(systems[0])}I", blocks[block])
+        found[role] = [{names[bit] for bit in names if bits >> bit & 1} for bits in column]
+        counts = {name: sum(name in one for one in found[role]) for name in names.values()}
+        assert told["counts"].get(role, {}) == {name: n for name, n in counts.items() if n}
+    assert set(told["counts"]) <= set(told["blocks"])
+    known = {flag["id"]: flag["bit"] for flag in told["flags"]}
+    assert all(names[bit] == name for name, bit in known.items())
+    assert set().union(*(one for column in found.values() for one in column), set()) <= set(known)
+    return found
+
+
+def flags_of(hypothesis, *references, source=None, tokenize="13a"):
+    """The flags of a hypothesis."""
+    references = references or (PLAIN,)
+    found = flagged(
+        [[hypothesis]],
+        [[one] for one in references],
+        None if source is None else [source],
+        tokenize,
+    )
+    return found.get("system0", [set()])[0]
+
+
+def test_fine_text_has_no_flags():
+    assert flags_of("That day the weather was nice (mostly).") == set()
+
+
+@pytest.mark.parametrize(
+    ("flag", "text"),
+    [
+        ("empty", ""),
+        ("empty", " \t\u3000"),
+        ("identical-reference", PLAIN),
+        ("much-shorter", "The weather"),
+        (
+            "much-longer",
+            "The weather of that day, as far as I can say, was fine, fine all day long.",
+        ),
+        ("loop", "The weather was was was was fine"),
+        ("loop", "So it was, so it was, so it was, so it was, so"),
+        ("other-script", "Погода в тот день была хорошей."),
+        ("unsplit-script", "那天天气很好，我们去了公园。"),
+        ("unsplit-script", "その日は天気がよかったです。"),
+        ("unsplit-script", "วันนั้นอากาศดี"),
+        ("tokenized", "The weather was fine that day ."),
+        ("tokenized", "That day , the weather was fine."),
+        ("tokenized", "The wea@@ ther was fine that day."),
+        ("tokenized", "The weather was well @-@ behaved."),
+        ("tokenized", "▁The ▁weather ▁was ▁fine"),
+        ("mojibake", "The cafÃ© was open that day."),
+        ("mojibake", "It wasnâ€™t a fine day at all."),
+        ("mojibake", "The weather was 20 Â°C that day."),
+        ("mojibake", "ÐŸÐ¾Ð³Ð¾Ð´Ð° that day."),
+        ("replacement-character", "The caf\ufffd was open that day."),
+        ("replacement-character", "The caf\udfff was closed that day."),
+        ("control-character", "The weather\0was fine that day."),
+        ("control-character", "The weather\nwas fine that day."),
+        ("control-character", "The weather\x85was fine that day."),
+        ("invisible-character", "The weather\u200bwas fine that day."),
+        ("invisible-character", "\ufeffThe weather was fine."),
+        ("outer-space", " The weather was fine."),
+        ("outer-space", "The weather was fine.\r"),
+        ("html-entities", "The weather &amp; the day."),
+        ("html-entities", "The weather&#39;s fine."),
+        ("unbalanced-brackets", "The weather (fine that day."),
+    ],
+)
+def test_what_has_a_flag(flag, text):
+    assert flag in flags_of(text)
+
+
+@pytest.mark.parametrize(
+    ("flag", "text", "reference"),
+    [
+        ("empty", ".", PLAIN),
+        # Short references are too short to say.
+        ("much-shorter", "No.", "No, thank you."),
+        ("much-longer", "It was that.", "That."),
+        ("loop", "- - - - - - - - - -", PLAIN),
+        ("loop", "no no no no", "No no no no no"),
+        ("loop", "very, very, very fine", PLAIN),
+        ("other-script", "Москва: that day the weather was fine.", PLAIN),
+        ("other-script", "OK", "Погода в тот день была хорошей."),
+        ("unsplit-script", "The word 天气 means weather.", PLAIN),
+        ("tokenized", "10, 20 ,30 ... @@", PLAIN),
+        ("tokenized", "Quelle heure est-il ?", PLAIN),
+        ("tokenized", "Write to me@example.org @ home", PLAIN),
+        ("mojibake", "«Elle va à « Paris », puis à « Rome »."[1:].replace(" «", "\xa0«"), PLAIN),
+        ("mojibake", "„Spaß“ und „Fuß“ und „Gruß…“", PLAIN),
+        ("mojibake", "A MANHÃ” e a IRMÃ”", PLAIN),
+        ("mojibake", "Ça, c'était déjà à l'âge d'or: «É», «À»…", PLAIN),
+        ("mojibake", "naïve façade – Ångström’s", PLAIN),
+        ("control-character", "a\tb", PLAIN),
+        ("invisible-character", "نمی\u200cخواهم 👩\u200d🚀", PLAIN),
+        ("html-entities", "AT&T; R&D", PLAIN),
+        ("unbalanced-brackets", "Fine :)", "Good :)"),
+        ("unbalanced-brackets", "(fine) [that] {day}", PLAIN),
+    ],
+)
+def test_what_has_not(flag, text, reference):
+    assert flag not in flags_of(text, reference)
+
+
+def test_text_that_is_meant_to_be_tokenized_is_not_told_of():
+    assert "tokenized" not in flags_of("The weather was fine .", tokenize="none")
+
+
+@pytest.mark.parametrize(
+    ("tokenize", "chinese", "japanese"),
+    [("13a", True, True), ("zh", False, True), ("char", False, False), (str.split, False, False)],
+)
+def test_scripts_that_a_tokenizer_splits(tokenize, chinese, japanese):
+    found = flags_of("那天天气很好，我们去了公园。", tokenize=tokenize)
+    assert ("unsplit-script" in found) is chinese
+    found = flags_of("その日はとてもよかったです。", tokenize=tokenize)
+    assert ("unsplit-script" in found) is japanese
+
+
+def test_copies_of_the_source():
+    assert "copied-source" in flags_of("Das Wetter war gut.", source="Das Wetter war gut.")
+    assert "copied-source" not in flags_of("Das Wetter war gut.", source="Das Wetter war gut")
+    assert "copied-source" not in flags_of("", source="")
+
+
+def test_one_of_several_references_is_enough():
+    assert "identical-reference" in flags_of("a b", PLAIN, "a b")
+    assert "much-shorter" not in flags_of("The weather", PLAIN, "The weather was")
+    assert "unbalanced-brackets" not in flags_of("The (weather", PLAIN, "The (weather was")
+
+
+def test_missing_references():
+    found = flagged([["a", "b"]], [["x", "x"], [None, "y"]])
+    assert found["reference1"] == [{"missing-reference"}, set()]
+
+
+def test_duplicates_are_of_different_sources():
+    text, other = "I do not know what to say.", "Something else altogether."
+    one, two, three = "I don't know what I should say.", "I would not say so.", "Anything but that."
+
+    def duplicates(*arguments):
+        found = flagged(*arguments)["system0"]
+        return ["duplicate-hypothesis" in flags for flags in found]
+
+    references = [[one, two, three]]
+    assert duplicates([[text, text, other]], references, ["x", "y", "z"]) == [True, True, False]
+    assert not any(duplicates([[text, text, other]], references, ["x", "x", "z"]))
+    # Short ones are right more often than not.
+    assert not any(duplicates([["Yes."] * 3], references, ["x", "y", "z"]))
+    # Without sources the references tell segments apart.
+    assert duplicates([[text, text]], [[one, two]]) == [True, True]
+    assert not any(duplicates([[text, text]], [[one, one]]))
+
+
+def test_repeated_segments_are_those_after_the_first():
+    again = [set(), {"repeated-segment"}, set(), {"repeated-segment"}]
+    assert flagged([["a"] * 4], [["x", "x", "z", "x"]])["reference0"] == again
+    assert flagged([["a"] * 4], [["x", "x", "x", "x"]], ["s", "s", "t", "s"])["source"] == again
+    found = flagged([["a"] * 4], [["x"] * 4, ["1", "1", "2", "1"]])
+    assert found["reference0"] == again
+
+
+def test_flags_that_cannot_be_are_not_told_of():
+    told, _ = health.flags([[b"a"]], [[b"b"]], None)
+    names = {flag["id"] for flag in told["flags"]}
+    assert not names & {"copied-source", "missing-reference"}
+    assert {"empty", "mojibake", "unsplit-script"} <= names
+
+
+def test_bits_are_those_of_the_kernel():
+    """A flag of each bit, in the order of the kernel's constants."""
+    assert [flag.id for flag in health.FLAGS][:3] == ["empty", "missing-reference", "copied-source"]
+    assert len({flag.id for flag in health.FLAGS}) == len(health.FLAGS) <= 32
+    assert {flag.severity for flag in health.FLAGS} == {"warning", "note"}
+
+
+@given(corpora(), st.data())
+def test_simple_flags_are_those_of_the_definition(corpus, data):
+    hypotheses, references = corpus
+    sources = [data.draw(st.sampled_from(hypotheses) | texts(4)) for _ in hypotheses]
+    width = max(map(len, references))
+    streams = [[row[i] if i < len(row) else None for row in references] for i in range(width)]
+    found = flagged([hypotheses], streams, sources).get("system0", [set()] * len(hypotheses))
+    for hypothesis, row, source, flags in zip(hypotheses, references, sources, found, strict=True):
+        stripped = hypothesis.strip()
+        assert ("empty" in flags) is not stripped
+        assert ("outer-space" in flags) is bool(stripped and stripped != hypothesis)
+        assert ("copied-source" in flags) is bool(stripped and hypothesis == source)
+        assert ("identical-reference" in flags) is bool(stripped and hypothesis in row)
+        control = {chr(code) for code in [*range(32), *range(0x7F, 0xA0)]} - {"\t"}
+        assert ("control-character" in flags) is bool(control & set(stripped))
+        assert ("replacement-character" in flags) is any(
+            c == "\ufffd" or "\ud800" <= c <= "\udfff" for c in stripped
+        )
+
+
+def test_a_file_that_was_decoded_wrongly_is_found():
+    for text in ["Ça déjà vu.", "Größe für Übung", "naïve café", "Это проверка", "żółć źdźbło"]:
+        wrong = text.encode().decode("cp1252", "replace").replace("\ufffd", "\x81")
+        assert "mojibake" in flags_of(wrong), wrong
+        assert "mojibake" not in flags_of(text)
+
+
+def test_the_reading_of_files_is_that_of_the_report(tmp_path):
+    (tmp_path / "ref").write_bytes(b"a b\r\nc d\r\n")
+    (tmp_path / "hyp").write_bytes(b"a b\nc\n")
+    told = tb.report({"A": tb.File(tmp_path / "hyp")}, tb.File(tmp_path / "ref")).to_dict()
+    assert told["health"]["counts"]["reference0"] == {"outer-space": 2}

@@ -1,0 +1,284 @@
+"""Counts that many metrics share: text is tokenized once for each tokenizer, and counted once."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import cached_property
+
+from truebleu import _kernel
+from truebleu._kernel import Table
+from truebleu.metrics.bleu import BLEU, BLEUScore
+from truebleu.metrics.table_metric import COMPENSATED, count_references
+from truebleu.text import inputs, segments, tokenizers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from truebleu._kernel import Summary
+    from truebleu.metrics.base import Metric, Score
+    from truebleu.text.tokenizers import Tokenize
+
+# Every rule for the reference length that the kernel has: a column each.
+RULES = (
+    "closest",
+    "closest-first",
+    "closest-longer",
+    "shortest",
+    "longest",
+    "average",
+    "average-truncated",
+)
+
+# What is white space to Python and to the kernel but not to other programs, and line ends, which
+# some strip and others join.
+_SEPARATORS = "\n\r\x1c-\x1f"
+_SPACES = f"{_SEPARATORS}\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+# What lower-casing would make an entity; what mteval with Unicode decodes, or keeps in front.
+_CAPITALS = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i:<skipped>)"
+_ENTITIES = "(?i:<skipped>|&(?:quot|amp|lt|gt|apos);)|\\A\\s"
+# Characters of which Unicode has said the same for long, and that are no numbers but 0 to 9.
+_SETTLED = (
+    "\x00-\\[\\]-\xb1\xb4-\xb8\xba\xbb\xbf-\u024f\u200b-\u205e\u20a0-\u20b5\u2190-\u22ff\u2600-\u269b"
+    "\U0001f300-\U0001f5ff"
+)
+_VIEWER = f"[!#%*<=>\\\\^_|{_SPACES}]|(?i:quot|amp|lt|gt);|\\A\\s*\\Z"
+
+# Tokenizers that do as one of the kernel's to every segment in which nothing matches a pattern,
+# with the case that they have it in. The kernel is many times faster.
+AS_KERNEL: dict[tuple[object, object], tuple[str, bool | str, str]] = {
+    ("multi-bleu", False): ("none", False, f"[{_SPACES}]"),
+    ("multi-bleu", "ascii"): ("none", "ascii", f"[{_SPACES}]"),
+    ("multi-bleu-detok", False): ("13a", False, f"[{_SEPARATORS}]"),
+    ("multi-bleu-detok", True): ("13a", True, f"[{_SEPARATORS}]"),
+    ("mteval-v11b", False): ("13a", False, f"[{_SPACES}]"),
+    ("mteval-v11b", True): ("13a", True, f"[{_SPACES}]"),
+    ("mteval-v11b-lower", False): ("13a", "ascii", f"[{_SPACES}]|{_CAPITALS}"),
+    ("mteval-v13a", False): ("13a", False, f"[{_SEPARATORS}]"),
+    ("mteval-v13a-lower", False): ("13a", "ascii", f"[{_SEPARATORS}]|{_CAPITALS}"),
+    ("mteval-v12", False): ("intl", False, f"[{_SEPARATORS}\u2028]|{_ENTITIES}"),
+    ("mteval-v12-lower", False): ("intl", True, f"[{_SEPARATORS}\u2028Σ]|{_ENTITIES}"),
+    ("mteval-v14-international", False): (
+        "intl",
+        False,
+        f"[{_SEPARATORS}\u2028]|{_ENTITIES}",
+    ),
+    ("mteval-v14-international-lower", False): (
+        "intl",
+        True,
+        f"[{_SEPARATORS}\u2028Σ]|{_ENTITIES}",
+    ),
+    ("codenn", False): ("13a", True, "[\n\r&]|(?i:<skipped>)"),
+    # Without spaces around a segment, its first and its last character may stay where they are.
+    ("keras-hub", False): ("13a", False, f"[{_SPACES}]|\\A[.,]|[0-9.,][.,]\\Z"),
+    ("tensor2tensor", False): ("intl", False, f"[^{_SETTLED}]"),
+    ("tensor2tensor", True): ("intl", True, f"[^{_SETTLED}]"),
+    ("madnani-ibleu", False): ("13a", False, _VIEWER),
+    ("madnani-ibleu-lower", False): ("13a", True, _VIEWER),
+    ("compare-mt", False): ("none", False, "[^\\S ]|  |\\A *\\Z"),
+}
+
+_STAND_IN = "\ufdd0"
+_LETTERS_OR_MARK = re.compile(r"[^\W_]+|_|[^\s\w]")
+
+
+def _codexglue(text: str) -> list[str]:
+    """The tokenizer codexglue in one step: nothing is left for its second rule but the _."""
+    return _LETTERS_OR_MARK.findall(text.strip().lower())
+
+
+def faster(tokenize: Tokenize, lowercase: bool | str) -> Tokenize:
+    """A tokenizer that gives the same tokens; it takes text that is lower-cased already."""
+    if tokenize == "codexglue":
+        return _codexglue
+    if (tokenize, lowercase) not in AS_KERNEL:
+        return tokenize
+    name, case, unless = AS_KERNEL[tokenize, lowercase]
+    special = re.compile(unless).search
+    before, slow = tokenizers.LOWERCASE[case], tokenizers.function(tokenize)
+
+    def split(text: str) -> list[str]:
+        if not special(text):
+            return _kernel.tokenize(text, name, before)
+        if tokenize == "tensor2tensor" and not special(text.replace("\\", "")):
+            # A backslash is no punctuation to it; the character that stands in is none to anybody.
+            tokens = _kernel.tokenize(text.replace("\\", _STAND_IN), name, before)
+            return [token.replace(_STAND_IN, "\\") for token in tokens]
+        return tokenizers.apply(slow, text)
+
+    return split
+
+
+class Text:
+    """Hypotheses and references that are read once and counted in several ways."""
+
+    def __init__(
+        self, hypotheses: inputs.Hypotheses, references: inputs.References, workers: int = 1
+    ) -> None:
+        self.hypotheses = segments.lasting(hypotheses, every=True)
+        self.references = segments.lasting(references, every=True)
+        self.workers = workers
+        self._counts: dict[Any, Counts] = {}
+        self._orders = 4
+        self._free: dict[str, bool] = {}
+        self._scores: dict[Metric, Score] = {}
+
+    def counts(self, tokenize: Tokenize, lowercase: bool | str, orders: int = 4) -> Counts:
+        """The counts by a tokenizer and case, of n-grams up to a length of at least 4."""
+        orders = self._orders = max(orders, self._orders)
+        tokenize, lowercase = self.tokens_as(tokenize, lowercase)
+        known = self._counts.get((tokenize, lowercase))
+        if known is None or known.orders < orders:
+            known = self._counts[tokenize, lowercase] = Counts(self, tokenize, lowercase, orders)
+        return known
+
+    def tokens_as(self, tokenize: Tokenize, lowercase: bool | str) -> tuple[Tokenize, bool | str]:
+        """The tokenizer and case, or those of the kernel that give this text the same tokens."""
+        if (tokenize, lowercase) in AS_KERNEL:
+            name, case, unless = AS_KERNEL[tokenize, lowercase]
+            if self._is_free_of(unless):
+                return name, case
+        return tokenize, lowercase
+
+    @property
+    def has_several_references(self) -> bool:
+        """Whether some segment has more than one reference."""
+        return self.counts("none" if self.is_tokens else "13a", False).references != 1
+
+    def value(self, metric: Metric) -> float:
+        """`score(metric).value`, without what it is made of."""
+        if not isinstance(metric, BLEU):
+            return self.score(metric).value
+        counts = self.counts(metric.tokenize, metric.lowercase, metric.max_order)
+        return counts.value(metric) * 100.0 / metric.natural_scale
+
+    def score(self, metric: Metric) -> Score:
+        """What `metric.score` gives."""
+        if metric not in self._scores:
+            self._scores[metric] = self._score(metric)
+        return self._scores[metric]
+
+    def _score(self, metric: Metric) -> Score:
+        if isinstance(metric, BLEU):
+            counts = self.counts(metric.tokenize, metric.lowercase, metric.max_order)
+            return counts.score(metric)
+        with warnings.catch_warnings():
+            # The member's row says what a metric warns of.
+            warnings.simplefilter("ignore")
+            return metric.score(self.hypotheses, self.references)
+
+    @property
+    def is_tokens(self) -> bool:
+        """Whether the segments are tokens, and not strings."""
+        given = self.hypotheses
+        return isinstance(given, list | tuple) and inputs.is_tokens(tuple(given))
+
+    def _is_free_of(self, pattern: str) -> bool:
+        """Whether a pattern matches nothing in any segment."""
+        if pattern not in self._free:
+            search = re.compile(pattern).search
+            texts = self._texts
+            self._free[pattern] = texts is not None and not any(map(search, texts))
+        return self._free[pattern]
+
+    @cached_property
+    def _texts(self) -> list[str] | None:
+        """All texts without white space at their end, or None if they are not strings."""
+        found: list[object] = list(segments.items("hypotheses", self.hypotheses))
+        for row in segments.references_of(self.references):
+            for item in row:
+                found += [item] if item is None or isinstance(item, str) else item
+        if not all(one is None or isinstance(one, str) for one in found):
+            return None
+        return [one.rstrip() for one in found if isinstance(one, str)]
+
+
+class Counts:
+    """What one tokenizer and case count of a text: a row a segment, with every reference length."""
+
+    def __init__(self, text: Text, tokenize: Tokenize, lowercase: bool | str, orders: int) -> None:
+        self.orders = orders
+        own = tokenizers.in_kernel(tokenize, lowercase)
+        kernel = _kernel.Metric.bleu(
+            tokenizer=str(tokenize) if own else "none",
+            lowercase=tokenizers.LOWERCASE[lowercase],
+            max_order=orders,
+            reference_lengths=RULES,
+            at_least_one=False,
+            smoothing="none",
+            smoothing_value=0.0,
+            effective_order=(False, False),
+            weights=None,
+            compensated=COMPENSATED,
+        )
+        run = inputs.scan(
+            kernel,
+            text.hypotheses,
+            text.references,
+            tokenize=tokenize if own else faster(tokenize, lowercase),
+            lowercase=lowercase,
+            workers=text.workers,
+        )
+        self.table: Table
+        self.seen: Summary
+        self.table, self.seen = run.table()
+        self.references = count_references(self.seen["references"])
+
+    @cached_property
+    def total(self) -> list[int]:
+        """The sum of all rows."""
+        return self.table.total().tolist()[0]
+
+    @cached_property
+    def rows(self) -> list[list[int]]:
+        """The rows."""
+        return self.table.tolist()
+
+    @cached_property
+    def without(self) -> list[int]:
+        """How many segments have no n-gram of each length."""
+        first = 1 + len(RULES) + self.orders
+        return [self.table.values_of(first + i).count(0) for i in range(self.orders)]
+
+    def _columns(self, metric: BLEU) -> list[int]:
+        first, orders = 1 + len(RULES), range(metric.max_order)
+        rule = RULES.index(metric.length_rule)
+        matches = [first + order for order in orders]
+        return [0, 1 + rule, *matches, *(column + self.orders for column in matches)]
+
+    def _row(self, metric: BLEU) -> list[int]:
+        metric.check(self.seen, ())
+        row = [self.total[column] for column in self._columns(metric)]
+        if metric.at_least_one:
+            for order in range(metric.max_order):
+                row[2 + metric.max_order + order] += self.without[order]
+        return row
+
+    def value(self, metric: BLEU) -> float:
+        """The score alone, in the scale of the metric's arithmetic."""
+        row, orders = self._row(metric), metric.max_order
+        if metric.aggregate == "segments":
+            values = self.segment_values(metric)
+            return sum(values) / len(values)
+        length = metric.reference_length_of(row)
+        return metric.formula().value(row[2 : 2 + orders], row[2 + orders :], row[0], length)
+
+    def score(self, metric: BLEU) -> BLEUScore:
+        """What `metric.score` gives for this text."""
+        row = self._row(metric)
+        if metric.aggregate == "corpus":
+            return BLEUScore(metric, row, self.references)
+        values = self.segment_values(metric)
+        mean = sum(values) / len(values)
+        return BLEUScore(metric, row, self.references, segment=True, value=mean)
+
+    def segment_values(self, metric: BLEU) -> Sequence[float]:
+        """The score of each segment, in the scale of the metric's arithmetic."""
+        table = self.table.columns_of(self._columns(metric))
+        if metric.at_least_one:
+            first = 2 + metric.max_order
+            rows = [[*row[:first], *(n or 1 for n in row[first:])] for row in table.tolist()]
+            table = Table.from_rows(rows, table.width)
+        return metric.values(table, segment=True)

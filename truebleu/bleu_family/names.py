@@ -1,0 +1,28 @@
+"""The members of the family as names of metrics: the registry learns of them here."""
+
+from __future__ import annotations
+
+from truebleu.metrics import registry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from truebleu.metrics.base import Metric
+
+
+def names() -> Iterable[str]:
+    """The names of all members."""
+    from truebleu.bleu_family.members import family
+
+    return family
+
+
+def metric(name: str) -> Metric:
+    """The metric of a member. Raises KeyError for a name that no member has."""
+    from truebleu.bleu_family.members import family
+
+    return family[name].metric
+
+
+registry.add_source("the members of the BLEU family (truebleu family list)", names, metric)

@@ -1,0 +1,145 @@
+"""One text scored by every member of the family: a table, and how it is written."""
+
+from __future__ import annotations
+
+from truebleu.bleu_family.counts import Text
+from truebleu.text.layout import aligned
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from truebleu.bleu_family.member import Member
+    from truebleu.metrics.base import Score
+    from truebleu.text.inputs import Hypotheses, References
+
+
+class Row:
+    """A member and its score, or why it has none."""
+
+    __slots__ = ("member", "problem", "score")
+
+    def __init__(self, member: Member, score: Score | None, problem: str | None = None) -> None:
+        self.member = member
+        self.score = score
+        self.problem = problem
+
+    def __repr__(self) -> str:
+        return f"<{self.member.name}: {self.problem or self.member.printed(self._known)}>"
+
+    @property
+    def _known(self) -> Score:
+        assert self.score is not None
+        return self.score
+
+    @property
+    def value(self) -> float | None:
+        """The score, 0-100."""
+        return None if self.score is None else self.score.value
+
+    @property
+    def printed(self) -> str:
+        """The number as the member prints it; nothing without one."""
+        return "" if self.score is None else self.member.printed(self.score)
+
+    @property
+    def printed_short(self) -> str:
+        """The same in few places."""
+        return self.printed if len(self.printed) < 12 else f"{self.printed[:9]}..."
+
+    @property
+    def shown(self) -> str:
+        """The score with four digits; a dash without one."""
+        return "-" if self.value is None else f"{self.value:.4f}"
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the score is on a scale with an upper end, as BLEU's."""
+        return self.member.metric.bound is not None
+
+    @property
+    def notes(self) -> str:
+        """Why there is no score, or what differs from sacreBLEU's default."""
+        return self.problem or ", ".join(self.member.differences) or "the default"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in words and numbers."""
+        member = self.member
+        known: dict[str, Any] = {"member": member.name, "title": member.title}
+        if self.score is None:
+            return {**known, "score": None, "problem": self.problem}
+        return {
+            **known,
+            "score": self.score.value,
+            "printed": self.printed,
+            "scale": member.scale,
+            "bounded": self.bounded,
+            "defect": member.defect,
+            "differences": member.differences,
+            "signature": str(self.score.signature),
+        }
+
+
+class FamilyScores:
+    """Rows of members and scores, the highest score first.
+
+    Scores without an upper bound come behind those with one, and members without a score last.
+    """
+
+    __slots__ = ("rows",)
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self.rows = sorted(
+            rows, key=lambda row: (row.value is None, not row.bounded, -(row.value or 0.0))
+        )
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> Row:
+        for row in self.rows:
+            if row.member.name == name:
+                return row
+        raise KeyError(f"'{name}' was not asked for")
+
+    def __repr__(self) -> str:
+        return f"<{len(self.rows)} members of the family>"
+
+    def __str__(self) -> str:
+        return aligned(self.cells(), right=(1, 2))
+
+    def cells(self) -> list[list[str]]:
+        """A header and a row per member: name, score 0-100, what it prints, what differs."""
+        return [
+            ["member", "0-100", "it prints", "differs in"],
+            *([row.member.name, row.shown, row.printed_short, row.notes] for row in self.rows),
+        ]
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """A dictionary per row."""
+        return [row.to_dict() for row in self.rows]
+
+
+def score(
+    members: Iterable[Member],
+    hypotheses: Hypotheses,
+    references: References,
+    *,
+    workers: int = 1,
+) -> FamilyScores:
+    """The scores of some members. Raises InputError for text that no member can score."""
+    text = Text(hypotheses, references, workers)
+    # What is wrong with the text itself is not wrong with a member.
+    text.counts("none" if text.is_tokens else "13a", False)
+    return FamilyScores([_row(member, text) for member in members])
+
+
+def _row(member: Member, text: Text) -> Row:
+    try:
+        return Row(member, text.score(member.metric))
+    except (ValueError, TypeError, ArithmeticError, AssertionError, ImportError) as error:
+        return Row(member, None, str(error).partition("\n")[0])

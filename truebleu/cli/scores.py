@@ -1,0 +1,278 @@
+"""Scores of systems, documents or groups, as they are written in each format."""
+
+from __future__ import annotations
+
+from truebleu.cli import options as shared
+from truebleu.cli.output import printable
+from truebleu.cli.parser import UsageError
+from truebleu.cli.rows import FORMATS as ROWS
+from truebleu.cli.rows import VERSION, Table, as_json, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from truebleu.cli.output import Output
+    from truebleu.cli.style import Style
+    from truebleu.metrics.base import Score, Signature
+    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.significance import Interval
+    from truebleu.views.rendering.blocks import Block
+
+FORMATS = ("text", "json", "tsv", "csv", "markdown", "latex", "html")
+
+
+class Scored:
+    """A score by one metric: of a system, of one of its documents, or of a group of rows."""
+
+    __slots__ = ("digits", "document", "group", "interval", "label", "metric", "score", "segments")
+
+    def __init__(
+        self,
+        label: str,
+        metric: str,
+        score: Score,
+        *,
+        document: str | None = None,
+        group: Mapping[str, object] | None = None,
+        segments: int | None = None,
+        digits: int = 1,
+    ) -> None:
+        self.label = label
+        """What the system is called."""
+        self.metric = metric
+        """What the metric was asked for as, or the name of the score."""
+        self.score = score
+        self.document = document
+        self.group = group
+        """What the rows of a table have in common, by the names of columns."""
+        self.segments = segments
+        self.digits = digits
+        """How many suit the metric's scores."""
+        self.interval: Interval | None = None
+
+    def rounded(self, value: float, style: Style) -> str:
+        """A number of the score's metric, for a person."""
+        return style.rounded(value, self.digits)
+
+    @property
+    def keys(self) -> dict[str, object]:
+        """What stands before the score in a table: the system, or the columns of a group."""
+        if self.group is not None:
+            return {**self.group, "segments": self.segments}
+        if self.document is not None:
+            return {"system": self.label, "document": self.document, "segments": self.segments}
+        return {"system": self.label}
+
+    @property
+    def known(self) -> Interval | None:
+        """The interval; None without one, as one segment is."""
+        interval = self.interval
+        return None if interval is None or interval.note.startswith("one segment") else interval
+
+    @property
+    def signature(self) -> Signature:
+        """The score's, with resamples and seed."""
+        interval = self.interval
+        if interval is None:
+            return self.score.signature
+        return self.score.signature.resampled(bs=interval.resamples, seed=interval.seed)
+
+    @property
+    def ends(self) -> dict[str, float | None]:
+        """The ends of the interval, if one was asked for."""
+        if self.interval is None:
+            return {}
+        known = self.known
+        return {end: None if known is None else getattr(known, end) for end in ("low", "high")}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything: sacreBLEU's keys, and truebleu's."""
+        named: dict[str, Any]
+        if self.group is not None:
+            group = {name: plain(value) for name, value in self.group.items()}
+            named = {"system": self.label, "group": group, "segments": self.segments}
+        else:
+            named = dict(self.keys)
+        score = self.score.to_dict()
+        made = {**named, "name": self.metric, "score": score["score"]}
+        made["signature"] = str(self.signature)
+        known = self.known
+        if known is not None:
+            mean, half = known.mean, known.half_width
+            made |= {"confidence_mean": mean, "confidence_var": half}
+            made["confidence"] = f"μ = {mean:.2f} ± {half:.2f}"
+        if "verbose_score" in score:
+            made["verbose_score"] = score["verbose_score"]
+        made |= self.signature.fields
+        made |= {name: value for name, value in score.items() if name not in made}
+        return (
+            made if self.interval is None else {**made, **self.ends, "level": self.interval.level}
+        )
+
+
+def form(options: argparse.Namespace) -> str:
+    """The format; scores alone are lines of numbers unless something else is asked for."""
+    if options.score_only and options.format is None and options.output is None:
+        return "text" if shared.form(options) == "text" else "tsv"
+    found = shared.form(options)
+    if options.score_only and found in ("json", "markdown", "latex", "html"):
+        raise UsageError(f"-b/--score-only: {found} has more than scores; -f text or tsv has not")
+    return found
+
+
+def write(
+    results: Sequence[Scored],
+    metrics: Mapping[TableMetric[Any], str | None],
+    output: Output,
+    options: argparse.Namespace,
+    style: Style,
+    form: str,
+) -> None:
+    """Writes the scores."""
+    rows = list(_rows(results, len(metrics)))
+    if form == "json":
+        output.write(_json(results, style))
+    elif form in ("tsv", "csv"):
+        _write_rows(rows, output, style, form)
+    elif style.score_only:
+        lines = ("\t".join(one.rounded(one.score.value, style) for one in row) for row in rows)
+        output.write("".join(f"{line}\n" for line in lines))
+    elif form == "text" and len(rows) == 1 and rows[0][0].group is None:
+        output.write("".join(f"{line}\n" for line in _lines(rows[0], style)))
+    else:
+        from truebleu.cli.show import show_blocks
+
+        title = ", ".join(dict.fromkeys(one.label for one in results))
+        show_blocks(_blocks(rows, style), output, options, form, title=title)
+
+
+def _rows(results: Sequence[Scored], metrics: int) -> Iterator[list[Scored]]:
+    """The scores of each system, document or group by all metrics."""
+    by_keys: dict[tuple[str, ...], list[Scored]] = {}
+    # Keys are compared as they are written: one that is not a number equals nothing.
+    for one in results:
+        by_keys.setdefault((one.label, *map(repr, one.keys.values())), []).append(one)
+    for scores in by_keys.values():
+        for start in range(0, len(scores), metrics):
+            yield scores[start : start + metrics]
+
+
+def _json(results: Sequence[Scored], style: Style) -> str:
+    """One object with all scores, and those of documents beside them."""
+    import json
+
+    def told(one: Scored) -> dict[str, Any]:
+        made = one.to_dict()
+        if style.width is not None:
+            made["score"] = float(one.rounded(one.score.value, style))
+        return made
+
+    made: dict[str, Any] = {"truebleu_score": VERSION}
+    made["scores"] = [told(one) for one in results if one.document is None]
+    documents = [told(one) for one in results if one.document is not None]
+    if documents:
+        made["documents"] = documents
+    return f"{json.dumps(made, indent=1, ensure_ascii=False, default=str)}\n"
+
+
+def _lines(row: Sequence[Scored], style: Style) -> Iterator[str]:
+    """What sacreBLEU prints of one system, with the interval where there is one."""
+    heads = [style.signed(one.score.name, one.signature) for one in row]
+    width = max(map(len, heads))
+    for head, one in zip(heads, row, strict=True):
+        yield f"{head:>{width}} = {_estimate(one, style)} {one.score.verbose}".rstrip()
+
+
+def _estimate(one: Scored, style: Style) -> str:
+    """A score for a person, with its interval if it has one."""
+    known = one.known
+    value = one.rounded(one.score.value, style)
+    if known is None:
+        return value
+    return f"{value} [{one.rounded(known.low, style)}, {one.rounded(known.high, style)}]"
+
+
+# What tables of one metric show beside its scores.
+DETAILS: dict[str, dict[str, Callable[[Score], str]]] = {
+    "BLEU": {
+        "precisions": lambda score: score.verbose.partition(" ")[0],
+        "BP": lambda score: f"{score.details()['brevity_penalty']:.3f}",
+        "ratio": lambda score: f"{score.details()['ratio']:.3f}",
+        "hyp_len": lambda score: str(score.details()["hypothesis_length"]),
+        "ref_len": lambda score: f"{score.details()['reference_length']:g}",
+    }
+}
+
+
+def _blocks(rows: Sequence[Sequence[Scored]], style: Style) -> Iterator[Block]:
+    """Tables with a row per system, document or group, and the signatures."""
+    from truebleu.views.rendering.blocks import Paragraph
+    from truebleu.views.rendering.blocks import Table as Drawn
+
+    tables: dict[tuple[str, ...], list[Sequence[Scored]]] = {}
+    for row in rows:
+        tables.setdefault(tuple(row[0].keys), []).append(row)
+    for names, some in tables.items():
+        first = some[0]
+        # What a score is made of is worth its room where there is one metric.
+        details = DETAILS.get(first[0].score.name, {}) if len(first) == 1 else {}
+        cells = [
+            [
+                *("" if key is None else printable(str(key)) for key in row[0].keys.values()),
+                *(_estimate(one, style) for one in row),
+                *(told(row[0].score) for told in details.values()),
+            ]
+            for row in some
+        ]
+        header = [*names, *(one.metric for one in first), *details]
+        yield Drawn.of(header, cells, [i for i, name in enumerate(names) if name != "segments"])
+    heads = [style.signed(one.score.name, one.signature) for row in rows for one in row]
+    yield from (Paragraph(head, "signature") for head in dict.fromkeys(heads))
+
+
+def _write_rows(rows: Sequence[Sequence[Scored]], output: Output, style: Style, form: str) -> None:
+    """A row per system, document or group, with everything that its scores were made of."""
+    first = rows[0]
+    names = [*dict.fromkeys(name for row in rows for name in row[0].keys)]
+    scores = [one.metric for one in first]
+    beside = [dict(_beside(row)) for row in rows]
+    further = list(dict.fromkeys(name for one in beside for name in one))
+    signatures = ["signature"] if len(first) == 1 else [f"{name}_signature" for name in scores]
+    columns: list[list[Any]] = [[row[0].keys.get(name) for row in rows] for name in names]
+    columns += [[row[i].score.value for row in rows] for i in range(len(first))]
+    columns += [[one.get(name) for one in beside] for name in further]
+    columns += [[_signature(row[i].signature, style) for row in rows] for i in range(len(first))]
+    table = Table(
+        "score",
+        [*names, *scores, *further, *signatures],
+        scores=scores,
+        texts=[*names, *further, *signatures],
+    )
+    writer = ROWS[form](output, style, table)
+    writer.write(columns)
+    writer.finish()
+
+
+def _signature(signature: Signature, style: Style) -> str:
+    return signature.short() if style.short else str(signature)
+
+
+def _beside(row: Sequence[Scored]) -> Iterator[tuple[str, Any]]:
+    """What scores were made of, a number each; of several metrics their intervals alone."""
+    for one in row:
+        if len(row) > 1:
+            yield from ((f"{one.metric}_{end}", value) for end, value in one.ends.items())
+            continue
+        details = {**one.score.details(), **one.ends}
+        if one.interval is not None:
+            details["level"] = one.interval.level
+        for name, value in details.items():
+            if isinstance(value, list):
+                yield from ((f"{name}_{place}", part) for place, part in enumerate(value, 1))
+            elif isinstance(value, dict):
+                yield name, as_json(value)
+            else:
+                yield name, value

@@ -1,0 +1,126 @@
+"""Segments with their scores: a row each, or lines as sacreBLEU prints them."""
+
+from __future__ import annotations
+
+from itertools import repeat
+
+from truebleu.cli.output import printable
+from truebleu.cli.parser import UsageError
+from truebleu.cli.rows import FORMATS, Rows, Table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from truebleu._kernel import Scores
+    from truebleu.cli.output import Output
+    from truebleu.cli.style import Style
+    from truebleu.metrics.statistics import Statistics
+    from truebleu.metrics.table_metric import TableMetric
+
+    Metrics = Mapping[TableMetric[Any], str | None]
+    # The statistics and scores of some segments, by each metric.
+    Counted = Sequence[tuple[Statistics, Scores]]
+
+
+class Writer:
+    """Writes segments with their scores: a row each, or lines as sacreBLEU prints them."""
+
+    def __init__(
+        self,
+        metrics: Metrics,
+        output: Output,
+        style: Style,
+        form: str,
+        *,
+        several: bool,
+        system: str = "system",
+        carried: Sequence[str] = (),
+        types: Any = None,
+    ) -> None:
+        self.metrics = metrics
+        self.output = output
+        self.style = style
+        self.several = several
+        self._rows: Rows | None = None
+        if form == "text":
+            self.AT_ONCE = Rows.AT_ONCE
+            return
+        scores = [name or metric.name for metric, name in metrics.items()]
+        before = [""] if len(metrics) == 1 else [f"{name}_" for name in scores]
+        statistics = [
+            f"{prefix}{column}"
+            for metric, prefix in zip(metrics, before, strict=True)
+            for column in metric.columns
+        ]
+        number = "row" if "segment" in carried else "segment"
+        names = [number, system, *carried, *scores, *statistics]
+        twice = [name for name in carried if names.count(name) > 1]
+        if twice:
+            raise UsageError(f"--by {twice[0]}: the results have a column of that name already")
+        table = Table(
+            "segments",
+            names,
+            scores=scores,
+            texts=[system, *carried],
+            statistics=statistics,
+            about={"signatures": self._signatures()},
+            types=types,
+        )
+        self._rows = FORMATS[form](output, style, table)
+        self.AT_ONCE = self._rows.AT_ONCE
+
+    def _signatures(self) -> dict[str, str]:
+        return {
+            name or metric.name: str(metric.signature(segment=True))
+            for metric, name in self.metrics.items()
+        }
+
+    def write(
+        self,
+        system: str,
+        numbers: Sequence[int],
+        counted: Counted,
+        carried: Sequence[Sequence[Any]] = (),
+    ) -> None:
+        """Writes some segments of a system; `carried` are further columns."""
+        if self._rows is None:
+            self._write_lines(system, counted, carried)
+            return
+        columns = [
+            statistics.columns_of([i]) for statistics, _ in counted for i in range(statistics.width)
+        ]
+        scores = [of_metric for _, of_metric in counted]
+        self._rows.write([numbers, repeat(printable(system)), *carried, *scores, *columns])
+
+    def finish(self) -> None:
+        """Writes what comes last."""
+        if self._rows is not None:
+            self._rows.finish()
+
+    def _write_lines(self, system: str, counted: Counted, carried: Sequence[Sequence[Any]]) -> None:
+        """A line per segment and metric, as sacreBLEU's --sentence-level prints it."""
+        style = self.style
+        name = f"{printable(system)}\t" if self.several else ""
+        count = len(counted[0][1])
+        before = [
+            name + "".join("\t" if cell is None else f"{printable(str(cell))}\t" for cell in cells)
+            for cells in (zip(*carried, strict=True) if carried else repeat((), count))
+        ]
+        if style.score_only:
+            columns = [[style.rounded(value) for value in scores] for _, scores in counted]
+            rows = zip(before, map("\t".join, zip(*columns, strict=True)), strict=True)
+            self.output.write("".join(f"{start}{line}\n" for start, line in rows))
+            return
+        parts = []
+        for metric, (statistics, scores) in zip(self.metrics, counted, strict=True):
+            references = statistics.references
+            head = style.signed(metric.name, metric.signature(references, segment=True))
+            made = []
+            for row, value in zip(statistics.tolist(), scores.tolist(), strict=True):
+                score = metric.score_of(row, references, segment=True, value=value)
+                made.append(f"{head} = {style.rounded(value)} {score.verbose}".rstrip())
+            parts.append(made)
+        together = zip(before, zip(*parts, strict=True), strict=True)
+        self.output.write("".join(f"{s}{line}\n" for s, some in together for line in some))

@@ -1,0 +1,131 @@
+"""The options of tables (Parquet, CSV, JSON), and whether files are such."""
+
+from __future__ import annotations
+
+import os
+
+from truebleu._kernel import InputError
+from truebleu.cli.parser import Parser, UsageError, one_of
+from truebleu.text.files import NO_FILES, at_home, table_format
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+# The options of tables, as the parser calls them.
+OPTIONS = ("hyp_column", "ref_column", "by", "join", "nulls", "unjoined", "memory")
+
+
+def add(parser: Parser, by: str) -> None:
+    """Adds what is said of tables; `by` says what its columns are for."""
+    group = parser.add_argument_group(
+        "tables",
+        "REF and HYP may be tables: files that end in .parquet .csv .jsonl .ndjson .json (the\n"
+        "latter in .gz .zst, too), folders of them, or patterns in quotes ('out/*.parquet');\n"
+        ".tsv is a table with one of these options, and lines of text without.\n"
+        "Hypotheses are in REF itself, or in HYP and joined by an id. They may be larger than\n"
+        "memory. DuckDB reads them: pip install 'truebleu[duckdb]'",
+    )
+    for name, what in (("hyp", "hypotheses, a column per system"), ("ref", "references")):
+        group.add_argument(
+            f"--{name}-column",
+            metavar="NAME",
+            nargs="+",
+            action="extend",
+            help=f"{what} ({name})",
+        )
+    group.add_argument("--by", metavar="NAME", nargs="+", action="extend", help=by)
+    group.add_argument(
+        "--join",
+        metavar="NAME",
+        nargs="+",
+        action="extend",
+        help="the id that a row of HYP has in common with a row of REF, one column or several",
+    )
+    group.add_argument(
+        "--nulls",
+        metavar="raise|skip",
+        type=one_of(("raise", "skip")),
+        choices=["raise", "skip"],
+        help="rows without a hypothesis or reference: an error that counts them (raise), or left "
+        "out and counted",
+    )
+    group.add_argument(
+        "--unjoined",
+        metavar="raise|skip",
+        type=one_of(("raise", "skip")),
+        choices=["raise", "skip"],
+        help="ids that not every system and REF has: an error (raise), or left out and counted",
+    )
+    group.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="how much DuckDB may use (384MB with one thread); the rest goes to temporary files",
+    )
+
+
+def are_meant(options: argparse.Namespace) -> bool:
+    """Whether REF and HYP are tables.
+
+    Raises UsageError if some are, or none where one must be, InputError for a folder without any.
+    """
+    named = [*options.references, *(options.input or ())]
+    asked = any(getattr(options, name) is not None for name in OPTIONS)
+    tables = [name for name in named if is_table(name, tsv=asked)]
+    lines = [name for name in named if name not in tables]
+    for name in lines:
+        if os.path.isdir(at_home(name)):
+            raise InputError(f"{name}: {NO_FILES}")
+    if not tables:
+        for name in OPTIONS:
+            if getattr(options, name) is not None:
+                raise UsageError(
+                    f"--{name.replace('_', '-')} is for tables, and REF and HYP are lines of text"
+                )
+        return False
+    if lines:
+        raise UsageError(
+            f"{lines[0]} is a file of lines and {tables[0]} is a table; give two of one kind"
+        )
+    if not options.references:
+        raise UsageError("no REF: at least one table with references is needed")
+    refused = {
+        "-nr/--num-refs": options.num_refs != 1 and "name their columns with --ref-column",
+        "-e/--encoding": options.encoding != "utf-8" and "tables are UTF-8",
+        "--log": getattr(options, "log", None) and "the log is of files of lines",
+        "--docs": getattr(options, "docs", None) and "name the column of documents with --by",
+        "--names": getattr(options, "names", None) and "systems are called as their columns are",
+        "-ci/--confidence": any(
+            getattr(options, name, None) is not None for name in ("confidence", "confidence_n")
+        )
+        and "only sums are kept; truebleu.engines resamples buckets of segments",
+    }
+    for option, reason in refused.items():
+        if reason:
+            raise UsageError(f"{option}: not with tables: {reason}")
+    _heed_interrupts()
+    return True
+
+
+def _heed_interrupts() -> None:
+    """Makes Ctrl-C an exception, which DuckDB's temporary files do not outlive.
+
+    Where nothing had to be cleaned up it would end the process at once.
+    """
+    import signal
+    import threading
+
+    ends = signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+    if ends and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def is_table(name: str, *, tsv: bool = False) -> bool:
+    """Whether a word of the command line means files with named columns; `tsv` may be some."""
+    form = table_format(name)
+    if form:
+        return form != "tsv" or tsv
+    name = at_home(name)
+    return os.path.isdir(name) and any(
+        table_format(file) for _, _, files in os.walk(name) for file in files
+    )

@@ -1,0 +1,317 @@
+"""Scores of what is in tables: by groups, or row by row."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from contextlib import contextmanager
+
+from truebleu._kernel import InputError
+from truebleu.cli import options as shared
+from truebleu.cli.inputs import file_of, short_names
+from truebleu.cli.output import Output, UnavailableError, complain
+from truebleu.cli.parser import UsageError
+from truebleu.cli.progress import Progress
+from truebleu.cli.scores import Scored
+from truebleu.cli.segment_rows import Writer
+from truebleu.metrics.table_metric import pieces_together
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from truebleu.cli.segment_rows import Counted, Metrics
+    from truebleu.cli.style import Style
+    from truebleu.engines.sums import Sums
+    from truebleu.metrics.table_metric import TableMetric
+
+
+class System:
+    """One system's hypotheses: where they are, and in which column."""
+
+    __slots__ = ("data", "hyp", "name", "references")
+
+    def __init__(self, name: str, data: list[str], hyp: str, references: list[str] | None) -> None:
+        self.name = name
+        self.data = data
+        self.hyp = hyp
+        # None if they are in the same rows.
+        self.references = references
+
+
+class Tables:
+    """The tables of a command line."""
+
+    __slots__ = ("by", "join", "options", "refs", "systems")
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.by: list[str] = list(dict.fromkeys(options.by or ()))
+        self.join: list[str] = options.join or []
+        self.refs: list[str] = options.ref_column or ["ref"]
+        hyps: list[str] = list(dict.fromkeys(options.hyp_column or ["hyp"]))
+        if options.input is None:
+            if self.join:
+                raise UsageError("--join: there is nothing to join; name a table with -i")
+            self.systems = [System(hyp, options.references, hyp, None) for hyp in hyps]
+        else:
+            if not self.join:
+                raise UsageError(
+                    "-i/--input: rows of tables have no order to rely on; name the id that both "
+                    "have with --join, or leave out -i if hypotheses and references are in one"
+                )
+            inputs = short_names([file_of(name, "utf-8").path for name in options.input])
+            self.systems = [
+                System(
+                    name if len(hyps) == 1 else (hyp if len(inputs) == 1 else f"{name}: {hyp}"),
+                    [data],
+                    hyp,
+                    options.references,
+                )
+                for name, data in zip(inputs, options.input, strict=True)
+                for hyp in hyps
+            ]
+        if options.output is not None:
+            self._check_output(options.output)
+
+    def _check_output(self, output: str) -> None:
+        if not os.path.isfile(output):
+            return
+        from truebleu.engines.duckdb_files import found
+
+        for name in [*self.options.references, *(self.options.input or ())]:
+            if any(os.path.samefile(output, path) for path in found(name)):
+                raise UsageError(f"-o/--output: {output} is an input as well")
+
+    @property
+    def system_name(self) -> str:
+        """What the column is called that says which system a row is of."""
+        return next(name for name in ("system", "input", "-i") if name not in self.by)
+
+
+def refuse_sources(metrics: Metrics) -> None:
+    """Refuses metrics that need sources, which tables do not have."""
+    for metric in metrics:
+        if metric.NEEDS_SOURCE:
+            raise UsageError(f"-m/--metrics: {metric.NAME} needs sources, and tables have none")
+
+
+def score(
+    options: argparse.Namespace, metrics: Sequence[TableMetric[Any]], progress: Progress
+) -> list[Scored]:
+    """The score of each system and group by each metric."""
+    engine = _duckdb()
+    tables = Tables(options)
+    results: list[Scored] = []
+    several = len(tables.systems) > 1
+    for system in tables.systems:
+        name = system.name if several else ""
+
+        def told(share: float, doing: str = f"reading {name}" if name else "reading") -> None:
+            progress.share(doing, share)
+
+        with _warnings(options, name):
+            sums = engine.stats(
+                system.data,
+                system.hyp,
+                tables.refs[0] if len(tables.refs) == 1 else tables.refs,
+                by=tuple(tables.by),
+                metrics=list(metrics),
+                nulls=options.nulls or "raise",
+                references=system.references,
+                on=tables.join or None,
+                unjoined=options.unjoined or "raise",
+                memory=options.memory,
+                workers=shared.threads(options),
+                progress=None if progress.silent else told,
+            )
+        label = {tables.system_name: system.name} if several else {}
+        results += _of_groups(sums, label, system.name)
+        nulls = [f"{count} in {name}" for name, count in sums.nulls.items() if count]
+        if nulls:
+            _warn(options, f"rows with null values were left out: {', '.join(nulls)}", name)
+    return results
+
+
+def _of_groups(sums: Sums, label: Mapping[str, object], system: str) -> Iterator[Scored]:
+    """The scores of each group."""
+    # Groups of nulls alone have no score. Keys are not looked up: a key that is no number (NaN)
+    # equals nothing.
+    sizes = [segments for segments in sums.group_segments() if segments]
+    for (key, found), segments in zip(sums.scores().items(), sizes, strict=True):
+        keys = {**label, **dict(zip(sums.by, key, strict=True))}
+        for one in found.values() if isinstance(found, dict) else [found]:
+            group = keys or None
+            yield Scored(system, one.name, one, group=group, segments=segments if group else None)
+
+
+def _duckdb() -> Any:
+    """The engine, if DuckDB is there."""
+    try:
+        from truebleu.engines import duckdb
+    except ImportError:
+        raise UnavailableError(
+            "tables are read by DuckDB, which is not installed: pip install 'truebleu[duckdb]'"
+        ) from None
+    return duckdb
+
+
+@contextmanager
+def _warnings(options: argparse.Namespace, system: str) -> Iterator[None]:
+    """Says warnings as the command line says them."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for warning in caught:
+        if issubclass(warning.category, UserWarning):
+            _warn(options, str(warning.message), system)
+
+
+def _warn(options: argparse.Namespace, text: str, system: str) -> None:
+    if not options.quiet:
+        complain("warning", f"{system}: {text}" if system else text)
+
+
+# ---- segments ----
+
+
+def segments(options: argparse.Namespace, metrics: Metrics, style: Style, form: str) -> None:
+    """Writes a row for each segment, in the order of the files."""
+    _duckdb()
+    from truebleu.engines import duckdb_rows as engine
+    from truebleu.engines.duckdb_join import apart
+
+    tables = Tables(options)
+    carried = list(dict.fromkeys([*tables.join, *tables.by]))
+    writer: Writer | None = None
+    with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
+        for system in tables.systems:
+            with (
+                _warnings(options, system.name if len(tables.systems) > 1 else ""),
+                engine.opened(
+                    None, memory=options.memory, threads=shared.threads(options), ordered=True
+                ) as connection,
+                engine.reading([*system.data, *(system.references or [])]),
+            ):
+                texts = [system.hyp, *tables.refs]
+                relation = engine.rows(
+                    connection,
+                    system.data,
+                    texts,
+                    carried,
+                    references=system.references,
+                    on=tables.join,
+                    unjoined=options.unjoined or "raise",
+                    ordered=True,
+                )
+                if system.references is not None:
+                    texts = apart(texts)
+                engine.text_types(relation, texts)
+                if writer is None:
+                    writer = Writer(
+                        metrics,
+                        output,
+                        style,
+                        form,
+                        several=len(tables.systems) > 1,
+                        system=tables.system_name,
+                        carried=carried,
+                        types=_types(relation, carried),
+                    )
+                # One column may be several of these: to be carried along, too.
+                places = [relation.columns.index(name) for name in [*texts, *carried]]
+                source = (
+                    [tuple(row[place] for place in places) for row in rows]
+                    for rows in engine.rows_of(connection, relation, writer.AT_ONCE)
+                )
+                for numbers, counted, further in _pieces(source, system, metrics, texts, options):
+                    writer.write(system.name, numbers, counted, further)
+                    if not output.is_terminal:
+                        progress("scoring rows", numbers[-1])
+        assert writer is not None
+        writer.finish()
+
+
+def _types(relation: Any, names: Sequence[str]) -> Any:
+    """The types of columns that are carried along, as an Arrow stream of no rows."""
+    if not names:
+        return None
+    from truebleu.engines.duckdb_files import quoted
+
+    return relation.limit(0).project(", ".join(map(quoted, names)))
+
+
+def _pieces(
+    source: Iterator[list[tuple[Any, ...]]],
+    system: System,
+    metrics: Metrics,
+    names: Sequence[str],
+    options: argparse.Namespace,
+) -> Iterator[tuple[list[int], Counted, Sequence[Sequence[Any]]]]:
+    """The numbers of rows, what was counted of them, and the columns that are carried along.
+
+    names: of the columns of text.
+    """
+    count, scored, nulls = 0, 0, [0, 0]
+    first_null = None
+    refs = len(names) - 1
+    for rows in source:
+        numbers, kept = [], []
+        for number, row in enumerate(rows, count + 1):
+            missing = (row[0] is None, not any(map(_is_there, row[1 : 1 + refs])))
+            if not any(missing):
+                numbers.append(number)
+                kept.append(row)
+                continue
+            first_null = first_null or number
+            nulls = [so_far + is_null for so_far, is_null in zip(nulls, missing, strict=True)]
+        count += len(rows)
+        # After the first null, all of them are counted and nothing is scored any more.
+        if not kept or (first_null and options.nulls != "skip"):
+            continue
+        if refs == 1 and isinstance(kept[0][1], str):
+            references: list[Any] = [row[1] for row in kept]
+        else:
+            references = [_several(row[1 : 1 + refs]) for row in kept]
+        hypotheses = [row[0] for row in kept]
+        further = list(zip(*(row[1 + refs :] for row in kept), strict=True))
+        for counted, _ in pieces_together(
+            list(metrics),
+            hypotheses,
+            references,
+            workers=shared.threads(options),
+            segments=len(kept),
+        ):
+            scored += len(counted[0][1])
+            yield numbers, counted, further
+    told = [
+        f"'{name}' is null in {number} row{'s' * (number > 1)}"
+        for name, number in zip((names[0], ", ".join(names[1:])), nulls, strict=True)
+        if number
+    ]
+    if told and options.nulls != "skip":
+        raise InputError(
+            f"{', '.join(told)} (the first is row {first_null}); every row needs a hypothesis and "
+            "a reference, and --nulls skip leaves out those without"
+        )
+    if told:
+        _warn(options, f"rows with null values were left out: {', '.join(told)}", system.name)
+    if not scored:
+        raise InputError("rows: no segments at all; there is nothing to score")
+
+
+def _is_there(reference: str | list[str | None] | None) -> bool:
+    """Whether a column of references has one."""
+    if isinstance(reference, list):
+        return any(text is not None for text in reference)
+    return reference is not None
+
+
+def _several(columns: Sequence[str | list[str | None] | None]) -> tuple[str | None, ...]:
+    """The references of a row from columns of strings and of lists."""
+    texts: list[str | None] = []
+    for cell in columns:
+        texts += cell if isinstance(cell, list) else [cell]
+    return tuple(texts)

@@ -1,0 +1,5 @@
+"""The metrics, one a file, and what they share: parameters, signatures, tables, scores."""
+
+from truebleu.metrics import registry
+
+__all__ = ["registry"]

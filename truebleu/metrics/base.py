@@ -1,0 +1,501 @@
+"""What every metric shares: Metric, Score, and the Signature that names a metric and makes it."""
+
+from __future__ import annotations
+
+from truebleu._kernel import __version__
+from truebleu.text import checks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any, ClassVar, Self
+
+    from truebleu._kernel import Scores
+    from truebleu.metrics.parameters import Parameter
+
+# The definition that signatures name: the program whose numbers these are.
+SACREBLEU_VERSION = "2.6.0"
+
+# Fields that say what was scored, or how sure the score is, but do not change the metric; and
+# sacreBLEU's short names of them.
+CIRCUMSTANCES = {
+    "nrefs": "#",
+    "bs": "bs",
+    "ar": "ar",
+    "seed": "rs",
+    "test": "t",
+    "lang": "l",
+    "origlang": "o",
+    "subset": "S",
+    "version": "v",
+    "by": "by",
+}
+
+
+class Metric:
+    """A metric with its parameters: frozen, hashable, equal if its parameters are.
+
+    A subclass lists its `PARAMETERS`, says in `FIELDS` in which order signatures have them, and
+    keeps them in its constructor (`_keep`). Parameters are attributes.
+    """
+
+    __slots__ = ("_values",)
+
+    NAME: ClassVar[str]
+    PARAMETERS: ClassVar[tuple[Parameter, ...]] = ()
+    # The fields of signatures, in sacreBLEU's order; those that are not here follow.
+    FIELDS: ClassVar[tuple[str, ...]] = ()
+    # Fields with a constant value, and their short forms.
+    CONSTANTS: ClassVar[dict[str, tuple[str, str]]] = {}
+    # What the options of its parameters begin with, on the command line.
+    PREFIX: ClassVar[str] = ""
+    LOWER_IS_BETTER: ClassVar[bool] = False
+    # The score of a perfect match; None if there is no such bound.
+    BOUND: ClassVar[float | None] = 100.0
+    # How many digits after the point suit its scores.
+    DIGITS: ClassVar[int] = 1
+    # Whether the numbers are those of sacreBLEU, so that signatures name its version.
+    OF_SACREBLEU: ClassVar[bool] = False
+    # Names that are public beside the parameters, in the order of `dir()`.
+    PUBLIC: ClassVar[tuple[str, ...]] = (
+        *("score", "sentence", "segments", "matrix", "top_k", "expected"),
+        *("statistics", "from_statistics", "scores", "columns", "fingerprint"),
+        *("name", "parameters", "signature"),
+    )
+
+    def __init_subclass__(cls) -> None:
+        """Makes properties and documentation of the parameters."""
+        for parameter in cls.__dict__.get("PARAMETERS", ()):
+            if parameter.name not in cls.__dict__:
+                setattr(cls, parameter.name, _property(parameter))
+        if cls.__dict__.get("PARAMETERS") and cls.__doc__:
+            # The sentences of help stand behind the first paragraphs, before the example.
+            head, mark, example = cls.__doc__.partition("\n    >>> ")
+            told = "\n".join(f"    {p.name}: {p.documented}." for p in cls.PARAMETERS)
+            cls.__doc__ = f"{head.rstrip()}\n\n{told}\n{mark}{example}"
+
+    def __new__(cls, *_: Any, **given: Any) -> Self:
+        unknown = given.keys() - {parameter.name for parameter in cls.PARAMETERS}
+        if unknown:
+            raise TypeError(unknown_parameter(cls, min(unknown)))
+        return super().__new__(cls)
+
+    def _keep(self, given: Mapping[str, Any]) -> None:
+        """Checks and keeps the parameters that a constructor was given: its `locals()`."""
+        self._values = {p.name: p.checked(given[p.name]) for p in self.PARAMETERS}
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, str]) -> Self:
+        """The metric that a signature's fields name, without those of `CIRCUMSTANCES`."""
+        for key, (value, _) in cls.CONSTANTS.items():
+            if fields.get(key, value) != value:
+                raise ValueError(f"{key}:{fields[key]}: {cls.NAME} has {key}:{value} alone")
+        given: dict[str, Any] = {}
+        for parameter in cls.PARAMETERS:
+            if parameter.key in fields:
+                try:
+                    given[parameter.name] = parameter.read(fields[parameter.key])
+                except ValueError as error:
+                    raise ValueError(f"{parameter.key}: {error}") from None
+        return cls(**given)
+
+    @classmethod
+    def implied(cls, name: str) -> dict[str, str] | None:
+        """The fields that a score's name implies; None if it is no name of this metric."""
+        return {} if name.lower() == cls.NAME.lower() else None
+
+    @classmethod
+    def short_names(cls) -> dict[str, str]:
+        """The fields of its signatures, and their short forms."""
+        constants = {key: short for key, (_, short) in cls.CONSTANTS.items()}
+        return {**CIRCUMSTANCES, **constants, **{p.key: p.short for p in cls.PARAMETERS}}
+
+    def _fields(self, *, segment: bool) -> dict[str, str]:  # noqa: ARG002
+        """The fields of the parameters, for a corpus or for one segment."""
+        fields = {key: value for key, (value, _) in self.CONSTANTS.items()}
+        for parameter in self.PARAMETERS:
+            value = self._values[parameter.name]
+            if parameter.always or value != parameter.default:
+                fields[parameter.key] = parameter.written(value)
+        return fields
+
+    def signature(self, references: int | str | None = None, *, segment: bool = False) -> Signature:
+        """What is computed, so that anyone can compute it again.
+
+        references: how many there are per segment, or "var"; segment: for the score of one.
+        """
+        own = self._fields(segment=segment)
+        fields = {} if references is None else {"nrefs": str(references)}
+        fields |= {key: own[key] for key in self.FIELDS if key in own}
+        fields |= own
+        if self.OF_SACREBLEU:
+            fields["version"] = SACREBLEU_VERSION
+        return Signature(self, {**fields, "by": f"truebleu-{__version__}"})
+
+    @property
+    def name(self) -> str:
+        """What a score is called: the metric's name, with its parameters if the field has it so."""
+        return self.NAME
+
+    @property
+    def bound(self) -> float | None:
+        """The score of a perfect match; None if there is no such bound."""
+        return self.BOUND
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All parameters and their values."""
+        return dict(self._values)
+
+    def with_parameters(self, **changed: Any) -> Self:
+        """The same metric with some parameters changed."""
+        return type(self)(**{**self._values, **changed})
+
+    # ---- the verbs ----
+
+    def score(self, hypotheses: Any, references: Any, *, workers: int = 1) -> Score:
+        """The score of a corpus."""
+        raise NotImplementedError
+
+    def sentence(self, hypothesis: str, references: Any) -> Score:
+        """The score of one segment."""
+        raise NotImplementedError
+
+    def segments(
+        self, hypotheses: Any, references: Any, *, workers: int = 1
+    ) -> Sequence[float] | Scores:
+        """The score of each segment."""
+        raise NotImplementedError
+
+    # ---- a value ----
+
+    def __dir__(self) -> list[str]:
+        return [*self.PUBLIC, *self._values]
+
+    def __str__(self) -> str:
+        """The signature, with the metric's name: it makes the metric again."""
+        return f"{self.name}|{self.signature()}"
+
+    def __repr__(self) -> str:
+        given = [
+            f"{p.name}={self._values[p.name]!r}"
+            for p in self.PARAMETERS
+            if self._values[p.name] != p.default
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._values == other._values
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self._values.values()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_made, (type(self), self._values))
+
+
+def _made(cls: type[Metric], values: dict[str, Any]) -> Metric:
+    return cls(**values)
+
+
+def _property(parameter: Parameter) -> property:
+    name = parameter.name
+    return property(lambda metric: metric._values[name], doc=parameter.help)  # noqa: SLF001
+
+
+def unknown_parameter(cls: type[Metric], name: str) -> str:
+    """What to say of a keyword argument that a metric does not have."""
+    for parameter in cls.PARAMETERS:
+        if name in parameter.hints:
+            return f"{cls.__name__} has no parameter '{name}'; it is called '{parameter.name}' here"
+    names = [parameter.name for parameter in cls.PARAMETERS]
+    return f"{cls.__name__} has no parameter '{name}'{checks.nearest(name, names)}"
+
+
+class Signature:
+    """The parameters of a metric as sacreBLEU prints them, and the program that computed them.
+
+    >>> from truebleu import BLEU
+    >>> signature = BLEU(tokenize="intl").signature(references=1)
+    >>> print(signature)  # doctest: +ELLIPSIS
+    nrefs:1|case:mixed|eff:no|tok:intl|smooth:exp|version:2.6.0|by:truebleu-...
+    >>> Signature.parse(str(signature)).metric()
+    BLEU(tokenize='intl', effective_order=False)
+    """
+
+    __slots__ = ("_fields", "_metric", "_name")
+
+    # The registry, which knows all metrics, is above this module and puts its reader here.
+    reader: ClassVar[Callable[[str], Signature]]
+
+    def __init__(self, metric: Metric, fields: Mapping[str, str], name: str | None = None) -> None:
+        self._metric = metric
+        self._fields = dict(fields)
+        # What is made of scores of the metric, as self-BLEU is.
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """The name of the score: "BLEU", "chrF2++"."""
+        return self._name or self._metric.name
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Names and values, in the order they are printed."""
+        return dict(self._fields)
+
+    def __getitem__(self, field: str) -> str:
+        return self._fields[field]
+
+    def __contains__(self, field: str) -> bool:
+        return field in self._fields
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __str__(self) -> str:
+        return "|".join(f"{name}:{value}" for name, value in self._fields.items())
+
+    def __repr__(self) -> str:
+        return f"Signature({f'{self.name}|{self}'!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Signature):
+            return NotImplemented
+        return self.name == other.name and self._fields == other._fields
+
+    def __hash__(self) -> int:
+        return hash((self.name, str(self)))
+
+    def resampled(self, *, bs: int | None = None, ar: int | None = None, seed: object) -> Signature:
+        """The same, with how often and from which seed was resampled, where sacreBLEU has it.
+
+        >>> from truebleu import BLEU
+        >>> print(BLEU().signature(references=1).resampled(bs=1000, seed=12345).short())
+        ... # doctest: +ELLIPSIS
+        #:1|bs:1000|rs:12345|c:mixed|e:no|tok:13a|s:exp|v:2.6.0|by:truebleu-...
+        """
+        rest = dict(self._fields)
+        first = {name: rest.pop(name) for name in ("nrefs",) if name in rest}
+        fields = {"bs": bs, "ar": ar, "seed": "none" if seed is None else seed}
+        known = {name: str(value) for name, value in fields.items() if value is not None}
+        return Signature(self._metric, {**first, **known, **rest}, self._name)
+
+    def short(self) -> str:
+        """The short form: "#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0|by:truebleu-0.1.0"."""
+        short = self._metric.short_names()
+        return "|".join(f"{short.get(name, name)}:{value}" for name, value in self._fields.items())
+
+    @classmethod
+    def parse(cls, text: str) -> Signature:
+        """A signature from print, whoever printed it.
+
+        It may be truebleu's, sacreBLEU 2.x's, long or short, or sacreBLEU 1.x's with plus signs;
+        the metric's name may stand before it and the score behind it. Raises ValueError for a
+        field that is not known, because it may change the score.
+        """
+        return cls.reader(text)
+
+    def metric(self) -> Metric:
+        """The metric that this signature names."""
+        if self._name is not None:
+            raise ValueError(f"{self._name} is made of scores of {self._metric}, and is no metric")
+        fields = {k: v for k, v in self._fields.items() if k not in CIRCUMSTANCES}
+        return type(self._metric).from_fields({**(self._metric.implied(self.name) or {}), **fields})
+
+
+def split_signature(text: str) -> tuple[str, dict[str, str]]:
+    """A printed signature as the name before it, which may be empty, and its fields as printed."""
+    if not isinstance(text, str):
+        raise TypeError(f"a signature is a str, not {type(text).__name__}")
+    # As in "sacreBLEU signature: nrefs:1|...".
+    before, mark, rest = text.partition("ignature:")
+    body = (rest if mark else before).partition(" = ")[0].strip()
+    old = ":" not in body and "." in body.partition("+")[2]
+    separator, colon = ("+", ".") if old else ("|", ":")
+    parts = body.split(separator)
+    name = parts.pop(0) if colon not in parts[0] else ""
+    pairs = [part.partition(colon) for part in parts if part]
+    wrong = [f"{key}{mark}{value}" for key, mark, value in pairs if not mark]
+    if wrong or not (name or pairs):
+        raise ValueError(
+            f"'{text}' is not a signature: {wrong[0] if wrong else 'nothing'!r} has no value; "
+            "a signature looks like nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
+        )
+    fields: dict[str, str] = {}
+    for key, _, value in pairs:
+        if fields.setdefault(key, value) != value:
+            raise ValueError(f"'{text}' says both {key}:{fields[key]} and {key}:{value}")
+    if "numrefs" in fields:  # sacreBLEU 1.x
+        fields["nrefs"] = fields.pop("numrefs")
+    return name, fields
+
+
+# What other programs call the attributes of scores.
+_ELSEWHERE = {
+    "score": "value",
+    "bp": "brevity_penalty",
+    "sys_len": "hypothesis_length",
+    "ref_len": "reference_length",
+    "counts": "matches",
+    "prec_str": "verbose",
+}
+
+
+class Score:
+    """A score, and what it was made of. Immutable, and a number where that is safe.
+
+    `float(score)`, `round(score, 2)`, `f"{score:.2f}"`; it compares with numbers, and with scores
+    of the same signature.
+    """
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the metric."""
+        raise NotImplementedError
+
+    @property
+    def value(self) -> float:
+        """The score as sacreBLEU prints it, 0-100."""
+        raise NotImplementedError
+
+    @property
+    def signature(self) -> Signature:
+        """What was computed, so that anyone can compute it again."""
+        raise NotImplementedError
+
+    @property
+    def verbose(self) -> str:
+        """What sacreBLEU prints behind the number."""
+        return ""
+
+    def details(self) -> dict[str, Any]:
+        """What the score was made of, for `to_dict`."""
+        return {}
+
+    @property
+    def fraction(self) -> float:
+        """The score between 0 and 1, as papers define it."""
+        # A perfect match is 100.00000000000004 in sacreBLEU.
+        return 1.0 if 100 < self.value < 100.0001 else self.value / 100
+
+    # ---- a number ----
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __round__(self, digits: int | None = None) -> float:
+        return round(self.value, digits)
+
+    def __format__(self, form: str) -> str:
+        return format(self.value, form) if form else str(self)
+
+    def _comparable(self, other: object) -> float | None:
+        """The number to compare with; None for what is none."""
+        if isinstance(other, int | float):
+            return other
+        if not isinstance(other, Score):
+            return None
+        if (self.name, self.signature) != (other.name, other.signature):
+            raise TypeError(
+                "scores of different signatures do not compare: "
+                f"{self.name}|{self.signature} and {other.name}|{other.signature}"
+            )
+        return other.value
+
+    def __lt__(self, other: object) -> bool:
+        number = self._comparable(other)
+        return NotImplemented if number is None else self.value < number
+
+    def __le__(self, other: object) -> bool:
+        number = self._comparable(other)
+        return NotImplemented if number is None else self.value <= number
+
+    def __gt__(self, other: object) -> bool:
+        number = self._comparable(other)
+        return NotImplemented if number is None else self.value > number
+
+    def __ge__(self, other: object) -> bool:
+        number = self._comparable(other)
+        return NotImplemented if number is None else self.value >= number
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, int | float):
+            return self.value == other
+        if not isinstance(other, Score):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __getattr__(self, name: str) -> Any:
+        hint = f"; it is .{_ELSEWHERE[name]} here" if name in _ELSEWHERE else ""
+        raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
+
+    # ---- as text ----
+
+    def __str__(self) -> str:
+        return self.format()
+
+    def __repr__(self) -> str:
+        return f"<{self.format()}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = {**self.details(), "signature": str(self.signature)}
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{escape(name)}</th>"
+            f"<td style='text-align:left'>{escape(_shown(value))}</td></tr>"
+            for name, value in rows.items()
+        )
+        return f"<b>{escape(f'{self.name} = {self.value:.2f}')}</b><table>{cells}</table>"
+
+    def format(
+        self,
+        width: int = 2,
+        *,
+        score_only: bool = False,
+        signature: bool | str = False,
+    ) -> str:
+        """One line, as sacreBLEU prints it, with `width` digits after the point.
+
+        The signature stands in front if wanted: True for the long one, "short" for the short one.
+        """
+        number = f"{self.value:.{width}f}"
+        if score_only:
+            return number
+        name = self.name
+        if signature:
+            name += f"|{self.signature.short() if signature == 'short' else self.signature}"
+        return f"{name} = {number} {self.verbose}".rstrip()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything: sacreBLEU's JSON keys first, the score in full precision, then details."""
+        return {
+            "name": self.name,
+            "score": self.value,
+            "signature": str(self.signature),
+            **({"verbose_score": self.verbose} if self.verbose else {}),
+            **self.signature.fields,
+            "fraction": self.fraction,
+            **self.details(),
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON."""
+        import json
+
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+
+
+def _shown(value: object) -> str:
+    """A part of a score for a person."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_shown, value))
+    return f"{value:.4g}" if isinstance(value, float) and not value.is_integer() else str(value)

@@ -1,0 +1,651 @@
+"""BLEU: its parameters, its columns, its scores.
+
+Kishore Papineni, Salim Roukos, Todd Ward and Wei-Jing Zhu (2002): BLEU, a method for automatic
+evaluation of machine translation. ACL. Counting and arithmetic are sacreBLEU 2.6.0's (Matt Post,
+2018: A call for clarity in reporting BLEU scores. WMT), operation by operation.
+"""
+
+from __future__ import annotations
+
+from truebleu import _kernel
+from truebleu._kernel import InputError, Scores
+from truebleu.metrics import parameters as p
+from truebleu.metrics.bleu_formula import SMOOTHING, SMOOTHING_VALUES, Formula
+from truebleu.metrics.kernel_metric import KernelMetric
+from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.table_metric import COMPENSATED, PARTS, TableScore
+from truebleu.text import inputs, tokenizers
+
+__all__ = ["BLEU", "BLEUScore", "bleu"]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from truebleu._kernel import Scan, Summary, Table
+    from truebleu.metrics.bleu_formula import Result
+    from truebleu.metrics.table_metric import Pairs
+
+LENGTH_RULES = {
+    "closest": "of several references the closest to the hypothesis in length",
+    "shortest": "",
+    "longest": "",
+    "average": "the mean of all",
+    "average-truncated": "their mean, truncated to an integer in each segment",
+    "single": "more than one reference is refused",
+}
+ARITHMETICS = ("sacrebleu", "nltk", "nmt", "coco", "codenn", "allennlp", "float32", "cdec")
+
+
+class BLEUScore(TableScore):
+    """A BLEU score, with everything it was made of."""
+
+    __slots__ = ("_evaluated",)
+
+    _metric: BLEU
+
+    def __init__(
+        self,
+        metric: BLEU,
+        row: Sequence[int],
+        references: int | str | None,
+        *,
+        segment: bool = False,
+        value: float | None = None,
+    ) -> None:
+        self._metric = metric
+        self._row = row
+        self._references = references
+        self._segment = segment
+        # The kernel gives the value of a single segment; the formula is evaluated if asked for.
+        self._evaluated: Result | None = None
+        self._value = self._result.value if value is None else value
+
+    @property
+    def _result(self) -> Result:
+        if self._evaluated is None:
+            formula = self._metric.formula(segment=self._segment)
+            length = self._metric.reference_length_of(self._row)
+            self._evaluated = formula.evaluate(self.matches, self.totals, self._row[0], length)
+        return self._evaluated
+
+    @property
+    def value(self) -> float:
+        """The score, 0-100, to sacreBLEU's last bit."""
+        scale = self._metric.natural_scale
+        return self._value if scale == 100.0 else 100.0 * self._value
+
+    @property
+    def fraction(self) -> float:
+        """The score, 0-1, to the last bit of the programs that work in this scale."""
+        return super().fraction if self._metric.natural_scale == 100.0 else self._value
+
+    @property
+    def published(self) -> float:
+        """The score in the scale that the metric is published in."""
+        scale = self._metric.scale
+        return self.value if scale == 100.0 else self._value / self._metric.natural_scale * scale
+
+    @property
+    def precisions(self) -> tuple[float, ...]:
+        """The precision of each order in per cent, smoothed, as sacreBLEU gives it."""
+        return self._result.precisions
+
+    @property
+    def brevity_penalty(self) -> float:
+        """1, or less if the hypotheses are shorter than the references."""
+        return self._result.brevity_penalty
+
+    @property
+    def matches(self) -> tuple[int, ...]:
+        """The clipped matches of each order, before smoothing."""
+        return tuple(self._row[2 : 2 + self._metric.max_order])
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """The number of n-grams of each order in the hypotheses, before smoothing."""
+        return tuple(self._row[2 + self._metric.max_order :])
+
+    @property
+    def hypothesis_length(self) -> int:
+        """The tokens of the hypotheses."""
+        return self._row[0]
+
+    @property
+    def reference_length(self) -> float:
+        """The effective reference length, an integer unless it is a mean."""
+        return self._metric.reference_length_of(self._row)
+
+    @property
+    def ratio(self) -> float:
+        """Hypothesis length over reference length; 0 if there is no reference token."""
+        return self._row[0] / self.reference_length if self._row[1] else 0.0
+
+    @property
+    def verbose(self) -> str:
+        """Precisions, brevity penalty and lengths, as sacreBLEU prints them."""
+        precisions = "/".join(f"{precision:.1f}" for precision in self.precisions)
+        return (
+            f"{precisions} (BP = {self.brevity_penalty:.3f} ratio = {self.ratio:.3f} "
+            f"hyp_len = {self.hypothesis_length} ref_len = {self.reference_length})"
+        )
+
+    def details(self) -> dict[str, Any]:
+        """What the score was made of."""
+        return {
+            "precisions": list(self.precisions),
+            "matches": list(self.matches),
+            "totals": list(self.totals),
+            "brevity_penalty": self.brevity_penalty,
+            "hypothesis_length": self.hypothesis_length,
+            "reference_length": self.reference_length,
+            "ratio": self.ratio,
+        }
+
+
+class BLEU(KernelMetric[BLEUScore]):
+    """BLEU with its parameters. The defaults are sacreBLEU's.
+
+    From `reference_length` on, parameters are where published implementations differ;
+    `truebleu.family` has a row of them for each.
+
+    >>> metric = BLEU(lowercase=True)
+    >>> print(metric.score(["The cat sat on the mat."], ["the cat sat on a mat."]))
+    BLEU = 48.89 85.7/66.7/40.0/25.0 (BP = 1.000 ratio = 1.000 hyp_len = 7 ref_len = 7)
+    """
+
+    __slots__ = ("_in_kernel", "_plain")
+
+    NAME = "BLEU"
+    FIELDS = ("case", "eff", "tok", "smooth", "order", "weights", "value")
+    PARAMETERS = (
+        p.Tokenizer(hints=("tokenizer", "tok")),
+        p.lowercase(),
+        p.Choice(
+            "smoothing",
+            "exp",
+            "smoothing of n-gram orders with zero matches",
+            SMOOTHING,
+            key="smooth",
+            short="s",
+            always=True,
+            flags=("-s", "--smooth-method"),
+            common=True,
+            hints=("smooth_method", "smoothing_function", "smooth"),
+            labels={"none": "unsmoothed", "tiny": "tiny for 0", "epsilon": "guards"},
+        ),
+        p.Number(
+            "smoothing_value",
+            None,
+            "the value of smoothing floor (0.1) or add-k (1)",
+            key="value",
+            short="val",
+            flags=("-sv", "--smooth-value"),
+            common=True,
+            hints=("smooth_value",),
+        ),
+        p.Choice(
+            "effective_order",
+            None,
+            "leave out orders that the hypothesis is too short for",
+            {None: "for single segments, not for a corpus, as sacreBLEU", True: "", False: ""},
+            words={True: "yes", False: "no"},
+            key="eff",
+            short="e",
+            common=True,
+            hints=("use_effective_order", "auto_reweigh"),
+            labels={True: "effective order", False: "no effective order"},
+        ),
+        p.WholeNumber(
+            "max_order",
+            4,
+            "the longest n-grams; as many as there are weights, if these are given",
+            key="order",
+            short="ord",
+            word="order",
+            common=True,
+            hints=("max_ngram_order", "n", "n_gram"),
+        ),
+        p.Numbers(
+            "weights",
+            None,
+            "a weight for each order; their mean without weights",
+            short="wt",
+            common=True,
+        ),
+        p.Choice(
+            "reference_length",
+            "closest",
+            "which reference gives the reference length",
+            LENGTH_RULES,
+            key="reflen",
+            short="rl",
+            labels={
+                "single": "one reference",
+                "average": "mean length",
+                "average-truncated": "whole mean length",
+                "shortest": "shortest reference",
+                "longest": "longest reference",
+                "closest": "closest reference",
+            },
+        ),
+        p.Choice(
+            "tie",
+            "shorter",
+            "which of two equally close reference lengths counts",
+            dict.fromkeys(("shorter", "first", "longer"), ""),
+            short="ti",
+            labels={
+                "shorter": "shorter of ties",
+                "first": "first of ties",
+                "longer": "longer of ties",
+            },
+        ),
+        p.Choice(
+            "brevity_penalty",
+            "standard",
+            "the brevity penalty of a hypothesis of c tokens and a reference of r",
+            {
+                "standard": "exp(1 - r/c) if c < r",
+                "plus-one": "with 1 added to both lengths",
+                "coco": "as pycocoevalcap",
+                "none": "always 1",
+            },
+            key="bp",
+            labels={"plus-one": "lengths + 1", "none": "no brevity penalty"},
+        ),
+        p.Number(
+            "empty_brevity",
+            0.0,
+            "the brevity penalty of hypotheses without tokens",
+            key="bp0",
+            short="b0",
+        ),
+        p.Choice(
+            "missing_order",
+            None,
+            "an order that the hypotheses are too short for",
+            {
+                None: "as effective_order says",
+                "zero": "makes the score 0",
+                "one": "counts as precision 1",
+                "drop": "is left out",
+                "at-least-one": "cannot be, each segment counts an n-gram of each order",
+            },
+            key="miss",
+            short="mi",
+            labels={
+                "one": "missing = 1",
+                "at-least-one": "one n-gram at least",
+                "drop": "effective order",
+            },
+        ),
+        p.Choice(
+            "no_match",
+            "zero",
+            "the score without matches",
+            {
+                "zero": "0 without any match",
+                "any-zero": "0 without a match in any one order",
+                "smoothed": "smoothing may make it positive",
+            },
+            key="zero",
+            short="z",
+            labels={"smoothed": "no match > 0", "any-zero": "any 0 = 0"},
+        ),
+        p.Choice(
+            "aggregate",
+            "corpus",
+            "the score of a corpus",
+            {"corpus": "of summed counts", "segments": "the mean of all segments' scores"},
+            key="agg",
+            short="ag",
+            labels={"segments": "mean of segments", "corpus": "summed counts"},
+        ),
+        p.Number("scale", 100.0, "the scale in which the score is published, 100 or 1", short="sc"),
+        p.Choice(
+            "arithmetic",
+            "sacrebleu",
+            "whose order of floating-point operations, which decides the last bit",
+            dict.fromkeys(ARITHMETICS, ""),
+            key="arith",
+            short="fp",
+        ),
+    )
+
+    if TYPE_CHECKING:
+        tokenize: tokenizers.Tokenize
+        lowercase: bool | str
+        smoothing: str
+        effective_order: bool | None
+        max_order: int
+        weights: tuple[float, ...] | None
+        aggregate: str
+        scale: float
+        arithmetic: str
+
+    def __init__(
+        self,
+        tokenize: tokenizers.Tokenize = "13a",
+        *,
+        lowercase: bool | str = False,
+        smoothing: str = "exp",
+        smoothing_value: float | None = None,
+        effective_order: bool | None = None,
+        max_order: int | None = None,
+        weights: Sequence[float] | None = None,
+        reference_length: str = "closest",
+        tie: str = "shorter",
+        brevity_penalty: str = "standard",
+        empty_brevity: float = 0.0,
+        missing_order: str | None = None,
+        no_match: str = "zero",
+        aggregate: str = "corpus",
+        scale: float = 100.0,
+        arithmetic: str = "sacrebleu",
+    ) -> None:
+        if max_order is None:
+            max_order = len(weights) if hasattr(weights, "__len__") else 4
+        self._keep(locals())
+        self._check_together()
+        values = self._values
+        # Whether the kernel splits the text itself.
+        self._in_kernel = tokenizers.in_kernel(values["tokenize"], values["lowercase"])
+        # Whether the kernel's formula, which is sacreBLEU's, is this metric's.
+        self._plain = (
+            smoothing in ("exp", "floor", "add-k", "none")
+            and (brevity_penalty, values["empty_brevity"], no_match) == ("standard", 0.0, "zero")
+            and missing_order in (None, "zero", "drop")
+            and arithmetic == "sacrebleu"
+            and reference_length != "average"
+        )
+        self._kernel = _kernel.Metric.bleu(
+            # What Python splits arrives as tokens, which no tokenizer touches.
+            tokenizer=str(values["tokenize"]) if self._in_kernel else "none",
+            lowercase=tokenizers.LOWERCASE[values["lowercase"]],
+            max_order=self.max_order,
+            reference_lengths=[self.length_rule],
+            at_least_one=missing_order == "at-least-one",
+            smoothing=smoothing if self._plain else "none",
+            smoothing_value=self.smoothing_value or 0.0,
+            effective_order=(
+                self.missing(segment=True) == "drop",
+                self.missing(segment=False) == "drop",
+            ),
+            weights=self.weights,
+            compensated=COMPENSATED,
+        )
+
+    def _check_together(self) -> None:
+        """Checks parameters that depend on each other; what is the default is kept as that."""
+        values = self._values
+        smoothing, value = values["smoothing"], values["smoothing_value"]
+        if value is not None and SMOOTHING_VALUES[smoothing] is None:
+            valued = ", ".join(name for name, one in SMOOTHING_VALUES.items() if one is not None)
+            raise ValueError(f"smoothing '{smoothing}' takes no value; {valued} do")
+        if value == SMOOTHING_VALUES[smoothing]:
+            values["smoothing_value"] = None
+        weights, orders = values["weights"], values["max_order"]
+        if weights is not None and len(weights) != orders:
+            raise ValueError(f"{len(weights)} weights for {orders} orders")
+        if weights is not None and not any(weights):
+            raise ValueError(f"weights={weights}: at least one must not be 0")
+        if values["missing_order"] is not None and values["effective_order"] is not None:
+            raise ValueError("give either effective_order or missing_order; both say the same")
+
+    @property
+    def smoothing_value(self) -> float | None:
+        """The value that smoothing uses, given or default; None if it uses none."""
+        given: float | None = self._values["smoothing_value"]
+        return SMOOTHING_VALUES[self.smoothing] if given is None else given
+
+    @property
+    def length_rule(self) -> str:
+        """The rule for the reference length, as the kernel calls it."""
+        rule, tie = self._values["reference_length"], self._values["tie"]
+        if rule == "single" or (rule == "closest" and tie == "shorter"):
+            return "closest"
+        return f"closest-{tie}" if rule == "closest" else str(rule)
+
+    @property
+    def at_least_one(self) -> bool:
+        """Whether every segment counts at least one n-gram of each order."""
+        return bool(self._values["missing_order"] == "at-least-one")
+
+    @property
+    def natural_scale(self) -> float:
+        """The scale that the arithmetic works in."""
+        return 100.0 if self.arithmetic == "sacrebleu" else 1.0
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether the kernel reads the text itself, so that other metrics can read along."""
+        return self._in_kernel
+
+    @property
+    def not_additive(self) -> str | None:
+        """Why sums of parts are no sums of the whole; None if they are."""
+        if self._sums:
+            return None
+        return f"{self!r} is a mean of segments' scores, which do not add up exactly"
+
+    @property
+    def _sums(self) -> bool:
+        return bool(self._values["aggregate"] == "corpus")
+
+    def missing(self, *, segment: bool) -> str:
+        """What happens to an order that the hypotheses are too short for."""
+        if self._values["missing_order"] is not None:
+            return str(self._values["missing_order"])
+        effective = segment if self.effective_order is None else self.effective_order
+        return "drop" if effective else "zero"
+
+    def formula(self, *, segment: bool = False) -> Formula:
+        """What is done with the counts, of a corpus or of one segment."""
+        values = self._values
+        return Formula(
+            smoothing=self.smoothing,
+            smoothing_value=self.smoothing_value or 0.0,
+            missing_order=self.missing(segment=segment),
+            no_match=values["no_match"],
+            brevity_penalty=values["brevity_penalty"],
+            empty_brevity=values["empty_brevity"],
+            weights=self.weights,
+            arithmetic=self.arithmetic,
+        )
+
+    # ---- signatures ----
+
+    def _fields(self, *, segment: bool) -> dict[str, str]:
+        fields = super()._fields(segment=segment)
+        effective = self.missing(segment=segment or not self._sums) == "drop"
+        fields["eff"] = "yes" if effective else "no"
+        if self._values["missing_order"] in ("drop", "zero"):
+            del fields["miss"]  # effective order says it
+        value = self.smoothing_value
+        fields.pop("value", None)
+        if value is not None:
+            fields["smooth"] += f"[{value:.2f}]"
+            if float(f"{value:.2f}") != value:
+                fields["value"] = repr(value)
+        return fields
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, str]) -> BLEU:
+        """The metric that a signature's fields name."""
+        said = dict(fields)
+        smoothing, bracket, value = said.get("smooth", "exp").partition("[")
+        if bracket:
+            said = {"value": value.rstrip("]"), **said, "smooth": smoothing}
+        if "miss" in said:
+            said.pop("eff", None)
+        return super().from_fields(said)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of this metric's statistics."""
+        orders = range(1, self.max_order + 1)
+        return (
+            "hypothesis_length",
+            "reference_length" if self.length_rule != "average" else "reference_length_parts",
+            *(f"matches_{order}" for order in orders),
+            *(f"totals_{order}" for order in orders),
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """The parameters that decide the statistics, as `Statistics.fingerprint` has them."""
+        tok, case = (p.written(self._values[p.name]) for p in self.PARAMETERS[:2])
+        least = "|least:1" if self.at_least_one else ""
+        return f"BLEU|tok:{tok}|case:{case}|order:{self.max_order}|reflen:{self.length_rule}{least}"
+
+    # ---- from rows to scores ----
+
+    def check(self, seen: Summary, hypotheses: object) -> None:
+        """Raises InputError if this metric is not defined for what was seen."""
+        super().check(seen, hypotheses)
+        if self._values["reference_length"] == "single" and seen["references"] != (1, 1):
+            raise InputError(
+                "references: more than one for a segment, and this metric is defined for one only"
+            )
+
+    def reference_length_of(self, row: Sequence[int]) -> float:
+        """The reference length that a row of statistics says."""
+        return row[1] / PARTS if self.length_rule == "average" else row[1]
+
+    def score_of(
+        self,
+        row: Sequence[int],
+        references: int | str | None,
+        *,
+        segment: bool = False,
+        value: float | None = None,
+    ) -> BLEUScore:
+        """The score of a row of statistics; `value` if it is known."""
+        return BLEUScore(self, row, references, segment=segment, value=value)
+
+    def values(self, table: Table, *, segment: bool) -> Sequence[float]:
+        """The score of each row, in the scale of the arithmetic."""
+        if self._plain:
+            return self._kernel.scores(table, corpus=not segment).tolist()
+        value, orders = self.formula(segment=segment).value, self.max_order
+        return [
+            value(row[2 : 2 + orders], row[2 + orders :], row[0], self.reference_length_of(row))
+            for row in table.tolist()
+        ]
+
+    def _scores(self, table: Table, *, segment: bool) -> Scores:
+        segment = segment or not self._sums  # a mean is of segments' scores, not of counts
+        if self._plain:
+            return self._kernel.scores(table, corpus=not segment)
+        factor = 100.0 / self.natural_scale
+        return Scores([factor * value for value in self.values(table, segment=segment)])
+
+    def from_statistics(
+        self, totals: Statistics | Sequence[int], *, references: int | str | None = None
+    ) -> BLEUScore:
+        """The formula alone: the score of statistics.
+
+        totals: a table of this metric's statistics (its sum counts, or with `aggregate="segments"`
+            the mean over its rows), or the k integers of one row in the order of `columns`.
+        references: how many references there were, for the signature; a table knows it.
+        """
+        if self._sums or not isinstance(totals, Statistics) or not len(totals):
+            return super().from_statistics(totals, references=references)
+        self._check_statistics(totals)
+        values = self.values(totals, segment=True)
+        return BLEUScore(
+            self,
+            totals.total().tolist()[0],
+            totals.references if references is None else references,
+            segment=True,
+            value=sum(values) / len(values),
+        )
+
+    # ---- from text to rows ----
+
+    def _scan(
+        self, hypotheses: inputs.Hypotheses, references: inputs.References, workers: int
+    ) -> Scan:
+        return inputs.scan(
+            self._kernel,
+            hypotheses,
+            references,
+            tokenize=self.tokenize,
+            lowercase=self.lowercase,
+            workers=workers,
+        )
+
+    def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> BLEUScore:
+        """The score of one segment.
+
+        >>> BLEU().sentence("a cat on a mat", ["a cat on the mat", "the cat"]).precisions
+        (80.0, 50.0, 33.333333333333336, 25.0)
+        """
+        try:
+            value, row, count = self._kernel.sentence(hypothesis, references)
+        except TypeError:
+            return self._sentence_of(hypothesis, references)
+        if not self._in_kernel or (count > 1 and self._values["reference_length"] == "single"):
+            return self._sentence_of(hypothesis, references)
+        return BLEUScore(self, row, count, segment=True, value=value if self._plain else None)
+
+    def segments(
+        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
+    ) -> Scores:
+        """The score of each segment: n numbers, 0-100. Arguments as for `score`.
+
+        >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
+        Scores(2 segments: [66.87, 50.00])
+        """
+        if self._plain:
+            return super().segments(hypotheses, references, workers=workers)
+        return self.segment_scores(self.count(hypotheses, references, workers=workers)[0])
+
+    def _pairs(
+        self, hypotheses: inputs.Hypotheses, references: inputs.Hypotheses | None, workers: int
+    ) -> Pairs:
+        if not self._plain:
+            return super(KernelMetric, self)._pairs(hypotheses, references, workers)
+        return inputs.pairs(
+            self._kernel,
+            hypotheses,
+            references,
+            tokenize=self.tokenize,
+            lowercase=self.lowercase,
+            workers=workers,
+        )
+
+
+def bleu(
+    hypotheses: inputs.Hypotheses,
+    references: inputs.References,
+    *,
+    workers: int = 1,
+    tokenize: tokenizers.Tokenize = "13a",
+    lowercase: bool | str = False,
+    smoothing: str = "exp",
+    smoothing_value: float | None = None,
+    effective_order: bool | None = None,
+    max_order: int | None = None,
+    weights: Sequence[float] | None = None,
+    **parameters: Any,
+) -> BLEUScore:
+    """The BLEU score of a corpus: `BLEU(...).score(hypotheses, references)`.
+
+    >>> score = bleu(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
+    >>> round(float(score), 2)
+    53.73
+    """
+    metric = BLEU(
+        tokenize,
+        lowercase=lowercase,
+        smoothing=smoothing,
+        smoothing_value=smoothing_value,
+        effective_order=effective_order,
+        max_order=max_order,
+        weights=weights,
+        **parameters,
+    )
+    return metric.score(hypotheses, references, workers=workers)

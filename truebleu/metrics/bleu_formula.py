@@ -1,0 +1,290 @@
+"""From counts to BLEU: smoothing, missing orders, brevity, and the mean, step by step.
+
+BLEU = BP · exp(Σ wₙ ln pₙ). Every published BLEU is this; they differ in what they do when an order
+has no n-gram or no match, in the brevity penalty's edge cases, and in the order of floating-point
+operations, which decides the last bit. Each of these is a parameter here.
+kernel/src/bleu.rs has sacreBLEU's case for many rows at once; the tests hold the two equal.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from math import exp, fsum, log
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# sacreBLEU's stand-in for the logarithm of 0; its exponential is 0.
+LOG_OF_ZERO = -9999999999
+
+# pycocoevalcap's guards against division by 0.
+TINY, SMALL = 1e-15, 1e-9
+
+_SINGLE = struct.Struct("f")
+
+# Each smoothing method, and what an order without a match counts as.
+SMOOTHING = {
+    "exp": "1/2, 1/4, ... of a match, as mteval-v13a",
+    "floor": "smoothing_value matches",
+    "add-k": "smoothing_value more matches and n-grams above order 1",
+    "none": "the score is 0",
+    "add-k-all": "add-k at order 1, too",
+    "add-k-tiny": "add-k, and the smallest positive number of matches at order 1",
+    "epsilon": "pycocoevalcap's guards",
+    "tiny": "the smallest positive number",
+}
+# The value that each takes if none is given; None if it takes none.
+SMOOTHING_VALUES: dict[str, float | None] = {
+    "exp": None,
+    "floor": 0.1,
+    "add-k": 1.0,
+    "none": None,
+    "add-k-all": 1.0,
+    "add-k-tiny": 1.0,
+    "epsilon": None,
+    "tiny": None,
+}
+
+
+class Formula:
+    """BLEU's parameters after counting; `bleu.BLEU` says what they mean."""
+
+    __slots__ = (
+        "arithmetic",
+        "brevity_penalty",
+        "empty_brevity",
+        "missing_order",
+        "no_match",
+        "smoothing",
+        "smoothing_value",
+        "weights",
+    )
+
+    def __init__(
+        self,
+        *,
+        smoothing: str,
+        smoothing_value: float,
+        missing_order: str,
+        no_match: str,
+        brevity_penalty: str,
+        empty_brevity: float,
+        weights: Sequence[float] | None,
+        arithmetic: str,
+    ) -> None:
+        self.smoothing = smoothing
+        self.smoothing_value = smoothing_value
+        self.missing_order = missing_order
+        self.no_match = no_match
+        self.brevity_penalty = brevity_penalty
+        self.empty_brevity = empty_brevity
+        self.weights = weights
+        self.arithmetic = arithmetic
+
+    def evaluate(
+        self,
+        matches: Sequence[int],
+        totals: Sequence[int],
+        hypothesis_length: int,
+        reference_length: float,
+    ) -> Result:
+        """The score of these counts, and the steps to it."""
+        brevity = self.brevity(hypothesis_length, reference_length)
+        if self._is_hopeless(matches):
+            return Result(0.0, tuple(0.0 for _ in matches), brevity, 0)
+        precisions = self.precisions(matches, totals)
+        known = tuple(p for p in precisions if p is not None)
+        value = self.value(matches, totals, hypothesis_length, reference_length)
+        shown = (*known, *(0.0 for _ in range(len(matches) - len(known))))
+        unit = 1.0 if self.arithmetic == "sacrebleu" else 100.0
+        return Result(value, tuple(unit * p for p in shown), brevity, len(known))
+
+    def _is_hopeless(self, matches: Sequence[int]) -> bool:
+        """Whether the score is 0 before anything is smoothed, as without any match in most."""
+        if self.no_match == "zero":
+            return not any(matches)
+        return self.no_match == "any-zero" and not all(matches)
+
+    def value(
+        self,
+        matches: Sequence[int],
+        totals: Sequence[int],
+        hypothesis_length: int,
+        reference_length: float,
+    ) -> float:
+        """The score of these counts, in the arithmetic's scale: 0-100 for sacreBLEU's, else 0-1."""
+        if self._is_hopeless(matches):
+            return 0.0
+        if self.arithmetic == "codenn":
+            return self._codenn(matches, totals, hypothesis_length, reference_length)
+        if self.arithmetic == "cdec":
+            return self._cdec(matches, totals, hypothesis_length, reference_length)
+        brevity = self.brevity(hypothesis_length, reference_length)
+        if self.arithmetic == "coco":
+            return _coco_mean(matches, totals) * brevity
+        if self.arithmetic == "allennlp":
+            return brevity * self._allennlp_mean(matches, totals)
+        mean = self._mean(self.precisions(matches, totals))
+        if self.arithmetic == "float32":
+            return single(single(brevity) * mean)
+        return mean * brevity
+
+    def brevity(self, hypothesis_length: int, reference_length: float) -> float:
+        """The brevity penalty."""
+        c, r = hypothesis_length, reference_length
+        if self.brevity_penalty == "none":
+            return 1.0
+        if self.brevity_penalty == "coco":
+            ratio = (c + TINY) / (r + SMALL)
+            return exp(1 - 1 / ratio) if ratio < 1 else 1.0
+        if self.brevity_penalty == "plus-one":
+            return exp(min(0.0, 1 - (r + 1) / (c + 1)))
+        # Where a score may be positive without a match, nothing against nothing is not perfect.
+        if c == 0 and (r > 0 or self.no_match == "smoothed"):
+            return self.empty_brevity
+        if c >= r:
+            return 1.0
+        if self.arithmetic == "nmt":
+            return exp(1 - 1.0 / (c / r))
+        if self.arithmetic == "float32":
+            return single(exp(single(1 - single(r / c))))
+        return exp(1 - r / c)
+
+    def precisions(self, matches: Sequence[int], totals: Sequence[int]) -> list[float | None]:
+        """The precision of each order after smoothing; None for one that counts as 1.
+
+        In per cent with sacreBLEU's arithmetic, as fractions with the others. Orders that do not
+        count at all are left out at the end.
+        """
+        unit = 100.0 if self.arithmetic == "sacrebleu" else 1.0
+        smoothing, value = self.smoothing, self.smoothing_value
+        precisions: list[float | None] = []
+        divisor = 1.0
+        for order, (match, total) in enumerate(zip(matches, totals, strict=True), 1):
+            numerator: float = match
+            denominator: float = total
+            if smoothing == "add-k-all" or (order > 1 and smoothing in ("add-k", "add-k-tiny")):
+                numerator += value
+                denominator += value
+            elif smoothing == "epsilon":
+                precisions.append(unit * ((match + TINY) / (total + SMALL)))
+                continue
+            if denominator == 0:
+                if self.missing_order == "one":
+                    precisions.append(None)
+                    continue
+                if self.missing_order != "drop":
+                    precisions += [0.0] * (len(matches) - len(precisions))
+                break
+            if numerator != 0:
+                precisions.append(unit * numerator / denominator)
+            elif smoothing == "exp":
+                divisor *= 2
+                precisions.append(unit / (divisor * denominator))
+            elif smoothing == "floor":
+                precisions.append(unit * value / denominator)
+            elif smoothing == "tiny":
+                precisions.append(sys.float_info.min)
+            elif smoothing == "add-k-tiny":
+                precisions.append(sys.float_info.min / denominator)
+            else:
+                precisions.append(0.0)
+        return precisions
+
+    def _mean(self, precisions: Sequence[float | None]) -> float:
+        """The weighted geometric mean of the precisions."""
+        if not precisions:
+            # No order is left: the hypotheses have no token at all.
+            return 0.0
+        if self.arithmetic == "sacrebleu":
+            return self._mean_of_percentages(precisions)
+        fractions = [1.0 if p is None else p for p in precisions]
+        weights = self.weights or [1.0 / len(precisions)] * len(precisions)
+        pairs = zip(weights, fractions, strict=False)
+        if self.arithmetic == "nltk":
+            # An order that smoothing has left without a match is skipped.
+            return exp(fsum(weight * log(p) for weight, p in pairs if p > 0))
+        if not fractions or min(fractions) <= 0:
+            return 0.0
+        if self.arithmetic == "float32":
+            logs = [
+                single(single(weight) * single(log(single(p))))
+                for weight, p in zip(weights, fractions, strict=False)
+            ]
+            return single(exp(single(sum(logs))))
+        return exp(sum(weight * log(p) for weight, p in pairs))
+
+    def _codenn(self, matches: Sequence[int], totals: Sequence[int], c: int, r: float) -> float:
+        """CodeNN's: guards in both logarithms, the brevity penalty among them."""
+        added, mean = 0.0, 0.0
+        for match, total in zip(matches, totals, strict=True):
+            numerator, denominator = match + added, total + added
+            mean += log(numerator + sys.float_info.min) - log(denominator + sys.float_info.min)
+            added = self.smoothing_value
+        return exp(mean / len(matches) + min(0.0, 1 - (r + 1) / (c + 1)))
+
+    def _cdec(self, matches: Sequence[int], totals: Sequence[int], c: int, r: float) -> float:
+        """cdec's: logarithms in single precision, the brevity penalty among them."""
+        instead = single(self.smoothing_value)
+        mean, orders = 0.0, 0
+        for match, total in zip(matches, totals, strict=True):
+            if total:
+                log_match = single(log(match or instead))
+                mean = single(mean + single(log_match - single(log(total))))
+                orders += 1
+        if not orders:
+            return 0.0
+        brevity = single(single(c - r) / c) if c < r else 0.0
+        return single(exp(single(single(mean / orders) + brevity)))
+
+    def _allennlp_mean(self, matches: Sequence[int], totals: Sequence[int]) -> float:
+        """AllenNLP's: a difference of logarithms an order."""
+        guard = self.smoothing_value
+        weights = self.weights or [1.0 / len(matches)] * len(matches)
+        counts = zip(weights, matches, totals, strict=True)
+        return exp(sum(w * (log(match + guard) - log(total + guard)) for w, match, total in counts))
+
+    def _mean_of_percentages(self, precisions: Sequence[float | None]) -> float:
+        if not precisions:
+            return 0.0
+        percentages = [100.0 if p is None else p for p in precisions]
+        logs = [log(p) if p != 0.0 else LOG_OF_ZERO for p in percentages]
+        if self.weights is None:
+            return exp(sum(logs) / len(logs))
+        mean = sum(log * weight for log, weight in zip(logs, self.weights, strict=False))
+        if len(logs) < len(self.weights):
+            whole = sum(self.weights[: len(logs)])
+            mean = mean / whole if whole else LOG_OF_ZERO
+        return exp(mean)
+
+
+def _coco_mean(matches: Sequence[int], totals: Sequence[int]) -> float:
+    """Pycocoevalcap's mean: a running product of guarded precisions, and its root."""
+    product = 1.0
+    for match, total in zip(matches, totals, strict=True):
+        product *= (match + TINY) / (total + SMALL)
+    return float(product ** (1.0 / len(matches)))
+
+
+def single(number: float) -> float:
+    """A number in single precision."""
+    return float(_SINGLE.unpack(_SINGLE.pack(number))[0])
+
+
+class Result:
+    """A score and the steps to it."""
+
+    __slots__ = ("brevity_penalty", "counted", "precisions", "value")
+
+    def __init__(
+        self, value: float, precisions: tuple[float, ...], brevity_penalty: float, counted: int
+    ) -> None:
+        self.value = value
+        """In the arithmetic's own scale: 0-100 for sacreBLEU's, 0-1 for the others."""
+        self.precisions = precisions
+        """Of each order, in per cent."""
+        self.brevity_penalty = brevity_penalty
+        self.counted = counted
+        """How many orders the mean is over."""

@@ -1,0 +1,258 @@
+"""chrF, chrF+ and chrF++: F-scores of character n-grams, and of words.
+
+Maja Popović (2015): chrF: character n-gram F-score for automatic MT evaluation. WMT.
+Maja Popović (2017): chrF++: words helping character n-grams. WMT.
+Counting and arithmetic are sacreBLEU 2.6.0's, operation by operation. It departs from the papers:
+orders that a text is too short for are left out of the mean (`eps_smoothing` keeps them), the mean
+is of precisions and recalls and not of F-scores, and a corpus is scored by its sums.
+"""
+
+from __future__ import annotations
+
+from truebleu import _kernel
+from truebleu.metrics import parameters as p
+from truebleu.metrics.kernel_metric import KernelMetric
+from truebleu.metrics.table_metric import TableScore
+
+__all__ = ["CHRF", "CHRFScore", "chrf"]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from truebleu.text import inputs
+
+
+class CHRFScore(TableScore):
+    """A chrF score, with everything it was made of."""
+
+    __slots__ = ()
+
+    _metric: CHRF
+
+    @property
+    def char_order(self) -> int:
+        """The length of the longest character n-grams."""
+        return self._metric.char_order
+
+    @property
+    def word_order(self) -> int:
+        """The length of the longest word n-grams."""
+        return self._metric.word_order
+
+    @property
+    def beta(self) -> float:
+        """β, the weight of recall relative to precision."""
+        return self._metric.beta
+
+    @property
+    def hypothesis_totals(self) -> tuple[int, ...]:
+        """The n-grams of each order in the hypotheses: of characters, then of words."""
+        return tuple(self._row[0::3])
+
+    @property
+    def reference_totals(self) -> tuple[int, ...]:
+        """The n-grams of each order in the references."""
+        return tuple(self._row[1::3])
+
+    @property
+    def matches(self) -> tuple[int, ...]:
+        """The clipped matches of each order."""
+        return tuple(self._row[2::3])
+
+    @property
+    def precisions(self) -> tuple[float, ...]:
+        """The share of the hypotheses' n-grams that match, of each order, in per cent."""
+        return _shares(self.matches, self.hypothesis_totals)
+
+    @property
+    def recalls(self) -> tuple[float, ...]:
+        """The share of the references' n-grams that are matched, of each order, in per cent."""
+        return _shares(self.matches, self.reference_totals)
+
+    def details(self) -> dict[str, Any]:
+        """What the score was made of."""
+        return {
+            "char_order": self.char_order,
+            "word_order": self.word_order,
+            "beta": self.beta,
+            "precisions": list(self.precisions),
+            "recalls": list(self.recalls),
+            "matches": list(self.matches),
+            "hypothesis_totals": list(self.hypothesis_totals),
+            "reference_totals": list(self.reference_totals),
+        }
+
+
+class CHRF(KernelMetric[CHRFScore]):
+    """chrF with its parameters. The defaults are sacreBLEU's: chrF2 of 6 characters.
+
+    Of several references the one with the best score of its segment counts, of equally good ones
+    the first: their order can matter, as in sacreBLEU.
+
+    >>> print(CHRF().score(["The cat sat on the mat."], ["The cat sat on a mat."]))
+    chrF2 = 71.42
+    >>> print(CHRF(word_order=2).score(["The cat sat on the mat."], ["The cat sat on a mat."]))
+    chrF2++ = 72.66
+    """
+
+    __slots__ = ()
+
+    NAME = "chrF"
+    PREFIX = "chrf-"
+    FIELDS = ("case", "eff", "nc", "nw", "space", "beta")
+    PARAMETERS = (
+        p.WholeNumber(
+            "char_order",
+            6,
+            "the longest character n-grams",
+            least=0,
+            most=100,
+            key="nc",
+            always=True,
+            flags=("-cc",),
+            common=True,
+            hints=("n_char_order", "max_len"),
+        ),
+        p.WholeNumber(
+            "word_order",
+            0,
+            "the longest word n-grams; 1 is chrF+, 2 is chrF++",
+            least=0,
+            key="nw",
+            always=True,
+            flags=("-cw",),
+            common=True,
+            hints=("n_word_order",),
+        ),
+        p.Number(
+            "beta",
+            2,
+            "β, the weight of recall relative to precision",
+            most=1e100,
+            integers=True,
+            short="b",
+            common=True,
+        ),
+        p.lowercase(more=False, shared=False),
+        p.Flag(
+            "whitespace",
+            "count white space as characters",
+            key="space",
+            short="s",
+            always=True,
+            common=True,
+        ),
+        p.Flag(
+            "eps_smoothing",
+            "keep orders that the text is too short for, with a tiny precision and recall, as "
+            "chrF++.py, Moses and NLTK do",
+            words=("yes", "no"),
+            key="eff",
+            short="e",
+            always=True,
+            common=True,
+        ),
+    )
+
+    if TYPE_CHECKING:
+        char_order: int
+        word_order: int
+        beta: float
+        lowercase: bool
+        whitespace: bool
+        eps_smoothing: bool
+
+    def __init__(
+        self,
+        char_order: int = 6,
+        word_order: int = 0,
+        beta: float = 2,
+        *,
+        lowercase: bool = False,
+        whitespace: bool = False,
+        eps_smoothing: bool = False,
+    ) -> None:
+        self._keep(locals())
+        if not self.char_order + self.word_order:
+            raise ValueError("char_order and word_order are 0: there is nothing to count")
+        factor = self.beta**2
+        self._kernel = _kernel.Metric.chrf(
+            lowercase="python" if self.lowercase else "no",
+            char_order=self.char_order,
+            word_order=self.word_order,
+            whitespace=self.whitespace,
+            factor=float(factor),
+            factor_and_one=float(1 + factor),
+            eps_smoothing=self.eps_smoothing,
+        )
+
+    @property
+    def name(self) -> str:
+        """What a score is called: "chrF2", "chrF2++"."""
+        return f"chrF{self.beta}" + "+" * self.word_order
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of this metric's statistics: three an order.
+
+        `hypothesis_c2` is the number of character bigrams in the hypothesis, `matches_w1` that of
+        the words that match. An order that the reference is too short for has none in either.
+        """
+        orders = [f"c{order}" for order in range(1, self.char_order + 1)]
+        orders += [f"w{order}" for order in range(1, self.word_order + 1)]
+        return tuple(
+            f"{what}_{order}" for order in orders for what in ("hypothesis", "reference", "matches")
+        )
+
+    def score_of(
+        self,
+        row: Sequence[int],
+        references: int | str | None,
+        *,
+        segment: bool = False,
+        value: float | None = None,
+    ) -> CHRFScore:
+        """The score of a row of statistics; `value` if it is known."""
+        value = self._value(row, segment=segment) if value is None else value
+        return CHRFScore(self, row, references, segment=segment, value=value)
+
+    @classmethod
+    def implied(cls, name: str) -> dict[str, str] | None:
+        """The fields that a name implies: "chrF3++" that β is 3."""
+        lower = name.lower()
+        beta = lower.removeprefix("chrf").rstrip("+") if lower.startswith("chrf") else "no"
+        try:
+            float(beta or 2)
+        except ValueError:
+            return None
+        plus = len(lower) - len(lower.rstrip("+"))
+        words = {"nw": str(plus)} if plus else {}
+        return words if beta in ("", "2") else {**words, "beta": beta}
+
+
+def _shares(parts: Sequence[int], wholes: Sequence[int]) -> tuple[float, ...]:
+    return tuple(
+        100.0 * part / whole if whole else 0.0 for part, whole in zip(parts, wholes, strict=True)
+    )
+
+
+def chrf(
+    hypotheses: inputs.Hypotheses,
+    references: inputs.References,
+    *,
+    workers: int = 1,
+    char_order: int = 6,
+    word_order: int = 0,
+    beta: float = 2,
+    **parameters: Any,
+) -> CHRFScore:
+    """The chrF score of a corpus: `CHRF(...).score(hypotheses, references)`.
+
+    >>> score = chrf(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
+    >>> round(float(score), 2)
+    61.93
+    """
+    metric = CHRF(char_order, word_order, beta, **parameters)
+    return metric.score(hypotheses, references, workers=workers)

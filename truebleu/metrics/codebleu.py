@@ -1,0 +1,236 @@
+"""CodeBLEU's two parts that are counted in n-grams; the other two need a parser of each language.
+
+Shuo Ren et al. (2020): CodeBLEU, a method for automatic evaluation of code synthesis.
+arXiv:2009.10297. As CodeXGLUE's evaluator and its package `codebleu` 0.7.0 compute it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import exp, fsum, log
+
+from truebleu.metrics import parameters as p
+from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.python_metric import PythonMetric, PythonScore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from truebleu.text import inputs, tokenizers
+
+# The original measures the length of a pair, tokens and weights, in the place of the reference's.
+PAIR = 2
+ORDERS = 4
+# Tokens weigh 1 or 0.2; in fifths, their sums are integers.
+FIFTHS = 5
+
+# The reserved words of languages, as CodeBLEU counts them. For another language, or another idea
+# of what is reserved, give the words.
+KEYWORDS = {
+    "c": """auto break case char const continue default do double else enum extern float for goto
+        if int long register return short signed sizeof static struct switch typedef union unsigned
+        void volatile while _Packed""",
+    "c_sharp": """abstract add alias as ascending async await base bool break by byte case catch
+        char checked class const continue decimal default delegate descending do double dynamic
+        else enum equals event explicit extern false finally fixed float for foreach from get global
+        goto group if implicit in int interface internal into is join let lock long nameof namespace
+        new notnull null object on operator orderby out override params partial private protected
+        public readonly ref remove return sbyte sealed select set short sizeof stackalloc static
+        string struct switch this throw true try typeof uint ulong unchecked unmanaged unsafe ushort
+        using value var virtual void volatile when where while yield""",
+    "go": """break case chan const continue default defer else fallthrough false for func go goto
+        if import interface map package range return select struct switch true type var""",
+    "java": """abstract assert boolean break byte case catch char class const continue default do
+        double else enum extends final finally float for goto if implements import instanceof int
+        interface long native new package private protected public return short static strictfp
+        super switch synchronized this throw throws transient try void volatile while""",
+    "python": """False None True and as assert async await break case class continue def del elif
+        else except finally for from global if import in is lambda match nonlocal not or pass raise
+        return try type while with yield""",
+}
+
+
+class CodeBLEU(PythonMetric):
+    """One of CodeBLEU's parts that are counted in n-grams.
+
+    `combined` makes CodeBLEU of all four parts, if you have the other two. CodeBLEU strips the code
+    and splits it at white space.
+
+    >>> hypothesis, reference = "return a + b ;", "return x + b ;"
+    >>> print(CodeBLEU(language="java").sentence(hypothesis, reference))
+    CodeBLEU = 29.34
+    >>> print(CodeBLEU(part="ngram").sentence(hypothesis, reference))
+    CodeBLEU = 28.57
+    """
+
+    __slots__ = ("_reserved",)
+
+    _reserved: frozenset[str]
+
+    NAME = "CodeBLEU"
+    PREFIX = "codebleu-"
+    PARAMETERS = (
+        p.Tokenizer("none"),
+        p.lowercase(),
+        p.Choice(
+            "part",
+            "weighted",
+            "which part",
+            {
+                "ngram": "NLTK's corpus_bleu with method1",
+                "weighted": "not what its name says: numerators and denominators are counted in "
+                "the references, so it is a recall, and several references add up; among unigrams "
+                "a reserved word counts 1 and any other token 0.2. By mistake every reference is "
+                "2 tokens long in its brevity penalty. Both have 0.1 match where there is none",
+            },
+            short="pt",
+            always=True,
+        ),
+        p.Choice(
+            "language",
+            None,
+            "whose reserved words count in the weighted part",
+            {None: "", **dict.fromkeys(KEYWORDS, "")},
+            short="lg",
+        ),
+        p.Words("keywords", None, "the reserved words, instead of a language", short="kw"),
+    )
+
+    if TYPE_CHECKING:
+        part: str
+
+    def __init__(
+        self,
+        tokenize: tokenizers.Tokenize = "none",
+        *,
+        lowercase: bool | str = False,
+        part: str = "weighted",
+        language: str | None = None,
+        keywords: Iterable[str] | None = None,
+    ) -> None:
+        if language is not None and keywords is not None:
+            raise ValueError("give either a language or its keywords")
+        if part == "weighted" and language is None and keywords is None:
+            raise ValueError("the weighted part needs a language or keywords")
+        self._keep(locals())
+        words = KEYWORDS[language].split() if language else self._values["keywords"] or ()
+        self._reserved = frozenset(words)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of this metric's statistics.
+
+        Matches and totals of the weighted part are in fifths of an n-gram.
+        """
+        return BLEU().columns
+
+    def score(
+        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
+    ) -> PythonScore:
+        """The score of a corpus. Arguments as for `BLEU.score`."""
+        if self.part == "ngram":
+            return super().score(hypotheses, references, workers=workers)
+        # The original adds rounded numbers in the order of segments; a table adds exact ones.
+        pairs = list(self._tokens(hypotheses, references))
+        row = [
+            sum(column)
+            for column in zip(*(_recall(*p, self._reserved) for p in pairs), strict=True)
+        ]
+        weights = (1, 0.2, 1)
+        rounded = [
+            sum(column)
+            for column in zip(*(_recall(*p, self._reserved, weights) for p in pairs), strict=True)
+        ]
+        numbers = {len(others) for _, others in pairs}
+        count = numbers.pop() if len(numbers) == 1 else "var"
+        return PythonScore(self, row, count, *self._of(rounded))
+
+    def _rows(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses | None,  # noqa: ARG002
+        workers: int,
+    ) -> tuple[list[list[int]], tuple[int, int]]:
+        if self.part == "ngram":
+            metric = BLEU(
+                self._values["tokenize"],
+                lowercase=self._values["lowercase"],
+                missing_order="at-least-one",
+            )
+            return self._counted_by(metric, hypotheses, references, workers)
+        rows, numbers = [], []
+        for hypothesis, others in self._tokens(hypotheses, references):
+            numbers.append(len(others))
+            rows.append(_recall(hypothesis, others, self._reserved))
+        return rows, (min(numbers), max(numbers))
+
+    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
+        unit = 1 if self.part == "ngram" else FIFTHS
+        return self._of([*row[:2], *(count / unit for count in row[2:])])
+
+    def _of(self, row: Sequence[float]) -> tuple[float, dict[str, Any]]:
+        """The score of lengths, matches and totals."""
+        length, reference_length = row[:2]
+        matches, totals = row[2 : 2 + ORDERS], row[2 + ORDERS :]
+        details = {
+            "matches": list(matches),
+            "totals": list(totals),
+            "hypothesis_length": length,
+            "reference_length": reference_length,
+        }
+        if not matches[0]:
+            return 0.0, details
+        precisions = [(m or 0.1) / t for m, t in zip(matches, totals, strict=True)]
+        brevity = 1 if length > reference_length else exp(1 - reference_length / length)
+        return brevity * exp(fsum(log(p) / ORDERS for p in precisions)), details
+
+
+def _recall(
+    hypothesis: list[Any],
+    references: list[list[Any]],
+    reserved: frozenset[str],
+    weights: tuple[float, float, float] = (FIFTHS, 1, FIFTHS),
+) -> list[Any]:
+    """Lengths, matches and totals of a segment, n-grams weighed and counted in references.
+
+    weights: of an n-gram, of a token that is not reserved, and the least total of a reference.
+    """
+    full, other, least = weights
+    matches: list[float] = [0] * ORDERS
+    totals: list[float] = [0] * ORDERS
+    for order in range(ORDERS):
+        found = _ngrams(hypothesis, order + 1)
+        for reference in references:
+            # In the order of first appearance, which decides the last bit of the original's sums.
+            matched: float = 0
+            whole: float = 0
+            for ngram, count in _ngrams(reference, order + 1).items():
+                weight = other if not order and ngram[0] not in reserved else full
+                matched += min(count, found[ngram]) * weight
+                whole += count * weight
+            matches[order] += matched
+            totals[order] += max(least, whole)
+    return [len(hypothesis), PAIR, *matches, *totals]
+
+
+def combined(
+    ngram: float,
+    weighted: float,
+    syntax: float,
+    dataflow: float,
+    weights: Sequence[float] = (0.25, 0.25, 0.25, 0.25),
+) -> float:
+    """CodeBLEU of its four parts, each between 0 and 1.
+
+    A data flow of 0 counts as 1, because the original takes it for code without any data flow.
+    """
+    parts = (ngram, weighted, syntax, dataflow or 1)
+    alpha, beta, gamma, theta = weights
+    return alpha * parts[0] + beta * parts[1] + gamma * parts[2] + theta * parts[3]
+
+
+def _ngrams(tokens: list[Any], order: int) -> Counter[tuple[Any, ...]]:
+    return Counter(zip(*(tokens[i:] for i in range(order)), strict=False))

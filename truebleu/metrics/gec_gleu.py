@@ -1,0 +1,212 @@
+"""GLEU for grammatical error correction: BLEU that takes off what should have been changed.
+
+Courtney Napoles, Keisuke Sakaguchi, Matt Post and Joel Tetreault (2015): Ground truth for
+grammatical error correction metrics. ACL; and (2016): GLEU without tuning. arXiv:1605.02592.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import exp, log
+from random import Random
+
+from truebleu._kernel import InputError, Scores
+from truebleu.metrics import parameters as p
+from truebleu.metrics.python_metric import PythonMetric, PythonScore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from truebleu.text import inputs, tokenizers
+
+ORDERS = (1, 2, 3, 4)
+
+
+class GECGLEU(PythonMetric):
+    """GLEU for grammatical error correction. It needs the source of each segment.
+
+    An n-gram of the hypothesis that the source has and the reference has not counts against it:
+    numerator Σ min(h, r) - Σ min(h, s without r's n-grams), at least 0; denominator and brevity
+    penalty are BLEU's.
+
+    With several references, the original draws one for each segment, 500 times with seeds of its
+    own, and gives the mean of the 500 corpus scores. A segment's score is the mean over its
+    references, with each count of 0 taken for 1. The original splits at white space.
+
+    >>> metric = GECGLEU()
+    >>> source, reference = "He go to school every day .", "He goes to school every day ."
+    >>> print(metric.sentence("He goes to school every day .", reference, source))
+    GEC-GLEU = 100.00
+    >>> print(metric.sentence(source, reference, source))
+    GEC-GLEU = 33.03
+    """
+
+    __slots__ = ()
+
+    NAME = "GEC-GLEU"
+    PREFIX = "gec-gleu-"
+    NEEDS_SOURCE = True
+    PARAMETERS = (
+        p.Tokenizer("none"),
+        p.lowercase(),
+        p.Choice(
+            "draw",
+            "random",
+            "which of several references",
+            {
+                "random": "drawn as the original does, the same numbers as its Python 2 gave",
+                "each": "the mean of the corpus scores against the first references, the second, "
+                "and so on, which involves no chance",
+            },
+            short="dr",
+            always=True,
+        ),
+        p.WholeNumber(
+            "iterations",
+            500,
+            "how often random draws",
+            most=1_000_000,
+            key="iter",
+            short="it",
+            always=True,
+        ),
+    )
+
+    def __init__(
+        self,
+        tokenize: tokenizers.Tokenize = "none",
+        *,
+        lowercase: bool | str = False,
+        draw: str = "random",
+        iterations: int = 500,
+    ) -> None:
+        self._keep(locals())
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of this metric's statistics, against one reference."""
+        orders = (name for n in ORDERS for name in (f"matches_{n}", f"totals_{n}"))
+        return ("hypothesis_length", "reference_length", *orders)
+
+    def score(  # type: ignore[override]
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses,
+        *,
+        workers: int = 1,  # noqa: ARG002
+    ) -> PythonScore:
+        """The score of a corpus. Arguments as for `BLEU.score`, and a source for each segment.
+
+        Every segment needs the same number of references.
+        """
+        rows = self._with_sources(hypotheses, references, sources)
+        numbers = {len(row) for row in rows}
+        if len(numbers) > 1:
+            raise InputError("references: GEC-GLEU draws one of them, so all segments need as many")
+        (count,) = numbers
+        values = []
+        for choice in self._draws(len(rows), count):
+            chosen = [row[i] for row, i in zip(rows, choice, strict=True)]
+            values.append(_value(list(map(sum, zip(*chosen, strict=True)))))
+        mean = sum(values) / len(values)
+        return PythonScore(self, (), count, mean, {"draws": len(values)})
+
+    def _draws(self, segments: int, references: int) -> Iterator[Sequence[int]]:
+        """For each corpus score, which reference each segment is compared with."""
+        if references == 1 or self._values["draw"] == "each":
+            for reference in range(references):
+                yield [reference] * segments
+            return
+        for iteration in range(self._values["iterations"]):
+            # Python 2's randint(0, references - 1), seeded as the original seeds it.
+            dice = Random(iteration * 101)
+            yield [int(dice.random() * references) for _ in range(segments)]
+
+    def sentence(  # type: ignore[override]
+        self, hypothesis: str, references: str | Sequence[str | None], source: str
+    ) -> PythonScore:
+        """The score of one segment: the mean over its references, smoothed."""
+        one = references if isinstance(references, str) else tuple(references)
+        (row,) = self._with_sources((hypothesis,), (one,), (source,))
+        return PythonScore(self, (), len(row), _mean(row), {}, segment=True)
+
+    def segments(  # type: ignore[override]
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses,
+        *,
+        workers: int = 1,  # noqa: ARG002
+    ) -> Scores:
+        """The score of each segment, 0-100."""
+        rows = self._with_sources(hypotheses, references, sources)
+        return Scores([self.SCALE * _mean(row) for row in rows])
+
+    def _rows(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses | None,
+        workers: int,  # noqa: ARG002
+    ) -> tuple[list[list[int]], tuple[int, int]]:
+        rows = self._with_sources(hypotheses, references, sources)
+        if any(len(row) > 1 for row in rows):
+            raise InputError(
+                "references: GEC-GLEU draws one of several at random, so it has no table of sums; "
+                "give one per segment"
+            )
+        return [list(row[0]) for row in rows], (1, 1)
+
+    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
+        return _value([count or 1 for count in row] if segment else row), {}
+
+    def _with_sources(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses | None,
+    ) -> list[list[tuple[int, ...]]]:
+        """For each segment and each of its references, both lengths and BLEU-like counts."""
+        rows = []
+        with_references = self._tokens(hypotheses, references)
+        with_sources = self._tokens(hypotheses, sources)
+        for (tokens, others), (_, (source, *more)) in zip(
+            with_references, with_sources, strict=True
+        ):
+            if more:
+                raise InputError("sources: expected one per segment, not several")
+            rows.append([_counts(tokens, other, source) for other in others])
+        return rows
+
+
+def _counts(hypothesis: list[Any], reference: list[Any], source: list[Any]) -> tuple[int, ...]:
+    row = [len(hypothesis), len(reference)]
+    for order in ORDERS:
+        found, wanted, given = (
+            Counter(zip(*(tokens[i:] for i in range(order)), strict=False))
+            for tokens in (hypothesis, reference, source)
+        )
+        kept = sum(
+            min(count, given[ngram]) for ngram, count in found.items() if ngram not in wanted
+        )
+        row.append(max(0, (found & wanted).total() - kept))
+        row.append(max(0, len(hypothesis) + 1 - order))
+    return tuple(row)
+
+
+def _mean(row: Sequence[Sequence[int]]) -> float:
+    values = [_value([count or 1 for count in counts]) for counts in row]
+    return sum(values) / len(values)
+
+
+def _value(counts: Sequence[int]) -> float:
+    """The score of counts: lengths, then matches and totals of each order."""
+    if not all(counts):
+        return 0.0
+    hypothesis_length, reference_length, *fractions = counts
+    pairs = zip(fractions[::2], fractions[1::2], strict=True)
+    mean = sum(log(matched / total) for matched, total in pairs) / len(ORDERS)
+    return exp(min(0, 1 - reference_length / hypothesis_length) + mean)

@@ -1,0 +1,103 @@
+"""Google's GLEU: the smaller of precision and recall over n-grams of all orders together.
+
+Yonghui Wu et al. (2016): Google's neural machine translation system, section 4.3. arXiv:1609.08144.
+Not to be confused with the GLEU of grammatical error correction (gec_gleu.py).
+"""
+
+from __future__ import annotations
+
+from truebleu.metrics import parameters as p
+from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.python_metric import PythonMetric
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from truebleu.text import inputs, tokenizers
+
+
+class GLEU(PythonMetric):
+    """Google's GLEU: the smaller of precision and recall over n-grams of all orders together.
+
+    Of several references the one with the best ratio counts. A corpus adds up matches and n-grams
+    of its segments; there is no brevity penalty. It is NLTK's `gleu_score` and Hugging Face's
+    `google_bleu`.
+
+    >>> metric = GLEU(tokenize="none")
+    >>> print(metric.sentence("the cat sat on the mat", ["the cat is on the mat", "a cat sat"]))
+    GLEU = 50.00
+    """
+
+    __slots__ = ()
+
+    NAME = "GLEU"
+    PREFIX = "gleu-"
+    PARAMETERS = (
+        p.Tokenizer(),
+        p.lowercase(),
+        p.WholeNumber("min_order", 1, "the shortest n-grams", key="least", short="mn", always=True),
+        p.WholeNumber("max_order", 4, "the longest n-grams", key="order", short="ord", always=True),
+    )
+
+    if TYPE_CHECKING:
+        tokenize: tokenizers.Tokenize
+        lowercase: bool | str
+        min_order: int
+        max_order: int
+
+    def __init__(
+        self,
+        tokenize: tokenizers.Tokenize = "13a",
+        *,
+        lowercase: bool | str = False,
+        min_order: int = 1,
+        max_order: int = 4,
+    ) -> None:
+        self._keep(locals())
+        if self.min_order > self.max_order:
+            raise ValueError(f"min_order={min_order} is above max_order={max_order}")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of this metric's statistics."""
+        return ("matches", "totals")
+
+    def _rows(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses | None,  # noqa: ARG002
+        workers: int,
+    ) -> tuple[list[list[int]], tuple[int, int]]:
+        least, most = self.min_order, self.max_order
+        numbers: list[int] = []
+        tokens: list[list[Any]] = []
+        against: list[list[Any]] = []
+        for hypothesis, others in self._tokens(hypotheses, references):
+            numbers.append(len(others))
+            tokens += [hypothesis] * len(others)
+            against += others
+        # Each reference alone: what matches in it is what BLEU counts with a single reference.
+        metric = BLEU("none", max_order=most)
+        table = iter(metric.statistics(tokens, against, workers=workers).tolist())
+        rows = []
+        for number in numbers:
+            best = [0, 0]
+            for _ in range(number):
+                row = next(table)
+                matched = sum(row[1 + least : 2 + most])
+                found = sum(row[1 + least + most :])
+                meant = sum(max(0, row[1] - order) for order in range(least - 1, most))
+                total = max(found, meant)
+                # Of equally good references the first counts; one that is empty as the hypothesis
+                # is does not.
+                if total and (not best[1] or matched / total > best[0] / best[1]):
+                    best = [matched, total]
+            rows.append(best)
+        return rows, (min(numbers), max(numbers))
+
+    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
+        matched, total = row
+        return (matched / total if total else 0.0), {"matches": matched, "totals": total}

@@ -1,0 +1,120 @@
+"""iBLEU, the score of paraphrases: near the references, and far from the source.
+
+Hong Sun and Ming Zhou (2012): Joint learning of a dual SMT system for paraphrase generation. ACL.
+The paper does not say which BLEU; the parameters here do. Not to be confused with Nitin Madnani's
+(2011) viewer of that name.
+"""
+
+from __future__ import annotations
+
+from truebleu._kernel import InputError
+from truebleu.metrics import parameters as p
+from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.python_metric import PythonMetric, PythonScore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from truebleu._kernel import Scores
+    from truebleu.text import inputs, tokenizers
+
+
+class IBLEU(PythonMetric):
+    """iBLEU: alpha · BLEU(h, references) - (1 - alpha) · BLEU(h, source). It needs the sources.
+
+    >>> print(IBLEU().score(["the cat sat here"], ["the cat sat here"], ["the cat sat down"]))
+    iBLEU = 68.11
+    """
+
+    __slots__ = ("_bleu",)
+
+    _bleu: BLEU
+
+    NAME = "iBLEU"
+    PREFIX = "ibleu-"
+    NEEDS_SOURCE = True
+    SCALE = 1.0
+    PARAMETERS = (
+        p.Tokenizer(),
+        p.lowercase(),
+        p.Number(
+            "alpha",
+            0.8,
+            "the weight of the references; 0.7 to 0.9 in the literature",
+            most=1,
+            short="al",
+            always=True,
+        ),
+        p.WholeNumber("max_order", 4, "the longest n-grams", key="order", short="ord"),
+    )
+
+    def __init__(
+        self,
+        tokenize: tokenizers.Tokenize = "13a",
+        *,
+        lowercase: bool | str = False,
+        alpha: float = 0.8,
+        max_order: int = 4,
+    ) -> None:
+        self._keep(locals())
+        self._bleu = BLEU(tokenize, lowercase=lowercase, max_order=max_order)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of this metric's statistics: BLEU's, against each of the two."""
+        return (*self._bleu.columns, *(f"source_{column}" for column in self._bleu.columns))
+
+    def score(  # type: ignore[override]
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses,
+        *,
+        workers: int = 1,
+    ) -> PythonScore:
+        """The score of a corpus. Arguments as for `BLEU.score`, and a source for each segment."""
+        statistics, _ = self.count(hypotheses, references, sources=sources, workers=workers)
+        return self.from_statistics(statistics)
+
+    def sentence(  # type: ignore[override]
+        self, hypothesis: str, references: str | Sequence[str | None], source: str
+    ) -> PythonScore:
+        """The score of one segment."""
+        return self._sentence_of(hypothesis, references, (source,))
+
+    def segments(  # type: ignore[override]
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses,
+        *,
+        workers: int = 1,
+    ) -> Scores:
+        """The score of each segment, 0-100."""
+        statistics, _ = self.count(hypotheses, references, sources=sources, workers=workers)
+        return self.segment_scores(statistics)
+
+    def _rows(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses | None,
+        workers: int,
+    ) -> tuple[list[list[int]], tuple[int, int]]:
+        rows, numbers = self._counted_by(self._bleu, hypotheses, references, workers)
+        copied, each = self._counted_by(self._bleu, hypotheses, sources, workers)
+        if each != (1, 1):
+            raise InputError("sources: expected one per segment, not several")
+        return [[*row, *more] for row, more in zip(rows, copied, strict=True)], numbers
+
+    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
+        half = len(self._bleu.columns)
+        good, copied = (
+            self._bleu.score_of(part, None, segment=segment).value
+            for part in (row[:half], row[half:])
+        )
+        alpha = self._values["alpha"]
+        value = alpha * good - (1 - alpha) * copied
+        return value, {"references": good, "sources": copied}

@@ -1,0 +1,112 @@
+"""A metric whose rows the kernel counts: BLEU, chrF and TER."""
+
+from __future__ import annotations
+
+from truebleu._kernel import Table
+from truebleu.metrics.table_metric import S, TableMetric, count_references
+from truebleu.text import inputs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from truebleu._kernel import Metric as Compiled
+    from truebleu._kernel import Scan, Scores, Summary
+    from truebleu.metrics.statistics import Statistics
+    from truebleu.metrics.table_metric import Pairs
+
+
+class KernelMetric(TableMetric[S]):
+    """A metric whose rows the kernel counts, and whose scores are an `S`.
+
+    A subclass makes `_kernel` last in its constructor, names the `columns`, and makes a score of a
+    row (`score_of`).
+    """
+
+    __slots__ = ("_kernel",)
+
+    OF_SACREBLEU = True
+
+    _kernel: Compiled
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether the kernel reads the text itself, so that other metrics can read along."""
+        return True
+
+    def _scan(
+        self, hypotheses: inputs.Hypotheses, references: inputs.References, workers: int
+    ) -> Scan:
+        return inputs.scan(self._kernel, hypotheses, references, workers=workers)
+
+    def _count(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        workers: int,
+        sources: inputs.Hypotheses | None,  # noqa: ARG002
+        progress: Callable[[int], None] | None,
+        *,
+        totals: bool,
+    ) -> tuple[Table, Summary]:
+        run = self._scan(hypotheses, references, workers)
+        return run.totals(progress) if totals else run.table()
+
+    def pieces(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        *,
+        workers: int = 1,
+        segments: int = 8192,
+        sources: inputs.Hypotheses | None = None,  # noqa: ARG002
+    ) -> Iterator[tuple[Statistics, Scores, Summary]]:
+        """`statistics` and `segments` of about so many segments at a time, and what was noticed.
+
+        Memory does not grow with the size of files.
+        """
+        run = self._scan(hypotheses, references, workers)
+        table, seen = run.table(segments)
+        # Nothing at all is an error; nothing more is the end.
+        TableMetric.check(self, seen, hypotheses)
+        while seen["segments"]:
+            self.check(seen, hypotheses)
+            yield (
+                self.table_of(table, count_references(seen["references"])),
+                self.segment_scores(table),
+                seen,
+            )
+            table, seen = run.table(segments)
+
+    def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> S:
+        """The score of one segment."""
+        try:
+            value, row, count = self._kernel.sentence(hypothesis, references)
+        except TypeError:
+            return self._sentence_of(hypothesis, references)
+        return self.score_of(row, count, segment=True, value=value)
+
+    def segments(
+        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
+    ) -> Scores:
+        """The score of each segment: n numbers, 0-100. Arguments as for `score`."""
+        scores, seen = self._kernel.segments(self._scan(hypotheses, references, workers))
+        self.check(seen, hypotheses)
+        return scores
+
+    def _value(self, row: Sequence[int], *, segment: bool) -> float:
+        """The score of one row."""
+        return self._scores(Table.from_rows([row], len(row)), segment=segment)[0]
+
+    def _scores(self, table: Table, *, segment: bool) -> Scores:
+        return self._kernel.scores(table, corpus=not segment)
+
+    def _pairs(
+        self, hypotheses: inputs.Hypotheses, references: inputs.Hypotheses | None, workers: int
+    ) -> Pairs:
+        return inputs.pairs(self._kernel, hypotheses, references, workers=workers)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if hasattr(self, "_kernel"):  # set last
+            raise AttributeError(f"metrics are frozen; make another with {name}={value!r}")
+        object.__setattr__(self, name, value)

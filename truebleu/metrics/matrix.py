@@ -1,0 +1,265 @@
+"""The scores of all pairs: each hypothesis against each reference, or each text and a later one."""
+
+from __future__ import annotations
+
+from math import inf, isqrt
+from operator import index as integer
+from typing import overload
+
+from truebleu._kernel import InputError, PairScores, Scores
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, SupportsIndex
+
+
+class Matrix(PairScores):
+    """The score of each hypothesis against each reference: n × m numbers.
+
+    A metric's `matrix` makes it. It is read-only; `numpy.asarray(matrix)` shares its memory, and
+    Arrow libraries read it as n lists of m numbers.
+
+    >>> from truebleu import BLEU
+    >>> matrix = BLEU("none").matrix(["a b", "c"], ["a b", "a c", "c"])
+    >>> matrix.shape
+    (2, 3)
+    >>> matrix[0], matrix[1, 2]
+    (Scores(3 segments: [100.00, 50.00, 0.00]), 100.00...)
+    >>> matrix[:, 1], matrix[:, 1:]
+    (Scores(2 segments: [50.00, 36.79]), Matrix(2 x 2, float64))
+    >>> [round(max(row)) for row in matrix]
+    [100, 100]
+    """
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> str:
+        """The type of the numbers: "float64" or "float32"."""
+        return "float32" if self.single else "float64"
+
+    @overload
+    def __getitem__(self, index: int | tuple[int, slice] | tuple[slice, int]) -> Scores: ...
+
+    @overload
+    def __getitem__(self, index: tuple[int, int]) -> float: ...
+
+    @overload
+    def __getitem__(self, index: slice | tuple[slice, slice]) -> Matrix: ...
+
+    def __getitem__(
+        self, index: int | slice | tuple[int | slice, int | slice]
+    ) -> Scores | float | Matrix:
+        """`[i]`: the scores of hypothesis i; `[i, j]`: that against reference j.
+
+        A slice in place of a number takes several, as a `Matrix` if it is hypotheses and references
+        of both: `[i:k]`, `[:, j]`, `[i:k, j:l]`. The numbers are copied; those of a part of
+        `numpy.asarray(matrix)` are not.
+        """
+        height, width = self.shape
+        if not isinstance(index, tuple):
+            index = (index, slice(None))
+        if len(index) != 2:
+            raise IndexError(f"{len(index)} numbers; [i] is a row and [i, j] a score")
+        row, column = index
+        if not isinstance(row, slice):
+            i = _place("hypothesis", row, height)
+            if isinstance(column, slice):
+                return self.row(i)[column]
+            return self.at(i * width + _place("reference", column, width))
+        some = range(height)[row]
+        if not isinstance(column, slice):
+            j = _place("reference", column, width)
+            return Scores([self.at(i * width + j) for i in some])
+        rows = [self.row(i)[column] for i in some]
+        return Matrix(PairScores.from_rows(rows, len(range(width)[column]), self.single))
+
+    def __iter__(self) -> Iterator[Scores]:
+        """The rows."""
+        return map(self.row, range(len(self)))
+
+    def tolist(self) -> list[list[float]]:
+        """The rows as lists."""
+        return [row.tolist() for row in self]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Matrix):
+            return self.same(other)
+        return isinstance(other, list | tuple) and self.tolist() == [list(row) for row in other]
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        height, width = self.shape
+        return f"Matrix({height} x {width}, {self.dtype})"
+
+    def __str__(self) -> str:
+        """The shape, and the scores of the first texts, as far as they fit on a page."""
+        rows, columns = (range(min(count, 10)) for count in self.shape)
+        numbers = [[f"{self[i, j]:6.2f}" for j in columns] for i in rows]
+        more = " …" if self.shape[1] > len(columns) else ""
+        lines = [f"[{' '.join(row)}{more}]" for row in numbers]
+        return "\n".join([repr(self), *lines, *(["…"] if len(self) > len(rows) else [])])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_bytes, (Matrix, self.to_bytes(), self.shape[1], self.single)
+
+
+class Triangle(PairScores):
+    """The score of each text against each later one: n(n-1)/2 numbers in one row.
+
+    A metric's `matrix(texts, triangle=True)` makes it. The order is that of
+    `itertools.combinations(texts, 2)`: (0, 1), (0, 2), ..., (1, 2), ... `numpy.asarray` shares its
+    memory.
+
+    >>> from truebleu import BLEU
+    >>> triangle = BLEU("none").matrix(["a b", "a c", "d"], triangle=True)
+    >>> round(triangle[0, 1]), triangle.tolist()
+    (50, [49.99..., 0.0, 0.0])
+    """
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> str:
+        """The type of the numbers: "float64" or "float32"."""
+        return "float32" if self.single else "float64"
+
+    @property
+    def texts(self) -> int:
+        """How many texts there are."""
+        return (1 + isqrt(1 + 8 * len(self))) // 2
+
+    @overload
+    def __getitem__(self, index: int | tuple[int, int]) -> float: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Scores: ...
+
+    def __getitem__(self, index: int | slice | tuple[int, int]) -> float | Scores:
+        """`[i, j]`: the score of text i against text j, where i < j; `[k]`: the k-th number."""
+        if isinstance(index, slice):
+            return Scores([self.at(k) for k in range(len(self))[index]])
+        if not isinstance(index, tuple):
+            return self.at(_place("pair", index, len(self)))
+        if len(index) != 2:
+            raise IndexError(f"{len(index)} numbers; [i, j] is the score of a pair")
+        count = self.texts
+        i, j = (_place("text", place, count) for place in index)
+        if i >= j:
+            raise IndexError(
+                f"pair {i}, {j}: only those of a text and a later one are here; matrix() without "
+                "triangle has all of them"
+            )
+        return self.at(i * (2 * count - i - 1) // 2 + j - i - 1)
+
+    def __iter__(self) -> Iterator[float]:
+        return map(self.at, range(len(self)))
+
+    def tolist(self) -> list[float]:
+        """All scores, one after the other."""
+        return self.all()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Triangle):
+            return self.same(other)
+        return isinstance(other, list | tuple) and self.tolist() == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Triangle({self.texts} texts, {len(self)} pairs, {self.dtype})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_bytes, (Triangle, self.to_bytes(), None, self.single)
+
+
+class PairsInPython:
+    """All pairs by a formula that is Python's: slower, and the same verbs as `_kernel.Pairs`.
+
+    segments: gives the scores of texts against as many references.
+    """
+
+    def __init__(
+        self,
+        segments: Callable[[Sequence[Any], Sequence[Any]], Scores],
+        hypotheses: Sequence[Any],
+        references: Sequence[Any],
+    ) -> None:
+        self._segments = segments
+        self._hypotheses = hypotheses
+        self._references = references
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many hypotheses and references there are."""
+        return len(self._hypotheses), len(self._references)
+
+    def _row(self, i: int, first: int = 0) -> Scores:
+        """The scores of a hypothesis against the references from one on."""
+        others = self._references[first:]
+        return self._segments([self._hypotheses[i]] * len(others), others) if others else Scores([])
+
+    def matrix(self, single: bool, triangle: bool) -> PairScores:
+        """All scores."""
+        height, width = self.shape
+        rows = [self._row(i, i + 1 if triangle else 0) for i in range(height)]
+        return PairScores.from_rows(rows, None if triangle else width, single)
+
+    def top_k(self, k: int, lowest: bool) -> list[list[tuple[int, float]]]:
+        """For each hypothesis the best references and their scores."""
+        sign = 1 if lowest else -1
+        rows = (enumerate(self._row(i)) for i in range(self.shape[0]))
+        return [sorted(row, key=lambda pair: (sign * pair[1], pair[0]))[:k] for row in rows]
+
+    def expected(self, weights: Sequence[float] | None, whole: float, _: bool) -> Scores:
+        """For each hypothesis the mean of its scores, or the weighted one."""
+        rows = map(self._row, range(self.shape[0]))
+        if weights is None:
+            return Scores([sum(row) / whole for row in rows])
+        return Scores(
+            [sum(w * s for w, s in zip(weights, row, strict=True)) / whole for row in rows]
+        )
+
+
+def is_single(dtype: object) -> bool:
+    """Whether numbers are meant in single precision."""
+    name = getattr(dtype, "__name__", None) or str(dtype)
+    if name not in ("float64", "float32"):
+        raise ValueError(f"dtype={dtype!r}: expected 'float64' or 'float32'")
+    return name == "float32"
+
+
+def checked_weights(weights: Sequence[float], count: int, where: str = "") -> list[float]:
+    """A weight per reference, as floats: none negative, and not all 0."""
+    try:
+        numbers = list(map(float, weights))
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"weights{where}: expected a list of numbers, one per reference, not {weights!r:.80}"
+        ) from None
+    if len(numbers) != count:
+        raise InputError(
+            f"weights{where}: {len(numbers)} for {count} references; give one for each"
+        )
+    for place, number in enumerate(numbers, 1):
+        if not 0 <= number < inf:
+            raise InputError(
+                f"weights{where}: number {place} is {number}; they are finite and not negative"
+            )
+    if not 0 < sum(numbers) < inf:
+        raise InputError(f"weights{where}: their sum must be positive, and finite")
+    return numbers
+
+
+def _place(what: str, index: SupportsIndex, count: int) -> int:
+    """An index from 0, or from the end if it is negative."""
+    at = integer(index)
+    if not -count <= at < count:
+        raise IndexError(f"{what} {at} of {count}; they are counted from 0")
+    return at % count
+
+
+def _from_bytes(kind: type[PairScores], data: bytes, width: int | None, single: bool) -> PairScores:
+    return kind(PairScores.from_bytes(data, width, single))

@@ -1,0 +1,467 @@
+"""NLTK's BLEU in every version, with the smoothing methods that are no parameter of `BLEU`.
+
+Boxing Chen and Colin Cherry (2014): A systematic comparison of smoothing techniques for
+sentence-level BLEU. WMT. As NLTK's `translate.bleu_score` has them, mistakes included.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from fractions import Fraction
+from math import exp, fsum, log
+
+from truebleu._kernel import InputError
+from truebleu.metrics import parameters as p
+from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.python_metric import PythonMetric, PythonScore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from truebleu._kernel import Scores, Table
+    from truebleu.metrics.statistics import Statistics
+    from truebleu.text import inputs, tokenizers
+
+    Number = Fraction | float
+
+# Where a method changed. The first release whose behaviour is known here is 3.2.5.
+OLDEST = (3, 2, 5)
+
+
+class Weights(p.Parameter):
+    """A weight per order, or several such sequences. Signatures put ; between these."""
+
+    metavar = "X"
+
+    def checked(self, value: Any) -> tuple[Any, ...]:
+        """The sequence, or the sequences, as tuples."""
+        given = tuple(value)
+        if not given:
+            raise ValueError("weights: expected at least one")
+        several = hasattr(given[0], "__len__")
+        many = [tuple(map(float, one)) for one in (given if several else [given])]
+        if not all(many) or max(map(len, many)) > 16:
+            raise ValueError(f"weights={given!r:.80}: expected 1 to 16 in each sequence")
+        return tuple(many) if several else many[0]
+
+    def written(self, value: Any) -> str:
+        """The weights between commas."""
+        many = value if isinstance(value[0], tuple) else (value,)
+        return ";".join(",".join(map(repr, one)) for one in many)
+
+    def read(self, text: str) -> Any:
+        """The weights that were written so."""
+        many = [tuple(map(float, one.split(","))) for one in text.split(";")]
+        return many[0] if len(many) == 1 else many
+
+
+class Release(p.Parameter):
+    """A release of NLTK."""
+
+    def checked(self, value: Any) -> str:
+        """The release as it was given."""
+        if not all(part.isdecimal() for part in str(value).split(".")):
+            raise ValueError(f"version={value!r}: expected a release of NLTK, such as '3.10.4'")
+        if _release(value) < OLDEST:
+            raise ValueError(f"version={value!r}: known from 3.2.5 on")
+        return str(value)
+
+    def read(self, text: str) -> str:
+        """The release."""
+        return text
+
+
+class NLTKBLEU(PythonMetric):
+    """NLTK's sentence_bleu and corpus_bleu.
+
+    NLTK takes tokens, so white space separates by default. (It takes a str for a list of
+    characters. That is `tokenize=list`.) Method 0 is no smoothing, which is not 0 in NLTK but the
+    smallest positive number for a precision of 0.
+
+    >>> metric = NLTKBLEU(method=4)
+    >>> print(metric.sentence("the cat sat on the mat", ["the cat is on the mat"]))
+    NLTK-BLEU = 29.39
+    """
+
+    __slots__ = ()
+
+    NAME = "NLTK-BLEU"
+    PREFIX = "nltk-"
+    PARAMETERS = (
+        p.Tokenizer("none"),
+        p.lowercase(),
+        p.WholeNumber(
+            "method",
+            0,
+            "NLTK's SmoothingFunction().method0 to method7, as a number",
+            least=0,
+            most=7,
+            short="m",
+            always=True,
+        ),
+        Weights(
+            "weights",
+            (0.25, 0.25, 0.25, 0.25),
+            "one per order, or several such sequences, which give several scores at once "
+            "(score.values; score.value is the first)",
+            short="wt",
+            always=True,
+        ),
+        p.Flag(
+            "auto_reweigh",
+            "with fewer than 4 tokens in all and the default weights, 1/tokens for as many orders",
+            key="reweigh",
+            short="rw",
+            always=True,
+        ),
+        p.Number("epsilon", 0.1, "of method 1", key="eps", short="ep", always=True),
+        p.Number("alpha", 5.0, "of method 6", short="al", always=True),
+        p.Number("k", 5.0, "of method 4", always=True),
+        Release(
+            "version",
+            "3.10.4",
+            "the release of NLTK: methods 2 and 4 changed at 3.6, 4 at 3.5, 0 and the length that "
+            "4 uses for a corpus at 3.3 and 3.4; since 3.6.6 a precision that smoothing left at 0 "
+            "counts as 1",
+            key="nltk",
+            short="nv",
+            always=True,
+        ),
+        p.Choice(
+            "context",
+            "corpus",
+            "what methods 5 to 7 take 5-grams and the number of n-grams from",
+            {
+                "corpus": "all segments",
+                "last-segment": "as NLTK's corpus_bleu, the segment that happens to be the last, "
+                "so that the score changes with the order of segments and can be far above 1",
+            },
+            short="cx",
+            always=True,
+        ),
+        p.Choice(
+            "aggregate",
+            "corpus",
+            "the score of a corpus",
+            {"corpus": "corpus_bleu", "segments": "the mean of sentence_bleu"},
+            key="agg",
+            short="ag",
+            always=True,
+        ),
+    )
+
+    if TYPE_CHECKING:
+        method: int
+        version: str
+        context: str
+        aggregate: str
+
+    def __init__(
+        self,
+        tokenize: tokenizers.Tokenize = "none",
+        *,
+        lowercase: bool | str = False,
+        method: int = 0,
+        weights: Sequence[float] | Sequence[Sequence[float]] = (0.25, 0.25, 0.25, 0.25),
+        auto_reweigh: bool = False,
+        epsilon: float = 0.1,
+        alpha: float = 5.0,
+        k: float = 5.0,
+        version: str = "3.10.4",
+        context: str = "corpus",
+        aggregate: str = "corpus",
+    ) -> None:
+        self._keep(locals())
+        if _release(self.version) < (3, 6, 6) and len(self.weights) > 1:
+            raise ValueError(f"NLTK {version} takes one sequence of weights; since 3.6.6 several")
+
+    @property
+    def weights(self) -> tuple[tuple[float, ...], ...]:
+        """The sequences of weights, one for each score."""
+        given = self._values["weights"]
+        return given if isinstance(given[0], tuple) else (given,)
+
+    @property
+    def max_order(self) -> int:
+        """The length of the longest n-grams that weights are for."""
+        return max(map(len, self.weights))
+
+    @property
+    def _counted(self) -> int:
+        """The length of the longest n-grams that are counted: methods 5 and 7 look at 5-grams."""
+        return max(self.max_order, 5)
+
+    @property
+    def bound(self) -> float | None:
+        """The score of a perfect match; methods 5 to 7, which interpolate, can be above 1."""
+        return None if self.method >= 5 else self.BOUND
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of this metric's statistics.
+
+        Those of a BLEU that counts one n-gram of each order at least, and the true numbers.
+        """
+        ngrams = (f"ngrams_{order}" for order in range(1, self._counted + 1))
+        return (*BLEU(max_order=self._counted).columns, *ngrams)
+
+    @property
+    def _sums(self) -> bool:
+        return self.aggregate == "corpus" and self.order_matters is None
+
+    @property
+    def order_matters(self) -> str | None:
+        """Why the order of segments changes the score, so that none can be resampled; or None."""
+        if self.aggregate != "corpus":
+            return None
+        if self.context == "last-segment" and self.method >= 5:
+            return f"method {self.method} of NLTK's corpus_bleu mixes in the last segment"
+        if self.method in (4, 7) and _release(self.version) < (3, 4):
+            return f"method {self.method} of NLTK {self.version} takes the last segment's length"
+        return None
+
+    @property
+    def not_additive(self) -> str | None:
+        """Why sums of parts are no sums of the whole; None if they are."""
+        mean = f"{self!r} is a mean of segments' scores, which do not add up exactly"
+        return self.order_matters or (mean if self.aggregate == "segments" else None)
+
+    def _rows(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses | None,  # noqa: ARG002
+        workers: int,
+    ) -> tuple[list[list[int]], tuple[int, int]]:
+        metric = BLEU(
+            self._values["tokenize"],
+            lowercase=self._values["lowercase"],
+            max_order=self._counted,
+            missing_order="at-least-one",
+        )
+        rows, numbers = self._counted_by(metric, hypotheses, references, workers)
+        orders = range(self._counted)
+        return [[*row, *(max(0, row[0] - n) for n in orders)] for row in rows], numbers
+
+    def from_statistics(
+        self, totals: Statistics | Sequence[int], *, references: int | str | None = None
+    ) -> NLTKScore:
+        """corpus_bleu of statistics, or the mean of sentence_bleu over a table's rows."""
+        if not hasattr(totals, "fingerprint"):
+            row = self._checked_row(totals)
+            return NLTKScore(self, row, references, self._values_of(row))
+        self._check_statistics(totals)
+        rows = totals.tolist()
+        references = totals.references if references is None else references
+        summed = totals.total().tolist()[0]
+        if self.aggregate == "segments":
+            each = [self._guarded(number, row) for number, row in enumerate(rows, 1)]
+            values = [sum(column) / len(rows) for column in zip(*each, strict=True)]
+            return NLTKScore(self, summed, references, values, segment=True)
+        if self.order_matters and self.context == "last-segment":
+            warnings.warn(f"{self.order_matters}; context='corpus' does not", stacklevel=3)
+        return NLTKScore(self, summed, references, self._values_of(summed, rows[-1]))
+
+    def _guarded(self, number: int, row: Sequence[int]) -> list[float]:
+        try:
+            return self._values_of(row)
+        except InputError as error:
+            raise InputError(f"segment {number}: {error}") from None
+
+    def score_of(
+        self,
+        row: Sequence[int],
+        references: int | str | None,
+        *,
+        segment: bool = False,
+        value: float | None = None,  # noqa: ARG002
+    ) -> NLTKScore:
+        """The score of a row of statistics."""
+        return NLTKScore(self, row, references, self._values_of(row), segment=segment)
+
+    def _scores(self, table: Table, *, segment: bool) -> Scores:
+        return super()._scores(table, segment=segment or self.aggregate == "segments")
+
+    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
+        values = self._values_of(row)
+        return values[0], self._details(row, values)
+
+    def _details(self, row: Sequence[int], values: Sequence[float]) -> dict[str, Any]:
+        order, counted = self.max_order, self._counted
+        return {
+            "hypothesis_length": row[0],
+            "reference_length": row[1],
+            "matches": list(row[2 : 2 + order]),
+            "totals": list(row[2 + counted : 2 + counted + order]),
+            "values": list(values),
+        }
+
+    def _values_of(self, row: Sequence[int], last: Sequence[int] | None = None) -> list[float]:
+        """For each sequence of weights, the score of a row: of a segment, or a corpus.
+
+        last: the last segment of a corpus, which some methods of NLTK mix in.
+        """
+        last = row if last is None else last
+        released, counted = _release(self.version), self._counted
+        # The row that method 5 takes 5-grams from, and method 6 the number of n-grams.
+        context = last if self.context == "last-segment" else row
+        length, reference_length = row[0], row[1]
+        matches, totals = row[2 : 2 + counted], row[2 + counted : 2 + 2 * counted]
+        if not matches[0]:
+            return [0.0] * len(self.weights)
+        weights = self.weights
+        orders = self.max_order
+        if self._values["auto_reweigh"]:
+            weights = tuple(_reweighed(one, length) for one in weights)
+            if released < (3, 6, 6):  # which cut the precisions before smoothing
+                orders = len(weights[0])
+        smoothed = self._smoothed(
+            list(zip(matches[:orders], totals[:orders], strict=True)),
+            Fraction(context[6], context[6 + counted]),
+            context[2 + 2 * counted :],
+            length if released >= (3, 4) else last[0],
+        )
+        brevity = 1.0 if length > reference_length else exp(1 - reference_length / length)
+        values = []
+        for one in weights:
+            pairs = list(zip(one, smoothed, strict=False))
+            if released < (3, 6, 6) and not all(p > 0 for _, p in pairs):
+                raise InputError(
+                    f"NLTK {self.version} takes the logarithm of 0 here and stops; since 3.6.6 it "
+                    "goes on"
+                )
+            values.append(brevity * exp(fsum(weight * log(p) for weight, p in pairs if p > 0)))
+        return values
+
+    def _smoothed(
+        self,
+        fractions: list[tuple[int, int]],
+        fifth: Fraction,
+        ngrams: Sequence[int],
+        length: int,
+    ) -> Sequence[Number]:
+        """The precisions after smoothing; exact where NLTK keeps them exact."""
+        method = self.method
+        if method <= 2:
+            return self._simple(fractions)
+        if method == 3:
+            return _halved(fractions)
+        if method == 4:
+            return self._by_length(fractions, length)
+        if method == 5:
+            return _neighbours([Fraction(*pair) for pair in fractions], fifth)
+        if method == 6:
+            return self._interpolated(fractions, ngrams)
+        return _neighbours(self._by_length(fractions, length), fifth)
+
+    def _simple(self, fractions: list[tuple[int, int]]) -> list[Number]:
+        method, released = self.method, _release(self.version)
+        if method == 0:
+            if released < (3, 3):
+                # Orders from the first without a match on were left out, with their weights.
+                matched = next((i for i, (m, _) in enumerate(fractions) if not m), len(fractions))
+                fractions = fractions[:matched]
+            return [m / t if m else sys.float_info.min for m, t in fractions]
+        if method == 1:
+            return [(m or self._values["epsilon"]) / t for m, t in fractions]
+        from_order = 1 if released >= (3, 6) else 0
+        return [
+            (m + (i >= from_order)) / (t + (i >= from_order)) for i, (m, t) in enumerate(fractions)
+        ]
+
+    def _by_length(self, fractions: list[tuple[int, int]], length: int) -> list[Number]:
+        """Method 4: matches that shrink with the logarithm of the length, if there are none."""
+        released, k = _release(self.version), self._values["k"]
+        precisions: list[Number] = []
+        zeros = 0
+        for i, (match, total) in enumerate(fractions):
+            if match or length <= (1 if released >= (3, 6) else 0):
+                precisions.append(Fraction(match, total))
+                continue
+            if length <= 1:
+                raise InputError(
+                    f"NLTK {self.version} divides by ln(1) for a hypothesis of one token"
+                )
+            if released >= (3, 6):
+                zeros += 1
+                precisions.append(1 / (2**zeros * k / log(length)) / total)
+            elif released >= (3, 5):
+                precisions.append((i + k / log(length)) / total)
+            else:
+                precisions.append(1 / (i + k / log(length)))
+        return precisions
+
+    def _interpolated(
+        self, fractions: list[tuple[int, int]], ngrams: Sequence[int]
+    ) -> list[Number]:
+        """Method 6: with a prior from the two orders below (Gao and He 2013)."""
+        precisions: list[Number] = [Fraction(*pair) for pair in fractions]
+        if len(precisions) < 3 or not precisions[2]:
+            raise InputError(
+                "method 6 needs a match of 3-grams; NLTK stops with an AssertionError about bigrams"
+            )
+        alpha = self._values["alpha"]
+        alpha = int(alpha) if alpha == int(alpha) else alpha
+        for i in range(2, len(precisions)):
+            below, further = precisions[i - 1], precisions[i - 2]
+            prior = below**2 / further if further else 0
+            precisions[i] = (fractions[i][0] + alpha * prior) / (ngrams[i] + alpha)
+        return precisions
+
+
+def _halved(fractions: list[tuple[int, int]]) -> list[float]:
+    """Method 3: 1/2, 1/4, ... of a match, as mteval-v13a."""
+    precisions, zeros = [], 0
+    for match, total in fractions:
+        zeros += not match
+        precisions.append(match / total if match else 1 / (2**zeros * total))
+    return precisions
+
+
+def _neighbours(precisions: list[Number], fifth: Fraction) -> list[Number]:
+    """Method 5: the mean of the orders before (smoothed), at and behind each one."""
+    before: Number = precisions[0] + 1
+    means: list[Number] = []
+    for precision, behind in zip(precisions, [*precisions[1:], fifth], strict=True):
+        before = (before + precision + behind) / 3
+        means.append(before)
+    return means
+
+
+def _reweighed(weights: tuple[float, ...], length: int) -> tuple[float, ...]:
+    """NLTK's auto_reweigh, which is for the default weights alone."""
+    if length < 4 and weights == (0.25, 0.25, 0.25, 0.25):
+        return (1 / length,) * length
+    return weights
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """A release as numbers that compare: (3, 6, 5)."""
+    return tuple(map(int, version.split(".")))
+
+
+class NLTKScore(PythonScore):
+    """NLTK's score, or its scores for several sequences of weights."""
+
+    __slots__ = ("_all",)
+
+    def __init__(
+        self,
+        metric: NLTKBLEU,
+        row: Sequence[int],
+        references: int | str | None,
+        values: Sequence[float],
+        *,
+        segment: bool = False,
+    ) -> None:
+        details = metric._details(row, values)  # noqa: SLF001
+        super().__init__(metric, row, references, values[0], details, segment=segment)
+        self._all = tuple(values)
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """For each sequence of weights the score as NLTK gives it, 0-1."""
+        return self._all

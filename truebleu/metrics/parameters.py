@@ -1,0 +1,408 @@
+"""What a parameter of a metric is, said once: its name, default and range, its field in signatures,
+its option on the command line, and a sentence of help.
+
+A metric lists its parameters (`PARAMETERS`). The checks of its constructor, its properties, its
+signature both ways, its options, its documentation and the labels of views are made of that list.
+"""  # noqa: D205
+
+from __future__ import annotations
+
+from math import inf
+
+from truebleu.text import checks, tokenizers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+
+class Parameter:
+    """One parameter. Subclasses say which values it takes, and how these are written.
+
+    name, default: as in the constructor. `checked` gives the value that is kept.
+    key, short: the field in signatures, and its short form; the field is left out for the default
+        unless `always`.
+    flags: short options beside `--name`, which has the metric's prefix; `shared` options have no
+        prefix and set the parameter of each metric that has it.
+    hints: what other programs call the parameter, for messages.
+    word, labels: words for the parameter and for values, where settings are compared.
+    """
+
+    metavar: str | None = "NAME"
+    # Whether its value is several.
+    several = False
+
+    def __init__(
+        self,
+        name: str,
+        default: Any,
+        help: str,  # noqa: A002
+        *,
+        key: str | None = None,
+        short: str | None = None,
+        always: bool = False,
+        flags: Sequence[str] = (),
+        shared: bool = False,
+        common: bool = False,
+        hints: Sequence[str] = (),
+        word: str | None = None,
+        labels: Mapping[Any, str] | None = None,
+    ) -> None:
+        self.name = name
+        self.default = default
+        self.help = help
+        self.key = key or name
+        self.short = short or self.key
+        self.always = always
+        self.flags = tuple(flags)
+        self.shared = shared
+        self.common = common
+        self.hints = tuple(hints)
+        self.word = word or name.replace("_", " ")
+        self.labels = labels or {}
+
+    def checked(self, value: Any) -> Any:
+        """The value as it is kept; ValueError or TypeError for what is none."""
+        raise NotImplementedError
+
+    def written(self, value: Any) -> str:
+        """The value as it stands in a signature."""
+        return str(value)
+
+    def read(self, text: str) -> Any:
+        """The value that a signature has written so."""
+        raise NotImplementedError
+
+    def typed(self, text: str) -> Any:
+        """The value that a person types so, on a command line."""
+        return self.checked(self.read(text))
+
+    @property
+    def choices(self) -> list[str]:
+        """The words that it takes; empty if it is not one of a few words."""
+        return []
+
+    def option(self, prefix: str) -> str:
+        """The long option."""
+        return f"--{'' if self.shared else prefix}{self.name.replace('_', '-')}"
+
+    def label(self, value: Any) -> str:
+        """A value in a word or two, where settings are compared; empty for what goes unsaid.
+
+        >>> WholeNumber("max_order", 4, "", word="order").label(2)
+        'order 2'
+        """
+        if value in self.labels:
+            return self.labels[value]
+        return f"{self.word} {self.written(value)}"
+
+    def plain(self, value: Any) -> Any:
+        """The value in the types of JSON."""
+        return list(value) if isinstance(value, tuple) else value
+
+    @property
+    def documented(self) -> str:
+        """The sentence of help, with what there is to choose from in Python."""
+        return self.help
+
+    @property
+    def typed_help(self) -> str:
+        """The same, with what there is to type."""
+        return self.documented
+
+
+class Flag(Parameter):
+    """Yes or no. `words` stand for no and yes in signatures."""
+
+    metavar = None
+
+    def __init__(
+        self,
+        name: str,
+        help: str,  # noqa: A002
+        *,
+        words: tuple[str, str] = ("no", "yes"),
+        **more: Any,
+    ) -> None:
+        super().__init__(name, False, help, **more)
+        self.words = words
+
+    def checked(self, value: Any) -> bool:
+        if isinstance(value, str):
+            raise ValueError(f"{self.name}={value!r}: expected True or False")
+        return bool(value)
+
+    def written(self, value: Any) -> str:
+        return self.words[bool(value)]
+
+    def typed(self, text: str) -> bool:
+        if text.lower() not in ("yes", "no", "true", "false"):
+            raise ValueError(f"'{text}' is neither yes nor no")
+        return text.lower() in ("yes", "true")
+
+    def read(self, text: str) -> bool:
+        if text not in self.words:
+            raise ValueError(f"'{text}' is neither {' nor '.join(self.words)}")
+        return text == self.words[1]
+
+    def label(self, value: Any) -> str:
+        return self.labels.get(value, self.word if value else "")
+
+
+class Choice(Parameter):
+    """One of a few values, each with what it means.
+
+    words: what signatures call values that are no words.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        default: Any,
+        help: str,  # noqa: A002
+        meanings: Mapping[Any, str],
+        *,
+        words: Mapping[Any, str] | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(name, default, help, **more)
+        self.meanings = dict(meanings)
+        self.words = dict(words or {})
+
+    def checked(self, value: Any) -> Any:
+        known = list(self.meanings)
+        if value in known:
+            return known[known.index(value)]  # 1 is True
+        words = [word for word in known if isinstance(word, str)]
+        raise ValueError(f"unknown {self.name} {value!r}{checks.nearest(str(value), words)}")
+
+    def written(self, value: Any) -> str:
+        return self.words.get(value, str(value))
+
+    def read(self, text: str) -> Any:
+        meant = {self.written(value): value for value in self.meanings}
+        if text not in meant:
+            raise ValueError(f"'{text}' is none of {', '.join(meant)}")
+        return meant[text]
+
+    def typed(self, text: str) -> Any:
+        meant = {str(value).lower(): value for value in self.meanings}
+        meant |= {
+            word: value for word, value in (("yes", True), ("no", False)) if value in self.meanings
+        }
+        if text.lower() not in meant:
+            raise ValueError(f"unknown '{text}'{checks.nearest(text, meant)}")
+        return meant[text.lower()]
+
+    @property
+    def choices(self) -> list[str]:
+        return [value for value in self.meanings if isinstance(value, str)]
+
+    @property
+    def documented(self) -> str:
+        told = [
+            f"{value!r} ({meaning})" if meaning else repr(value)
+            for value, meaning in self.meanings.items()
+        ]
+        return f"{self.help}: {', '.join(told)}"
+
+    @property
+    def typed_help(self) -> str:
+        words = {True: "yes", False: "no"}
+        told = [
+            words.get(value, str(value)) + (f" ({meaning})" if meaning else "")
+            for value, meaning in self.meanings.items()
+            if value is not None
+        ]
+        return f"{self.help}: {', '.join(told)}"
+
+
+class Number(Parameter):
+    """A number between two limits; with `integers`, one that was written without a point stays."""
+
+    metavar = "X"
+
+    def __init__(
+        self,
+        name: str,
+        default: float | None,
+        help: str,  # noqa: A002
+        *,
+        least: float = 0,
+        most: float = inf,
+        integers: bool = False,
+        **more: Any,
+    ) -> None:
+        super().__init__(name, default, help, **more)
+        self.least, self.most, self.integers = least, most, integers
+
+    def checked(self, value: Any) -> float | None:
+        if value is None and self.default is None:
+            return None
+        number = checks.number(self.name, value, self.least, self.most)
+        return value if self.integers and type(value) is int else number
+
+    def written(self, value: Any) -> str:
+        return repr(value)
+
+    def read(self, text: str) -> float:
+        if self.integers and text.isdecimal() and len(text) < 16:
+            return int(text)
+        try:
+            return float(text)
+        except ValueError:
+            raise ValueError(f"expected a number, not '{text:.40}'") from None
+
+
+class WholeNumber(Parameter):
+    """A whole number between two limits."""
+
+    metavar = "N"
+
+    def __init__(
+        self,
+        name: str,
+        default: int | None,
+        help: str,  # noqa: A002
+        *,
+        least: int = 1,
+        most: int = 16,
+        **more: Any,
+    ) -> None:
+        super().__init__(name, default, help, **more)
+        self.least, self.most = least, most
+
+    def checked(self, value: Any) -> int | None:
+        if value is None and self.default is None:
+            return None
+        return checks.whole(self.name, value, self.least, self.most)
+
+    def read(self, text: str) -> int:
+        if not text.isdecimal() or len(text) > 15:
+            span = checks.span(self.least, self.most)
+            raise ValueError(f"expected a whole number {span}, not '{text:.40}'")
+        return int(text)
+
+    @property
+    def documented(self) -> str:
+        return f"{self.help}, {self.least} to {self.most}"
+
+
+class Numbers(Parameter):
+    """Numbers, or None. Signatures separate them by commas."""
+
+    metavar = "X"
+    several = True
+
+    def checked(self, value: Any) -> tuple[float, ...] | None:
+        if value is None:
+            return None
+        if isinstance(value, str) or not hasattr(value, "__iter__"):
+            raise TypeError(f"{self.name}={value!r:.40}: expected a sequence of numbers")
+        return tuple(checks.number(self.name, one) for one in value)
+
+    def written(self, value: Any) -> str:
+        return ",".join(map(repr, value))
+
+    def read(self, text: str) -> list[float]:
+        try:
+            return [float(part) for part in text.split(",")]
+        except ValueError:
+            raise ValueError(
+                f"expected numbers with commas between them, not '{text:.40}'"
+            ) from None
+
+    def label(self, value: Any) -> str:
+        return f"{self.name} {','.join(f'{one:g}' for one in value)}"
+
+
+class Words(Parameter):
+    """Several words, or None, in no order."""
+
+    several = True
+
+    def checked(self, value: Any) -> tuple[str, ...] | None:
+        if isinstance(value, str):
+            raise TypeError(f"{self.name}: expected several words, not one str")
+        return None if value is None else tuple(sorted(set(value)))
+
+    def written(self, value: Iterable[str]) -> str:
+        return ",".join(value)
+
+    def read(self, text: str) -> list[str]:
+        return text.split(",")
+
+
+class Tokenizer(Parameter):
+    """A tokenizer by name, or a callable."""
+
+    def __init__(self, default: str = "13a", **more: Any) -> None:
+        super().__init__(
+            "tokenize",
+            default,
+            "the tokenizer: a name, or a callable from str to a list of str",
+            key="tok",
+            always=True,
+            flags=("-tok",),
+            shared=True,
+            common=True,
+            **more,
+        )
+
+    def checked(self, value: Any) -> Any:
+        return tokenizers.checked(value)
+
+    def written(self, value: Any) -> str:
+        return tokenizers.label(value)
+
+    def read(self, text: str) -> str:
+        return tokenizers.named(text)
+
+    def label(self, value: Any) -> str:
+        return "tokens as given" if value == "none" else f"tokens {tokenizers.label(value)}"
+
+    def plain(self, value: Any) -> str:
+        return tokenizers.label(value)
+
+    @property
+    def choices(self) -> list[str]:
+        return [*tokenizers.KERNEL, *tokenizers.PYTHON]
+
+    @property
+    def documented(self) -> str:
+        return f"{self.help} ({', '.join(tokenizers.KERNEL)}, ...)"
+
+    @property
+    def typed_help(self) -> str:
+        own = [
+            name for name, (room, _) in tokenizers.PYTHON.items() if room != "program_tokenizers"
+        ]
+        return f"the tokenizer: {', '.join((*tokenizers.KERNEL, *own))}, or another program's"
+
+
+def lowercase(*, more: bool = True, shared: bool = True) -> Choice:
+    """Whether text is lower-cased, which most metrics have; with `more`, how."""
+    meanings: dict[Any, str] = {False: "", True: "first, as str.lower()"}
+    if more:
+        meanings |= {"ascii": "A to Z only", "after": "each token, after tokenizing"}
+    return Choice(
+        "lowercase",
+        False,
+        "lower-case the text",
+        meanings,
+        words={False: "mixed", True: "lc"},
+        key="case",
+        short="c",
+        always=True,
+        flags=("-lc",) if shared else (),
+        shared=shared,
+        common=True,
+        hints=("case_insensitive", "case_sensitive"),
+        labels={
+            False: "case kept",
+            True: "lower case",
+            "ascii": "lower case a-z",
+            "after": "lower case after",
+        },
+    )

@@ -1,0 +1,144 @@
+"""A metric whose rows are counted in Python, or by an inner metric, and whose formula is Python."""
+
+from __future__ import annotations
+
+from truebleu._kernel import InputError, Scores, Table
+from truebleu.metrics.table_metric import TableMetric, TableScore
+from truebleu.text import inputs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, ClassVar
+
+    from truebleu._kernel import Summary
+    from truebleu.metrics.bleu import BLEU
+
+
+class PythonScore(TableScore):
+    """The score of such a metric, with what it was made of."""
+
+    __slots__ = ("_details",)
+
+    def __init__(
+        self,
+        metric: PythonMetric,
+        row: Sequence[int],
+        references: int | str | None,
+        published: float,
+        details: dict[str, Any],
+        *,
+        segment: bool = False,
+    ) -> None:
+        super().__init__(metric, row, references, segment=segment, value=published)
+        self._details = details
+
+    @property
+    def published(self) -> float:
+        """The score as the original program gives it, to the last bit where that can be."""
+        return self._value
+
+    @property
+    def value(self) -> float:
+        """The score as it is printed: 0-100 for most, NIST as it is."""
+        return self._metric.SCALE * self._value  # type: ignore[no-any-return]
+
+    @property
+    def fraction(self) -> float:
+        """The score as papers define it, which is what the original program gives."""
+        return self._value
+
+    def details(self) -> dict[str, Any]:
+        """What the score was made of."""
+        return dict(self._details)
+
+
+class PythonMetric(TableMetric[PythonScore]):
+    """A metric with a row of integers per segment (`_rows`), and a formula of sums (`_formula`).
+
+    The formula gives the score as the original program does, and what it is made of; `SCALE` makes
+    of that number the one that is printed.
+    """
+
+    __slots__ = ()
+
+    FIELDS = ("case", "tok")
+    SCALE: ClassVar[float] = 100.0
+
+    def _rows(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses | None,
+        workers: int,
+    ) -> tuple[list[list[int]], tuple[int, int]]:
+        """A row per segment, and the fewest and the most references of a segment."""
+        raise NotImplementedError
+
+    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
+        """The score of a row, of a segment or of a corpus, and what it was made of."""
+        raise NotImplementedError
+
+    def _tokens(
+        self, hypotheses: inputs.Hypotheses, references: inputs.References
+    ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
+        """The tokens of each segment and of its references."""
+        return inputs.tokenized(
+            hypotheses,
+            references,
+            tokenize=self._values["tokenize"],
+            lowercase=self._values["lowercase"],
+        )
+
+    def _counted_by(
+        self,
+        metric: BLEU,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        workers: int,
+    ) -> tuple[list[list[int]], tuple[int, int]]:
+        """The rows that a BLEU with this metric's tokens counts."""
+        statistics, seen = metric.count(hypotheses, references, workers=workers)
+        return statistics.tolist(), seen["references"] or (1, 1)
+
+    def _count(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        workers: int,
+        sources: inputs.Hypotheses | None,
+        progress: Callable[[int], None] | None,  # noqa: ARG002
+        *,
+        totals: bool,
+    ) -> tuple[Table, Summary]:
+        rows, numbers = self._rows(hypotheses, references, sources, workers)
+        table = Table.from_rows(rows, len(self.columns))
+        return table.total() if totals else table, {
+            "segments": len(rows),
+            "references": numbers,
+            "tokenized": (0, []),
+            "identical": 0,
+            "marked": [],
+            "scripts": {},
+        }
+
+    def score_of(
+        self,
+        row: Sequence[int],
+        references: int | str | None,
+        *,
+        segment: bool = False,
+        value: float | None = None,  # noqa: ARG002
+    ) -> PythonScore:
+        """The score of a row of statistics."""
+        published, details = self._formula(row, segment=segment)
+        return PythonScore(self, row, references, published, details, segment=segment)
+
+    def _scores(self, table: Table, *, segment: bool) -> Scores:
+        values = []
+        for number, row in enumerate(table.tolist(), 1):
+            try:
+                values.append(self.SCALE * self._formula(row, segment=segment)[0])
+            except InputError as error:
+                raise InputError(f"segment {number}: {error}" if segment else str(error)) from None
+        return Scores(values)

@@ -1,0 +1,214 @@
+"""Every metric by name: one table, which Python, the command line, views, engines and logs read.
+
+A new metric is one file in this folder and one line in `METRICS`. Nothing is imported before it is
+asked for. Rooms above add what they know by name (`add_source`), as the BLEU family does.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from truebleu.metrics.base import CIRCUMSTANCES, Metric, Signature, split_signature
+from truebleu.text import checks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
+
+# Each name: where the metric is, and the parameters that the name stands for.
+METRICS: dict[str, tuple[str, dict[str, Any]]] = {
+    "bleu": ("bleu:BLEU", {}),
+    "chrf": ("chrf:CHRF", {}),
+    "chrf+": ("chrf:CHRF", {"word_order": 1}),
+    "chrf++": ("chrf:CHRF", {"word_order": 2}),
+    "ter": ("ter:TER", {}),
+    "nist": ("nist:NIST", {}),
+    "gleu": ("gleu:GLEU", {}),
+    "gec-gleu": ("gec_gleu:GECGLEU", {}),
+    "ibleu": ("ibleu:IBLEU", {}),
+    "nltk-bleu": ("nltk_bleu:NLTKBLEU", {}),
+    "codebleu": ("codebleu:CodeBLEU", {"language": "java"}),
+    "cdec-bleu": ("cdec:CdecBLEU", {}),
+}
+
+# Where classes are imported from.
+PLACES = {place: f"truebleu.metrics.{place}" for place, _ in METRICS.values()}
+
+# The metrics of `-m all`: they need nothing but hypotheses and references.
+ALL = ("bleu", "chrf", "chrf++", "ter", "nist", "gleu")
+
+
+class Source:
+    """Further names: those that there are, and what makes the metric of one."""
+
+    def __init__(
+        self, about: str, names: Callable[[], Iterable[str]], metric: Callable[[str], Metric]
+    ) -> None:
+        self.about = about
+        self.names = names
+        self.metric = metric
+
+
+SOURCES: list[Source] = []
+
+
+def add_source(
+    about: str, names: Callable[[], Iterable[str]], metric: Callable[[str], Metric]
+) -> None:
+    """Adds names of metrics. `metric` raises KeyError for a name that it does not know."""
+    SOURCES.append(Source(about, names, metric))
+
+
+def names() -> list[str]:
+    """Every name, those of further sources included."""
+    return [*METRICS, *(name for source in SOURCES for name in source.names())]
+
+
+def class_of(name: str) -> type[Metric]:
+    """The class of a name in `METRICS`."""
+    module, _, cls = PLACES[METRICS[name][0]].rpartition(":")
+    found: type[Metric] = getattr(import_module(module), cls)
+    return found
+
+
+def classes() -> Iterator[type[Metric]]:
+    """Each class once, in the order of the table."""
+    yield from {place: class_of(name) for name, (place, _) in METRICS.items()}.values()
+
+
+def metric(name: str | Signature | Metric, **parameters: Any) -> Metric:
+    """The metric of this name, ready to use.
+
+    name: "bleu", "chrf++", "ter", "nist", ...; a member of the BLEU family ("mteval-v13a"); or a
+        printed signature, whoever printed it. A metric is returned as it is.
+    parameters: of the metric, for a name.
+
+    Raises ValueError for a name that nobody has, and names the nearest.
+
+    >>> metric("chrf++")
+    CHRF(word_order=2)
+    >>> metric("nrefs:1|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0")
+    BLEU(tokenize='intl', lowercase=True, effective_order=False)
+    >>> metric("BLEU+case.mixed+numrefs.1+smooth.exp+tok.zh+version.1.4.14 = 27.3")
+    BLEU(tokenize='zh')
+    """
+    found = _found(name)
+    return found.with_parameters(**parameters) if parameters else found
+
+
+def _found(name: Any) -> Metric:
+    if isinstance(name, Signature):
+        return name.metric()
+    if not isinstance(name, str):
+        return given(name)
+    known = _by_name(name)
+    if known is not None:
+        return known
+    # A score's name, as "chrF3", or a signature.
+    return Signature.parse(name).metric()
+
+
+def _by_name(name: str) -> Metric | None:
+    """The metric of a name that is registered."""
+    lower = name.strip().lower()
+    if lower in METRICS:
+        return class_of(lower)(**METRICS[lower][1])
+    if not lower or set(lower) & set(":| "):
+        return None
+    for source in SOURCES:
+        try:
+            return source.metric(lower)
+        except KeyError:
+            continue
+    return None
+
+
+def given(metric: Any) -> Metric:
+    """What was given as a metric, if it is one; TypeError says what was expected."""
+    if isinstance(metric, Metric):
+        return metric
+    if isinstance(metric, type) and issubclass(metric, Metric):
+        raise TypeError(f"metric: {metric.__name__} is a class; give {metric.__name__}()")
+    own = getattr(metric, "metric", None)  # a member of the family has one
+    if isinstance(own, Metric):
+        return own
+    raise TypeError(
+        f"metric: expected a metric such as truebleu.CHRF(), or a name, not {metric!r:.60}"
+    )
+
+
+def metrics(wanted: Any) -> dict[Metric, str | None]:
+    """Each metric once, in order, with what it was asked for as, if that says more than its name.
+
+    wanted: a name or a metric, or several; "all" is those of `ALL`.
+
+    >>> metrics(["bleu", "mteval-v13a"])
+    {BLEU(): None, BLEU(tokenize='mteval-v13a-lower', ...): 'mteval-v13a'}
+    """
+    one = isinstance(wanted, str | Metric | Signature) or not hasattr(wanted, "__iter__")
+    found: dict[Metric, str | None] = {}
+    for item in [wanted] if one else wanted:
+        for name in ALL if item == "all" else [item]:
+            member = getattr(name, "name", name) if not isinstance(name, Metric) else None
+            known = isinstance(member, str) and member.lower() not in METRICS
+            label = member if known and not set(str(member)) & set(":|") else None
+            found.setdefault(metric(name), label)
+    return found
+
+
+def lower_is_better(name: str) -> bool:
+    """Whether lower scores of this name are better, as far as it is known: "TER" is."""
+    known = (cls for cls in classes() if cls.implied(name) is not None)
+    return any(cls.LOWER_IS_BETTER for cls in known)
+
+
+def _read(text: str) -> Signature:
+    """A printed signature; see `Signature.parse`."""
+    name, fields = split_signature(text)
+    cls, implied = _class_of_signature(name, fields)
+    names = cls.short_names()
+    long = {short: long for long, short in names.items()} | {long: long for long in names}
+    read: dict[str, str] = {}
+    for key, value in {**implied, **fields}.items():
+        if key not in long:
+            known = ", ".join(names)
+            raise ValueError(f"'{text}': {cls.NAME} has no field '{key}'; there are {known}")
+        if read.setdefault(long[key], value) != value:
+            raise ValueError(f"'{text}' says both {long[key]}:{read[long[key]]} and {key}:{value}")
+    own = {key: value for key, value in read.items() if key not in CIRCUMSTANCES}
+    shown = {key: value for key, value in read.items() if key not in implied or key in fields}
+    return Signature(cls.from_fields(own), shown)
+
+
+def _class_of_signature(
+    name: str, fields: Mapping[str, str]
+) -> tuple[type[Metric], dict[str, str]]:
+    """The metric that a signature is of, by its name, or without one by the fields that it has.
+
+    With it come the fields that the name implies.
+    """
+    for cls in classes():
+        if name:
+            implied = cls.implied(name)
+            if implied is not None:
+                return cls, implied
+        elif all(_is_field(cls, key) for key in fields):
+            return cls, {}
+    if not name:
+        return class_of("bleu"), {}
+    known = names()
+    near = checks.close(name, known)
+    hint = f"; did you mean '{near}'?" if near else ";"
+    further = "".join(f", {source.about}" for source in SOURCES)
+    raise ValueError(
+        f"unknown metric '{name}'{hint} There are {', '.join(METRICS)}{further}, and signatures"
+    )
+
+
+def _is_field(cls: type[Metric], key: str) -> bool:
+    names = cls.short_names()
+    return key in names or key in names.values()
+
+
+Signature.reader = staticmethod(_read)

@@ -1,0 +1,576 @@
+"""A metric with a table of integers: the verbs that all such metrics share."""
+
+from __future__ import annotations
+
+import sys
+
+from truebleu._kernel import InputError, Scores, Table
+from truebleu.metrics.base import Metric, Score
+from truebleu.metrics.statistics import Statistics
+from truebleu.text import checks, inputs, tokenizers
+from truebleu.text.segments import lasting
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, Generic, Literal, TypeVar, overload
+
+    from truebleu._kernel import Pairs as CompiledPairs
+    from truebleu._kernel import Scan, Summary
+    from truebleu.metrics.base import Signature
+    from truebleu.metrics.matrix import Matrix, PairsInPython, Triangle
+
+    Pairs = CompiledPairs | PairsInPython
+
+    S = TypeVar("S", bound=Score)
+else:
+    # What importing typing would cost, for what only type checkers read.
+    S = None
+
+    class Generic:  # noqa: D101
+        __slots__ = ()
+
+        def __class_getitem__(cls, _: object) -> type:
+            return cls
+
+    def overload(function: object) -> object:  # noqa: D103
+        return function
+
+
+# sacreBLEU's sum of logarithms, and a mean of scores, is Python's sum(), which adds with
+# compensation since 3.12: the last bit depends on the Python that computes it. The kernel does as
+# this Python does.
+COMPENSATED = sys.version_info >= (3, 12)
+
+# A mean of lengths is counted in parts of a token, so that it is an integer: 1 to 16 all divide it.
+PARTS = 720720
+
+
+class TableScore(Score):
+    """A score that is a row of statistics, and the number that its metric's formula makes of it."""
+
+    __slots__ = ("_metric", "_references", "_row", "_segment", "_value")
+
+    def __init__(
+        self,
+        metric: Any,
+        row: Sequence[int],
+        references: int | str | None,
+        *,
+        segment: bool = False,
+        value: float,
+    ) -> None:
+        self._metric = metric
+        self._row = row
+        self._references = references
+        self._segment = segment
+        self._value = value
+
+    @property
+    def name(self) -> str:
+        """The metric's name, with the parameters that are part of it: "chrF2++", "TER"."""
+        return self._metric.name  # type: ignore[no-any-return]
+
+    @property
+    def value(self) -> float:
+        """The score, to sacreBLEU's last bit."""
+        return self._value
+
+    @property
+    def row(self) -> tuple[int, ...]:
+        """The statistics that it is made of, in the order of the metric's columns."""
+        return tuple(self._row)
+
+    @property
+    def signature(self) -> Signature:
+        """What was computed, so that anyone can compute it again."""
+        return self._metric.signature(self._references, segment=self._segment)  # type: ignore[no-any-return]
+
+
+class TableMetric(Metric, Generic[S]):
+    """A metric that is a row of integers per segment, a sum, and a formula; its scores are an `S`.
+
+    A subclass names its `columns`, counts the rows (`_count`), and makes scores of them
+    (`score_of`, `scores`, `segment_scores`).
+    """
+
+    __slots__ = ()
+
+    # Why sums of parts are no sums of the whole; None if they are. Then parts can be counted apart.
+    NOT_ADDITIVE: str | None = None
+    # Whether it needs the source of each segment.
+    NEEDS_SOURCE = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of this metric's statistics."""
+        raise NotImplementedError
+
+    @property
+    def fingerprint(self) -> str:
+        """The parameters that decide the statistics, as `Statistics.fingerprint` has them."""
+        fields = self._fields(segment=False)
+        return "|".join([self.name, *(f"{key}:{value}" for key, value in fields.items())])
+
+    @property
+    def not_additive(self) -> str | None:
+        """Why sums of parts are no sums of the whole; None if they are."""
+        return self.NOT_ADDITIVE
+
+    @property
+    def order_matters(self) -> str | None:
+        """Why the order of segments changes the score, so that none can be resampled; or None."""
+        return None
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether the kernel reads the text itself, so that other metrics can read along."""
+        return False
+
+    def score_of(
+        self,
+        row: Sequence[int],
+        references: int | str | None,
+        *,
+        segment: bool = False,
+        value: float | None = None,
+    ) -> S:
+        """The score of a row of statistics; `value` if it is known."""
+        raise NotImplementedError
+
+    def _count(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        workers: int,
+        sources: inputs.Hypotheses | None,
+        progress: Callable[[int], None] | None,
+        *,
+        totals: bool,
+    ) -> tuple[Table, Summary]:
+        """A row per segment, or with `totals` their sum, and what was noticed of the text."""
+        raise NotImplementedError
+
+    def _scores(self, table: Table, *, segment: bool) -> Scores:
+        """The score of each row, 0-100: taken for a segment, or for the totals of a corpus."""
+        raise NotImplementedError
+
+    # ---- one corpus ----
+
+    def count(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        *,
+        workers: int = 1,
+        sources: inputs.Hypotheses | None = None,
+        progress: Callable[[int], None] | None = None,
+        totals: bool = False,
+    ) -> tuple[Statistics, Summary]:
+        """The table of statistics, or with `totals` its sum, and what was noticed of the text.
+
+        Memory does not grow with the size of files if `totals` are asked for. `progress` is called
+        about twenty times a second with the number of segments so far.
+        """
+        if self.NEEDS_SOURCE and sources is None:
+            raise InputError(f"{self.NAME} needs the source of each segment")
+        table, seen = self._count(
+            hypotheses, references, checks.threads(workers), sources, progress, totals=totals
+        )
+        self.check(seen, hypotheses)
+        return self.table_of(table, count_references(seen["references"])), seen
+
+    def table_of(self, table: Table, references: int | str | None) -> Statistics:
+        """Rows as statistics of this metric."""
+        return Statistics(
+            table, columns=self.columns, fingerprint=self.fingerprint, references=references
+        )
+
+    def check(self, seen: Summary, hypotheses: object) -> None:
+        """Raises InputError if this metric is not defined for what was seen."""
+        if not seen["segments"]:
+            name = inputs.label("hypotheses", hypotheses)
+            raise InputError(f"{name}: no segments at all; there is nothing to score")
+
+    def score(
+        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
+    ) -> S:
+        """The score of a corpus.
+
+        hypotheses: n strings (any sequence, an Arrow column), or a path or `File` of n lines.
+        references: for each segment a string or a sequence of strings and None; or an Arrow
+            column of strings or lists of strings; or a path or `File`; or a list of such columns
+            or files, one per reference.
+        workers: threads.
+
+        Memory does not grow with the size of files. Raises InputError, which names the input and
+        the segment, for lengths that differ, missing text, bytes that are not UTF-8.
+        """
+        statistics, _ = self.count(hypotheses, references, workers=workers, totals=self._sums)
+        return self.from_statistics(statistics)
+
+    @property
+    def _sums(self) -> bool:
+        """Whether the score of a corpus is a formula of sums, and no mean of segments."""
+        return True
+
+    def statistics(
+        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
+    ) -> Statistics:
+        """The table of what was counted, a row per segment. Arguments as for `score`."""
+        return self.count(hypotheses, references, workers=workers)[0]
+
+    def segments(
+        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
+    ) -> Scores:
+        """The score of each segment: n numbers, 0-100. Arguments as for `score`."""
+        return self.segment_scores(self.count(hypotheses, references, workers=workers)[0])
+
+    def pieces(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        *,
+        workers: int = 1,
+        segments: int = 8192,
+        sources: inputs.Hypotheses | None = None,
+    ) -> Iterator[tuple[Statistics, Scores, Summary]]:
+        """`statistics` and `segments` of about so many segments at a time, and what was noticed.
+
+        Where the kernel reads the text, memory does not grow with the size of files.
+        """
+        del segments  # rows that Python counts are all there at once
+        statistics, seen = self.count(hypotheses, references, workers=workers, sources=sources)
+        yield statistics, self.segment_scores(statistics), seen
+
+    # ---- one segment ----
+
+    def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> S:
+        """The score of one segment."""
+        return self._sentence_of(hypothesis, references)
+
+    def _sentence_of(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
+        """By the general path, which takes what it can and says what is wrong."""
+        if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
+            raise TypeError(f"hypothesis: expected a str, not {type(hypothesis).__name__}")
+        one = tuple(references) if isinstance(references, list) else references
+        statistics, seen = self.count((hypothesis,), (one,), sources=sources)
+        row = statistics.tolist()[0]
+        return self.score_of(row, count_references(seen["references"]), segment=True)
+
+    # ---- the formula alone ----
+
+    def from_statistics(
+        self, totals: Statistics | Sequence[int], *, references: int | str | None = None
+    ) -> S:
+        """The formula alone: the score of statistics.
+
+        totals: a table of this metric's statistics, whose sum counts, or the k integers of one row
+            in the order of `columns`.
+        references: how many references there were, for the signature; a table knows it.
+        """
+        if isinstance(totals, Statistics):
+            self._check_statistics(totals)
+            references = totals.references if references is None else references
+            return self.score_of(totals.total().tolist()[0], references)
+        return self.score_of(self._checked_row(totals), references)
+
+    def scores(self, totals: Statistics | Table) -> Scores:
+        """The score of each row of a table, each taken for the totals of a corpus.
+
+        This is what resampling needs: many sums of one table, many scores.
+        """
+        self._check_table(totals)
+        return self._scores(totals, segment=False)
+
+    def segment_scores(self, statistics: Statistics | Table) -> Scores:
+        """The score of each row of a table, each taken for a segment."""
+        return self._scores(statistics, segment=True)
+
+    # ---- every pair ----
+
+    def _pairs(
+        self, hypotheses: inputs.Hypotheses, references: inputs.Hypotheses | None, workers: int
+    ) -> Pairs:
+        """All pairs, by the formula that is in Python."""
+        from truebleu.metrics.matrix import PairsInPython
+
+        workers = checks.threads(workers)
+        first = inputs.one_each("hypotheses", hypotheses, tokens=True)
+        second = first
+        if references is not None:
+            tokens = inputs.is_tokens(first)
+            second = inputs.one_each("references", references, tokens=tokens)
+        metric = self
+        if "tokenize" in self._values and not self.reads_text and not inputs.is_tokens(first):
+            # Each text is split once, and not once for each pair.
+            split = tokenizers.tokenizer(self._values["tokenize"], self._values["lowercase"])
+            first, second = (tuple(map(split, texts)) for texts in (first, second))
+            metric = self.with_parameters(tokenize="none", lowercase=False)
+        return PairsInPython(metric._scores_of_pairs(workers), first, second)  # noqa: SLF001
+
+    def _scores_of_pairs(self, workers: int) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
+        """What gives the scores of texts against as many references, each as `sentence` does."""
+        if self.NEEDS_SOURCE:
+            raise ValueError(f"{self.NAME} needs a source beside each pair")
+        return lambda texts, others: self.segments(texts, others, workers=workers)
+
+    @overload
+    def matrix(  # noqa: D102
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.Hypotheses | None = None,
+        *,
+        workers: int = 1,
+        dtype: object = "float64",
+        triangle: Literal[False] = False,
+    ) -> Matrix: ...
+
+    @overload
+    def matrix(  # noqa: D102, F811
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: None = None,
+        *,
+        workers: int = 1,
+        dtype: object = "float64",
+        triangle: Literal[True],
+    ) -> Triangle: ...
+
+    def matrix(  # noqa: F811
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.Hypotheses | None = None,
+        *,
+        workers: int = 1,
+        dtype: object = "float64",
+        triangle: bool = False,
+    ) -> Matrix | Triangle:
+        """The score of each hypothesis against each reference, each as `sentence` gives it.
+
+        hypotheses, references: n and m strings (any sequence, an Arrow column, a file). Without
+            references, the hypotheses against each other, each against itself too.
+        workers: threads. The scores are the same for any number.
+        dtype: "float64", or "float32" for half the memory.
+        triangle: without references, only the pairs of a hypothesis and a later one: n(n-1)/2.
+
+        Gives a `Matrix` of n × m scores, 0-100, or a `Triangle`. Memory beside them is that of the
+        texts. Raises InputError for no texts or a missing one, MemoryError, before anything is
+        scored, if the scores do not fit into memory.
+
+        >>> from truebleu import BLEU
+        >>> metric = BLEU()
+        >>> print(metric.matrix(["a b c d", "a b"], ["a b c d", "a b c e", "f"]))
+        Matrix(2 x 3, float64)
+        [100.00  59.46   0.00]
+        [ 36.79  36.79   0.00]
+        >>> metric.matrix(["a b c d", "a b c e", "f"], triangle=True)[0, 1]
+        59.46...
+        """
+        from truebleu.metrics.matrix import Matrix, Triangle, is_single
+
+        single = is_single(dtype)
+        if not triangle:
+            pairs = self._pairs(hypotheses, references, workers)
+            return Matrix(pairs.matrix(single, False))
+        if references is not None:
+            raise ValueError(
+                "triangle=True is for hypotheses against each other; leave references out"
+            )
+        return Triangle(self._pairs(hypotheses, None, workers).matrix(single, True))
+
+    def top_k(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.Hypotheses,
+        k: int,
+        *,
+        workers: int = 1,
+    ) -> list[list[tuple[int, float]]]:
+        """For each hypothesis the k references with the best scores: pairs of index and score.
+
+        The best comes first; of equal scores the reference that comes first. Fewer than k
+        references give as many as there are. Memory grows with n · k and the texts, not with n · m.
+        Arguments and errors as for `matrix`.
+
+        >>> from truebleu import CHRF
+        >>> CHRF().top_k(["the cat"], ["a dog", "the cat sat", "the cats"], 2)
+        [[(2, 77.57...), (1, 55.77...)]]
+        """
+        wanted = checks.whole("k", k, 1)
+        pairs = self._pairs(hypotheses, references, workers)
+        return pairs.top_k(min(wanted, pairs.shape[1]), self.LOWER_IS_BETTER)
+
+    def expected(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.Hypotheses | None = None,
+        *,
+        weights: Sequence[float] | None = None,
+        workers: int = 1,
+    ) -> Scores:
+        """The mean score of each hypothesis against all references: n numbers.
+
+        Without references, against all hypotheses, itself among them: what minimum Bayes risk
+        decoding chooses by.
+
+        weights: a number per reference, none negative; their sum is made 1.
+        workers: threads. The scores are added from left to right, so they are the same for any
+            number: sum(w * s) / sum(w), or sum(s) / m.
+
+        Memory grows with the texts, not with n · m. Other arguments and errors as for `matrix`.
+
+        >>> from truebleu import BLEU
+        >>> BLEU().expected(["a b c d", "a b c e", "f"])
+        Scores(3 segments: [53.15, 53.15, 33.33])
+        """
+        from truebleu.metrics.matrix import checked_weights
+
+        pairs = self._pairs(hypotheses, references, workers)
+        count = pairs.shape[1]
+        if weights is None:
+            return pairs.expected(None, float(count), COMPENSATED)
+        numbers = checked_weights(weights, count)
+        return pairs.expected(numbers, sum(numbers), COMPENSATED)
+
+    # ---- checks ----
+
+    def _check_table(self, table: Table) -> None:
+        if isinstance(table, Statistics):
+            self._check_statistics(table)
+        elif table.width != len(self.columns):
+            raise InputError(f"expected {len(self.columns)} columns, not {table.width}")
+
+    def _check_statistics(self, statistics: Statistics) -> None:
+        if statistics.fingerprint != self.fingerprint:
+            raise InputError(
+                f"these statistics were made with {statistics.fingerprint}, "
+                f"and this metric is {self.fingerprint}"
+            )
+
+    def _checked_row(self, totals: Sequence[int]) -> list[int]:
+        try:
+            row = [value.__index__() for value in totals]
+        except (AttributeError, TypeError):
+            row = [-1]
+        if any(value < 0 for value in row):
+            raise InputError(
+                "totals: expected a table of statistics or a row of integers, none negative, "
+                f"not {totals!r:.80}"
+            )
+        if len(row) != len(self.columns):
+            columns = ", ".join(self.columns)
+            raise InputError(f"totals: expected {len(self.columns)}, not {len(row)}: {columns}")
+        return row
+
+
+def count_references(seen: tuple[int, int] | None) -> int | str | None:
+    """How many references the segments had, from the fewest and the most; "var" if it varied."""
+    if seen is None:
+        return None
+    fewest, most = seen
+    return most if fewest == most else "var"
+
+
+def count_together(
+    metrics: Sequence[TableMetric[Any]],
+    hypotheses: inputs.Hypotheses,
+    references: inputs.References,
+    *,
+    workers: int = 1,
+    sources: inputs.Hypotheses | None = None,
+    progress: Callable[[int], None] | None = None,
+    totals: bool = False,
+) -> tuple[list[Statistics], Summary]:
+    """The statistics of several metrics, and what was noticed; those that can read text together.
+
+    With `totals`, one row each, the sum.
+    """
+    readers = _readers(metrics, hypotheses)
+    if len(metrics) > max(1, len(readers)):
+        hypotheses, references = lasting(hypotheses), lasting(references)
+    found: dict[TableMetric[Any], Statistics] = {}
+    seen: Summary | None = None
+    if len(readers) > 1:
+        run = _scan_together(readers, hypotheses, references, workers)
+        whole = totals and all(metric._sums for metric in readers)  # noqa: SLF001
+        table, seen = run.totals(progress) if whole else run.table()
+        found = _split(readers, table, seen, hypotheses)
+    for metric in metrics:
+        if metric not in found:
+            found[metric], noticed = metric.count(
+                hypotheses,
+                references,
+                workers=workers,
+                sources=sources,
+                progress=progress,
+                totals=totals and metric._sums,  # noqa: SLF001
+            )
+            seen = noticed if seen is None or metric.reads_text else seen
+    assert seen is not None
+    return [found[metric] for metric in metrics], seen
+
+
+def pieces_together(
+    metrics: Sequence[TableMetric[Any]],
+    hypotheses: inputs.Hypotheses,
+    references: inputs.References,
+    *,
+    workers: int = 1,
+    segments: int = 8192,
+    sources: inputs.Hypotheses | None = None,
+) -> Iterator[tuple[list[tuple[Statistics, Scores]], Summary]]:
+    """By each metric the statistics and scores of about so many segments at a time.
+
+    Where the kernel reads the text for all of them, memory does not grow with the size of files.
+    """
+    if len(metrics) == 1:
+        pieces = metrics[0].pieces(
+            hypotheses, references, workers=workers, segments=segments, sources=sources
+        )
+        for statistics, scores, seen in pieces:
+            yield [(statistics, scores)], seen
+        return
+    readers = _readers(metrics, hypotheses)
+    if len(readers) < len(metrics):
+        tables, seen = count_together(
+            metrics, hypotheses, references, workers=workers, sources=sources
+        )
+        pairs = zip(metrics, tables, strict=True)
+        yield [(table, metric.segment_scores(table)) for metric, table in pairs], seen
+        return
+    run = _scan_together(readers, hypotheses, references, workers)
+    table, seen = run.table(segments)
+    # Nothing at all is an error; nothing more is the end.
+    TableMetric.check(metrics[0], seen, hypotheses)
+    while seen["segments"]:
+        found = _split(readers, table, seen, hypotheses)
+        yield [(found[metric], metric.segment_scores(found[metric])) for metric in metrics], seen
+        table, seen = run.table(segments)
+
+
+def _readers(
+    metrics: Sequence[TableMetric[Any]], hypotheses: inputs.Hypotheses
+) -> list[TableMetric[Any]]:
+    """The metrics for which the kernel reads the text."""
+    tokens = isinstance(hypotheses, list | tuple) and inputs.is_tokens(tuple(hypotheses[:1]))
+    return [] if tokens else [metric for metric in metrics if metric.reads_text]
+
+
+def _scan_together(metrics: Sequence[Any], hypotheses: Any, references: Any, workers: int) -> Scan:
+    first, *others = (metric._kernel for metric in metrics)  # noqa: SLF001
+    return inputs.scan(first, hypotheses, references, workers=workers, others=others)
+
+
+def _split(
+    metrics: Sequence[TableMetric[Any]], table: Table, seen: Summary, hypotheses: object
+) -> dict[TableMetric[Any], Statistics]:
+    """The columns of each metric, of a table that has those of all beside each other."""
+    found: dict[TableMetric[Any], Statistics] = {}
+    number, start = count_references(seen["references"]), 0
+    for metric in metrics:
+        metric.check(seen, hypotheses)
+        stop = start + len(metric.columns)
+        found[metric] = metric.table_of(table.columns_of(range(start, stop)), number)
+        start = stop
+    return found

@@ -1,0 +1,1 @@
+"""Every hypothesis against every reference: consensus (MBR) and diversity."""

@@ -1,0 +1,403 @@
+"""How different the texts of a set are: self-BLEU, pairwise diversity, distinct n-grams."""
+
+from __future__ import annotations
+
+from math import expm1, fsum, log1p
+from sys import maxsize
+
+from truebleu import _kernel
+from truebleu._kernel import InputError
+from truebleu.metrics import registry
+from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.composed import Composed
+from truebleu.text import checks, inputs, tokenizers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from truebleu._kernel import Table
+    from truebleu.metrics.base import Metric, Score
+
+# Texygen's metric: NLTK's sentence_bleu with method1, on what white space separates.
+TEXYGEN: dict[str, Any] = {
+    "tokenize": "none",
+    "smoothing": "floor",
+    "missing_order": "at-least-one",
+    "arithmetic": "nltk",
+    "scale": 1.0,
+}
+
+# How many texts are scored at a time with all others as references, and how many pairs.
+ROWS, PAIRS = 32, 1 << 16
+
+
+def self_bleu(
+    texts: inputs.Hypotheses,
+    *,
+    metric: str | Metric | None = None,
+    max_order: int = 4,
+    sample: int | None = None,
+    workers: int = 1,
+) -> Composed:
+    """How alike the texts of a set are: the mean score of each with all the others as references.
+
+    Yaoming Zhu et al. (2018): Texygen, a benchmarking platform for text generation models. SIGIR.
+
+    texts: two or more strings (any sequence, an Arrow column, a path of lines); or lists of tokens
+        for a metric with `tokenize="none"`, as the default one.
+    metric: any metric; by default Texygen's, which is NLTK's sentence_bleu with method1 on what
+        white space separates. (Texygen tokenizes with NLTK's word_tokenize: do that first.)
+    max_order: of the default metric. Texygen's default is 3; papers report 2 to 5.
+    sample: only the first so many texts, 2 or more; Texygen's fast mode takes 500.
+    workers: threads.
+
+    Low is diverse. A metric of the class `BLEU` costs one pass over the n-grams, any other one as
+    many scores as there are texts, each with all the others as references. Raises InputError for
+    fewer than two texts.
+
+    >>> print(self_bleu(["a b c d", "a b c d", "a b c e"]))
+    self-BLEU = 79.92
+    """
+    sample = None if sample is None else checks.whole("sample", sample, 2)
+    workers = checks.threads(workers)
+    if metric is None:
+        metric = BLEU(max_order=max_order, **TEXYGEN)
+    elif max_order != 4:
+        raise ValueError("max_order is of the default metric; give your metric its own")
+    else:
+        metric = registry.metric(metric)
+    if type(metric) is BLEU:
+        values = _left_out(metric, texts, sample, workers)
+    else:
+        chosen = inputs.listed("texts", texts)[:sample]
+        _check_count(len(chosen))
+        values = list(_with_all_others(metric, chosen, workers))
+    return Composed(
+        "self-BLEU",
+        sum(values) / len(values),
+        metric,
+        {"texts": str(len(values))},
+        {"segments": values},
+        segment=True,
+    )
+
+
+def _check_count(texts: int) -> None:
+    if texts < 2:
+        raise InputError(f"texts: {texts}; each needs another one to be compared with")
+
+
+def _left_out(
+    metric: BLEU, texts: inputs.Hypotheses, sample: int | None, workers: int
+) -> list[float]:
+    """Each text's score with all others as references, from one count of all n-grams."""
+    source, tokenizer, lowercase = inputs.source(
+        "texts", texts, tokenize=metric.tokenize, lowercase=metric.lowercase
+    )
+    table = _kernel.left_out(
+        source,
+        tokenizer=tokenizer,
+        lowercase=lowercase,
+        max_order=metric.max_order,
+        reference_length=metric.length_rule,
+        at_least_one=metric.at_least_one,
+        most=maxsize if sample is None else sample,
+        workers=workers,
+    )
+    _check_count(len(table))
+    if metric.parameters["reference_length"] == "single" and len(table) > 2:
+        raise InputError("texts: all others are references, and this metric is defined for one")
+    factor = 100.0 / metric.natural_scale
+    return [factor * value for value in _values(metric, table)]
+
+
+def _values(metric: BLEU, table: Table) -> Sequence[float]:
+    """The score of each row, in the scale of the arithmetic."""
+    if metric.length_rule != "average":
+        return metric.values(table, segment=True)
+    # The others are too many for parts of a token: the table has their sum.
+    value, orders, others = metric.formula(segment=True).value, metric.max_order, len(table) - 1
+    return [
+        value(row[2 : 2 + orders], row[2 + orders :], row[0], row[1] / others)
+        for row in table.tolist()
+    ]
+
+
+def _with_all_others(metric: Metric, texts: list[str], workers: int) -> Iterator[float]:
+    """Each text's score with all others as references."""
+    for first in range(0, len(texts), ROWS):
+        some = range(first, min(first + ROWS, len(texts)))
+        others = [(*texts[:i], *texts[i + 1 :]) for i in some]
+        yield from metric.segments(texts[some.start : some.stop], others, workers=workers)
+
+
+class PairwiseDiversity(Composed):
+    """How different the texts of a set are, from all pairs of them."""
+
+    __slots__ = ()
+
+    @property
+    def pairwise(self) -> float:
+        """The mean score of a pair, or that of all pairs together: "pairwise BLEU"."""
+        return self._details["pairwise"]  # type: ignore[no-any-return]
+
+    @property
+    def sources(self) -> list[float] | None:
+        """The mean score of each source's pairs; None of scores of all pairs together."""
+        return self._details["sources"]  # type: ignore[no-any-return]
+
+    @property
+    def verbose(self) -> str:
+        """What the number is made of."""
+        count = self._details["pairs"]
+        name = self._signature["metric"]
+        return f"(pairwise {name} = {self.pairwise:.2f}, {count:,} pairs)"
+
+
+def pairwise_diversity(
+    texts: Sequence[str] | Sequence[Sequence[str]],
+    *,
+    metric: str | Metric | None = None,
+    aggregate: str = "pairs",
+    workers: int = 1,
+) -> PairwiseDiversity:
+    """100 less the mean score of a pair of texts: "pairwise BLEU", turned so that high is diverse.
+
+    Tianxiao Shen, Myle Ott, Michael Auli and Marc'Aurelio Ranzato (2019): Mixture models for
+    diverse machine translation: tricks of the trade. ICML. Their pairwise BLEU is `pairwise`.
+
+    texts: one set, two or more strings; or many, a list of strings for each source.
+    metric: any metric from 0 to 100; by default `BLEU()`. Where low is good (TER), a score is a
+        distance already, and the diversity is its mean.
+    aggregate: "pairs" is the mean of the scores of single pairs, over a source's pairs and then
+        over the sources; "corpus" is one score of all pairs of all sources, which is what the
+        program of Shen et al. prints.
+    workers: threads.
+
+    A pair is an ordered one of two texts at different places: n · (n - 1) of n texts, each text
+    once as the hypothesis and once as the reference of each other one. The mean of a set is that of
+    its texts' means with the others; all sums are `math.fsum`, in which order does not matter.
+    Raises InputError for a source with fewer than two texts.
+
+    >>> print(pairwise_diversity(["a b c d e", "a b c d f", "a b x y z"]))
+    pairwise diversity = 63.47 (pairwise BLEU = 36.53, 6 pairs)
+    """
+    metric = registry.metric("bleu" if metric is None else metric)
+    workers = checks.threads(workers)
+    if metric.bound is None and not metric.LOWER_IS_BETTER:
+        raise ValueError(f"metric: {metric.NAME} has no upper bound, so 100 less it says nothing")
+    checks.one_of("aggregate", aggregate, ("pairs", "corpus"))
+    sets, several = inputs.sets("texts", texts)
+    for number, one in enumerate(sets, 1):
+        if len(one) < 2:
+            which = f"source {number} has {len(one)}" if several else str(len(one))
+            raise InputError(f"texts: {which}; each needs another one to be compared with")
+    sources: list[float] | None = None
+    if aggregate == "pairs":
+        sources = [_mean_of_pairs(metric, one, workers) for one in sets]
+        pairwise = fsum(sources) / len(sources)
+    else:
+        pairwise = float(_score_of_pairs(metric, sets, workers))
+    fields = {"sources": str(len(sets))} if several else {"texts": str(len(sets[0]))}
+    count = sum(len(one) * (len(one) - 1) for one in sets)
+    return PairwiseDiversity(
+        "pairwise diversity",
+        pairwise if metric.LOWER_IS_BETTER else 100 - pairwise,
+        metric,
+        {**fields, "pairs": aggregate},
+        {"pairwise": pairwise, "pairs": count, "sources": sources},
+        segment=aggregate == "pairs",
+    )
+
+
+def _mean_of_pairs(metric: Metric, texts: list[str], workers: int) -> float:
+    """The mean over the texts of each one's mean score with the others."""
+    count = len(texts)
+    means: list[float] = []
+    height = max(1, PAIRS // count)
+    for first in range(0, count, height):
+        matrix = metric.matrix(texts[first : first + height], texts, workers=workers)
+        for i, scores in enumerate(matrix, first):
+            row = scores.tolist()
+            row[i] = 0.0  # not with itself
+            means.append(fsum(row) / (count - 1))
+    return fsum(means) / count
+
+
+def _score_of_pairs(metric: Metric, sets: list[list[str]], workers: int) -> Score:
+    """The corpus score of all pairs of all sets."""
+    pairs = (
+        (one[i], one[j]) for one in sets for i in range(len(one)) for j in range(len(one)) if i != j
+    )
+    if metric.not_additive:
+        hypotheses, references = zip(*pairs, strict=True)
+        return metric.score(list(hypotheses), list(references), workers=workers)
+    totals = [0] * len(metric.columns)
+    while some := _some(pairs):
+        hypotheses, references = zip(*some, strict=True)
+        table = metric.statistics(list(hypotheses), list(references), workers=workers)
+        totals = [a + b for a, b in zip(totals, table.total().tolist()[0], strict=True)]
+    score: Score = metric.from_statistics(totals, references=1)
+    return score
+
+
+def _some(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
+    from itertools import islice
+
+    return list(islice(pairs, PAIRS))
+
+
+class Distinct:
+    """How many of the n-grams of texts are different ones. `float()` of it is `value`."""
+
+    __slots__ = ("distinct", "mean", "n", "ngrams", "shorter", "texts", "tokens", "vocabulary")
+
+    def __init__(
+        self,
+        n: int,
+        *,
+        distinct: int,
+        ngrams: int,
+        tokens: int,
+        texts: int,
+        shorter: int,
+        mean: float,
+        vocabulary: int | None,
+    ) -> None:
+        self.n = n
+        self.distinct = distinct
+        """How many different n-grams all texts have."""
+        self.ngrams = ngrams
+        """How many n-grams all texts have."""
+        self.tokens = tokens
+        self.texts = texts
+        self.shorter = shorter
+        """How many texts have no n-gram at all."""
+        self.mean = mean
+        """Intra-distinct: the mean of the texts' own ratios, 0-1."""
+        self.vocabulary = vocabulary
+
+    @property
+    def value(self) -> float:
+        """Inter-distinct: different n-grams of all texts / n-grams of all texts, 0-1."""
+        return self.distinct / self.ngrams
+
+    @property
+    def per_token(self) -> float:
+        """Different n-grams / tokens, as Li et al. (2016) put it; the same for n = 1."""
+        return self.distinct / self.tokens
+
+    @property
+    def expectation_adjusted(self) -> float | None:
+        """EAD (Liu et al., 2022): different n-grams / how many chance would give; None if unknown.
+
+        N / (V · (1 - ((V - 1) / V)^C)), of N different ones of C with a vocabulary of V.
+        """
+        if self.vocabulary is None:
+            return None
+        if self.vocabulary == 1:
+            return float(self.distinct)
+        # As written, the difference from 1 is lost in rounding where a vocabulary is of n-grams:
+        # 250,000 tokens make 10**16 trigrams. Beyond 10**300 nothing changes but for overflow.
+        size = float(min(self.vocabulary, 10**300))
+        return self.distinct / (size * -expm1(self.ngrams * log1p(-1 / size)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything."""
+        adjusted = self.expectation_adjusted
+        return {
+            "name": f"distinct-{self.n}",
+            "value": self.value,
+            "mean": self.mean,
+            "per_token": self.per_token,
+            **({} if adjusted is None else {"expectation_adjusted": adjusted}),
+            "distinct": self.distinct,
+            "ngrams": self.ngrams,
+            "tokens": self.tokens,
+            "texts": self.texts,
+            "shorter": self.shorter,
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON."""
+        import json
+
+        return json.dumps(self.to_dict(), indent=1)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        return (
+            f"distinct-{self.n} = {self.value:.4f} ({self.distinct:,} of {self.ngrams:,}; "
+            f"{self.mean:.4f} in the mean text)"
+        )
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Distinct):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.n, self.distinct, self.ngrams))
+
+
+def distinct_n(
+    texts: inputs.Hypotheses,
+    n: int = 2,
+    *,
+    tokenize: tokenizers.Tokenize = "none",
+    lowercase: bool | str = False,
+    vocabulary: int | None = None,
+) -> Distinct:
+    """How many of the n-grams of texts are different ones: distinct-n, 0-1.
+
+    Jiwei Li et al. (2016): A diversity-promoting objective function for neural conversation models.
+    NAACL. They divide by tokens (`per_token`); most programs divide by n-grams (`value`), which is
+    the same for n = 1. The mean of the texts' own ratios (`mean`) is the intra-dist of Xiaodong Gu
+    et al. (2019), DialogWAE, ICLR, and `value` its inter-dist.
+
+    texts: strings (any sequence, an Arrow column, a path of lines), or lists of tokens.
+    n: how long the n-grams are, 1 or more.
+    tokenize, lowercase: as for `BLEU`; by default tokens are what white space separates.
+    vocabulary: for `expectation_adjusted`, how many different n-grams there could be. Siyang Liu
+        et al. (2022): Rethinking and refining the distinct metric. ACL. They define it for tokens,
+        with the size of the model's vocabulary.
+
+    A text with fewer than n tokens has no n-gram; it counts 0 in `mean`, and `shorter` says how
+    many there are. Raises InputError if no text has one.
+
+    >>> distinct_n(["i do not know", "i do not care", "no"], 2)
+    <distinct-2 = 0.6667 (4 of 6; 0.6667 in the mean text)>
+    """
+    n = checks.whole("n", n, 1)
+    vocabulary = None if vocabulary is None else checks.whole("vocabulary", vocabulary, 1)
+    source, tokenizer, before = inputs.source(
+        "texts", texts, tokenize=tokenize, lowercase=lowercase
+    )
+    distinct, table = _kernel.distinct(source, tokenizer=tokenizer, lowercase=before, order=n)
+    if not len(table):
+        raise InputError("texts: none at all; there is nothing to count")
+    rows = table.tolist()
+    tokens, ngrams, _ = table.total().tolist()[0]
+    if not ngrams:
+        longest = max(length for length, _, _ in rows)
+        raise InputError(
+            f"texts: no {n}-gram in any of {len(rows)}; the longest has {longest} tokens"
+        )
+    ratios = [different / count for _, count, different in rows if count]
+    return Distinct(
+        n,
+        distinct=distinct,
+        ngrams=ngrams,
+        tokens=tokens,
+        texts=len(rows),
+        shorter=len(rows) - len(ratios),
+        mean=fsum(ratios) / len(rows),
+        vocabulary=vocabulary,
+    )

@@ -1,0 +1,271 @@
+"""Which of several candidates to choose: the one that all of them agree on most."""
+
+from __future__ import annotations
+
+from typing import overload
+
+from truebleu._kernel import InputError, Scores
+from truebleu.metrics import registry
+from truebleu.metrics.matrix import checked_weights
+from truebleu.text import checks, inputs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from truebleu.metrics.base import Metric, Signature
+
+# How many candidates print() shows, and how much of each.
+SHOWN, WIDTH = 5, 60
+
+
+class MBR:
+    """The candidates of one source, ranked by their expected score. Immutable."""
+
+    __slots__ = ("_candidates", "_expected", "_metric", "_ranking", "_references")
+
+    def __init__(
+        self, metric: Metric, candidates: Sequence[str], expected: Scores, references: int
+    ) -> None:
+        self._metric = metric
+        self._candidates = tuple(candidates)
+        self._expected = expected
+        self._references = references
+        values = expected.tolist()
+        # Sorting keeps the order of equals: of two as good ones the first is better.
+        ranking = sorted(
+            range(len(values)), key=values.__getitem__, reverse=not metric.LOWER_IS_BETTER
+        )
+        self._ranking = tuple(ranking)
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """All candidates, in the order they were given."""
+        return self._candidates
+
+    @property
+    def expected(self) -> Scores:
+        """The expected score of each candidate."""
+        return self._expected
+
+    @property
+    def ranking(self) -> tuple[int, ...]:
+        """The indices of the candidates, the best first; of equals the one that was given first."""
+        return self._ranking
+
+    @property
+    def index(self) -> int:
+        """The index of the best candidate."""
+        return self._ranking[0]
+
+    @property
+    def best(self) -> str:
+        """The best candidate."""
+        return self._candidates[self.index]
+
+    @property
+    def value(self) -> float:
+        """The expected score of the best candidate."""
+        return self._expected[self.index]
+
+    @property
+    def metric(self) -> Metric:
+        """What the candidates were scored with."""
+        return self._metric
+
+    @property
+    def signature(self) -> Signature:
+        """What was computed of each pair."""
+        return self._metric.signature(1, segment=True)
+
+    def __len__(self) -> int:
+        return len(self._candidates)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        head = (
+            f"MBR by {self._metric.name}: candidate {self.index} of {len(self)} is best, "
+            f"expected {self.value:.2f} over {self._references} references"
+        )
+        rows = [("rank", "candidate", "expected", "text")]
+        rows += [
+            (str(rank), str(index), f"{self._expected[index]:.2f}", _cut(self._candidates[index]))
+            for rank, index in enumerate(self._ranking[:SHOWN], 1)
+        ]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(
+                [*(cell.rjust(width) for cell, width in zip(cells, widths, strict=False)), text]
+            )
+            for *cells, text in rows
+        ]
+        more = len(self) - SHOWN
+        return "\n".join([head, *lines, *([f"... and {more:,} more"] if more > 0 else [])])
+
+    def __repr__(self) -> str:
+        return f"<MBR: candidate {self.index} of {len(self)}, {self._metric.name} {self.value:.2f}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MBR):
+            return NotImplemented
+        return self._candidates == other._candidates and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self._metric, self._candidates))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the texts that are not the best."""
+        return {
+            "metric": self._metric.name,
+            "signature": str(self.signature),
+            "candidates": len(self),
+            "references": self._references,
+            "index": self.index,
+            "best": self.best,
+            "score": self.value,
+            "ranking": list(self._ranking),
+            "expected": self._expected.tolist(),
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON."""
+        import json
+
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+
+
+@overload
+def mbr(
+    candidates: Sequence[str],
+    *,
+    references: Sequence[str] | None = None,
+    metric: str | Metric | None = None,
+    weights: Sequence[float] | None = None,
+    workers: int = 1,
+) -> MBR: ...
+@overload
+def mbr(
+    candidates: Sequence[list[str]] | Sequence[tuple[str, ...]],
+    *,
+    references: Sequence[Sequence[str]] | None = None,
+    metric: str | Metric | None = None,
+    weights: Sequence[Sequence[float]] | None = None,
+    workers: int = 1,
+) -> list[MBR]: ...
+def mbr(
+    candidates: Any,
+    *,
+    references: Any = None,
+    metric: str | Metric | None = None,
+    weights: Any = None,
+    workers: int = 1,
+) -> MBR | list[MBR]:
+    """The candidates ranked by expected score (minimum Bayes risk), for one source or for many.
+
+    Shankar Kumar and William Byrne (2004): Minimum Bayes-risk decoding for statistical machine
+    translation. NAACL. With samples as both candidates and references: Bryan Eikema and Wilker Aziz
+    (2020): Is MAP decoding all you need? COLING; (2022): Sampling-based approximations to minimum
+    Bayes risk decoding for neural machine translation. EMNLP.
+
+    candidates: of one source a list of strings; of many a list of such lists, of any lengths.
+    references: what candidates are scored against, if not each other (themselves included): a
+        list of strings, for many sources one for each.
+    metric: any metric; by default `BLEU()`. A pair's score is what `sentence` gives.
+    weights: a number for each reference, not negative: a probability, a model's weight, a count;
+        they need not add up to 1. For many sources a list for each.
+    workers: threads.
+
+    Gives an `MBR`, for many sources a list of them. The expected score of h is sum(w · score(h, r))
+    / sum(w), added in the order of the references; without weights sum(score(h, r)) / m. Metrics
+    where low is good (TER) rank so. A candidate that is there twice is computed once. Raises
+    InputError for a source without candidates, and for weights that do not fit.
+
+    >>> found = mbr(["the cat sat", "the cat sat down", "a dog sat down", "the cat sat down now"])
+    >>> found.index, found.best, found.ranking
+    (1, 'the cat sat down', (1, 0, 3, 2))
+    """
+    metric = registry.metric("bleu" if metric is None else metric)
+    workers = checks.threads(workers)
+    sources, several = inputs.sets("candidates", candidates)
+    for number, source in enumerate(sources, 1):
+        if not source:
+            raise InputError(f"candidates: source {number} has none; leave the source out")
+    others = _others(references, len(sources), several=several)
+    numbers = _numbers(weights, len(sources), several=several)
+    work = []
+    for number, (source, other, weight) in enumerate(zip(sources, others, numbers, strict=True), 1):
+        count = len(source if other is None else other)
+        where = f" of source {number}" if several else ""
+        work.append(
+            (source, other, None if weight is None else checked_weights(weight, count, where))
+        )
+    if not several:
+        return _ranked(metric, *work[0], workers)
+    if workers == 1:
+        return [_ranked(metric, *one, workers) for one in work]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(lambda one: _ranked(metric, one[0], one[1], one[2], 1), work))
+
+
+def _others(references: Any, count: int, *, several: bool) -> Sequence[list[str] | None]:
+    """The references of each source, None where they are the candidates."""
+    if references is None:
+        return [None] * count
+    sets, apart = inputs.sets("references", references)
+    if apart and not several:
+        raise InputError("references: lists of strings, where candidates are of one source")
+    if several and not apart:
+        raise InputError("references: strings; expected a list of them for each source")
+    if len(sets) != count:
+        raise InputError(_for_each("references", len(sets), count))
+    for number, one in enumerate(sets, 1):
+        if not one:
+            raise InputError(f"references: source {number} has none")
+    return sets
+
+
+def _numbers(weights: Any, count: int, *, several: bool) -> Sequence[Any]:
+    """The weights of each source, None where all count the same."""
+    if weights is None:
+        return [None] * count
+    if isinstance(weights, str) or not hasattr(weights, "__len__"):
+        raise TypeError("weights: expected a list of numbers, one per reference")
+    if not several:
+        return [weights]
+    if len(weights) != count:
+        raise InputError(_for_each("weights", len(weights), count))
+    return list(weights)
+
+
+def _for_each(role: str, lists: int, sources: int) -> str:
+    sources_word = "source" if sources == 1 else "sources"
+    return f"{role}: {lists} for {sources} {sources_word}; expected a list for each"
+
+
+def _ranked(
+    metric: Metric,
+    candidates: list[str],
+    references: list[str] | None,
+    weights: list[float] | None,
+    workers: int,
+) -> MBR:
+    """The candidates of one source, ranked."""
+    others = candidates if references is None else references
+    different = list(dict.fromkeys(candidates))
+    expected: Sequence[float] = metric.expected(
+        different, others, weights=weights, workers=workers
+    ).tolist()
+    if len(different) < len(candidates):
+        of = dict(zip(different, expected, strict=True))
+        expected = [of[candidate] for candidate in candidates]
+    return MBR(metric, candidates, Scores(expected), len(others))

@@ -1,0 +1,1 @@
+"""Text as people pass it, as segments: files, columns, lists; the tokenizers that split them."""

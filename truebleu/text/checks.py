@@ -1,0 +1,100 @@
+"""Checks of what people pass that is no text: names, whole numbers, threads, seeds."""
+
+from __future__ import annotations
+
+from math import inf
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# More threads than this help nobody.
+MOST_WORKERS = 1024
+# As many bits as a seed may have.
+SEED_BITS = 128
+
+
+def close(name: str, known: Iterable[str], cutoff: float = 0.4) -> str:
+    """The known name most like an unknown one; an empty string if none is.
+
+    >>> close("smooth", ["smoothing", "tie"]), close("x", ["smoothing"])
+    ('smoothing', '')
+    """
+    import difflib
+
+    names = list(known)
+    found = difflib.get_close_matches(name.lower(), names, n=1, cutoff=cutoff)
+    return found[0] if found else ""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the nearest one, and all of them.
+
+    >>> nearest("intl13", ["13a", "intl"])
+    "; did you mean 'intl'? There are 13a, intl"
+    """
+    names = list(known)
+    found = close(name, names)
+    hint = f"; did you mean '{found}'? There are" if found else "; there are"
+    return f"{hint} {', '.join(names)}"
+
+
+def one_of(what: str, value: object, known: Iterable[object]) -> None:
+    """Raises ValueError for a value that is not known."""
+    if value not in list(known):
+        words = [word for word in known if isinstance(word, str)]
+        raise ValueError(f"unknown {what} {value!r}{nearest(str(value), words)}")
+
+
+def span(least: float, most: float = inf) -> str:
+    """The values between two limits, in words.
+
+    >>> span(1, 16), span(0)
+    ('from 1 to 16', 'of 0 or more')
+    """
+    return f"of {least:g} or more" if most > 1e15 else f"from {least:g} to {most:g}"
+
+
+def whole(what: str, value: object, least: int, most: float = inf) -> int:
+    """A whole number between two limits; ValueError for anything else."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ValueError(f"{what}={value!r}: expected a whole number {span(least, most)}")
+    number: int = value.__index__()
+    if not least <= number <= most:
+        raise ValueError(f"{what}={value!r:.40}: expected a whole number {span(least, most)}")
+    return number
+
+
+def number(what: str, value: object, least: float = 0, most: float = inf) -> float:
+    """A finite number between two limits; ValueError for anything else. -0.0 becomes 0.0."""
+    try:
+        found = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        found = inf
+    if isinstance(value, bool | str) or not least <= found <= most or found == inf:
+        raise ValueError(f"{what}={value!r:.40}: expected a number {span(least, most)}")
+    return found + 0.0
+
+
+def share(what: str, value: object) -> float:
+    """A number between 0 and 1, both excluded."""
+    if not isinstance(value, float) or not 0 < value < 1:
+        raise ValueError(f"{what}={value!r:.40}: expected a number between 0 and 1, such as 0.95")
+    return value
+
+
+def threads(workers: object) -> int:
+    """A number of threads, at most `MOST_WORKERS`."""
+    return min(whole("workers", workers, 1), MOST_WORKERS)
+
+
+def seed(value: object) -> int | None:
+    """A seed of random numbers; None for a different one each time."""
+    if value is None:
+        return None
+    try:
+        return whole("seed", value, 0, (1 << SEED_BITS) - 1)
+    except ValueError:
+        raise ValueError(
+            f"seed={value!r:.60}: expected None or a whole number of 0 or more, of {SEED_BITS} bits"
+        ) from None

@@ -1,0 +1,386 @@
+"""Files of segments: plain, compressed, tab-separated, in any encoding; standard input."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from truebleu import _kernel
+from truebleu._kernel import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO, Protocol
+
+    class Readable(Protocol):
+        """Anything that gives bytes."""
+
+        def read(self, size: int, /) -> bytes:
+            """Up to so many bytes; none at the end."""
+
+        def close(self) -> None:
+            """Lets the file go."""
+
+
+Path = str | os.PathLike[str]
+
+# Files of named columns, which DuckDB reads; how they may be compressed.
+TABLES = {
+    ".parquet": "parquet",
+    ".csv": "csv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+}
+COMPRESSED_TABLES = (".gz", ".zst")
+NO_FILES = "no .parquet, .csv, .jsonl or .json files in this directory"
+UTF8 = ("utf-8", "utf8", "u8", "utf_8")
+
+
+def table_format(path: str) -> str | None:
+    """What files of named columns are read as, by the end of their name; None for lines of text.
+
+    >>> [table_format(path) for path in ("a.parquet", "part-*.CSV.gz", "ref.txt.gz", "cols.tsv")]
+    ['parquet', 'csv', None, None]
+    """
+    name, end = os.path.splitext(path.rstrip("/").lower())
+    if end in COMPRESSED_TABLES:
+        end = os.path.splitext(name)[1]
+        return None if end == ".parquet" else TABLES.get(end)
+    return TABLES.get(end)
+
+
+def at_home(name: str) -> str:
+    """A path with ~ as the home folder: a pattern in quotes comes here as it was typed."""
+    return name if os.path.exists(name) else os.path.expanduser(name)
+
+
+class File:
+    """A file of segments, one a line. Lines end at newlines only, as sacreBLEU reads files.
+
+    A file must not be cut short while it is read: it is mapped into memory.
+
+    `path` may end in .gz, .bz2, .xz or .zst; "-" is standard input. `column` takes one
+    tab-separated column, counted from 1. `encoding` is any that Python knows; utf-8-sig drops a
+    byte-order mark.
+    """
+
+    __slots__ = ("_column", "_encoding", "_path")
+
+    def __init__(self, path: Path, column: int | None = None, encoding: str = "utf-8") -> None:
+        if column is not None and (not isinstance(column, int) or column < 1):
+            raise ValueError(f"column={column!r}: expected a number, counted from 1")
+        if not isinstance(os.fspath(path), str):
+            raise TypeError(f"path: expected a str or an os.PathLike of str, not {path!r:.60}")
+        try:
+            "".encode(encoding)
+        except LookupError:
+            raise ValueError(f"unknown encoding '{encoding}'") from None
+        self._path = os.fspath(path)
+        self._column = column
+        self._encoding = encoding
+
+    @property
+    def path(self) -> str:
+        """Where the file is; "-" for standard input."""
+        return self._path
+
+    @property
+    def column(self) -> int | None:
+        """The tab-separated column that is read, from 1; None for whole lines."""
+        return self._column
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of the text."""
+        return self._encoding
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether its bytes are UTF-8 as they are, after decompression."""
+        return self._encoding.lower() in UTF8
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its bytes are UTF-8 as they lie on disk."""
+        return self.is_utf8 and not self._path.endswith(tuple(DECOMPRESSORS))
+
+    def __repr__(self) -> str:
+        column = "" if self._column is None else f", column={self._column}"
+        encoding = "" if self.is_utf8 else f", encoding={self._encoding!r}"
+        return f"File({self._path!r}{column}{encoding})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, File):
+            return NotImplemented
+        return (self._path, self._column, self._encoding) == (
+            other._path,
+            other._column,
+            other._encoding,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._path, self._column, self._encoding))
+
+    def label(self, role: str) -> str:
+        """What messages call it: its role, and where it is."""
+        if self._path == "-":
+            return f"{role} (standard input)"
+        # Names of files may have bytes that are no characters.
+        return f"{role} ({os.fsencode(self._path).decode('utf-8', 'backslashreplace')})"
+
+    def source(self, role: str) -> _kernel.Source:
+        """The lines, for the kernel; `role` says what they are in messages."""
+        name = self.label(role)
+        # A pipe must not be opened here: whoever writes to it would see it closed.
+        whole_lines = self.is_plain and self._column is None and self._path != "-"
+        if whole_lines and stat.S_ISREG(os.stat(self._path).st_mode):
+            # This gives Python's own error, with the name, if it fails.
+            open(self._path, "rb").close()
+            return _kernel.mapped(self._path, name)
+        column = None if self._column is None else self._column - 1
+        return _kernel.stream(self._reader(), name, column)
+
+    def content(self) -> bytes:
+        """Everything that is in it, as UTF-8 if it is text in its encoding; not checked."""
+        read = self._reader()
+        return b"".join(iter(lambda: read(1 << 22), b""))
+
+    def pieces(self) -> Iterator[bytes]:
+        """The lines as UTF-8 with their ends, a piece at a time; not checked if they are whole."""
+        if self._column is None:
+            read = self._reader()
+            yield from iter(lambda: read(1 << 18), b"")
+            return
+        waiting, size = [], 0
+        for line in self.lines():
+            waiting.append(line)
+            size += len(line)
+            if size > 1 << 16:
+                yield _joined(waiting)
+                waiting, size = [], 0
+        if waiting:
+            yield _joined(waiting)
+
+    def lines(self) -> Iterator[str]:
+        """The lines as strings, without their ends."""
+        read = self._reader()
+        rest = b""
+        number = 0
+        while piece := read(1 << 18):
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in lines:
+                number += 1
+                yield self._segment(line, number)
+        if rest:
+            yield self._segment(rest, number + 1)
+
+    def _segment(self, line: bytes, number: int) -> str:
+        text = decoded(line, self._path, number)
+        if self._column is None:
+            return text
+        fields = text.split("\t")
+        if len(fields) < self._column:
+            raise InputError(
+                f"{self._path}, line {number}: column {self._column} asked for, but the line has "
+                f"{len(fields)} tab-separated columns"
+            )
+        return fields[self._column - 1]
+
+    def _reader(self) -> Callable[[int], bytes]:
+        """A function that reads so many bytes of UTF-8, fewer at the end."""
+        reader = _Reader(self._path)
+        if self.is_utf8:
+            return reader
+        return _decoded(reader, self._path, self._encoding)
+
+
+def decoded(text: bytes, where: str, number: int, errors: str = "strict") -> str:
+    """A line as a string; `where` and `number` say in messages which."""
+    try:
+        return text.decode("utf-8", errors)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{where}, line {number}: byte 0x{text[error.start]:02x} is not UTF-8; if the text is "
+            "in another encoding, name it (--encoding on the command line, "
+            "File(path, encoding=...) in Python)"
+        ) from None
+
+
+class _Reader:
+    """Reads an open file, says which one cannot be read, closes it at its end."""
+
+    __slots__ = ("_file", "_path")
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._file: Readable | None = None
+        self._file = _open(path)
+
+    def __call__(self, size: int) -> bytes:
+        if self._file is None:
+            return b""
+        try:
+            data = self._file.read(size)
+        except (EOFError, OSError, ValueError) as error:
+            raise InputError(f"{self._path} cannot be read: {error}") from error
+        except Exception as error:
+            # lzma and zstd have errors of their own, which have no common base.
+            if type(error).__name__ in ("LZMAError", "ZstdError"):
+                raise InputError(f"{self._path} cannot be decompressed: {error}") from error
+            raise
+        if not data:
+            self.close()
+        return data
+
+    def close(self) -> None:
+        """Closes the file; standard input stays open."""
+        if self._file is not None and self._path != "-":
+            self._file.close()
+        self._file = None
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _joined(lines: list[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
+
+
+def _gzip(path: str) -> Readable:
+    import gzip
+
+    return gzip.open(path, "rb")
+
+
+def _bz2(path: str) -> Readable:
+    import bz2
+
+    return bz2.open(path, "rb")
+
+
+def _xz(path: str) -> Readable:
+    import lzma
+
+    return lzma.open(path, "rb")
+
+
+def _zstd(path: str) -> Readable:
+    import sys
+
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd.open(path, "rb")
+
+
+DECOMPRESSORS = {".gz": _gzip, ".bz2": _bz2, ".xz": _xz, ".zst": _zstd}
+
+
+def _open(path: str) -> Readable:
+    if path == "-":
+        import sys
+
+        if sys.stdin is None:
+            raise InputError("standard input is closed")
+        return sys.stdin.buffer
+    for suffix, decompressor in DECOMPRESSORS.items():
+        if path.endswith(suffix):
+            return decompressor(path)
+    return open(path, "rb")
+
+
+def _decoded(read: Callable[[int], bytes], path: str, encoding: str) -> Callable[[int], bytes]:
+    """`read`, with its bytes turned from `encoding` into UTF-8."""
+    import codecs
+
+    decoder = codecs.getincrementaldecoder(encoding)()
+    offset = newlines = 0
+
+    def decoded(size: int) -> bytes:
+        nonlocal offset, newlines
+        while True:
+            piece = read(size)
+            try:
+                text = decoder.decode(piece, final=not piece)
+            except UnicodeDecodeError as error:
+                # The decoder may have kept bytes of the piece before.
+                at = offset - (len(error.object) - len(piece)) + error.start
+                line = newlines + error.object[: error.start].count(b"\n") + 1
+                raise InputError(
+                    f"{path}, line {line}: byte 0x{error.object[error.start]:02x} at offset {at} "
+                    f"is not {encoding}; name the text's encoding "
+                    "(--encoding on the command line, File(path, encoding=...) in Python)"
+                ) from None
+            offset += len(piece)
+            newlines += text.count("\n")
+            if text or not piece:
+                return text.encode("utf-8", "surrogatepass")
+
+    return decoded
+
+
+class WholeFile:
+    """A file to write that takes its place when it is whole, or leaves the place as it was.
+
+    Used with `with`: after an exception inside, nothing is put there. Until then the bytes lie
+    beside it under another name. What is no regular file (/dev/null, /dev/fd/3, a named pipe) has
+    no place to take and is written to as it is.
+    """
+
+    __slots__ = ("_file", "_path", "_temporary")
+
+    def __init__(self, path: Path) -> None:
+        self._path = os.fspath(path)
+        self._temporary: str | None = None
+
+    def __enter__(self) -> BinaryIO:
+        try:
+            mode = os.stat(self._path).st_mode
+        except FileNotFoundError:
+            mode = None
+        device = os.path.abspath(self._path).startswith(("/dev/", "/proc/"))
+        if device or (mode is not None and not stat.S_ISREG(mode)):
+            self._file: BinaryIO = open(self._path, "wb")
+            return self._file
+        if mode is not None:
+            # Gives the error that a file which must not be written to deserves.
+            open(self._path, "r+b").close()
+        # What a symbolic link points to is replaced, not the link.
+        self._path = os.path.realpath(self._path)
+        self._temporary, self._file = _beside(self._path)
+        if mode is not None:
+            os.chmod(self._temporary, stat.S_IMODE(mode))
+        return self._file
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            self._file.close()
+            if self._temporary is not None and kind is None:
+                os.replace(self._temporary, self._path)
+                self._temporary = None
+        finally:
+            if self._temporary is not None:
+                os.unlink(self._temporary)
+
+
+def _beside(path: str) -> tuple[str, BinaryIO]:
+    """The name of a new file in the same folder, and the file."""
+    number = 0
+    while True:
+        name = os.path.join(os.path.dirname(path), f".truebleu-{os.getpid()}-{number}")
+        try:
+            return name, open(name, "xb")
+        except FileExistsError:
+            number += 1
+        except OSError as error:
+            error.filename = path
+            raise
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Writes a file so that it is there whole or not at all."""
+    with WholeFile(path) as file:
+        file.write(content)

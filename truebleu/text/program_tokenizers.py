@@ -1,0 +1,361 @@
+"""Tokenizers of other programs, each a callable from one segment to its tokens.
+
+They are for `BLEU(tokenize=...)` and for the family: `13a`, `intl`, `zh` and `char` are the
+kernel's, these are what their relatives do. Each says which program it is of and where it
+surprises. Programs that lower-case in the middle of tokenizing have a second callable,
+`..._lower`, because lower-casing before would also decode `&QUOT;`. torchmetrics needs none: its
+tokenizers are sacreBLEU's, and `BLEU(lowercase="after")` is its case. Not here: the Penn Treebank
+tokenizer of the COCO caption evaluation, which is a Java program.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from truebleu import _kernel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# What programs split at. Python's str.split() has four more: the separators U+001C to U+001F.
+_ASCII_SPACE = re.compile(r"[\t\n\v\f\r ]+")
+_UNICODE_SPACE = re.compile(
+    r"[\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
+)
+_SCRIPT_SPACE = re.compile(
+    r"[\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+"
+)
+_SEPARATORS = (
+    " \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+_END_OF_SCRIPT = re.compile(f"^{_SCRIPT_SPACE.pattern}|{_SCRIPT_SPACE.pattern}\\Z")
+
+# The rules that mteval-v11b made and everybody took over, in their order: ASCII symbols stand
+# alone; so do a full stop and a comma, unless between digits; so does a hyphen after a digit.
+_SYMBOL = (re.compile(r"""([ !"#$%&()*+/:;<=>?@\[\\\]^_`{|}~])"""), r" \1 ")
+_AFTER_OTHER = (re.compile(r"([^0-9])([.,])"), r"\1 \2 ")
+_BEFORE_OTHER = (re.compile(r"([.,])([^0-9])"), r" \1 \2")
+_HYPHEN = (re.compile(r"([0-9])(-)"), r"\1 \2 ")
+_WESTERN = (_SYMBOL, _AFTER_OTHER, _BEFORE_OTHER, _HYPHEN)
+
+# The viewer of iBLEU wrote the ranges out and forgot ! # % * < = > \ ^ _ |.
+_VIEWER_SYMBOL = (re.compile(r"""([{~\[\]"`?&()+:;$@/}])"""), r" \1 ")
+_VIEWER = (_VIEWER_SYMBOL, *_WESTERN[1:])
+
+# The kernel's 13a is all these rules at once and many times as fast, but it decodes entities and
+# marks where it does, and splits where Python does. What could make a difference:
+_ODD = re.compile(r"[\n\x1c-\x1f]")
+_ODD_SPACE = re.compile(r"[\n\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+_ODD_CASE = re.compile(r"[\n\x1c-\x1f&<]")
+_ODD_CASE_AND_SPACE = re.compile(
+    r"[\n\x1c-\x1f&<\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+)
+_ODD_ENDS = re.compile(r"^\s*[.,]|[0-9.,][.,]\s*\Z")
+_ODD_VIEWER = re.compile(r"[\n\x1c-\x1f\x85\ufeff!#%*<=>\\^_|&]")
+
+# mteval's entities, in the order they are decoded: &amp;lt; becomes < in the end.
+_ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
+
+_UPPER_TO_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+def _substitute(text: str, rules: Sequence[tuple[re.Pattern[str], str]]) -> str:
+    for pattern, replacement in rules:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def _tokens(text: str, space: re.Pattern[str]) -> list[str]:
+    return [token for token in space.split(text) if token]
+
+
+def _decoded(text: str) -> str:
+    """`text` without the mark of skipped words, on one line, with mteval's entities decoded."""
+    text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+    if "&" in text:
+        for entity, character in _ENTITIES:
+            text = text.replace(entity, character)
+    return text
+
+
+def _lower_one_by_one(text: str) -> str:
+    """Lower case as Perl's `lc` has it: a capital sigma at the end of a word is no exception."""
+    return "".join(map(str.lower, text)) if "Σ" in text else text.lower()
+
+
+def multi_bleu(text: str) -> list[str]:
+    r"""multi-bleu.perl: what white space separates.
+
+    It reads bytes, so white space is ASCII's (tab, line feed, vertical tab, form feed, carriage
+    return, space) and a no-break space stays inside a token. Its `-lc` lower-cases A to Z only.
+    Source: mosesdecoder, scripts/generic/multi-bleu.perl.
+
+    >>> multi_bleu("a\xa0b  c")
+    ['a\xa0b', 'c']
+    """
+    return _tokens(text, _ASCII_SPACE) if _ODD_SPACE.search(text) else text.split()
+
+
+def multi_bleu_detok(text: str) -> list[str]:
+    """multi-bleu-detok.perl: the rules of mteval-v13a, split at Unicode's white space.
+
+    The script takes the last character from every line, newline or not. With `-lc` it lower-cases
+    hypotheses before tokenizing and references after, so that `&QUOT;` is decoded in the one and
+    not in the other. Source: mosesdecoder, scripts/generic/multi-bleu-detok.perl.
+    """
+    if not _ODD.search(text):
+        return _kernel.tokenize(text, "13a", "no")
+    return _tokens(_substitute(f" {_decoded(text)} ", _WESTERN), _UNICODE_SPACE)
+
+
+def mteval_v11b(text: str) -> list[str]:
+    """mteval-v11b.pl with `-c`: the rules of 13a on bytes, so white space is ASCII's.
+
+    Phrasal's NISTTokenizer is the same after `str.lower`. Source: mosesdecoder,
+    scripts/generic/mteval-v11b.pl.
+    """
+    if not _ODD_SPACE.search(text):
+        return _kernel.tokenize(text, "13a", "no")
+    return _tokens(_substitute(f" {_decoded(text)} ", _WESTERN), _ASCII_SPACE)
+
+
+def mteval_v11b_lower(text: str) -> list[str]:
+    """mteval-v11b.pl without `-c`: lower-cases A to Z, after decoding entities."""
+    if not _ODD_CASE_AND_SPACE.search(text):
+        return _kernel.tokenize(text, "13a", "ascii")
+    text = _decoded(text).translate(_UPPER_TO_LOWER)
+    return _tokens(_substitute(f" {text} ", _WESTERN), _ASCII_SPACE)
+
+
+def mteval_v13a(text: str) -> list[str]:
+    """mteval-v13a.pl and v14 with `-c`: sacreBLEU's 13a, but U+001C to U+001F are no white space.
+
+    Source: mosesdecoder, scripts/generic/mteval-v13a.pl.
+
+    >>> mteval_v13a("It's 5,000.50&quot; in 2020.")
+    ["It's", '5,000.50', '"', 'in', '2020', '.']
+    """
+    return multi_bleu_detok(text)
+
+
+def mteval_v13a_lower(text: str) -> list[str]:
+    """mteval-v13a.pl and v14 without `-c`: lower-cases A to Z only, after decoding entities.
+
+    >>> mteval_v13a_lower("ÉCOLE &QUOT;")
+    ['École', '&', 'quot', ';']
+    """
+    if not _ODD_CASE.search(text):
+        return _kernel.tokenize(text, "13a", "ascii")
+    text = _decoded(text).translate(_UPPER_TO_LOWER)
+    return _tokens(_substitute(f" {text} ", _WESTERN), _UNICODE_SPACE)
+
+
+# A hyphen in Unicode's property of that name, before a line separator.
+_HYPHEN_AT_LINE_END = re.compile(
+    r"[-\xad\u058a\u1806\u2010\u2011\u2e17\u30fb\ufe63\uff0d\uff65]\u2028"
+)
+
+
+def _mteval_international(text: str, *, lowercase: bool) -> list[str]:
+    text = text.replace("<skipped>", "").replace("\u2028", " ")
+    if "&" in text:
+        for entity, character in (*_ENTITIES, ("&apos;", "'")):
+            text = text.replace(entity, character)
+    tokens = _international(_lower_one_by_one(text) if lowercase else text)
+    # mteval strips Unicode's separators and then splits at white space. White space in front that
+    # is no separator therefore leaves an empty token.
+    front = text.lstrip(_SEPARATORS)[:1]
+    return ["", *tokens] if tokens and front and front in "\t\n\v\f\r\x85" else tokens
+
+
+def _international(text: str) -> list[str]:
+    """The kernel's `intl`, but split where Perl splits, and with the white space at the end.
+
+    A final full stop is split from a digit only if white space follows, which the kernel, like
+    sacreBLEU, strips: a letter behind it keeps it. Four separators that are white space in Python
+    are letters to these rules; while the kernel works, unassigned characters stand in for them.
+    """
+    present = sorted({"\x1c", "\x1d", "\x1e", "\x1f"} & set(text))
+    free = (chr(code) for code in range(0xFDD0, 0xFDF0) if chr(code) not in text)
+    stand_in = dict(zip(present, free, strict=False))
+    if present:
+        for mark, stand in stand_in.items():
+            text = text.replace(mark, stand)
+    open_end = text[-1:].isspace()
+    tokens = _kernel.tokenize(f"{text}x" if open_end else text, "intl", "no")
+    if open_end:
+        del tokens[-1]
+    if present:
+        back = str.maketrans({stand: mark for mark, stand in stand_in.items()})
+        tokens = [token.translate(back) for token in tokens]
+    return tokens
+
+
+def mteval_v12(text: str) -> list[str]:
+    """mteval-v12.pl with `-c`: sacreBLEU's intl after decoding entities, `&apos;` among them.
+
+    A hyphen before a line separator (U+2028) is taken out with it. A segment that starts with a tab
+    or another control that is white space starts with an empty token. Symbols and punctuation are
+    those of the kernel's Unicode, not of the Perl at hand. Source: mosesdecoder,
+    scripts/generic/mteval-v12.pl.
+    """
+    return _mteval_international(_HYPHEN_AT_LINE_END.sub("", text), lowercase=False)
+
+
+def mteval_v12_lower(text: str) -> list[str]:
+    """mteval-v12.pl without `-c`: Unicode lower case, after decoding entities."""
+    return _mteval_international(_HYPHEN_AT_LINE_END.sub("", text), lowercase=True)
+
+
+def mteval_v14_international(text: str) -> list[str]:
+    """mteval-v14.pl with `--international-tokenization -c`: as v12, but hyphens stay at line ends.
+
+    mteval-v13a.pl takes out U+002D before U+2028, and is the same otherwise. Source: mosesdecoder,
+    scripts/generic/mteval-v14.pl.
+    """
+    return _mteval_international(text, lowercase=False)
+
+
+def mteval_v14_international_lower(text: str) -> list[str]:
+    """mteval-v14.pl with `--international-tokenization`, without `-c`: Unicode lower case."""
+    return _mteval_international(text, lowercase=True)
+
+
+def codenn(text: str) -> list[str]:
+    """CodeNN's bleu.py: an early mteval in Python, always lower case, all entities decoded first.
+
+    `&gt;`, `&lt;`, `&quot;` and then `&amp;` are decoded, so `&amp;lt;` becomes `&lt;`, which is
+    then split. The script is Python 2, where bytes lower-case A to Z only; this is its Python 3
+    copy in CodeXGLUE. Source: sriniiyer/codenn, src/utils/bleu.py.
+
+    >>> codenn("Returns a_b &amp;lt; 1-2.")
+    ['returns', 'a', '_', 'b', '&', 'lt', ';', '1', '-', '2', '.']
+    """
+    if not _ODD_CASE.search(text):
+        return _kernel.tokenize(text, "13a", "python")
+    from xml.sax.saxutils import unescape
+
+    text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+    text = unescape(text, {"&quot;": '"'})
+    return _substitute(f" {text} ".lower(), _WESTERN).split()
+
+
+_WORD_OR_MARK = re.compile(r"\w+|[^\s\w]")
+
+
+def codexglue(text: str) -> list[str]:
+    """CodeXGLUE's code-to-text evaluator: words and single marks of the lower case, then CodeNN's.
+
+    No entity survives the first step, and full stops inside numbers are split: 3.14 is three
+    tokens. Source: microsoft/CodeXGLUE, Code-Text/code-to-text/evaluator/evaluator.py.
+
+    >>> codexglue("Pi is 3.14")
+    ['pi', 'is', '3', '.', '14']
+    """
+    # Nothing is left to decode, and CodeNN's lower case changes nothing but sigmas.
+    spaced = " ".join(_WORD_OR_MARK.findall(text.strip().lower()))
+    return _kernel.tokenize(spaced, "13a", "python")
+
+
+def keras_hub(text: str) -> list[str]:
+    r"""KerasHub's Bleu metric: 13a without spaces around the text.
+
+    Its extra rule for a final full stop or comma refers to a group that does not exist, and
+    TensorFlow then leaves the text alone: the last full stop of "in 2020." stays with the digits,
+    and so does the comma at the start of ",5". Source: keras-team/keras-hub,
+    keras_hub/src/metrics/bleu.py.
+
+    >>> keras_hub("It ended. in 2020.")
+    ['It', 'ended', '.', 'in', '2020.']
+    """
+    if not (_ODD_SPACE.search(text) or _ODD_ENDS.search(text) or "&" in text or "<" in text):
+        return _kernel.tokenize(text, "13a", "no")
+    return _tokens(_substitute(_decoded(text), _WESTERN), _ASCII_SPACE)
+
+
+@cache
+def _unicode_rules() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """tensor2tensor's rules, with the categories of this Python's Unicode."""
+    import sys
+    import unicodedata
+
+    kinds: dict[str, list[str]] = {"P": [], "S": []}
+    for code in range(sys.maxunicode):
+        kind = unicodedata.category(chr(code))[0]
+        if kind in kinds:
+            kinds[kind].append(chr(code))
+    # In the original's character class the backslash escapes the bracket behind it, and so is
+    # no punctuation.
+    kinds["P"].remove("\\")
+    punctuation, symbols = (re.escape("".join(kinds[kind])) for kind in "PS")
+    return (
+        (re.compile(rf"([^\d])([{punctuation}])"), r"\1 \2 "),
+        (re.compile(rf"([{punctuation}])([^\d])"), r" \1 \2"),
+        (re.compile(f"([{symbols}])"), r" \1 "),
+    )
+
+
+@cache
+def _odd_digits() -> re.Pattern[str]:
+    """What tensor2tensor and mteval may disagree about, in one class that is quick to search."""
+    import unicodedata
+
+    others = (chr(code) for code in range(0x10000) if not chr(code).isdecimal())
+    numbers = "".join(other for other in others if unicodedata.category(other)[0] == "N")
+    return re.compile(rf"[\\\U00010000-\U0010ffff{numbers}]")
+
+
+def tensor2tensor(text: str) -> list[str]:
+    r"""tensor2tensor's bleu_tokenize (t2t-bleu): mteval's international rules, nearly.
+
+    "Digit" is `\d`, so punctuation beside ² or Ⅷ is split, which mteval leaves; a backslash is not
+    punctuation; entities are not decoded. t2t-bleu lower-cases first unless told otherwise.
+    Source: tensorflow/tensor2tensor, tensor2tensor/utils/bleu_hook.py.
+
+    >>> tensor2tensor("m². In 2020.")
+    ['m²', '.', 'In', '2020.']
+    """
+    if not (text[-1:].isspace() or _odd_digits().search(text)):
+        return _kernel.tokenize(text, "intl", "no")
+    return _substitute(text, _unicode_rules()).split()
+
+
+def madnani_ibleu(text: str) -> list[str]:
+    r"""The viewer iBLEU (Madnani 2011) with case preserved: mteval-v13a rewritten in JavaScript.
+
+    ``! # % * < = > \ ^ _ |`` are not split off, U+FEFF is white space, and an empty segment has one
+    token, the empty one. Source: desilinguist/ibleu, js/bleu.js.
+
+    >>> madnani_ibleu("100% (really)!"), madnani_ibleu("")
+    (['100%', '(', 'really', ')', '!'], [''])
+    """
+    return _viewer(text, lowercase=False)
+
+
+def madnani_ibleu_lower(text: str) -> list[str]:
+    """The viewer iBLEU (Madnani 2011) as it starts: lower-cased after decoding entities."""
+    return _viewer(text, lowercase=True)
+
+
+def _viewer(text: str, *, lowercase: bool) -> list[str]:
+    if not _ODD_VIEWER.search(text):
+        return _kernel.tokenize(text, "13a", "python" if lowercase else "no") or [""]
+    # The viewer trims a segment when it reads it; that takes the line feed from a final "-\n".
+    text = _END_OF_SCRIPT.sub("", text)
+    text = f" {_decoded(text)} "
+    text = _substitute(text.lower() if lowercase else text, _VIEWER)
+    return _tokens(text, _SCRIPT_SPACE) or [""]
+
+
+def compare_mt(text: str) -> list[str]:
+    """compare-mt: what single spaces separate, so that two spaces have an empty token between them.
+
+    Source: neulab/compare-mt, compare_mt/corpus_utils.py.
+
+    >>> compare_mt("a  b ")
+    ['a', '', 'b']
+    """
+    return text.strip().split(" ")

@@ -1,0 +1,163 @@
+"""Segments that Python turns into tokens: by a callable, or because they are tokens already."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+
+from truebleu import _kernel
+from truebleu._kernel import InputError
+from truebleu.text import segments, tokenizers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
+
+
+class Splitter:
+    """Hypotheses and references as tokens; a subclass says what a segment is, and splits it."""
+
+    def tokens(self, segment: Any) -> Sequence[Any]:
+        """The tokens of one segment."""
+        raise NotImplementedError
+
+    def is_segment(self, item: object) -> bool:
+        """Whether `item` is one segment, and not several."""
+        raise NotImplementedError
+
+    def source(self, role: str, texts: Any) -> _kernel.Source:
+        """The tokens of texts, one each, for the kernel."""
+        return _kernel.tokens(self._rows(role, segments.items(role, texts)), role, several=False)
+
+    def references(self, references: Any) -> list[_kernel.Source]:
+        """The tokens of the references, for the kernel."""
+        return [
+            _kernel.tokens(self._reference_rows(segments.items(role, column)), role, several=True)
+            for role, column in segments.named_columns(references)
+        ]
+
+    def pairs(
+        self, hypotheses: Any, references: Any
+    ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
+        """The tokens of each segment's hypothesis, and those of its references that there are."""
+        named = segments.named_columns(references)
+        columns: list[Iterator[Any]] = [
+            self._rows("hypotheses", segments.items("hypotheses", hypotheses))
+        ]
+        columns += [self._reference_rows(segments.items(role, column)) for role, column in named]
+        nothing = object()
+        rows = zip_longest(*columns, fillvalue=nothing)
+        number = 0
+        for number, row in enumerate(rows, 1):
+            if any(item is nothing for item in row):
+                names = ["hypotheses", *(name for name, _ in named)]
+                raise InputError(_lengths(names, [row, *rows], number - 1, nothing))
+            tokens, *others = row
+            found = [list(one) for several in others for one in several if one is not None]
+            if not found:
+                raise InputError(
+                    f"references: segment {number} has none (all are missing); every segment needs "
+                    "at least one reference, so leave the segment out or give it one"
+                )
+            yield list(tokens), found
+        if not number:
+            raise InputError("hypotheses: no segments at all; there is nothing to score")
+
+    def _rows(self, role: str, items: Iterable[Any]) -> Iterator[Sequence[Any]]:
+        for number, segment in enumerate(items, 1):
+            if segment is None:
+                raise InputError(
+                    f"{role}: segment {number} is missing (None); every one must be there, an "
+                    "empty one if the system gave nothing"
+                )
+            if not self.is_segment(segment):
+                raise TypeError(f"{role}: segment {number} is a {type(segment).__name__}")
+            yield self.tokens(segment)
+
+    def _reference_rows(self, items: Iterable[Any]) -> Iterator[list[Sequence[Any] | None]]:
+        for number, item in enumerate(items, 1):
+            if item is None:
+                yield []
+            elif self.is_segment(item):
+                yield [self.tokens(item)]
+            elif segments.is_group(item):
+                yield [None if one is None else self.tokens(one) for one in item]
+            else:
+                raise TypeError(f"references: segment {number} is a {type(item).__name__}")
+
+
+class Callables(Splitter):
+    """Strings that Python splits, after lower-casing and stripping as sacreBLEU does."""
+
+    def __init__(self, tokenize: tokenizers.Tokenize, lowercase: bool | str) -> None:
+        self.tokenize = tokenize
+        self.split: Callable[[str], list[str]] = tokenizers.tokenizer(tokenize, lowercase)
+
+    def tokens(self, segment: Any) -> Sequence[Any]:
+        """The tokens of one text."""
+        if not isinstance(segment, str):
+            raise TypeError(
+                f"the tokenizer {tokenizers.label(self.tokenize)} takes str, and a segment is a "
+                f"{type(segment).__name__}"
+            )
+        return self.split(segment)
+
+    def is_segment(self, item: object) -> bool:
+        """Whether it is a text."""
+        return isinstance(item, str)
+
+
+class Whole(Splitter):
+    """Strings that stay whole."""
+
+    def tokens(self, segment: Any) -> Sequence[Any]:
+        """The text itself."""
+        if not isinstance(segment, str):
+            raise TypeError(f"expected strings, and a segment is a {type(segment).__name__}")
+        return (segment,)
+
+    def is_segment(self, item: object) -> bool:
+        """Whether it is a text."""
+        return isinstance(item, str)
+
+
+class Given(Splitter):
+    """Segments that are sequences of tokens, strings or integers, but not some of each."""
+
+    def __init__(self, lowercase: bool | str) -> None:
+        self.lowercase = lowercase
+        self.kind: type | None = None
+
+    def tokens(self, segment: Any) -> Sequence[Any]:
+        """The tokens themselves."""
+        for token in segment:
+            kind = str if isinstance(token, str) else int
+            if self.kind is None:
+                self.kind = kind
+            elif kind is not self.kind:
+                raise InputError(
+                    f"tokens of both kinds, str and int: {token!r} is a {type(token).__name__} "
+                    f"and earlier ones were {self.kind.__name__}; they would never match"
+                )
+        if self.lowercase and self.kind is str:
+            return [token.lower() for token in segment]
+        return segment  # type: ignore[no-any-return]
+
+    def is_segment(self, item: object) -> bool:
+        """Whether it is a sequence of tokens."""
+        if not segments.is_group(item):
+            return False
+        first = next(iter(item), "")  # type: ignore[call-overload]
+        return first is not None and not segments.is_group(first)
+
+
+def _lengths(names: list[str], rest: list[tuple[Any, ...]], before: int, nothing: object) -> str:
+    """What to say of inputs that end after different numbers of segments."""
+    counts = [
+        before + sum(item is not nothing for item in items) for items in zip(*rest, strict=True)
+    ]
+    told = ", ".join(f"{name} {count}" for name, count in zip(names, counts, strict=True))
+    return (
+        f"the inputs have different numbers of segments: {told}; "
+        f"segment {min(counts) + 1} has no counterpart"
+    )

@@ -1,0 +1,205 @@
+"""Tokenizers by name, and your own: a callable from text to tokens.
+
+One name means one tokenizer everywhere: in Python, on the command line, in signatures. A new one is
+an entry of a table here: of `KERNEL`, if a file of kernel/src/lex/ splits the text, or of `PYTHON`.
+"""
+
+from __future__ import annotations
+
+from truebleu import _kernel
+from truebleu.text import checks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Tokenize = str | Callable[[str], list[str]] | Callable[[str], str]
+else:  # for programs that read annotations
+    Tokenize = object
+
+# The kernel's; the names are sacreBLEU's.
+KERNEL = {
+    "13a": "mteval-v13a's, the default: symbols and sentence punctuation stand alone",
+    "intl": "mteval-v14's international one: all Unicode punctuation and symbols stand alone",
+    "zh": "Chinese: its characters stand alone, the rest as 13a",
+    "char": "each character is a token",
+    "none": "split at white space, for text that is tokenized already",
+}
+
+# Those that Python runs: the module of this room that has them, and what they are. The names of
+# other programs' tokenizers are those of functions in program_tokenizers.py.
+_MECAB = "MeCab with the dictionary that sacreBLEU uses"
+_PIECES = "SentencePiece's pieces, by the model of"
+PYTHON = {
+    "ja-mecab": ("mecab", f"Japanese morphemes: {_MECAB}"),
+    "ko-mecab": ("mecab", f"Korean morphemes: {_MECAB}"),
+    "flores101": ("sentencepiece", f"{_PIECES} FLORES-101"),
+    "flores200": ("sentencepiece", f"{_PIECES} FLORES-200"),
+    "spBLEU-1K": ("sentencepiece", f"{_PIECES} spBLEU-1K"),
+    "spm:FILE": ("sentencepiece", f"{_PIECES} a file"),
+    **{
+        name: ("program_tokenizers", f"as in {program}")
+        for name, program in {
+            "multi-bleu": "Moses' multi-bleu.perl",
+            "multi-bleu-detok": "Moses' multi-bleu-detok.perl",
+            "mteval-v11b": "mteval-v11b.pl -c",
+            "mteval-v11b-lower": "mteval-v11b.pl",
+            "mteval-v12": "mteval-v12.pl -c",
+            "mteval-v12-lower": "mteval-v12.pl",
+            "mteval-v13a": "mteval-v13a.pl -c",
+            "mteval-v13a-lower": "mteval-v13a.pl",
+            "mteval-v14-international": "mteval-v14.pl -c --international-tokenization",
+            "mteval-v14-international-lower": "mteval-v14.pl --international-tokenization",
+            "codenn": "CodeNN's bleu.py",
+            "codexglue": "CodeXGLUE's code-to-text",
+            "keras-hub": "KerasHub's metrics.Bleu",
+            "tensor2tensor": "tensor2tensor's t2t-bleu",
+            "madnani-ibleu": "the viewer iBLEU, case kept",
+            "madnani-ibleu-lower": "the viewer iBLEU",
+            "compare-mt": "compare-mt",
+        }.items()
+    },
+}
+
+
+def checked(tokenize: Tokenize) -> Tokenize:
+    """The tokenizer, by the one name that it has.
+
+    Raises ValueError for a name that is no tokenizer's, TypeError for anything else.
+
+    >>> checked("ja-mecab-0.996-IPA"), checked("spm")
+    ('ja-mecab', 'flores101')
+    """
+    if callable(tokenize):
+        own = getattr(tokenize, "__module__", "") == "truebleu.text.program_tokenizers"
+        return tokenize.__name__.replace("_", "-") if own else tokenize
+    if not isinstance(tokenize, str):
+        raise TypeError(
+            f"tokenize: expected a name or a callable from str to tokens, not {tokenize!r:.40}"
+        )
+    if tokenize in KERNEL or tokenize in PYTHON or tokenize.startswith("spm:"):
+        return tokenize
+    # sacreBLEU's signatures add MeCab's version and dictionary; its older name is FLORES-101's.
+    for name in ("ja-mecab", "ko-mecab"):
+        if tokenize.startswith(f"{name}-"):
+            return name
+    if tokenize == "spm":
+        return "flores101"
+    raise ValueError(
+        f"unknown tokenizer '{tokenize}'{checks.nearest(tokenize, [*KERNEL, *PYTHON])}"
+    )
+
+
+def named(name: str) -> str:
+    """The tokenizer that a signature calls so. Raises ValueError for what only its maker has."""
+    try:
+        return str(checked(name))
+    except ValueError:
+        if "." not in name:
+            raise
+        raise ValueError(
+            f"tok:{name} is a callable of somebody's own; make the metric with tokenize="
+        ) from None
+
+
+def label(tokenize: Tokenize) -> str:
+    """What a signature calls a tokenizer: its name, or for a callable the name it has in Python.
+
+    A lambda has no name of its own, so its place in the code is added; a partial function is named
+    after what it calls and with what.
+    """
+    if isinstance(tokenize, str):
+        if PYTHON.get(tokenize, ("",))[0] == "mecab":
+            from truebleu.text import mecab
+
+            return mecab.label(tokenize)
+        return tokenize
+    called = getattr(tokenize, "func", None)
+    if callable(called):
+        given = (*tokenize.args, *tokenize.keywords.items())  # type: ignore[union-attr]
+        return _word(f"{label(called)}({','.join(map(repr, given))})")
+    code = getattr(tokenize, "__code__", None)
+    module = getattr(tokenize, "__module__", None) or type(tokenize).__module__
+    name = getattr(tokenize, "__qualname__", type(tokenize).__qualname__)
+    if code is not None and name.endswith("<lambda>"):
+        place = next(iter(code.co_positions()), (code.co_firstlineno, None, 0, None))
+        name += f"@{place[0]}.{place[2]}"
+    return _word(f"{module}.{name}")
+
+
+def _word(text: str) -> str:
+    """The text without the characters that have a meaning in a signature."""
+    return "".join("-" if c in "|:=+ " else c for c in text)
+
+
+def in_kernel(tokenize: Tokenize, lowercase: bool | str) -> bool:
+    """Whether the kernel splits text itself."""
+    return tokenize in KERNEL and lowercase != "after"
+
+
+def function(tokenize: Tokenize) -> Callable[[str], list[str]] | Callable[[str], str]:
+    """The callable of a tokenizer. Raises ImportError or InputError for what is not installed."""
+    if callable(tokenize):
+        return tokenize
+    if tokenize in KERNEL:
+        return lambda text: _kernel.tokenize(text, tokenize, "no")
+    if tokenize.startswith("spm:") or PYTHON[tokenize][0] == "sentencepiece":
+        from truebleu.text import sentencepiece
+
+        return sentencepiece.function(tokenize)
+    if PYTHON[tokenize][0] == "mecab":
+        from truebleu.text import mecab
+
+        return mecab.function(tokenize)
+    from truebleu.text import program_tokenizers
+
+    made: Callable[[str], list[str]] = getattr(program_tokenizers, tokenize.replace("-", "_"))
+    return made
+
+
+def tokenize(text: str, name: str = "13a", *, lowercase: bool = False) -> list[str]:
+    """The tokens of one text, by the tokenizer of that name.
+
+    >>> tokenize("It's 5,000.50 (USD) -- ok.")
+    ["It's", '5,000.50', '(', 'USD', ')', '--', 'ok', '.']
+    >>> tokenize("It's 5,000.50", "intl")
+    ['It', "'", 's', '5,000.50']
+    """
+    return tokenizer(name, lowercase)(text)
+
+
+def tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callable[[str], list[str]]:
+    """A function that splits text as a metric with these two parameters does."""
+    tokenize = checked(tokenize)
+    before = LOWERCASE[lowercase]
+    called = None if tokenize in KERNEL else function(tokenize)
+
+    def split(text: str) -> list[str]:
+        if called is None:
+            tokens = _kernel.tokenize(text, str(tokenize), before)
+        else:
+            if lowercase == "ascii":
+                text = "".join(c.lower() if c.isascii() else c for c in text)
+            elif lowercase is True:
+                text = text.lower()
+            tokens = apply(called, text.rstrip())
+        return [token.lower() for token in tokens] if lowercase == "after" else tokens
+
+    return split
+
+
+# The kernel's names of the values of `lowercase`; "after" is Python's to do.
+LOWERCASE: dict[object, str] = {False: "no", True: "python", "ascii": "ascii", "after": "no"}
+
+
+def apply(tokenize: Callable[[str], list[str]] | Callable[[str], str], text: str) -> list[str]:
+    """The tokens that a callable gives; a string that it gives is split at white space."""
+    tokens = tokenize(text)
+    if isinstance(tokens, str):
+        return tokens.split()
+    if isinstance(tokens, list | tuple):
+        return list(tokens)
+    raise TypeError(
+        f"the tokenizer {label(tokenize)} gave {type(tokens).__name__}; "
+        "it must give a list of str, or a str to be split at white space"
+    )

@@ -1,0 +1,362 @@
+"""From the dict of a comparison to what a reader sees: a table per metric, and sentences."""
+
+from __future__ import annotations
+
+from math import floor, log10
+
+from truebleu.text.layout import count, listed
+from truebleu.views.rendering.blocks import Cell, Column, Heading, Paragraph, Range, Table
+from truebleu.views.rendering.numbers import (
+    fixed,
+    needed,
+    number,
+    p_value,
+    percent,
+    signed,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from truebleu.views.rendering.blocks import Block
+    from truebleu.views.rendering.numbers import Write
+
+    Content = Mapping[str, Any]
+    # A column, and its cell of each row.
+    Filled = tuple[Column, Sequence[Any]]
+
+
+def of_content(
+    content: Content, places: int | None = None, *, short: bool = False
+) -> Iterator[Block]:
+    """The blocks; `places` digits after the point, or what suits each metric."""
+    yield Heading(1, title(content))
+    if len(content["metrics"]) > 1 and len(content["systems"]) > 1:
+        yield summary(content, places)
+    for metric in content["metrics"]:
+        yield table(content, metric, digits(content, metric, places))
+    yield from of_documents(content, places)
+    yield from (Paragraph(sentence, "note") for sentence in sentences(content))
+    yield from (Paragraph(line, "signature") for line in signatures(content, short=short))
+
+
+def title(content: Content) -> str:
+    """What was compared, in a line."""
+    systems = count(len(content["systems"]), "system")
+    segments = count(content["segments"], "segment")
+    parts = [systems, segments]
+    references = content["references"]
+    if references == "var":
+        parts.append("a varying number of references per segment")
+    elif references is not None:
+        parts.append(f"{count(references, 'reference')} per segment")
+    title = ", ".join(parts)
+    return title if content["baseline"] is None else f"{title}; Δ to {content['baseline']}"
+
+
+def _table(filled: Sequence[Filled], caption: str = "", fold: str = "") -> Table:
+    columns, cells = zip(*filled, strict=True)
+    return Table(columns, list(zip(*cells, strict=True)), caption=caption, fold=fold)
+
+
+def _named(content: Content, scores: Sequence[Content | None] = ()) -> Iterator[Filled]:
+    """The columns that name the systems: with a letter each, if there are several."""
+    systems = content["systems"]
+    best = [_best(content, score) for score in scores] or [""] * len(systems)
+    if len(systems) > 1:
+        yield Column(""), [Cell(system["letter"]) for system in systems]
+    names = [Cell(one["name"], mark=mark) for one, mark in zip(systems, best, strict=True)]
+    yield Column("system", left=True), names
+
+
+def _best(content: Content, score: Content | None) -> str:
+    return "best" if score and len(content["systems"]) > 1 and score["rank"] == 1 else ""
+
+
+def _scores(content: Content, metric: Content, write: Write) -> list[Cell]:
+    """The scores, with the letters of the systems that are significantly worse."""
+    scores = [system["scores"][metric["name"]] for system in content["systems"]]
+    return [
+        Cell(write(one["score"]), letters(content, one["better_than"]), _best(content, one))
+        for one in scores
+    ]
+
+
+def summary(content: Content, places: int | None = None) -> Table:
+    """The scores of all metrics, with what is significantly better raised: for a paper."""
+    filled = list(_named(content))
+    for metric in content["metrics"]:
+        write = fixed(digits(content, metric, places))
+        filled.append((Column(headed(metric), "scores"), _scores(content, metric, write)))
+    return _table(filled, "All metrics")
+
+
+def headed(metric: Content) -> str:
+    """A metric's name at the head of a column."""
+    return f"{metric['name']}{'' if metric['higher_is_better'] else ' ↓'}"
+
+
+def table(content: Content, metric: Content, places: int) -> Table:
+    """The systems by one metric: scores, intervals, differences and their tests."""
+    write = fixed(places)
+    scores = [system["scores"][metric["name"]] for system in content["systems"]]
+    level = f"{percent(content['level'])} interval"
+    several = len(scores) > 1
+    filled = list(_named(content, scores))
+    filled.append((Column(headed(metric), "score"), _scores(content, metric, write)))
+    if content["intervals"]:
+        cells = [Cell(_interval(score["interval"], write)) for score in scores]
+        filled.append((Column(level, "score"), cells))
+    if content["test"] and several:
+        about = "every system of a cluster is significantly better than all below it"
+        cells = [Cell("" if one["cluster"] is None else str(one["cluster"])) for one in scores]
+        filled.append((Column("cluster", "score", about=about), cells))
+    if several:
+        filled += _differences(content, metric, [one["difference"] for one in scores], write)
+    return _table(filled, metric["name"])
+
+
+def _differences(
+    content: Content, metric: Content, differences: Sequence[Content | None], write: Write
+) -> Iterator[Filled]:
+    """The columns about differences; the baseline, which has none, is said to be that."""
+    marks = ["" if one is None else verdict(one, metric) for one in differences]
+    both = list(zip(differences, marks, strict=True))
+    level, test, correction = content["level"], content["test"], content["correction"]
+
+    def cells(made: Callable[[Content], str]) -> list[Cell]:
+        return [Cell("" if one is None else made(one)) for one in differences]
+
+    yield (
+        Column("Δ", "difference", about=f"difference of the scores to {content['baseline']}"),
+        [
+            Cell("baseline", mark="baseline")
+            if one is None
+            else Cell(signed(write)(one["value"]), mark=mark)
+            for one, mark in both
+        ],
+    )
+    if content["intervals"]:
+        about = "interval of the difference"
+        column = Column(f"{percent(level)} interval", "difference", about=about)
+        yield column, cells(lambda one: _interval(one["interval"], signed(write)))
+    if test:
+        if correction:
+            yield Column("p", "difference"), cells(lambda one: p_value(one["p"]))
+        name = f"p {correction['title']}" if correction else "p"
+        yield (
+            Column(name, "difference", about=test["title"]),
+            [
+                Cell("")
+                if one is None
+                else Cell(p_value(decisive(one)), "*" if one["significant"] else "", mark)
+                for one, mark in both
+            ],
+        )
+    for name, key in (("won", "wins"), ("tied", "ties"), ("lost", "losses")):
+        about = f"segments that the system {name} against the baseline"
+        yield Column(name, "segments", about=about), cells(lambda one, key=key: f"{one[key]:,}")
+    if test:
+        about = "how many segments like these would show a difference of this size 4 times in 5"
+        column = Column("needed", "segments", about=about)
+        yield column, cells(lambda one: needed(one["segments_needed"]))
+    yield from _drawn(both)
+
+
+def _drawn(both: Sequence[tuple[Content | None, str]]) -> Iterator[Filled]:
+    """The intervals of differences, drawn beside each other, with 0 among them."""
+    intervals = [
+        None
+        if one is None or one["interval"] is None
+        else (one["interval"]["low"], one["value"], one["interval"]["high"])
+        for one, _ in both
+    ]
+    reached = [0.0, *(end for ends in intervals if ends is not None for end in ends)]
+    least, most = min(reached), max(reached)
+    if least < most:
+        cells = [
+            Range(least, most, ends, mark) for ends, (_, mark) in zip(intervals, both, strict=True)
+        ]
+        yield Column("Δ, drawn", "drawn", drawn=True), cells
+
+
+def _interval(interval: Mapping[str, float] | None, write: Write) -> str:
+    if interval is None:
+        return "n too small"
+    return f"[{write(interval['low'])}, {write(interval['high'])}]"
+
+
+def parts(content: Content, metric: Content) -> Table | None:
+    """What scores were made of, if they were made of precisions and a brevity penalty."""
+    details = [system["scores"][metric["name"]]["details"] for system in content["systems"]]
+    if not all("brevity_penalty" in one and "precisions" in one for one in details):
+        return None
+    filled = list(_named(content))
+    for order in range(min(len(one["precisions"]) for one in details)):
+        about = f"share of {order + 1}-grams that match, in per cent"
+        cells = [Cell(f"{one['precisions'][order]:.1f}") for one in details]
+        filled.append((Column(f"p{order + 1}", "parts", about=about), cells))
+    known: list[tuple[str, str, Callable[[Content], str]]] = [
+        ("BP", "brevity penalty", lambda one: f"{one['brevity_penalty']:.3f}"),
+        ("tokens", "of all hypotheses", lambda one: f"{one['hypothesis_length']:,}"),
+        (
+            "reference tokens",
+            "the effective reference length",
+            lambda one: number(one["reference_length"], 1),
+        ),
+        ("ratio", "of the two lengths", lambda one: f"{one['ratio']:.3f}"),
+    ]
+    for name, about, told in known:
+        filled.append((Column(name, "parts", about=about), [Cell(told(one)) for one in details]))
+    return _table(filled, f"What {metric['name']} is made of")
+
+
+def of_documents(content: Content, places: int | None) -> Iterator[Block]:
+    """The scores of each document, a table per metric."""
+    documents = content["documents"]
+    for metric in content["metrics"] if documents else ():
+        write = fixed(digits(content, metric, places))
+        filled: list[Filled] = [
+            (Column("document", left=True), [Cell(one["name"]) for one in documents]),
+            (Column("segments", "size"), [Cell(f"{one['segments']:,}") for one in documents]),
+        ]
+        for system in content["systems"]:
+            cells = [
+                Cell(write(one["scores"][metric["name"]][system["name"]])) for one in documents
+            ]
+            filled.append((Column(system["name"], "scores"), cells))
+        fold = f"{headed(metric)} of {count(len(documents), 'document')}"
+        yield _table(filled, f"{metric['name']} of each document", fold)
+
+
+def decisive(difference: Content) -> float | None:
+    """The p that decides: the corrected one, if there is a correction."""
+    corrected: float | None = difference["corrected_p"]
+    p: float | None = difference["p"]
+    return p if corrected is None else corrected
+
+
+def verdict(difference: Content, metric: Content) -> str:
+    """Whether a difference is significant, and for better or worse."""
+    if not difference["significant"]:
+        return ""
+    return "better" if (difference["value"] > 0) == metric["higher_is_better"] else "worse"
+
+
+def letters(content: Content, names: Sequence[str]) -> str:
+    """The letters of some systems; three or more in a row are written as the first and last.
+
+    >>> systems = [{"name": name, "letter": name.upper()} for name in "cabdef"]
+    >>> letters({"systems": systems}, ["f", "b", "c", "d"])
+    'B–D F'
+    """
+    chosen = set(names)
+    systems = sorted(content["systems"], key=lambda one: (len(one["letter"]), one["letter"]))
+    runs: list[list[str]] = []
+    before = False
+    for system in systems:
+        if system["name"] in chosen:
+            runs = runs if before else [*runs, []]
+            runs[-1].append(system["letter"])
+        before = system["name"] in chosen
+    told = [part for run in runs for part in (run if len(run) < 3 else [f"{run[0]}–{run[-1]}"])]
+    # Single letters need no space between them.
+    return ("" if all(len(part) == 1 for part in told) else " ").join(told)
+
+
+def digits(content: Content, metric: Content, places: int | None) -> int:
+    """How many digits after the point suit a metric: 1 from 0 to 100, more where scores are small.
+
+    `places` is what scores from 0 to 100 have.
+    """
+    suitable: int | None = metric["digits"]
+    if suitable is None:
+        scores = [abs(system["scores"][metric["name"]]["score"]) for system in content["systems"]]
+        largest = max(scores)
+        suitable = max(0, min(3 - floor(log10(largest)), 17)) if largest else 3
+    return suitable + (0 if places is None else places - 1)
+
+
+# ---- sentences ----
+
+
+def _legend(content: Content) -> list[str]:
+    """What the marks in the tables mean."""
+    if len(content["systems"]) < 2:
+        return []
+    lines = []
+    test, correction = content["test"], content["correction"]
+    if test:
+        p = f"p {correction['title']}" if correction else "p"
+        lines.append(
+            f"Raised letters: significantly better than those systems ({p} < {test['alpha']:g}, "
+            "as *). Every system of a cluster is significantly better than all of the clusters "
+            "below."
+        )
+        if correction and len(content["systems"]) > 2:
+            pairs = len(content["pairs"]) // len(content["metrics"])
+            lines.append(
+                f"{p} is corrected for the tests of its column, letters and clusters for those of "
+                f"all {pairs} pairs, metric by metric."
+            )
+    won = (
+        f"Won, tied, lost: segments scored higher, equal or lower than {content['baseline']}'s"
+        f"{_lower(content)}."
+    )
+    needed = (
+        " Needed: about how many segments like these show a difference of this size 4 times in 5."
+    )
+    return [*lines, won + (needed if test else "")]
+
+
+def _lower(content: Content) -> str:
+    """What to say where lower scores are better."""
+    names = [metric["name"] for metric in content["metrics"] if not metric["higher_is_better"]]
+    return f" (for {listed(names)}, lower wins)" if names else ""
+
+
+def sentences(content: Content) -> list[str]:
+    """What is to be read with the tables: their marks, the test, and what is remarkable."""
+    told = [content["reading"]] if content["reading"] else []
+    notes = [f"Note: {note['text']}" for note in content["notes"]]
+    return [*_legend(content), *told, *notes]
+
+
+def signatures(content: Content, *, short: bool = False) -> list[str]:
+    """Each metric with its signature, for those that have one."""
+    key = "short_signature" if short else "signature"
+    return [
+        f"{'' if metric['name'].startswith(metric['label']) else metric['name'] + ': '}"
+        f"{metric['label']}|{metric[key]}"
+        for metric in content["metrics"]
+        if metric["signature"]
+    ]
+
+
+# ---- records ----
+
+
+def records(content: Content) -> Iterator[dict[str, Any]]:
+    """A record per metric and system."""
+    by_name = {system["name"]: system["letter"] for system in content["systems"]}
+    for metric in content["metrics"]:
+        for system in content["systems"]:
+            score = system["scores"][metric["name"]]
+            difference = score["difference"] or {}
+            interval = difference.get("interval") or {}
+            yield {
+                "metric": metric["name"],
+                "system": system["name"],
+                "letter": system["letter"],
+                **score,
+                **(score["interval"] or {}),
+                "better_than": " ".join(by_name[name] for name in score["better_than"]),
+                **difference,
+                "baseline": content["baseline"] if difference else None,
+                "difference": difference.get("value"),
+                "difference_low": interval.get("low"),
+                "difference_high": interval.get("high"),
+                "signature": metric["signature"],
+            }

@@ -1,0 +1,436 @@
+"""From a request and what was counted for it to the dict that a comparison is."""
+
+from __future__ import annotations
+
+from math import fsum
+from operator import gt, lt
+
+from truebleu._kernel import __version__
+from truebleu.significance import Measure, intervals, paired
+from truebleu.views import annotations
+from truebleu.views.request import TESTS, letters
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from truebleu.metrics.base import Signature
+    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.significance import Difference, Interval, Paired
+    from truebleu.views.request import Counted, Counts, Progress, Request, Significance
+
+CORRECTIONS = {"holm": "Holm", "bh": "BH"}
+
+
+def of_counts(
+    request: Request, counted: Counted, *, progress: Progress | None = None
+) -> dict[str, Any]:
+    """The whole dict."""
+    testing = request.testing
+    segments = request.segments(counted)
+    columns: list[_Column] = [
+        _Computed(metric, name, counted[metric], testing)
+        for metric, name in request.metrics.items()
+    ]
+    columns += [
+        _Given(name, scores, lower=name in request.lower) for name, scores in request.given.items()
+    ]
+    _name(columns)
+    results, ranges = _resampled(request, columns, progress)
+    order = sorted(request.systems, key=columns[0].placing)
+    by_name = dict(zip(request.systems, letters(), strict=False))
+    rows: list[dict[str, Any]] = [
+        {"name": system, "letter": by_name[system], "scores": {}} for system in order
+    ]
+    pairs: list[dict[str, Any]] = []
+    for i, column in enumerate(columns):
+        result = None if results is None else results[i]
+        block = _Block(column, ranges[i], result, testing, order, request.baseline)
+        for row in rows:
+            row["scores"][column.name] = block.score(row["name"])
+        pairs += block.pairs()
+    tested = results is not None and testing.test is not None
+    references = next((one.references for one in columns if one.references is not None), None)
+    return {
+        "by": f"truebleu-{__version__}",
+        "segments": segments,
+        "references": references,
+        "baseline": request.baseline,
+        "level": testing.level,
+        "seed": testing.seed,
+        "test": _test(testing) if tested else None,
+        "intervals": None
+        if testing.confidence is None
+        else {"name": "bootstrap", "title": "percentile bootstrap", "samples": testing.confidence},
+        "correction": None
+        if testing.correction is None or not tested
+        else {"name": testing.correction, "title": CORRECTIONS[testing.correction]},
+        "reading": _reading(testing, segments, results if tested else None),
+        "metrics": [column.described() for column in columns],
+        "systems": rows,
+        "pairs": pairs,
+        "documents": _documents(request, columns, segments),
+        "notes": list(_notes(request, segments, results)),
+    }
+
+
+def _resampled(
+    request: Request, columns: Sequence[_Column], progress: Progress | None
+) -> tuple[list[Paired] | None, Sequence[Mapping[str, Interval]]]:
+    """The tests, if there is more than one system, and the intervals of scores."""
+    testing = request.testing
+    measures = [column.measure for column in columns]
+
+    def told(done: int, total: int) -> None:
+        assert progress is not None
+        progress("resampling", done, total)
+
+    step = None if progress is None else told
+    if request.baseline is None:
+        ranges = intervals(
+            measures,
+            resamples=testing.resamples,
+            seed=testing.seed,
+            level=testing.level,
+            workers=request.workers,
+            progress=step,
+        )
+        return None, ranges
+    results = paired(
+        measures,
+        baseline=request.baseline,
+        test=testing.test or "bs",
+        pairs="all",
+        randomizations=testing.randomizations,
+        resamples=testing.resamples,
+        seed=testing.seed,
+        level=testing.level,
+        correction=testing.correction,
+        workers=request.workers,
+        progress=step,
+    )
+    return results, [result.intervals for result in results]
+
+
+def _documents(
+    request: Request, columns: Sequence[_Column], segments: int
+) -> list[dict[str, Any]] | None:
+    """The scores of each document, of its segments' summed statistics."""
+    if request.documents is None:
+        return None
+    known = annotations.documents(request.documents, segments)
+    made: list[dict[str, Any]] = [
+        {"name": name, "segments": known.indices.count(i), "scores": {}}
+        for i, name in enumerate(known.names)
+    ]
+    for column in columns:
+        by_system = {name: column.of_groups(name, known.indices) for name in request.systems}
+        for i, one in enumerate(made):
+            one["scores"][column.name] = {name: found[i] for name, found in by_system.items()}
+    return made
+
+
+def _test(testing: Significance) -> dict[str, Any]:
+    ar = testing.test == "ar"
+    return {
+        "name": testing.test,
+        "title": TESTS[testing.test or ""],
+        "samples": testing.randomizations if ar else testing.resamples,
+        "alpha": testing.alpha,
+    }
+
+
+# ---- metrics ----
+
+
+class _Column:
+    """A metric of all systems: what it is called, and how it was made."""
+
+    source: str
+    name: str
+    """What it is called here."""
+    label: str
+    """The name of its scores."""
+    measure: Measure
+    signature: Signature | None = None
+    digits: int | None = None
+    """Digits after the point that suit its scores, if that is known."""
+    references: int | str | None = None
+    """How many references a segment has, or "var"; None where there are none."""
+
+    def placing(self, system: str) -> float:
+        """What systems are sorted by, the best first."""
+        value = self.measure.value(system)
+        return value if self.measure.lower_is_better else -value
+
+    def segments(self, system: str) -> Sequence[float]:
+        """The score of each segment."""
+        raise NotImplementedError
+
+    def of_groups(self, system: str, groups: Sequence[int]) -> dict[int, float]:
+        """The score of each group of segments."""
+        raise NotImplementedError
+
+    def details(self, system: str) -> dict[str, Any]:  # noqa: ARG002
+        """What the score was made of, as far as it is known."""
+        return {}
+
+    def described(self) -> dict[str, Any]:
+        """What is known of the metric itself."""
+        return {
+            "name": self.name,
+            "label": self.label,
+            "higher_is_better": not self.measure.lower_is_better,
+            "source": self.source,
+            "digits": self.digits,
+            "signature": None if self.signature is None else str(self.signature),
+            "short_signature": None if self.signature is None else self.signature.short(),
+        }
+
+
+class _Computed(_Column):
+    """A metric that truebleu computes, and its tables."""
+
+    source = "truebleu"
+
+    def __init__(
+        self,
+        metric: TableMetric[Any],
+        name: str | None,
+        counts: Mapping[str, Counts],
+        testing: Significance,
+    ) -> None:
+        self.metric = metric
+        self.counts = counts
+        tables = {system: one.statistics for system, one in counts.items()}
+        self.measure = Measure(metric, tables)
+        self.label = self.measure.name
+        # What it was asked for as, if that says more than the name of the score.
+        self.name = name or self.label
+        self.digits = metric.DIGITS
+        self.references = next(iter(tables.values())).references
+        self.signature = testing.signed(metric.signature(self.references), tested=len(counts) > 1)
+
+    def segments(self, system: str) -> Sequence[float]:
+        return self.counts[system].scores
+
+    def of_groups(self, system: str, groups: Sequence[int]) -> dict[int, float]:
+        by_group = self.counts[system].statistics.parts(groups)
+        return {i: self.metric.from_statistics(one).value for i, one in by_group.items()}
+
+    def details(self, system: str) -> dict[str, Any]:
+        statistics = self.counts[system].statistics
+        return dict(self.metric.from_statistics(statistics).details())
+
+
+class _Given(_Column):
+    """A metric whose scores come from elsewhere, a number per segment."""
+
+    source = "given"
+
+    def __init__(self, name: str, scores: Mapping[str, Sequence[float]], *, lower: bool) -> None:
+        self.scores = scores
+        self.measure = Measure.of_scores(name, scores, lower_is_better=lower)
+        self.name = self.label = name
+
+    def segments(self, system: str) -> Sequence[float]:
+        return self.scores[system]
+
+    def of_groups(self, system: str, groups: Sequence[int]) -> dict[int, float]:
+        by_group: dict[int, list[float]] = {}
+        for group, score in zip(groups, self.scores[system], strict=True):
+            by_group.setdefault(group, []).append(score)
+        return {group: fsum(scores) / len(scores) for group, scores in by_group.items()}
+
+
+def _name(columns: Sequence[_Column]) -> None:
+    """Tells metrics of one name apart by the fields of their signatures that differ."""
+    named: dict[str, list[_Column]] = {}
+    for column in columns:
+        named.setdefault(column.name, []).append(column)
+    for name, same in named.items():
+        if len(same) == 1:
+            continue
+        signatures = [column.signature.fields for column in same if column.signature is not None]
+        if len(signatures) < len(same):
+            raise ValueError(f"scores: {name} is the name of another metric as well")
+        fields = dict.fromkeys(field for signature in signatures for field in signature)
+        different = [
+            field for field in fields if len({signature.get(field) for signature in signatures}) > 1
+        ]
+        for column, own in zip(same, signatures, strict=True):
+            column.name = " ".join([name, *(f"{f}:{own[f]}" for f in different if f in own)])
+
+
+# ---- what is known by one metric ----
+
+
+class _Block:
+    """The systems by one metric."""
+
+    def __init__(
+        self,
+        column: _Column,
+        ranges: Mapping[str, Interval],
+        result: Paired | None,
+        testing: Significance,
+        order: Sequence[str],
+        baseline: str | None,
+    ) -> None:
+        self.column = column
+        self.ranges = ranges
+        self.result = result
+        self.testing = testing
+        # Best first by the first metric, and by this one.
+        self.order = order
+        self.own_order = sorted(order, key=column.placing)
+        self.baseline = baseline
+        self.clusters: dict[str, int] = {}
+        self.better: Mapping[str, Sequence[str]] = {}
+        self.scores: dict[str, Sequence[float]] = {}
+        if result is not None and testing.test is not None:
+            clusters = result.clusters(testing.alpha)
+            self.clusters = {name: i for i, names in enumerate(clusters, 1) for name in names}
+            self.better = result.better_than(testing.alpha)
+        if result is not None:
+            self.scores = {system: column.segments(system) for system in order}
+
+    def score(self, system: str) -> dict[str, Any]:
+        """What is known of one system."""
+        value = self.column.measure.value(system)
+        # Systems with the same score have the same rank.
+        rank = next(
+            i
+            for i, other in enumerate(self.own_order, 1)
+            if self.column.measure.value(other) == value
+        )
+        better = set(self.better.get(system, ()))
+        result = self.result
+        return {
+            "score": value,
+            "interval": self._interval(self.ranges[system]),
+            "rank": rank,
+            "cluster": self.clusters.get(system),
+            "better_than": [other for other in self.order if other in better],
+            "difference": None
+            if result is None or self.baseline is None or system == self.baseline
+            else self._difference(result.differences[system], system, self.baseline),
+            "details": self.column.details(system),
+        }
+
+    def pairs(self) -> Iterator[dict[str, Any]]:
+        """Every two systems, the better placed one first."""
+        if self.result is None:
+            return
+        for i, first in enumerate(self.own_order):
+            for second in self.own_order[i + 1 :]:
+                yield {
+                    "metric": self.column.name,
+                    "first": first,
+                    "second": second,
+                    **self._difference(self.result.between(first, second), first, second),
+                }
+
+    def _interval(self, interval: Interval) -> dict[str, float] | None:
+        if self.testing.confidence is None or self.column.measure.segments == 1:
+            return None
+        return {
+            "low": interval.low,
+            "high": interval.high,
+            "mean": interval.mean,
+            "half_width": interval.half_width,
+        }
+
+    def _difference(self, difference: Difference, system: str, other: str) -> dict[str, Any]:
+        tested = self.testing.test is not None
+        p = difference.adjusted_p if self.testing.correction else difference.p
+        wins, ties, losses = self._segments(system, other)
+        return {
+            "value": difference.value,
+            "interval": self._interval(difference.interval),
+            "p": difference.p if tested else None,
+            "corrected_p": difference.adjusted_p if self.testing.correction else None,
+            "significant": p < self.testing.alpha if tested else None,
+            "wins": wins,
+            "ties": ties,
+            "losses": losses,
+            "segments_needed": difference.segments_needed,
+            "identical": difference.identical,
+        }
+
+    def _segments(self, system: str, other: str) -> tuple[int, int, int]:
+        """In how many segments a system is better than, equal to and worse than another."""
+        own, others = self.scores[system], self.scores[other]
+        more, less = sum(map(gt, own, others)), sum(map(lt, own, others))
+        if self.column.measure.lower_is_better:
+            more, less = less, more
+        return more, len(own) - more - less, less
+
+
+# ---- in words ----
+
+
+def _reading(testing: Significance, segments: int, results: Sequence[Paired] | None) -> str:
+    """What the test, or the intervals, can and cannot say."""
+    if results is not None:
+        return results[0].caution
+    if testing.confidence is None or segments == 1:
+        return ""
+    return (
+        f"Intervals are of {testing.confidence:,} bootstrap resamples of the segments: how much "
+        "the score depends on which segments happen to be in the test set, and nothing else."
+    )
+
+
+def _notes(
+    request: Request, segments: int, results: Sequence[Paired] | None
+) -> Iterator[dict[str, Any]]:
+    """What a reader should know of these data."""
+    testing = request.testing
+    if segments == 1:
+        yield {
+            "kind": "one segment",
+            "text": "there is only one segment: nothing can be resampled, so there are no "
+            "intervals, and no difference is significant.",
+        }
+    elif segments < FEW:
+        yield {
+            "kind": "few segments",
+            "text": f"{segments} segments are few: intervals and p-values are rough.",
+        }
+    elif testing.confidence is not None and testing.confidence * (1 - testing.level) < 2:
+        yield {
+            "kind": "few resamples",
+            "text": f"{testing.confidence} resamples are too few for intervals of "
+            f"{testing.level:.4g}: they span all of them.",
+        }
+    for first, second in _identical(results):
+        p = "p = 1, and " if testing.test else ""
+        yield {
+            "kind": "identical",
+            "systems": [first, second],
+            "text": f"{first} and {second} are counted the same in every segment: {p}"
+            "most likely they are the same output.",
+        }
+    systems = len(request.systems)
+    if results is not None and testing.test and not testing.correction and systems > 2:
+        tests = systems * (systems - 1) // 2
+        yield {
+            "kind": "many tests",
+            "text": f"{tests} pairs were tested by each metric, each at {testing.alpha:g}, with "
+            "no correction for their number; use --correction holm or bh.",
+        }
+
+
+# Intervals from fewer segments are rough.
+FEW = 30
+
+
+def _identical(results: Sequence[Paired] | None) -> Iterator[tuple[str, str]]:
+    """The systems that no metric tells apart in any segment."""
+    if not results:
+        return
+    for pair, difference in results[0].pairs.items():
+        if difference.identical and all(r.between(*pair).identical for r in results[1:]):
+            yield pair

@@ -1,0 +1,349 @@
+"""The log of scores: a file of JSON lines, one for each score of each system, that only grows.
+
+time        when it was scored: UTC, in seconds
+name        what is followed over time, if it was given a name
+system      what the system was called: its file's name
+metric, score, signature    the score with all of its digits
+low, high   the ends of its interval, if it was asked for
+segments    how many there were
+hypothesis  the file, and the SHA-256 of its text
+references  the same of each reference
+version     truebleu's
+note        whatever one wants to be reminded of
+
+The hash is of the text as it was scored: decompressed, decoded, of the column that was read, in
+UTF-8, a newline behind each line. `sha256sum` prints the same of a plain file.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import stat
+from datetime import UTC, datetime
+from math import isfinite
+from typing import Any, NamedTuple
+
+from truebleu._kernel import InputError, __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from truebleu.metrics.base import Score
+
+_HASH = re.compile("[0-9a-f]{64}")
+
+
+class Input(NamedTuple):
+    """What was read: where it was, and the SHA-256 of it."""
+
+    file: str
+    sha256: str
+
+
+class Entry(NamedTuple):
+    """A score in a log."""
+
+    time: datetime
+    system: str
+    metric: str
+    score: float
+    signature: str
+    segments: int
+    hypothesis: Input
+    references: tuple[Input, ...]
+    version: str = __version__
+    name: str | None = None
+    note: str | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def of_score(
+        cls,
+        score: Score,
+        system: str,
+        segments: int,
+        hypothesis: Input,
+        references: Sequence[Input],
+        *,
+        name: str | None = None,
+        note: str | None = None,
+        time: datetime | None = None,
+        signature: str | None = None,
+        low: float | None = None,
+        high: float | None = None,
+    ) -> Entry:
+        """The entry of a score, and of its interval; `time` is now if not given."""
+        return cls(
+            now() if time is None else time,
+            system,
+            score.name,
+            score.value,
+            str(score.signature) if signature is None else signature,
+            segments,
+            hypothesis,
+            tuple(references),
+            name=name,
+            note=note,
+            low=low,
+            high=high,
+        )
+
+    @classmethod
+    def of_dict(cls, content: object) -> Entry:
+        """The entry that `to_dict` was made of. Raises ValueError, which says what is wrong.
+
+        Keys that are not known may be of a later version, and are left alone.
+        """
+        if not isinstance(content, dict):
+            raise ValueError("not an object")
+        found: dict[str, Any] = {}
+        for key, (meant, check) in _KEYS.items():
+            value = content.get(key)
+            if value is None and key in cls._field_defaults and key != "version":
+                continue
+            if key not in content:
+                raise ValueError(f"it has no '{key}'")
+            try:
+                found[key] = check(value)
+            except (TypeError, ValueError, KeyError):
+                raise ValueError(f"'{key}' is {value!r:.60}, and should be {meant}") from None
+        return cls(**found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry in the types of JSON."""
+        content = {
+            "time": stamp(self.time),
+            "name": self.name,
+            "system": self.system,
+            "metric": self.metric,
+            "score": self.score,
+            "low": self.low,
+            "high": self.high,
+            "signature": self.signature,
+            "segments": self.segments,
+            "hypothesis": self.hypothesis._asdict(),
+            "references": [text._asdict() for text in self.references],
+            "version": self.version,
+            "note": self.note,
+        }
+        return {key: value for key, value in content.items() if value is not None}
+
+    @property
+    def followed(self) -> str:
+        """What is followed over time: the name, or else the system."""
+        return self.system if self.name is None else self.name
+
+    def line(self) -> bytes:
+        """The entry as it stands in a log."""
+        text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+        # A byte of a file's name that is no character becomes an escape of JSON's own.
+        return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        raise TypeError
+    return float(value)
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or value < 1:
+        raise TypeError
+    return value
+
+
+def _time(value: Any) -> datetime:
+    time = datetime.fromisoformat(value)
+    if time.tzinfo is None:
+        raise ValueError
+    return time.astimezone(UTC)
+
+
+def _read(value: Any) -> Input:
+    if not _HASH.fullmatch(value["sha256"]):
+        raise ValueError
+    return Input(_text(value["file"]), value["sha256"])
+
+
+def _all_read(value: Any) -> tuple[Input, ...]:
+    if not isinstance(value, list) or not value:
+        raise TypeError
+    return tuple(map(_read, value))
+
+
+# What each value should be, and what makes it that or fails.
+_KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
+    "time": ("a time with its zone, as 2026-11-20T09:30:00Z", _time),
+    "system": ("text", _text),
+    "metric": ("text", _text),
+    "score": ("a number", _number),
+    "signature": ("text", _text),
+    "segments": ("a number, 1 or more", _count),
+    "hypothesis": ("a file and its sha256", _read),
+    "references": ("a list of files and their sha256", _all_read),
+    "version": ("text", _text),
+    "name": ("text", _text),
+    "note": ("text", _text),
+    "low": ("a number", _number),
+    "high": ("a number", _number),
+}
+
+
+def now() -> datetime:
+    """The time, in seconds; the one that SOURCE_DATE_EPOCH says, if it says one."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if epoch.isdecimal():
+        return datetime.fromtimestamp(int(epoch), UTC)
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+def stamp(time: datetime) -> str:
+    """A time as logs have it."""
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+class Log:
+    """A log of scores on disk."""
+
+    __slots__ = ("entries", "path")
+
+    def __init__(self, path: str | os.PathLike[str], entries: Sequence[Entry] = ()) -> None:
+        self.path = os.fspath(path)
+        self.entries = list(entries)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Log:
+        """The log in a file. Raises InputError, which names the line that is not a log."""
+        with open(path, "rb") as file:
+            return cls(path, list(_entries(os.fspath(path), file)))
+
+    def check(self) -> None:
+        """Raises InputError if the file is there and cannot be added to, as `append` would."""
+        if os.path.exists(self.path):
+            descriptor = os.open(self.path, os.O_RDWR | _BINARY)
+            try:
+                _check_end(descriptor, self.path)
+            finally:
+                os.close(descriptor)
+
+    def append(self, entries: Iterable[Entry]) -> None:
+        """Adds entries to the file, all of them or none, and to `entries`.
+
+        Others may add to it at the same time. Raises InputError if the file is not a log, or
+        if its last line is not whole: what is added would be glued to it.
+        """
+        added = list(entries)
+        data = b"".join(entry.line() for entry in added)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _BINARY, 0o666)
+        try:
+            _lock(descriptor)
+            size = _check_end(descriptor, self.path)
+            try:
+                _write_whole(descriptor, data)
+            except OSError as error:
+                os.ftruncate(descriptor, size)
+                error.filename = self.path
+                raise
+        finally:
+            os.close(descriptor)
+        self.entries += added
+
+    def __repr__(self) -> str:
+        return f"<Log {self.path!r}, {len(self.entries):,} scores>"
+
+
+def _write_whole(descriptor: int, data: bytes) -> None:
+    """One write, so that nothing of others comes between."""
+    if os.write(descriptor, data) != len(data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    os.fsync(descriptor)
+
+
+_BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+def _entries(path: str, lines: Iterable[bytes]) -> Iterator[Entry]:
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield _entry(path, number, line)
+
+
+def _entry(path: str, number: int, line: bytes) -> Entry:
+    """The entry in a line, which must be whole."""
+    where = f"{path}, line {number}"
+    try:
+        content = json.loads(line.decode("utf-8", "surrogatepass"), parse_constant=_refused)
+    except (ValueError, RecursionError):
+        if not line.endswith(b"\n"):
+            raise InputError(
+                f"{where}: it breaks off, and nothing may be added to it; remove it, and score "
+                "again if you need it"
+            ) from None
+        raise InputError(f"{where}: not JSON; is this a log of truebleu score --log?") from None
+    try:
+        entry = Entry.of_dict(content)
+    except ValueError as error:
+        raise InputError(f"{where}: {error}; is this a log of truebleu score --log?") from None
+    if not line.endswith(b"\n"):
+        raise InputError(f"{where}: it has no line end, so something broke off; add one")
+    return entry
+
+
+def _refused(name: str) -> float:
+    raise ValueError(name)
+
+
+# No entry is this long: a file with a longer last line is not a log.
+_LONGEST = 1 << 20
+
+
+def _check_end(descriptor: int, path: str) -> int:
+    """The size of a log that may be added to."""
+    state = os.fstat(descriptor)
+    if not stat.S_ISREG(state.st_mode):
+        raise InputError(f"{path} is no regular file; a log is one that can be added to")
+    size = state.st_size
+    os.lseek(descriptor, max(0, size - _LONGEST), os.SEEK_SET)
+    end = os.read(descriptor, min(size, _LONGEST))
+    if not end:
+        return size
+    whole = end.endswith(b"\n")
+    last = end[:-1].rpartition(b"\n")[2] + (end[-1:] if whole else b"")
+    if not whole:
+        last = end.rpartition(b"\n")[2]
+    if last.strip():
+        _entry(path, _lines(descriptor), last)
+    return size
+
+
+def _lines(descriptor: int) -> int:
+    """How many lines a file has, one that breaks off included."""
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    count, last = 0, b"\n"
+    while piece := os.read(descriptor, 1 << 20):
+        count += piece.count(b"\n")
+        last = piece
+    return count + (not last.endswith(b"\n"))
+
+
+def _lock(descriptor: int) -> None:
+    """Keeps others from adding between the look at the end and the write, where that is known."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    except OSError:
+        return  # Some file systems have no locks; a single write is whole without them.

@@ -1,0 +1,174 @@
+"""Which scores may stand on one line: those of one system and metric, made the same way.
+
+A change of a signature, or of the references, changes what a score means. Scores before and after
+are series of their own, and each says what is special about it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from truebleu.metrics import registry
+from truebleu.metrics.base import Signature
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from truebleu.views.history.log import Entry
+
+# What a signature says of an interval, which does not change the score.
+OF_INTERVALS = ("bs", "seed")
+
+
+class Point:
+    """A score in its series: what changed since the one before, and since the first."""
+
+    __slots__ = ("entry", "first", "previous", "same_output")
+
+    def __init__(self, entry: Entry, earlier: Sequence[Entry]) -> None:
+        self.entry = entry
+        self.previous = entry.score - earlier[-1].score if earlier else None
+        self.first = entry.score - earlier[0].score if earlier else None
+        # Whether the system wrote what it had written the time before.
+        same = bool(earlier) and earlier[-1].hypothesis.sha256 == entry.hypothesis.sha256
+        self.same_output = same if earlier else None
+
+
+class Series:
+    """Scores that can be compared, in the order of time."""
+
+    __slots__ = ("differs", "entries", "points")
+
+    def __init__(self, entries: Sequence[Entry], differs: Sequence[str]) -> None:
+        self.entries = list(entries)
+        # What other series of the same system and metric have not, in a few words each.
+        self.differs = list(differs)
+        self.points = [Point(entry, entries[:i]) for i, entry in enumerate(entries)]
+
+    @property
+    def signature(self) -> str:
+        """What all scores were computed by."""
+        return "|".join(f"{key}:{value}" for key, value in _fields(self.entries[0]).items())
+
+    @property
+    def short_signature(self) -> str:
+        """The same in its short form, where it is a signature that truebleu knows."""
+        try:
+            return Signature.parse(f"{self.entries[0].metric}|{self.signature}").short()
+        except ValueError:
+            return self.signature
+
+    @property
+    def label(self) -> str:
+        """What is special about it; empty for the only series of a group."""
+        return ", ".join(self.differs)
+
+    @property
+    def scores(self) -> list[float]:
+        """The scores, 0-100 for most metrics."""
+        return [entry.score for entry in self.entries]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in the types of JSON."""
+        last = self.entries[-1]
+        return {
+            "signature": self.signature,
+            "short_signature": self.short_signature,
+            "segments": last.segments,
+            "references": [text._asdict() for text in last.references],
+            "differs": self.differs,
+            "scores": [
+                {
+                    **point.entry.to_dict(),
+                    "since_previous": point.previous,
+                    "since_first": point.first,
+                    "same_output": point.same_output,
+                }
+                for point in self.points
+            ],
+        }
+
+
+class Group:
+    """The scores of one system by one metric: one series, or several that must not be mixed."""
+
+    __slots__ = ("followed", "metric", "series")
+
+    def __init__(self, followed: str, metric: str, series: Sequence[Series]) -> None:
+        self.followed = followed
+        self.metric = metric
+        self.series = list(series)
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether a lower score is the better one."""
+        return registry.lower_is_better(self.metric)
+
+    @property
+    def warning(self) -> str | None:
+        """Why there is more than one line."""
+        if len(self.series) == 1:
+            return None
+        signatures = len({series.signature for series in self.series}) > 1
+        references = len({_references(series.entries[0]) for series in self.series}) > 1
+        differ = [
+            *(["signatures"] if signatures else []),
+            *(["references"] if references else []),
+        ]
+        return (
+            f"{len(self.series)} series, not one line: {' and '.join(differ)} differ, so the "
+            "scores of one cannot be compared with those of another"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in the types of JSON."""
+        return {
+            "name": self.followed,
+            "metric": self.metric,
+            "lower_is_better": self.lower_is_better,
+            "warning": self.warning,
+            "series": [series.to_dict() for series in self.series],
+        }
+
+
+def grouped(entries: Iterable[Entry]) -> Iterator[Group]:
+    """A group for each system and metric, in the order in which they first came."""
+    groups: dict[tuple[str, str], dict[Any, list[Entry]]] = {}
+    for entry in entries:
+        series = groups.setdefault((entry.followed, entry.metric), {})
+        key = (*_fields(entry).items(), _references(entry))
+        series.setdefault(key, []).append(entry)
+    for (followed, metric), by_key in groups.items():
+        first = [members[0] for members in by_key.values()]
+        yield Group(
+            followed,
+            metric,
+            [Series(members, list(_special(members[0], first))) for members in by_key.values()],
+        )
+
+
+def _special(entry: Entry, all_series: Sequence[Entry]) -> Iterator[str]:
+    """What an entry's series has that not all have."""
+    signatures = [_fields(other) for other in all_series]
+    own = _fields(entry)
+    for key in dict.fromkeys(key for fields in signatures for key in fields):
+        if len({fields.get(key) for fields in signatures}) > 1:
+            yield f"{key}:{own[key]}" if key in own else f"no {key}"
+    if len({_references(other) for other in all_series}) > 1:
+        files = " + ".join(
+            f"{os.path.basename(text.file)} ({text.sha256[:8]})" for text in entry.references
+        )
+        yield f"{'references' if len(entry.references) > 1 else 'reference'} {files}"
+
+
+def _fields(entry: Entry) -> Mapping[str, str]:
+    """The fields of a signature that say how the score was computed."""
+    pairs = (part.partition(":") for part in entry.signature.split("|"))
+    return {key: value for key, _, value in pairs if key not in OF_INTERVALS}
+
+
+def _references(entry: Entry) -> tuple[str, ...]:
+    """What tells references from others. Their order changes no score."""
+    return tuple(sorted(text.sha256 for text in entry.references))

@@ -1,0 +1,9 @@
+"""What all views share: a few kinds of block, and each format's way of writing them.
+
+blocks.py      headings, paragraphs, tables, marked words, equations, charts
+numbers.py     numbers as people read them
+equations.py   formulas with their numbers, as text, LaTeX and MathML
+lines.py       blocks as lines of text; terminal.py colours them
+markdown.py    latex.py    html.py    separated.py    one format each
+view.py        a dict that is a contract, and all that can be made of it
+"""

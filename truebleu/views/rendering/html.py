@@ -1,0 +1,324 @@
+"""Blocks as HTML: a page of its own, or a part of a page or notebook. No script, nothing loaded."""
+
+from __future__ import annotations
+
+from html import escape
+
+from truebleu.views.rendering import blocks
+from truebleu.views.rendering.blocks import Range
+from truebleu.views.rendering.equations import as_mathml
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from truebleu.views.rendering.blocks import Block, Cell, Chart, Column, Table, Words
+
+# Tables with more rows than this start folded, if they can be.
+SHOWN = 24
+
+# Everything is under one class: in a notebook there are other styles around it. Colours go with
+# numbers, stars and signs that say the same, and are those that the colour-blind tell apart.
+STYLE = """
+.truebleu { --ink: #1c2230; --soft: #596175; --line: #d5dae3; --paper: #ffffff; --tint: #f4f6f9;
+  --match: 37 99 235; --cut: #b42318; --better: #0059b3; --worse: #a84300;
+  color: var(--ink); background: var(--paper); font: 16px/1.5 system-ui, sans-serif;
+  max-width: 76rem; margin: 0 auto; padding: 1rem 1.25rem; overflow-wrap: anywhere; }
+@media (prefers-color-scheme: dark) { .truebleu { --ink: #e7eaf0; --soft: #a3abbd; --line: #39415a;
+  --paper: #12161f; --tint: #1a2030; --match: 96 150 255; --cut: #ff9c8f; --better: #79b8ff;
+  --worse: #ffb27a; } }
+.truebleu h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; }
+.truebleu h2 { font-size: 1.2rem; margin: 1.75rem 0 .5rem; padding-top: .75rem;
+  border-top: 1px solid var(--line); }
+.truebleu h3 { font-size: 1rem; margin: 1.5rem 0 .5rem; }
+.truebleu p { margin: .5rem 0; max-width: 48rem; }
+.truebleu .lead { font-size: 1.15rem; }
+.truebleu .note { color: var(--soft); font-size: .9rem; }
+.truebleu .signature { font-family: ui-monospace, monospace; font-size: .8rem; color: var(--soft);
+  max-width: none; }
+.truebleu .caution { border-left: 4px solid var(--cut); padding: .25rem .75rem; }
+.truebleu .scroll { overflow-x: auto; }
+.truebleu table { border-collapse: collapse; margin: .5rem 0; font-variant-numeric: tabular-nums;
+  background: none; color: inherit; font-size: .95rem; }
+.truebleu caption { text-align: left; font-weight: 700; padding: .25rem .6rem .25rem 0; }
+.truebleu th, .truebleu td { padding: .2rem .6rem; border: 0; text-align: right;
+  border-bottom: 1px solid var(--line); vertical-align: baseline; white-space: nowrap; }
+.truebleu th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
+.truebleu .words-column { text-align: left; white-space: normal; min-width: 5rem; }
+.truebleu .drawing { padding-block: 0; vertical-align: middle; }
+.truebleu tr.sum td { font-weight: 600; border-bottom: 0; }
+.truebleu sup { font-size: .7em; line-height: 0; color: var(--soft); }
+.truebleu .best { font-weight: 700; }
+.truebleu .better { color: var(--better); font-weight: 600; }
+.truebleu .worse { color: var(--worse); font-weight: 600; }
+.truebleu .baseline { color: var(--soft); font-style: italic; }
+.truebleu code { font: .9em/1.5 ui-monospace, monospace; white-space: pre-wrap; background: none;
+  color: inherit; }
+.truebleu summary { cursor: pointer; color: var(--soft); }
+.truebleu .words { font-size: 1.1rem; line-height: 2.3; margin: .25rem 0 1rem; }
+.truebleu .words .label { display: block; font-size: .85rem; color: var(--soft); line-height: 1.5; }
+.truebleu .word { padding: .15rem .3rem; border-radius: .25rem; background: var(--tint);
+  margin-right: .2rem; unicode-bidi: isolate; }
+.truebleu .word sub { font-size: .65rem; color: var(--soft); margin-left: .15rem; }
+.truebleu .m0 { background: none; outline: 1px dashed var(--line); outline-offset: -1px; }
+.truebleu .m1 { background: rgb(var(--match) / .12); }
+.truebleu .m2 { background: rgb(var(--match) / .22); }
+.truebleu .m3 { background: rgb(var(--match) / .32); }
+.truebleu .m4 { background: rgb(var(--match) / .44); }
+.truebleu .m1 sub, .truebleu .m2 sub, .truebleu .m3 sub, .truebleu .m4 sub { color: var(--ink); }
+.truebleu .cut { text-decoration: underline wavy var(--cut); text-underline-offset: .3em; }
+.truebleu math { margin: .75rem 0; font-size: 1.1rem; }
+.truebleu .math { overflow-x: auto; overflow-y: hidden; }
+.truebleu mtd:first-child { text-align: right; padding-right: .2em; }
+.truebleu mtd { text-align: left; padding: .25em .1em; }
+.truebleu mtable { margin-left: 0; }
+.truebleu dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem;
+  font-size: .9rem; margin: .5rem 0; }
+.truebleu dt { color: var(--soft); }
+.truebleu dd { margin: 0; }
+.truebleu svg { display: block; color: var(--soft); }
+.truebleu svg.better { color: var(--better); }
+.truebleu svg.worse { color: var(--worse); }
+.truebleu svg line { stroke: currentColor; stroke-width: 1.5; }
+.truebleu svg .zero { stroke: var(--line); stroke-width: 1; }
+.truebleu svg circle { fill: currentColor; }
+.truebleu svg.chart { width: 100%; max-width: 44rem; height: auto; margin: .5rem 0;
+  color: var(--better); }
+.truebleu svg.chart text { font-size: 12px; fill: var(--soft); }
+.truebleu svg.chart polyline { stroke: currentColor; stroke-width: 2; fill: none; }
+.truebleu svg.chart .interval { stroke-width: 1; opacity: .5; }
+@media print { .truebleu { --ink: #000; --soft: #444; --line: #999; --paper: #fff;
+  --better: #003f7f; --worse: #7a3000; font-size: 10pt; max-width: none; padding: 0; }
+  .truebleu .scroll { overflow: visible; }
+  .truebleu table, .truebleu dl { font-size: 9pt; break-inside: avoid; }
+  .truebleu svg { break-inside: avoid; } }
+"""
+PAGE_STYLE = """
+:root { color-scheme: light dark; }
+body { margin: 0; background: #ffffff; }
+@media (prefers-color-scheme: dark) { body { background: #12161f; } }
+"""
+
+# Nothing from anywhere, and this style alone.
+POLICY = "default-src 'none'; style-src '{}'; base-uri 'none'; form-action 'none'"
+
+
+def page(title: str, made: Iterable[Block]) -> str:
+    """A whole page."""
+    style = PAGE_STYLE + STYLE
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY.format(hashed(style))}">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escaped(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f"{body(made)}</body>\n</html>\n"
+    )
+
+
+def fragment(made: Iterable[Block]) -> str:
+    """A part of a page, with its own style, as notebooks show it."""
+    return f"<style>{STYLE}</style>\n{body(made, 'div')}"
+
+
+def body(made: Iterable[Block], element: str = "main") -> str:
+    """A part of a page that has the style."""
+    inner = "\n".join(map(_block, made))
+    return f'<{element} class="truebleu">\n{inner}\n</{element}>\n'
+
+
+def hashed(text: str) -> str:
+    """The hash of a style or script, as content-security policies have it."""
+    from base64 import b64encode
+    from hashlib import sha256
+
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def escaped(text: object) -> str:
+    r"""Text that is nothing but text in HTML, between tags and in quoted attributes.
+
+    What does not show, or is no character, is written as in Python.
+
+    >>> print(escaped('<b title="x">\0'))
+    &lt;b title=&quot;x&quot;&gt;\x00
+    """
+    return escape(blocks.visible(str(text)), quote=True)
+
+
+def _block(block: Block) -> str:
+    match block:
+        case blocks.Heading():
+            return f"<h{block.level}>{escape(block.text)}</h{block.level}>"
+        case blocks.Paragraph():
+            text = escape(block.text)
+            if block.kind == "signature":
+                text = text.replace("|", "|<wbr>")
+            return f"<p{_class('' if block.kind == 'plain' else block.kind)}>{text}</p>"
+        case blocks.Table():
+            return _table(block)
+        case blocks.Words():
+            return _words(block)
+        case blocks.Chart():
+            return _chart(block)
+        case blocks.Facts():
+            rows = (f"<dt>{escaped(n)}</dt><dd>{_content(cell)}</dd>\n" for n, cell in block.pairs)
+            return f"<dl>\n{''.join(rows)}</dl>"
+        case _:
+            return f'<div class="math">{as_mathml(block.equations)}</div>'
+
+
+def _class(*names: str) -> str:
+    given = " ".join(name for name in names if name)
+    return f' class="{given}"' if given else ""
+
+
+# ---- tables ----
+
+
+def _table(block: Table) -> str:
+    """A table, with intervals drawn; a long one is folded."""
+    head = "".join(map(_head, block.columns))
+    rows = []
+    for number, row in enumerate(block.rows, 1):
+        cells = "".join(
+            _cell(cell, column) for cell, column in zip(row, block.columns, strict=True)
+        )
+        rows.append(f"<tr{_class('sum' if block.sums and number == len(block.rows) else '')}>")
+        rows[-1] += f"{cells}</tr>"
+    body = "\n".join(rows)
+    caption = f"<caption>{escape(block.caption)}</caption>\n" if block.caption else ""
+    # Whoever has no mouse scrolls by keyboard.
+    name = escaped(block.caption) or "table"
+    about = f' aria-label="{name}"'
+    made = (
+        f'<div class="scroll" role="region"{about} tabindex="0"><table>\n{caption}'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
+    )
+    if not block.fold or len(block.rows) <= SHOWN:
+        return made
+    return f"<details><summary>{escaped(block.fold)}</summary>\n{made}\n</details>"
+
+
+def _head(column: Column) -> str:
+    about = f' title="{escaped(column.about)}"' if column.about else ""
+    return (
+        f'<th scope="col"{_class("words-column" if column.left else "")}{about}>'
+        f"{escape(column.header)}</th>"
+    )
+
+
+def _cell(cell: Cell | Range, column: Column) -> str:
+    if isinstance(cell, Range):
+        return f'<td class="drawing">{drawing(cell)}</td>'
+    return f"<td{_class('words-column' if column.left else '', cell.mark)}>{_content(cell)}</td>"
+
+
+def _content(cell: Cell) -> str:
+    text = escape(cell.text)
+    if cell.code and text:
+        return f"<code>{text.replace('|', '|<wbr>')}</code>"
+    raised = f"<sup>{escape(cell.raised)}</sup>" if cell.raised else ""
+    # Names are of any script.
+    return f"{text if text.isascii() else f'<bdi>{text}</bdi>'}{raised}"
+
+
+# How large an interval is drawn.
+WIDTH, HEIGHT = 140, 34
+
+
+def drawing(one: Range) -> str:
+    """An interval as a line with a point on it; another line is at 0."""
+    inner = WIDTH - 12
+
+    def at(value: float) -> str:
+        return f"{6 + one.place(value, inner):.1f}"
+
+    middle = HEIGHT // 2
+    zero = at(0.0)
+    parts = [f'<line class="zero" x1="{zero}" x2="{zero}" y1="0" y2="{HEIGHT}"/>']
+    if one.interval is not None:
+        low, value, high = map(at, one.interval)
+        parts.append(f'<line x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')
+        parts.append(f'<circle cx="{value}" cy="{middle}" r="3.5"/>')
+    return (
+        f'<svg aria-hidden="true" width="{WIDTH}" height="{HEIGHT}" '
+        f'viewBox="0 0 {WIDTH} {HEIGHT}"{_class(one.mark)}>{"".join(parts)}</svg>'
+    )
+
+
+# ---- words ----
+
+
+def _words(block: Words) -> str:
+    """Tokens, coloured by strength, with their marks behind them."""
+    made = []
+    for i, token in enumerate(block.tokens):
+        strength = f"m{block.strengths[i]}" if block.strengths else ""
+        title = f' title="{escaped(block.tips[i])}"' if block.tips else ""
+        mark = f"<sub>{escape(block.marks[i])}</sub>" if block.marks and block.marks[i] else ""
+        names = _class("word", strength, "cut" if i in block.cut else "")
+        made.append(f"<span{names}{title}>{escape(token)}{mark}</span>")
+    text = "\n".join(made) or "(none)"
+    legend = block.legend.replace("Below each token", "The small sign behind each token")
+    legend = f'<span class="label">{escape(legend)}</span>' if legend else ""
+    return (
+        f'<div class="words" dir="auto"><span class="label">{escape(block.label)}</span>\n{text}\n'
+        f"{legend}</div>"
+    )
+
+
+# ---- charts ----
+
+CHART_WIDTH, CHART_HEIGHT = 704, 200
+LEFT, RIGHT, TOP, BOTTOM = 56, 16, 12, 28
+
+
+def _chart(block: Chart) -> str:
+    """Values as a line, with their intervals and the days of the first and the last."""
+    points = block.points
+    known = ((point.value, point.low, point.high) for point in points)
+    ends = [end for values in known for end in values if end is not None]
+    low, high = min(ends), max(ends)
+
+    def x(i: int) -> str:
+        return f"{LEFT + i * (CHART_WIDTH - LEFT - RIGHT) / max(1, len(points) - 1):.1f}"
+
+    def y(value: float) -> str:
+        share = (value - low) / (high - low) if high > low else 0.5
+        return f"{TOP + (1 - share) * (CHART_HEIGHT - TOP - BOTTOM):.1f}"
+
+    parts = []
+    right = CHART_WIDTH - RIGHT
+    for value in dict.fromkeys((low, (low + high) / 2, high)):
+        at = y(value)
+        parts.append(f'<line class="zero" x1="{LEFT}" x2="{right}" y1="{at}" y2="{at}"/>')
+        parts.append(
+            f'<text x="{LEFT - 8}" y="{float(at) + 4:.1f}" text-anchor="end">'
+            f"{value:.{block.digits}f}</text>"
+        )
+    for i, anchor in ((0, "start"), (len(points) - 1, "end")):
+        parts.append(
+            f'<text x="{x(i)}" y="{CHART_HEIGHT - 8}" text-anchor="{anchor}">'
+            f"{escaped(points[i].when)}</text>"
+        )
+    for i, point in enumerate(points):
+        if point.low is not None and point.high is not None:
+            parts.append(
+                f'<line class="interval" x1="{x(i)}" x2="{x(i)}" '
+                f'y1="{y(point.low)}" y2="{y(point.high)}"/>'
+            )
+    line = " ".join(f"{x(i)},{y(point.value)}" for i, point in enumerate(points))
+    parts.append(f'<polyline points="{line}"/>')
+    parts += [
+        f'<circle cx="{x(i)}" cy="{y(point.value)}" r="4">'
+        f"<title>{escaped(point.about)}</title></circle>"
+        for i, point in enumerate(points)
+    ]
+    first, last = (f"{points[i].value:.{block.digits}f}" for i in (0, -1))
+    label = f"{len(points):,} scores, from {first} to {last}; the table below has all"
+    return (
+        f'<svg class="chart" role="img" aria-label="{escaped(label)}" '
+        f'viewBox="0 0 {CHART_WIDTH} {CHART_HEIGHT}" preserveAspectRatio="xMidYMid meet">'
+        f"{''.join(parts)}</svg>"
+    )

@@ -1,0 +1,208 @@
+"""Blocks as LaTeX: the text of a document, or tables for a paper with the rest as comments."""
+
+from __future__ import annotations
+
+from truebleu.views.rendering import blocks
+from truebleu.views.rendering.equations import as_latex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from truebleu.views.rendering.blocks import Block, Cell, Table, Words
+
+FONTS = "text beyond Latin also needs XeLaTeX or LuaLaTeX and a font that has it."
+HEADINGS = ("section", "subsection", "subsubsection")
+
+SPECIAL = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "\\": r"\textbackslash{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\textquotedbl{}",
+        "'": r"\textquotesingle{}",
+        "`": r"\textasciigrave{}",
+        # Two hyphens in a row would become a dash.
+        "-": r"-{}",
+        "−": r"$-$",
+        "–": "--",
+        "∞": r"$\infty$",
+        "Δ": r"$\Delta$",
+        "β": r"$\beta$",
+        "×": r"$\times$",
+        "≥": r"$\ge$",
+        "≤": r"$\le$",
+        "·": r"$\cdot$",
+        "↓": r"$\downarrow$",
+        "“": "``",
+        "”": "''",
+        # A bracket right behind a line end would be read as its argument.
+        "[": "{[}",
+        "]": "{]}",
+    }
+)
+
+
+def render(made: Iterable[Block], *, paper: bool = False) -> str:
+    """All of it, to be put into a document with `input`.
+
+    paper: tables alone, those of the same columns as one; everything else in comments.
+    """
+    packages = "booktabs" if paper else "amsmath,booktabs,longtable"
+    parts = [f"% Needs \\usepackage{{{packages}}}; {FONTS}"]
+    parts += _paper(made) if paper else map(_block, made)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+# ---- a document ----
+
+
+def _block(block: Block) -> str:
+    match block:
+        case blocks.Heading():
+            return rf"\{HEADINGS[block.level - 1]}*{{{escaped(block.text)}}}"
+        case blocks.Paragraph():
+            if block.kind == "signature":
+                return rf"\noindent{{\small\texttt{{{_broken(block.text)}}}}}"
+            style = {"caution": r"\emph", "lead": r"\textbf"}.get(block.kind, "")
+            return rf"\noindent{style}{{{escaped(block.text)}}}"
+        case blocks.Table():
+            return _long_table(block)
+        case blocks.Words():
+            return _words(block)
+        case blocks.Chart():
+            return ""
+        case blocks.Facts():
+            return "\n\n".join(
+                rf"\noindent{{\small {escaped(name)}: {_cell(cell)}}}" for name, cell in block.pairs
+            )
+        case _:
+            return as_latex(block.equations)
+
+
+def _long_table(block: Table) -> str:
+    """A table that may run over pages."""
+    columns, rows = block.written()
+    sides = "".join("l" if column.left else "r" for column in columns)
+    body = [" & ".join(map(_cell, row)) + r" \\" for row in rows]
+    if block.sums:
+        body.insert(len(body) - 1, r"\midrule")
+    return "\n".join(
+        [
+            rf"\begin{{longtable}}[l]{{{sides}}}",
+            r"\toprule",
+            " & ".join(escaped(column.header) for column in columns) + r" \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{longtable}",
+        ]
+    )
+
+
+def _words(block: Words) -> str:
+    """Tokens, each with its mark raised; cut ones are underlined."""
+    tokens = []
+    for i, token in enumerate(block.tokens):
+        made = escaped(token)
+        if i in block.cut:
+            made = rf"\underline{{{made}}}"
+        if block.marks:
+            made += rf"\textsuperscript{{{escaped(block.marks[i])}}}"
+        tokens.append(made)
+    text = rf"\noindent\textbf{{{escaped(block.label)}.}} {' '.join(tokens)}"
+    legend = block.legend.replace("Below each token", "Raised behind each token")
+    return text + (f"\n\n\\noindent{{\\small {escaped(legend)}}}" if legend else "")
+
+
+# ---- tables for a paper ----
+
+
+def _paper(made: Iterable[Block]) -> Iterator[str]:
+    comments: list[str] = []
+    tables: list[Table] = []
+
+    def finished() -> Iterator[str]:
+        if comments:
+            yield "\n".join(comments)
+        if tables:
+            yield _tabular(tables)
+        comments.clear()
+        tables.clear()
+
+    for block in made:
+        match block:
+            case blocks.Table():
+                # Tables of as many columns become one.
+                if tables and _width(tables[-1]) != _width(block):
+                    yield from finished()
+                    yield r"\par\bigskip"
+                tables.append(block)
+                continue
+            case blocks.Heading() | blocks.Paragraph():
+                told = [f"% {block.text}"]
+            case blocks.Facts():
+                told = [f"% {name}: {cell.text}" for name, cell in block.pairs]
+            case _:
+                continue
+        if tables:
+            yield from finished()
+        comments += told
+    yield from finished()
+
+
+def _width(table: Table) -> int:
+    return len(table.written()[0])
+
+
+def _tabular(tables: Sequence[Table]) -> str:
+    """Tables below each other in one."""
+    columns, _ = tables[0].written()
+    left = [column.left for column in columns]
+    captions = ", ".join(table.caption for table in tables if table.caption)
+    lines = [f"% {captions}"] if captions else []
+    lines += [rf"\begin{{tabular}}{{{''.join('l' if to else 'r' for to in left)}}}", r"\toprule"]
+    for i, table in enumerate(tables):
+        lines += [r"\midrule"] if i else []
+        heads, rows = table.written()
+        cells = [[escaped(column.header) for column in heads]]
+        cells += [list(map(_cell, row)) for row in rows]
+        header, *body = _aligned(cells, left)
+        lines += [header, r"\midrule", *body]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def _aligned(rows: Sequence[Sequence[str]], left: Sequence[bool]) -> list[str]:
+    """Rows whose cells stand below each other in the source as well."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        " & ".join(
+            cell.ljust(width) if to else cell.rjust(width)
+            for cell, width, to in zip(row, widths, left, strict=True)
+        )
+        + r" \\"
+        for row in rows
+    ]
+
+
+def _cell(cell: Cell) -> str:
+    text = _broken(cell.text) if cell.code else escaped(cell.text)
+    if cell.code and text:
+        text = rf"\texttt{{{text}}}"
+    if cell.mark == "best" and text:
+        text = rf"\textbf{{{text}}}"
+    return text + (rf"\textsuperscript{{{escaped(cell.raised)}}}" if cell.raised else "")
+
+
+def escaped(text: str) -> str:
+    """Text in which nothing is a command."""
+    return text.translate(SPECIAL)
+
+
+def _broken(text: str) -> str:
+    """A signature, which lines may break behind its bars."""
+    return escaped(text).replace(r"\textbar{}", r"\textbar{}\allowbreak{}")

@@ -1,0 +1,111 @@
+"""Numbers as people read them: digits that suit them, and a true minus sign."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    # How a number of some metric is written.
+    Write = Callable[[float], str]
+
+MINUS = "−"
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number with so many digits after the point, more if that would show nothing.
+
+    >>> number(0.7420905), number(1), number(-1e-9), number(1.0)
+    ('0.7421', '1', '−1e-09', '1')
+    """
+    if float(value).is_integer() and abs(value) < 1e15:
+        text = f"{value:.0f}"
+    elif abs(value) < 0.5 * 10**-digits:
+        text = f"{value:.2g}"
+    else:
+        text = f"{value:.{digits}f}"
+    return text.replace("-", MINUS, 1) if value < 0 else text
+
+
+def short(value: float) -> str:
+    """A number without zeros at its end, for what enters a formula.
+
+    >>> short(0.25), short(10)
+    ('0.25', '10')
+    """
+    text = number(value)
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+
+
+def fixed(digits: int) -> Write:
+    """Writes numbers with so many digits after the point.
+
+    >>> fixed(1)(-0.04), fixed(1)(-0.06)
+    ('0.0', '−0.1')
+    """
+
+    def write(value: float) -> str:
+        text = f"{value:.{digits}f}"
+        return text.lstrip("-") if not float(text) else text.replace("-", MINUS)
+
+    return write
+
+
+def signed(write: Write) -> Write:
+    """The same with a plus before what is above 0.
+
+    >>> signed(fixed(2))(0.5), signed(fixed(2))(0.001)
+    ('+0.50', '0.00')
+    """
+
+    def with_sign(value: float) -> str:
+        text = write(value)
+        return f"+{text}" if value > 0 and text.strip("0.") else text
+
+    return with_sign
+
+
+def p_value(p: float | None) -> str:
+    """A p-value with four digits; nothing where nothing was tested.
+
+    >>> p_value(0.11298870112988701), p_value(9.999e-7), p_value(1.0), p_value(0.00004)
+    ('0.1130', '<0.0001', '1', '<0.0001')
+    """
+    if p is None:
+        return ""
+    if p == 1:
+        return "1"
+    return f"{p:.4f}" if p >= 0.00005 else "<0.0001"
+
+
+def percent(share: float) -> str:
+    """A share in per cent, with as many digits as it takes.
+
+    >>> percent(0.95), percent(0.999)
+    ('95%', '99.9%')
+    """
+    return f"{round(100 * share, 10):g}%"
+
+
+def needed(segments: int | None) -> str:
+    """How many segments a test would need; more than a million is an order of magnitude.
+
+    >>> needed(3925), needed(8_701_186), needed(None)
+    ('3,925', '> 1 million', '')
+    """
+    if segments is None:
+        return ""
+    for size, word in ((10**9, "billion"), (10**6, "million")):
+        if segments > size:
+            return f"> 1 {word}"
+    return f"{segments:,}"
+
+
+def ngrams(order: int, count: int = 2) -> str:
+    """What n-grams of an order are called.
+
+    >>> ngrams(2), ngrams(5, 1)
+    ('bigrams', '5-gram')
+    """
+    name = {1: "unigram", 2: "bigram", 3: "trigram"}.get(order, f"{order}-gram")
+    return name if count == 1 else f"{name}s"

@@ -1,0 +1,98 @@
+"""Words by how frequent they are: how many of the references' words each system has.
+
+Length, score, documents and labels need nothing but the tables, and are put into buckets in the
+page. Frequency needs the words.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from truebleu._kernel import InputError, Table
+from truebleu.text import segments
+from truebleu.views.report import payload
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from truebleu._kernel import Corpus
+    from truebleu.text.files import File
+
+# The least frequency of each bucket. What is counted elsewhere may not be there at all.
+EDGES: tuple[int, ...] = (1, 2, 5, 10, 100, 1000)
+EDGES_ELSEWHERE: tuple[int, ...] = (0, *EDGES)
+
+BLOCK = "frequency"
+
+
+def frequency(
+    corpus: Corpus,
+    count: int,
+    counts: Mapping[str, int] | None = None,
+    source: str | None = None,
+) -> tuple[dict[str, Any], bytes]:
+    """The words of the references by their frequency: what the manifest says, and the block.
+
+    counts: how often each word is somewhere else, such as in what a system was trained on; in the
+        references of this very text if not given. `source` is what to call it.
+
+    A row has for each bucket how many words the references have (each word as often as the
+    reference that has it most often), then for each system and bucket how many of them it has.
+    All segments, `count` of them, have a row; those that were not counted have zeros.
+    """
+    if counts is None:
+        edges = EDGES
+        frequencies = corpus.reference_frequencies()
+    else:
+        edges = EDGES_ELSEWHERE
+        frequencies = [counts.get(word, 0) for word in corpus.vocabulary()]
+    # Words that no reference has are in no bucket, and cannot be matched.
+    none = len(edges)
+    small = bytes((bisect_right(edges, number) - 1) % (none + 1) for number in range(edges[-1]))
+    buckets = bytes([small[number] if number < edges[-1] else none - 1 for number in frequencies])
+    table = corpus.buckets(buckets, none)
+    names = [f"reference_{bucket}" for bucket in range(none)]
+    systems = table.width // none - 1
+    names += [f"matched_{system}_{bucket}" for system in range(systems) for bucket in range(none)]
+    told = {
+        "edges": list(edges),
+        "source": source or "references",
+        "segments": len(corpus),
+        "block": BLOCK,
+        "columns": names,
+    }
+    if len(table) < count:
+        rest = bytes(8 * table.width * (count - len(table)))
+        table = table.concatenated(Table.from_bytes(rest, table.width))
+    return told, payload.of_table(table)
+
+
+def given(value: Any) -> tuple[Mapping[str, int], str]:
+    """The counts that somebody gives, as a mapping or in a file, and what to call them."""
+    if segments.is_file(value):
+        return read_counts(segments.file_of(value)), segments.file_name(value) or "a file"
+    if not hasattr(value, "items"):
+        raise TypeError(
+            "word_counts: expected a mapping from words to numbers, or a file of them, "
+            f"not {type(value).__name__}"
+        )
+    for word, count in value.items():
+        if type(count) is not int or count < 0:
+            raise InputError(f"word_counts: {word!r} is there {count!r} times; give a whole number")
+    return value, "given counts"
+
+
+def read_counts(file: File) -> dict[str, int]:
+    """The counts of a file: a word, a tab and a number on each line."""
+    counts: dict[str, int] = {}
+    for number, line in enumerate(file.lines(), 1):
+        word, tab, count = line.rstrip("\r").rpartition("\t")
+        if not tab or not count.isascii() or not count.isdigit():
+            raise InputError(
+                f"{file.label('word counts')}, line {number}: expected a word, a tab and a number, "
+                f"not {line[:80]!r}"
+            )
+        counts[word] = counts.get(word, 0) + int(count)
+    return counts

@@ -1,0 +1,524 @@
+"""What a report is made of: from texts, tables and a comparison to a manifest and blocks.
+
+The manifest is the contract: the static summary and the viewer are made of it and of the blocks
+that it names. It is JSON, with every number in full:
+
+truebleu_report     the version of this form
+title, version, made    what it is called, by which truebleu, and when if SOURCE_DATE_EPOCH says so
+segments, embedded  how many there are, and of how many the texts are in the page
+redacted, serve     whether texts are left out altogether; where a server has them
+systems             name and letter of each, in the order in which they were given
+references, source  how many references a segment has at most; whether there are sources
+languages           the codes of source and target, as names of files have them, or null
+settings            a metric with its parameters each, those of the comparison first (`headline`):
+                    id, metric, name, label (that no other has), column (its name in the
+                    comparison), signature, short, higher_is_better, parameters, columns; by
+                    system scores, blocks, and for TER the blocks of edits: a text each segment, the
+                    JSON of truebleu.metrics.ter_alignment.Alignment
+comparison          what `Comparison.to_dict` gives, null if there is
+                    only one system, whose intervals are in `intervals` in the same form
+documents, labels   the names, and the block that has the number of each segment's
+ngrams, buckets, health     what is counted beside the metrics
+data_hash           the hash of each input, by its name
+commands, bibtex    how to make these numbers again, and what to cite
+"""
+
+from __future__ import annotations
+
+import os
+
+from truebleu._kernel import Table, __version__, exchanged
+from truebleu.metrics import registry
+from truebleu.metrics.bleu import BLEU
+from truebleu.text import checks, segments
+from truebleu.text.layout import listed
+from truebleu.views import annotations
+from truebleu.views.citation import bibtex
+from truebleu.views.comparison import Comparison
+from truebleu.views.report import buckets, health, ngrams, payload
+from truebleu.views.report.languages import languages as languages_of
+from truebleu.views.request import letters
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from truebleu.metrics.base import Metric
+    from truebleu.metrics.statistics import Statistics
+    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.text.segments import Texts
+    from truebleu.views.request import Observer, Progress, Request
+
+# Changes when a viewer of the old form could no longer show the new one.
+VERSION = 1
+
+# The metrics whose formula the page has; others are in its tables, but have no segments to browse.
+METRICS = ("BLEU", "chrF", "TER")
+
+# Texts of more segments make a file that is too large to be sent around.
+MOST_EMBEDDED = 100_000
+
+
+class Setting:
+    """A metric with its parameters, and its table of each system."""
+
+    __slots__ = ("column", "label", "metric", "tables")
+
+    def __init__(
+        self,
+        metric: TableMetric[Any],
+        tables: Mapping[str, Statistics],
+        label: str,
+        column: str | None,
+    ) -> None:
+        self.metric = metric
+        self.tables = tables
+        # A name that no other setting has.
+        self.label = label
+        # What the comparison calls it, if it is a part of that.
+        self.column = column
+
+    @property
+    def headline(self) -> bool:
+        """Whether systems were compared by it."""
+        return self.column is not None
+
+
+class Extras:
+    """What is counted beside the metrics: parts of the manifest, and their blocks."""
+
+    __slots__ = ("blocks", "buckets", "health", "ngrams")
+
+    def __init__(
+        self,
+        ngrams: dict[str, Any] | None,
+        buckets: dict[str, Any],
+        health: dict[str, Any],
+        blocks: dict[str, bytes],
+    ) -> None:
+        self.ngrams = ngrams
+        self.buckets = buckets
+        self.health = health
+        self.blocks = blocks
+
+
+class Contents:
+    """Everything that was read and counted for a report."""
+
+    __slots__ = (
+        "beside",
+        "commands",
+        "comparison",
+        "documents",
+        "hashes",
+        "labels",
+        "languages",
+        "redacted",
+        "references",
+        "segments",
+        "settings",
+        "source",
+        "systems",
+        "title",
+    )
+
+    systems: dict[str, Texts]
+    references: list[Texts]
+    source: Texts | None
+    documents: annotations.Names | None
+    labels: dict[str, annotations.Names]
+    settings: list[Setting]
+    comparison: dict[str, Any]
+    beside: Extras
+
+    def __init__(
+        self,
+        request: Request,
+        also: Any = (),
+        *,
+        title: str | None = None,
+        languages: tuple[str | None, str | None] | None = None,
+        word_counts: Any = None,
+        commands: Sequence[str] = (),
+        redacted: bool = False,
+        on_disk: bool = False,
+        observer: Observer | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        if any(hypotheses is None for hypotheses in request.systems.values()):
+            raise ValueError("scores from elsewhere alone have no text, which a page shows")
+        shown = [metric for metric in request.metrics if metric.NAME in METRICS]
+        further = [one for one in settings(also, shown) if one not in request.metrics]
+        check(list(request.metrics), further)
+        request.last(on_disk=on_disk)
+        # All settings are counted in one reading; those that were asked for are compared.
+        counted = request.count(further, observer=observer, progress=progress)
+        self.segments = request.segments(counted)
+        self.comparison = Comparison.of_counts(request, counted, progress=progress).to_dict()
+        tables = {
+            metric: {name: counts.statistics for name, counts in counted[metric].items()}
+            for metric in (*shown, *further)
+        }
+        self.settings = list(_settings(tables, list(request.metrics), self.comparison))
+        self.systems = {name: segments.texts(name, one) for name, one in request.systems.items()}
+        self.references = segments.streams(request.references)
+        count = self.segments
+        self.source = (
+            None
+            if request.source is None
+            else segments.side("source", request.source, count, on_disk=on_disk)
+        )
+        self.documents = (
+            None if request.documents is None else annotations.documents(request.documents, count)
+        )
+        self.labels = {} if request.labels is None else annotations.labels(request.labels, count)
+        self.redacted = redacted
+        self.beside = self._beside(word_counts)
+        self.title = title or _title(list(self.systems))
+        self.commands = list(commands)
+        systems, source = request.given_systems, request.given_source
+        self.languages = languages or languages_of(source, [*systems.values()])
+        self.hashes = dict(self._hashes(systems, request.given_references, source))
+
+    def _hashes(self, systems: Any, references: Any, source: Any) -> Iterator[tuple[str, str]]:
+        """The name and the hash of each input."""
+        inputs: list[tuple[str, Any, Texts]] = [
+            (name, value, self.systems[name]) for name, value in systems.items()
+        ]
+        several = len(self.references) > 1
+        # A list may be of segments, too; those are no files.
+        is_list = isinstance(references, list | tuple) and len(references) == len(self.references)
+        for i, column in enumerate(self.references):
+            role = f"reference {i + 1}" if several else "reference"
+            inputs.append((role, references[i] if is_list else references, column))
+        if self.source is not None:
+            inputs.append(("source", source, self.source))
+        names: dict[str, int] = {}
+        for role, value, column in inputs:
+            name = _name_of(role, value)
+            names[name] = names.get(name, 0) + 1
+            if names[name] > 1:
+                name = f"{name} ({names[name]})"
+            yield name, segments.hashed(column)[:16]
+
+    def _beside(self, word_counts: Any) -> Extras:
+        """What is counted beside the metrics, in the tokens of the first BLEU."""
+        own = [setting.metric for setting in self.settings if isinstance(setting.metric, BLEU)]
+        metric = own[0] if own else BLEU()
+        systems = list(self.systems.values())
+        corpus = ngrams.read(systems, self.references, metric)
+        names = list(self.systems)
+        first = names.index(self.comparison["baseline"]) if len(names) > 1 else 0
+        others: list[int | None] = [i for i in range(len(names)) if i != first]
+        pairs = [(first, other) for other in others or [None]]
+        # N-grams are text.
+        lists = None if self.redacted else ngrams.differences(corpus, metric, pairs)
+        flags, blocks = health.flags(systems, self.references, self.source, metric.tokenize)
+        counts, source = (None, None) if word_counts is None else buckets.given(word_counts)
+        frequency, block = buckets.frequency(corpus, self.segments, counts, source)
+        blocks[frequency["block"]] = block
+        if lists is not None:
+            # Long lists of few words: what is packed is a tenth as long.
+            blocks["ngrams"] = payload.json_text(lists.pop("pairs")).encode()
+            lists["block"] = "ngrams"
+        return Extras(lists, {"frequency": frequency}, flags, blocks)
+
+    # ---- which texts ----
+
+    def embedded(self, most: int | None) -> set[int] | None:
+        """The segments whose texts are in the page; None for all.
+
+        If there are more than `most`: one half are those that the score, or a difference of
+        scores, depends on most by the first metric; the others are drawn at random, because those
+        that stand out mislead.
+        """
+        most = MOST_EMBEDDED if most is None else most
+        if most >= self.segments:
+            return None
+        from random import Random
+
+        weights = influence(self.settings[0], list(self.systems))
+        order = sorted(range(self.segments), key=weights.__getitem__, reverse=True)
+        first = order[: most // 2]
+        return {*first, *Random(0).sample(order[len(first) :], most - len(first))}
+
+    # ---- the contract ----
+
+    def manifest(self, most: int | None = None, serve: Any = None) -> dict[str, Any]:
+        """What the page knows; `most`: of how many segments it has the texts."""
+        several = len(self.systems) > 1
+        most = MOST_EMBEDDED if most is None else most
+        return {
+            "truebleu_report": VERSION,
+            "title": self.title,
+            "version": __version__,
+            "made": _made(),
+            "segments": self.segments,
+            "embedded": 0 if self.redacted else min(most, self.segments),
+            "redacted": self.redacted,
+            "serve": serve,
+            "systems": [
+                {"name": name, "letter": letter}
+                for name, letter in zip(self.systems, letters(), strict=False)
+            ],
+            "references": len(self.references),
+            "source": self.source is not None,
+            "languages": dict(zip(("source", "target"), self.languages, strict=True)),
+            "settings": [self._setting(i, setting) for i, setting in enumerate(self.settings)],
+            "comparison": self.comparison if several else None,
+            "intervals": None if several else self.comparison,
+            "data_hash": self.hashes,
+            "commands": self.commands,
+            "bibtex": bibtex(),
+            "documents": None
+            if self.documents is None
+            else {"names": self.documents.names, "block": "documents"},
+            "labels": [
+                {"name": name, "values": column.names, "block": f"label{i}"}
+                for i, (name, column) in enumerate(self.labels.items())
+            ],
+            "ngrams": self.beside.ngrams,
+            "buckets": self.beside.buckets,
+            "health": self.beside.health,
+        }
+
+    def _names(self, setting: int) -> dict[str, str]:
+        """The name of each system's block of statistics."""
+        return {system: f"s{setting}.{i}" for i, system in enumerate(self.systems)}
+
+    def _edits(self, setting: Setting, i: int) -> dict[str, str]:
+        """The name of each system's block of edits, if it is edits that a metric counts."""
+        if self.redacted or not hasattr(setting.metric, "alignment"):
+            return {}
+        return {system: f"edits{i}.{j}" for j, system in enumerate(self.systems)}
+
+    def alignments(self) -> dict[str, Callable[[int], bytes]]:
+        """For each block of edits, what makes the text of a segment, JSON."""
+        return {
+            name: _told(setting.metric, self.systems[system], self.references)
+            for i, setting in enumerate(self.settings)
+            for system, name in self._edits(setting, i).items()
+        }
+
+    def _setting(self, i: int, setting: Setting) -> dict[str, Any]:
+        metric = setting.metric
+        first = next(iter(setting.tables.values()))
+        signature = metric.signature(first.references)
+        return {
+            "id": str(i),
+            "headline": setting.headline,
+            "metric": metric.NAME,
+            "name": metric.from_statistics(first).name,
+            "label": setting.label,
+            "column": setting.column,
+            "signature": str(signature),
+            "short": signature.short(),
+            "higher_is_better": not metric.LOWER_IS_BETTER,
+            "parameters": {name: _plain(value) for name, value in metric.parameters.items()},
+            "columns": list(metric.columns),
+            "scores": {
+                system: metric.from_statistics(table).value
+                for system, table in setting.tables.items()
+            },
+            "blocks": self._names(i),
+            "edits": self._edits(setting, i) or None,
+        }
+
+    def texts(self) -> dict[str, Texts]:
+        """The texts of each role, unless all text is left out."""
+        if self.redacted:
+            return {}
+        columns = {f"system{i}": column for i, column in enumerate(self.systems.values())}
+        columns |= {f"reference{i}": column for i, column in enumerate(self.references)}
+        return columns if self.source is None else columns | {"source": self.source}
+
+    def numbers(self) -> dict[str, bytes]:
+        """The blocks that have no text."""
+        made: dict[str, bytes] = {}
+        for i, setting in enumerate(self.settings):
+            for system, name in self._names(i).items():
+                made[name] = payload.of_table(setting.tables[system])
+        if self.documents is not None:
+            made["documents"] = payload.of_indices(self.documents.indices)
+        for i, column in enumerate(self.labels.values()):
+            made[f"label{i}"] = payload.of_indices(column.indices)
+        return made | self.beside.blocks
+
+    def blocks(self, most: int | None = None) -> dict[str, bytes]:
+        """The blocks, in the order in which a page can use them: numbers before texts."""
+        chosen = None if self.redacted else self.embedded(most)
+        there = [i for i in range(self.segments) if chosen is None or i in chosen]
+        made = self.numbers()
+        for name, told in self.alignments().items():
+            texts: list[bytes | None] = [None] * self.segments
+            for i in there:
+                texts[i] = told(i)
+            made[name] = payload.of_texts(texts)
+        return made | {
+            name: payload.of_texts(texts, chosen) for name, texts in self.texts().items()
+        }
+
+
+def _told(metric: Any, hypotheses: Texts, references: Sequence[Texts]) -> Callable[[int], bytes]:
+    """What tells how the hypothesis of a segment becomes a reference."""
+    import json
+
+    def told(i: int) -> bytes:
+        hypothesis, *others = (
+            None if text is None else text.decode("utf-8", "surrogatepass")
+            for text in [hypotheses[i], *(column[i] for column in references)]
+        )
+        edits = metric.alignment(hypothesis, others)._asdict()
+        return json.dumps(edits, separators=(",", ":")).encode()
+
+    return told
+
+
+_NOT_SHOWN = (
+    f"the page shows segments by {listed(METRICS)}; name one of these as well, and others are in "
+    "its tables"
+)
+
+
+def check(metrics: Sequence[Metric], further: Sequence[Metric]) -> None:
+    """Raises ValueError if a page cannot show segments by any of the metrics, or a further one."""
+    for metric in further:
+        if metric.NAME not in METRICS:
+            raise ValueError(f"also: {metric.NAME}: {_NOT_SHOWN}")
+    if not any(metric.NAME in METRICS for metric in metrics):
+        names = listed([metric.name for metric in metrics]) if metrics else "none at all"
+        raise ValueError(f"metrics: {names}: {_NOT_SHOWN}")
+
+
+def _settings(
+    tables: Mapping[TableMetric[Any], dict[str, Statistics]],
+    compared: Sequence[Metric],
+    comparison: Mapping[str, Any],
+) -> Iterator[Setting]:
+    """Each metric with its tables, and a name that says what is special about it."""
+    own = [metric["name"] for metric in comparison["metrics"] if metric["source"] == "truebleu"]
+    columns = dict(zip(compared, own, strict=True))
+    taken = dict.fromkeys(own, 1)
+    first: dict[str, dict[str, str]] = {}
+    for metric, by_system in tables.items():
+        references = next(iter(by_system.values())).references
+        fields = metric.signature(references).fields
+        usual = first.setdefault(metric.NAME, fields)
+        if metric in columns:
+            yield Setting(metric, by_system, columns[metric], columns[metric])
+            continue
+        different = [f"{key}:{value}" for key, value in fields.items() if usual.get(key) != value]
+        label = " ".join([metric.name, *different])
+        taken[label] = taken.get(label, 0) + 1
+        label = label if taken[label] == 1 else f"{label} ({taken[label]})"
+        yield Setting(metric, by_system, label, None)
+
+
+def influence(setting: Setting, systems: Sequence[str]) -> list[float]:
+    """By how much leaving a segment out changes the score of the only system, or a difference.
+
+    Of several differences to the first system it is the largest. The numbers are absolute.
+    """
+    changes = [_changes(setting.metric, setting.tables[system]) for system in systems]
+    if len(changes) == 1:
+        return list(map(abs, changes[0]))
+    first, *others = changes
+    return [
+        max(abs(other - one) for other in more) for one, *more in zip(first, *others, strict=True)
+    ]
+
+
+def _changes(metric: TableMetric[Any], table: Statistics) -> Sequence[float]:
+    """The score of all segments but one, less that of all, for each one."""
+    if getattr(metric, "aggregate", "corpus") == "segments":
+        values = metric.segment_scores(table)
+        mean = sum(values) / len(values)
+        return [(mean - value) / max(1, len(values) - 1) for value in values]
+    totals = table.total()
+    nothing = Table.from_bytes(bytes(8 * len(table) * table.width), table.width)
+    rest, _ = exchanged((nothing, table), (totals, totals))
+    whole = metric.scores(totals)[0]
+    return [value - whole for value in metric.scores(rest)]
+
+
+# ---- settings in words ----
+
+
+def settings(also: Any, headline: Sequence[Metric]) -> Iterator[Any]:
+    """Further settings: metrics, or changes of parameters of those that there are.
+
+    "tokenize=intl,char" is two, "lowercase" is one, "tokenize=intl+lowercase" is both at once.
+    """
+    one = isinstance(also, str) or not hasattr(also, "__iter__")
+    for item in [also] if one else also:
+        if isinstance(item, str) and _is_change(item, headline):
+            yield from _changed(item, headline)
+        else:
+            yield from registry.metrics([item])
+
+
+def _is_change(text: str, headline: Sequence[Metric]) -> bool:
+    name = text.partition("+")[0].partition("=")[0]
+    return "=" in text or any(name in metric.parameters for metric in headline)
+
+
+def _changed(text: str, headline: Sequence[Metric]) -> Iterator[Metric]:
+    from itertools import product
+
+    choices: list[list[tuple[str, str]]] = []
+    for change in text.split("+"):
+        name, given, values = change.partition("=")
+        if not any(name in metric.parameters for metric in headline):
+            known = dict.fromkeys(name for metric in headline for name in metric.parameters)
+            raise ValueError(f"also: unknown parameter '{name}'{checks.nearest(name, known)}")
+        choices.append([(name, one) for one in values.split(",")] if given else [(name, "yes")])
+    for chosen in product(*choices):
+        for metric in headline:
+            declared = {parameter.name: parameter for parameter in metric.PARAMETERS}
+            if all(name in declared for name, _ in chosen):
+                try:
+                    yield metric.with_parameters(
+                        **{name: declared[name].typed(value) for name, value in chosen}
+                    )
+                except (TypeError, ValueError) as error:
+                    raise ValueError(f"also: {text}: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    """A parameter in the types of JSON; null for what a page cannot have."""
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else None
+
+
+# ---- words ----
+
+
+def _title(names: Sequence[str]) -> str:
+    """What a report is called that was not given a name."""
+    if len(names) > 4:
+        return f"{', '.join(names[:3])} and {len(names) - 3} more"
+    return listed(names)
+
+
+def _name_of(role: str, value: Any) -> str:
+    """What an input is called in the page: by its file, or by what it is."""
+    name = segments.file_name(value)
+    if name is None:
+        return role
+    column = segments.file_of(value).column
+    return name if column is None else f"{name}#{column}"
+
+
+def _made() -> str | None:
+    """When the report was made, if whoever makes it wants that to be known.
+
+    Otherwise the same input gives the same bytes on every day.
+    """
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not epoch.isdecimal():
+        return None
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(int(epoch), UTC).strftime("%Y-%m-%d")

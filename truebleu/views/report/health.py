@@ -1,0 +1,234 @@
+"""What one should know of the texts before believing their scores: flags, segment by segment.
+
+What each flag is exactly is in kernel/src/health.rs; what it means is here. None of them changes a
+score. A flag is worth having if a person who sees it can do something: mend a file, leave out a
+segment, choose a tokenizer, or go and look.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+from truebleu import _kernel
+from truebleu.text.paged import Paged
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from truebleu.text.segments import Texts
+    from truebleu.text.tokenizers import Tokenize
+
+
+class Flag(NamedTuple):
+    """What a bit of the kernel's means."""
+
+    id: str
+    title: str
+    # "warning": something is wrong with most texts that have it. "note": it is worth a look.
+    severity: str
+    explanation: str
+
+
+# How much text that stays in its files is taken into memory to be looked at.
+MOST_BYTES = 1 << 27
+
+# In the order of the kernel's bits.
+FLAGS = (
+    Flag(
+        "empty",
+        "Empty text",
+        "warning",
+        "There is nothing but white space. An empty hypothesis matches nothing, and still "
+        "makes the output of the system shorter.",
+    ),
+    Flag(
+        "missing-reference",
+        "Missing reference",
+        "note",
+        "The segment has fewer references than others have, so a match is less likely in it.",
+    ),
+    Flag(
+        "copied-source",
+        "Hypothesis is the source",
+        "warning",
+        "The text was not translated, or there was nothing to translate.",
+    ),
+    Flag(
+        "identical-reference",
+        "Hypothesis is a reference",
+        "note",
+        "The same text to the last character. Many of these may mean that the references were "
+        "seen before, or that files were mixed up.",
+    ),
+    Flag(
+        "duplicate-hypothesis",
+        "Same hypothesis elsewhere",
+        "warning",
+        "A text of 20 bytes or more that is the hypothesis of another segment, too, whose "
+        "source (without sources: whose references) is different.",
+    ),
+    Flag(
+        "repeated-segment",
+        "Segment occurs again",
+        "note",
+        "A segment before this one has the same source and references. What is repeated "
+        "counts several times, and makes intervals narrower than they should be.",
+    ),
+    Flag(
+        "much-shorter",
+        "Much shorter than the references",
+        "warning",
+        "Less than half of the characters of each reference, where these have 20 or more.",
+    ),
+    Flag(
+        "much-longer",
+        "Much longer than the references",
+        "warning",
+        "More than twice the characters of each reference, and 20 or more.",
+    ),
+    Flag(
+        "loop",
+        "Says the same again and again",
+        "warning",
+        "One to four words four times in a row, as in no reference: a decoder that does not stop.",
+    ),
+    Flag(
+        "other-script",
+        "Another script than the references",
+        "warning",
+        "More than half of the letters are of a script that is not that of any reference: "
+        "perhaps another language.",
+    ),
+    Flag(
+        "unsplit-script",
+        "Script that the tokenizer does not split",
+        "warning",
+        "Chinese, Japanese, Thai, Lao, Burmese and Khmer have no spaces between words. This "
+        "tokenizer leaves them in long pieces, which hardly ever match; zh splits Chinese, "
+        "and char splits all.",
+    ),
+    Flag(
+        "tokenized",
+        "Looks tokenized",
+        "warning",
+        "Commas or a full stop stand alone, or pieces of words are marked (@@, @-@, ▁). "
+        "Metrics are for text as people write it: detokenize it first.",
+    ),
+    Flag(
+        "mojibake",
+        "Wrong encoding",
+        "warning",
+        "UTF-8 that was read as Windows-1252 or Latin-1: Ã© for é, â€™ for ’.",
+    ),
+    Flag(
+        "replacement-character",
+        "Replacement characters",
+        "warning",
+        "U+FFFD or lone surrogates stand for what could not be decoded, or was cut in two.",
+    ),
+    Flag(
+        "control-character",
+        "Control characters",
+        "warning",
+        "Characters that are no text, such as NUL or a line end inside a segment. Tabs do not "
+        "count.",
+    ),
+    Flag(
+        "invisible-character",
+        "Invisible characters",
+        "note",
+        "Zero-width spaces, soft hyphens, byte-order marks, marks of direction: two texts "
+        "that look alike do not match. Joiners do not count, as they are part of how words "
+        "are spelt.",
+    ),
+    Flag(
+        "outer-space",
+        "White space at the ends",
+        "note",
+        "Before or after the text. BLEU does not see it, other metrics may; at the end of all "
+        "lines it may be a carriage return.",
+    ),
+    Flag(
+        "html-entities",
+        "HTML entities",
+        "note",
+        "Characters by name or number, such as &quot; or &#39;. The tokenizer 13a undoes four "
+        "of them, the others none.",
+    ),
+    Flag(
+        "unbalanced-brackets",
+        "Unbalanced brackets",
+        "note",
+        "Some are opened and not closed, or closed and not opened, and all references have "
+        "as many of both.",
+    ),
+)
+
+
+def fitting(columns: Iterable[Sequence[bytes | None]], most: int) -> int:
+    """How many segments have texts on disk of no more than so many bytes together.
+
+    Columns in memory take none that is not taken already.
+    """
+    columns = list(columns)
+    on_disk = [column for column in columns if isinstance(column, Paged)]
+
+    def taken(count: int) -> int:
+        return sum(column.size(count) for column in on_disk)
+
+    return bisect_right(range(1, len(columns[0]) + 1), most, key=taken)
+
+
+def flags(
+    systems: Sequence[Texts],
+    references: Sequence[Texts],
+    source: Texts | None,
+    tokenize: Tokenize = "13a",
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """What the manifest says of flags, and a block for each role.
+
+    A block has 32 bits for each segment, of which bit `bit` says whether its text has that flag.
+    `segments` is how many were looked at: the first ones, if texts that stay in their files are too
+    large for memory. All flags are told of that were looked for. `tokenize` is the tokenizer of the
+    first BLEU: what looks tokenized is as it should be for "none", and which scripts others split
+    is known of those that have names.
+    """
+    others = tokenize in ("13a", "intl", "zh")
+    sources = [] if source is None else [source]
+    segments = len(systems[0])
+    checked = fitting((*systems, *references, *sources), MOST_BYTES)
+    columns = _kernel.health(
+        [tuple(column[:checked]) for column in systems],
+        [tuple(column[:checked]) for column in references],
+        None if source is None else tuple(source[:checked]),
+        tokenized=tokenize == "none",
+        unsplit=(others, tokenize in ("13a", "intl"), others),
+    )
+    roles = [f"system{i}" for i in range(len(systems))]
+    roles += [f"reference{i}" for i in range(len(references))]
+    roles += [] if source is None else ["source"]
+    names: dict[str, str] = {}
+    blocks: dict[str, bytes] = {}
+    counts: dict[str, dict[str, int]] = {}
+    for number, (role, (block, times)) in enumerate(zip(roles, columns, strict=True)):
+        found = {flag.id: count for flag, count in zip(FLAGS, times, strict=False) if count}
+        if found:
+            counts[role] = found
+        names[role] = f"h.{number}"
+        blocks[names[role]] = block + bytes(4 * (segments - checked))
+    pointless = {
+        "missing-reference": len(references) == 1,
+        "copied-source": source is None,
+        "unsplit-script": not others,
+        "tokenized": tokenize == "none",
+    }
+    told = [
+        {"bit": bit, **flag._asdict()}
+        for bit, flag in enumerate(FLAGS)
+        if not pointless.get(flag.id)
+    ]
+    told_of = {"flags": told, "blocks": names, "counts": counts, "segments": checked}
+    return told_of, blocks

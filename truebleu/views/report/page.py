@@ -1,0 +1,201 @@
+"""One file of page.html, page.css, the modules of the viewer, and a report's data.
+
+The viewer is JavaScript modules, which import from each other. A page has no second file that one
+could be loaded from, so they are joined to one script in the order of their imports, and the
+worker's are carried as text. What they may look like for that:
+
+    import {a, b} from "./x.js";        on one line, before everything else
+    export function a() {}              also async function, function*, class, const, let
+    names at the left margin            different in all modules
+
+Comments and indentation stay behind (slim.py).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from truebleu.views.rendering import html
+from truebleu.views.rendering.html import escaped, hashed
+from truebleu.views.report import payload
+from truebleu.views.report.slim import slimmed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
+
+FOLDER = Path(__file__).parent
+
+# What page.html leaves open.
+PLACES = ("title", "csp", "css", "summary", "manifest", "blocks", "worker", "script")
+
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
+_IMPORT = re.compile(r'^import \{([^}\n]*)\} from "\./([\w-]+\.js)";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async function|function|class|const|let)\b)", re.MULTILINE)
+_LEFTOVER = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
+_DECLARED = re.compile(
+    r"^(?:export )?(?:(?:async )?function\b\s*\*?|class\b|const\b|let\b|var\b)\s*([\w$]+|[\[{])",
+    re.MULTILINE,
+)
+# The end of a script element, and what makes HTML count such elements.
+_UNFIT = re.compile(r"</script|<!--", re.IGNORECASE)
+
+
+class ViewerError(Exception):
+    """The viewer's own files do not fit together: a mistake in truebleu."""
+
+
+class Viewer:
+    """What is the same in every page."""
+
+    __slots__ = ("css", "script", "template", "worker")
+
+    def __init__(self, folder: Path, style: str) -> None:
+        template = _read(folder / "page.html")
+        self.css = _read(folder / "page.css") + style
+        self.script = joined(folder / "viewer", "main.js")
+        self.worker = joined(folder / "viewer", "worker.js")
+        # Pieces of markup, and the names of what stands between them.
+        self.template = _PLACE.split(template)
+        named = self.template[1::2]
+        if sorted(named) != sorted(PLACES):
+            raise ViewerError(f"page.html has {', '.join(named)}; once each: {', '.join(PLACES)}")
+        for place, element in (("css", "style"), ("script", "script")):
+            # The hash is of everything between the tags.
+            if f"{{{{{place}}}}}</{element}>" not in template or not re.search(
+                rf"<{element}(?: [^>]*)?>\{{\{{{place}\}}\}}", template
+            ):
+                raise ViewerError(f"page.html: {place} and nothing else stands in <{element}>")
+        if "</style" in self.css.lower():
+            raise ViewerError("page.css: it would end its element")
+
+
+def assembled(
+    title: str,
+    summary: str,
+    manifest: Mapping[str, Any],
+    blocks: Iterable[tuple[str, bytes]],
+    *,
+    viewer: Viewer,
+    connect: str = "'none'",
+) -> bytes:
+    """The page.
+
+    summary: markup; blocks: names and what `payload.encoded` gives; connect: the source that the
+    page may load from.
+    """
+    parts = {
+        "title": escaped(title).encode(),
+        "csp": policy(viewer, connect).encode(),
+        "css": viewer.css.encode(),
+        "summary": summary.encode(),
+        "manifest": payload.json_text(manifest).encode(),
+        "worker": viewer.worker.encode(),
+        "script": viewer.script.encode(),
+    }
+
+    def pieces() -> Iterator[bytes]:
+        for i, piece in enumerate(viewer.template):
+            if i % 2 == 0:
+                yield piece.encode()
+            elif piece != "blocks":
+                yield parts[piece]
+            else:
+                for name, block in blocks:
+                    shown = escaped(name)
+                    yield f'<script type="text/plain" data-block="{shown}">'.encode()
+                    yield block
+                    yield b"</script>\n"
+
+    return b"".join(pieces())
+
+
+def policy(viewer: Viewer, connect: str = "'none'") -> str:
+    """The content-security policy: this script, this style, nothing from anywhere else."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src '{hashed(viewer.script)}'",
+            "worker-src blob:",
+            f"style-src '{hashed(viewer.css)}'",
+            "img-src data:",
+            f"connect-src {connect}",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+@cache
+def own_viewer() -> Viewer:
+    """The viewer that comes with the package."""
+    return Viewer(FOLDER, html.STYLE)
+
+
+# ---- joining modules ----
+
+
+def joined(folder: Path, entry: str) -> str:
+    """A module and all that it imports as one script."""
+    modules: dict[str, str] = {}
+    _collect(folder, entry, modules, set())
+    _check_names(modules)
+    body = "".join(
+        f"// {name}\n{slimmed(_EXPORT.sub('', _IMPORT.sub('', source)))}"
+        for name, source in modules.items()
+    )
+    # A scope of its own: names of the viewer are none of the window's.
+    script = f'(() => {{\n"use strict";\n{body}}})();\n'
+    unfit = _UNFIT.search(script)
+    if unfit:
+        raise ViewerError(f"{entry}: {unfit[0]} would be read as markup; write it in two parts")
+    return script
+
+
+def _collect(folder: Path, name: str, found: dict[str, str], begun: set[str]) -> None:
+    """Adds a module behind those that it imports, as a browser would run them."""
+    if name in begun:
+        return
+    begun.add(name)
+    path = folder / name
+    if not path.is_file():
+        raise ViewerError(f"no module {name}")
+    source = _read(path)
+    for names, other in _IMPORT.findall(source):
+        _collect(folder, other, found, begun)
+        exported = set(_declared(_read(folder / other), exported=True))
+        for wanted in filter(None, map(str.strip, names.split(","))):
+            if wanted not in exported:
+                raise ViewerError(f"{name} imports {wanted}, which {other} does not export")
+    stripped = _EXPORT.sub("", _IMPORT.sub("", source))
+    odd = _LEFTOVER.search(stripped)
+    if odd:
+        raise ViewerError(f"{name}: modules cannot be joined with this line: {odd[0]}")
+    found[name] = source
+
+
+def _declared(source: str, *, exported: bool = False) -> Iterator[str]:
+    for match in _DECLARED.finditer(source):
+        if exported and not match[0].startswith("export"):
+            continue
+        yield match[1]
+
+
+def _check_names(modules: Mapping[str, str]) -> None:
+    """Names of all modules share one scope."""
+    owner: dict[str, str] = {}
+    for module, source in modules.items():
+        for name in _declared(source):
+            if name in "[{":
+                raise ViewerError(f"{module}: a pattern is declared at the left margin")
+            if name in owner:
+                raise ViewerError(f"{name} is declared in {owner[name]} and in {module}")
+            owner[name] = module
+
+
+def _read(path: Path) -> str:
+    """A file of the viewer. HTML counts line ends as one character, and so do hashes."""
+    return path.read_text(encoding="utf-8").replace("\r\n", "\n")

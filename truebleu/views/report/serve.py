@@ -1,0 +1,326 @@
+"""A report on this machine alone: the page without texts, and texts as the page asks for them.
+
+The server listens on 127.0.0.1. Whoever asks must know a random token, which is the first part of
+every path, and must have come for this address: browsers say so in `Host`, which a page from
+elsewhere cannot forge even where a name of its own leads to this machine. There are two paths:
+
+/TOKEN/                                     the page
+/TOKEN/texts?roles=A,B&from=I&to=J          the texts of segments I to J - 1 of each role, one block
+                                            behind another, as payload.py has them
+
+Texts are read from their files when they are asked for (truebleu/text/paged.py), so memory does not
+grow with them. Everything else is not found, and is told nothing.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from hmac import compare_digest
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
+from urllib.parse import parse_qsl
+
+from truebleu._kernel import InputError
+from truebleu.text.paged import Paged
+from truebleu.views.report import page, payload, summary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, Self
+
+    from truebleu.views.report.build import Contents
+
+ADDRESS = "127.0.0.1"
+
+# How many segments may be asked for at once, and of how many the alignments, which are computed.
+MOST, MOST_COMPUTED = 1 << 14, 16
+
+# How long a connection may be silent, in seconds.
+PATIENCE = 60
+
+# On every answer: it is kept nowhere, is what it says it is, and is nobody else's to show.
+HEADERS = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+NOTHING = "default-src 'none'; frame-ancestors 'none'"
+
+
+class Server:
+    """Serves a report to whoever knows its `url`. Used with `with`, it lets the port go.
+
+    port: the port of 127.0.0.1; 0 for one that is free.
+
+    Raises OSError if the port cannot be had.
+    """
+
+    def __init__(self, contents: Contents, port: int = 0, *, workers: int = 1) -> None:
+        self._token = secrets.token_urlsafe(32)
+        self._server = _Listener(port, self)
+        try:
+            self._page, self._policy = _page(contents, workers)
+        except BaseException:
+            self.close()
+            raise
+        self._segments = contents.segments
+        # Not the contents: their tables are in the page.
+        self._texts = contents.texts()
+        self._alignments = contents.alignments()
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return self._server.server_address[1]
+
+    @property
+    def url(self) -> str:
+        """Where the page is. Whoever has it can read the texts."""
+        return f"http://{ADDRESS}:{self.port}/{self._token}/"
+
+    def serve_forever(self) -> None:
+        """Answers until `stop` is called in another thread, or an exception comes."""
+        self._server.serve_forever()
+
+    def stop(self) -> None:
+        """Ends `serve_forever`."""
+        self._server.shutdown()
+
+    def close(self) -> None:
+        """Lets the port go."""
+        self._server.server_close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ---- what there is ----
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """What browsers that came for this address call it."""
+        return f"{ADDRESS}:{self.port}", f"localhost:{self.port}"
+
+    def answer(self, target: str) -> Answer:
+        """What is behind the target of a request."""
+        path, mark, query = target.partition("?")
+        # Compared as a whole, so that there is nothing to be climbed out of.
+        token, separator, rest = path.removeprefix("/").partition("/")
+        known = compare_digest(token.encode("utf-8", "replace"), self._token.encode())
+        if not known or not separator or not path.startswith("/"):
+            return NOT_FOUND
+        if rest == "texts":
+            return self._asked(query)
+        if rest or mark:
+            return NOT_FOUND
+        return Answer(HTTPStatus.OK, "text/html; charset=utf-8", self._page, self._policy)
+
+    def _asked(self, query: str) -> Answer:
+        """The texts that a query asks for."""
+        try:
+            pairs = parse_qsl(query, strict_parsing=True, max_num_fields=3)
+        except ValueError:
+            return BAD
+        asked = dict(pairs)
+        if len(pairs) != 3 or set(asked) != {"roles", "from", "to"}:
+            return BAD
+        first, last = _number(asked["from"]), _number(asked["to"])
+        if first is None or last is None or not first < last <= self._segments:
+            return BAD
+        roles = asked["roles"].split(",")
+        if len(set(roles)) < len(roles):
+            return BAD
+        if not all(role in self._texts or role in self._alignments for role in roles):
+            return NOT_FOUND
+        computed = not self._texts.keys() >= set(roles)
+        if last - first > (MOST_COMPUTED if computed else MOST):
+            return BAD
+        try:
+            return _blocks([self._block(role, first, last) for role in roles])
+        except (InputError, OSError) as error:
+            # The text is gone. Whoever knows the token may know why.
+            return Answer(HTTPStatus.CONFLICT, TEXT, str(error).encode("utf-8", "replace"))
+
+    def _block(self, role: str, first: int, last: int) -> tuple[int, Iterator[bytes]]:
+        if role in self._alignments:
+            told = self._alignments[role]
+            whole = payload.of_texts([told(i) for i in range(first, last)])
+            return len(whole), iter([whole])
+        texts = self._texts[role]
+        if isinstance(texts, Paged):
+            texts.check()
+        return payload.of_some_texts(texts, first, last)
+
+
+def _page(contents: Contents, workers: int) -> tuple[bytes, str]:
+    """The page, and its content-security policy as a header."""
+    viewer = page.own_viewer()
+    # Relative: the page need not know its token.
+    connect, base = ("'none'", None) if contents.redacted else ("'self'", {"base": "./"})
+    manifest = contents.manifest(contents.segments, base)
+    made = page.assembled(
+        contents.title,
+        summary.render(manifest),
+        manifest,
+        payload.encoded(contents.numbers(), workers),
+        viewer=viewer,
+        connect=connect,
+    )
+    return made, f"{page.policy(viewer, connect)}; frame-ancestors 'none'"
+
+
+def _number(text: str) -> int | None:
+    """A number as the page writes it."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
+
+
+# ---- answers ----
+
+TEXT = "text/plain; charset=utf-8"
+
+
+class Answer:
+    """A status, and what comes with it: bytes, or pieces of them of a known size."""
+
+    __slots__ = ("body", "kind", "policy", "size", "status")
+
+    def __init__(
+        self,
+        status: HTTPStatus,
+        kind: str,
+        body: bytes | Iterator[bytes],
+        policy: str = NOTHING,
+        size: int | None = None,
+    ) -> None:
+        self.status = status
+        self.kind = kind
+        self.body = body
+        self.policy = policy
+        self.size = len(body) if isinstance(body, bytes) else size
+
+
+def _blocks(blocks: list[tuple[int, Iterator[bytes]]]) -> Answer:
+    return Answer(
+        HTTPStatus.OK,
+        "application/octet-stream",
+        (piece for _, pieces in blocks for piece in pieces),
+        size=sum(size for size, _ in blocks),
+    )
+
+
+def _refusal(status: HTTPStatus) -> Answer:
+    """An answer that tells nothing but that there is none."""
+    return Answer(status, TEXT, f"{status.phrase}\n".encode())
+
+
+NOT_FOUND = _refusal(HTTPStatus.NOT_FOUND)
+FORBIDDEN = _refusal(HTTPStatus.FORBIDDEN)
+BAD = _refusal(HTTPStatus.BAD_REQUEST)
+
+
+# ---- HTTP ----
+
+
+class _Listener(ThreadingHTTPServer):
+    """Takes connections, a thread each."""
+
+    # Elsewhere than on POSIX it would let others listen on the same port.
+    allow_reuse_address = sys.platform != "win32"
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, port: int, server: Server) -> None:
+        self.server = server
+        try:
+            super().__init__((ADDRESS, port), _Handler)
+        except OSError as error:
+            error.filename = f"{ADDRESS}:{port}"
+            raise
+
+    def server_bind(self) -> None:
+        """Takes the port, and does not ask the network for this machine's name."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = ADDRESS, self.server_address[1]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Says what went wrong here; not that a browser has gone."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers the requests of a connection."""
+
+    server: _Listener
+    protocol_version = "HTTP/1.1"
+    timeout = PATIENCE
+
+    def do_GET(self) -> None:
+        """The page, or texts."""
+        server = self.server.server
+        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
+            # What comes behind would be taken for the next request.
+            self.close_connection = True
+            self._send(BAD)
+        elif not _is_own(self.headers, server.hosts):
+            self._send(FORBIDDEN)
+        else:
+            self._send(server.answer(self.path))
+
+    def send_error(self, code: int, *_: Any, **__: Any) -> None:
+        """Refuses what is no request, or not GET, and tells nothing."""
+        self.close_connection = True
+        status = HTTPStatus(code)
+        if status == HTTPStatus.NOT_IMPLEMENTED:
+            status = HTTPStatus.METHOD_NOT_ALLOWED
+        self._send(_refusal(status))
+
+    def _send(self, answer: Answer) -> None:
+        self.send_response_only(answer.status)
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        self.send_header("Content-Security-Policy", answer.policy)
+        self.send_header("Content-Type", answer.kind)
+        self.send_header("Content-Length", str(answer.size))
+        if answer.status == HTTPStatus.METHOD_NOT_ALLOWED:
+            self.send_header("Allow", "GET")
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        if isinstance(answer.body, bytes):
+            self.wfile.write(answer.body)
+            return
+        try:
+            for piece in answer.body:
+                self.wfile.write(piece)
+        except InputError:
+            # The file changed meanwhile; an answer that is too short is none.
+            self.close_connection = True
+
+    def log_message(self, *_: Any) -> None:
+        """Says nothing: what is asked for is nobody's business."""
+
+
+def _is_own(headers: Any, hosts: tuple[str, ...]) -> bool:
+    """Whether a request comes from the page, or from somebody who typed its address.
+
+    A page from elsewhere sends its own `Origin`; one whose name was made to lead here (DNS
+    rebinding) sends that name as `Host`. Browsers say `Sec-Fetch-Site` as well.
+    """
+    if headers.get_all("Host", []) not in [[host] for host in hosts]:
+        return False
+    origins = headers.get_all("Origin", [])
+    if origins and origins != [f"http://{headers['Host']}"]:
+        return False
+    site = headers.get("Sec-Fetch-Site", "none")
+    # A link to the page may stand in a chat or a notebook.
+    opened = (headers.get("Sec-Fetch-Mode"), headers.get("Sec-Fetch-Dest"))
+    return site in ("same-origin", "none") or opened == ("navigate", "document")

@@ -1,0 +1,463 @@
+"""What is compared: systems, references, metrics, scores from elsewhere, and how they are tested.
+
+A `Request` is made once of what people pass, and handed to comparison, report and command line.
+"""
+
+from __future__ import annotations
+
+import os
+from math import isfinite
+
+from truebleu._kernel import InputError
+from truebleu.metrics import registry
+from truebleu.metrics.table_metric import TableMetric, count_together
+from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
+from truebleu.text import checks, segments
+from truebleu.text.files import File
+from truebleu.text.layout import count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from truebleu._kernel import Summary
+    from truebleu.metrics.base import Metric, Signature
+    from truebleu.metrics.statistics import Statistics
+
+    # By metric the counts of each system.
+    Counted = Mapping[TableMetric[Any], Mapping[str, "Counts"]]
+    # Told of each system that was read, and of what was noticed.
+    Observer = Callable[[str, Summary], None]
+    # Called with what is being done, how much of it is done, and how much there is, if that is
+    # known.
+    Progress = Callable[[str, int, int | None], None]
+
+# What the tests are called in print.
+TESTS = {
+    "ar": "paired approximate randomization",
+    "bs": "paired bootstrap, centred",
+    "bs-sacrebleu": "sacreBLEU's paired bootstrap",
+    "koehn": "paired bootstrap, win ratio",
+}
+
+
+class Significance:
+    """How differences are tested and intervals are made; see `compare` for the parameters."""
+
+    __slots__ = ("confidence", "correction", "level", "randomizations", "resamples", "seed", "test")
+
+    def __init__(
+        self,
+        *,
+        test: str | None = "ar",
+        samples: int | None = None,
+        confidence: int | None = RESAMPLES,
+        level: float = 0.95,
+        seed: int | None = 12345,
+        correction: str | None = None,
+    ) -> None:
+        checks.one_of("test", test, (None, *TESTS))
+        checks.one_of("correction", correction, (None, *CORRECTIONS))
+        if test is None and samples is not None:
+            raise ValueError("samples are those of a test, and there is none")
+        if test is None and correction is not None:
+            raise ValueError("a correction is of p-values, and there is no test")
+        for name, number in (("samples", samples), ("confidence", confidence)):
+            if number is not None:
+                checks.whole(name, number, 1)
+        if test not in (None, "ar") and samples is not None:
+            if confidence not in (None, RESAMPLES, samples):
+                raise ValueError(
+                    f"samples={samples} and confidence={confidence}: a bootstrap test's resamples "
+                    "are those of the intervals, too; give one number"
+                )
+            confidence = None if confidence is None else samples
+        self.test = test
+        self.randomizations = samples if test == "ar" and samples else RANDOMIZATIONS
+        self.resamples = samples if test not in (None, "ar") and samples else RESAMPLES
+        if confidence is not None and (samples is None or test == "ar"):
+            self.resamples = confidence
+        self.confidence = None if confidence is None else self.resamples
+        self.level = checks.share("level", level)
+        self.seed = checks.seed(seed)
+        self.correction = correction
+
+    @property
+    def alpha(self) -> float:
+        """The p-value below which a difference is significant."""
+        return round(1 - self.level, 12)
+
+    def signed(self, signature: Signature, *, tested: bool) -> Signature:
+        """A signature that also says how often and from which seed was resampled."""
+        test = self.test if tested else None
+        bootstrap = self.confidence is not None or test not in (None, "ar")
+        if not bootstrap and test is None:
+            return signature
+        return signature.resampled(
+            bs=self.resamples if bootstrap else None,
+            ar=self.randomizations if test == "ar" else None,
+            seed=self.seed,
+        )
+
+
+class Counts:
+    """A system by one metric: its table, and the score of each segment."""
+
+    __slots__ = ("scores", "statistics")
+
+    def __init__(self, statistics: Statistics, scores: Sequence[float]) -> None:
+        self.statistics = statistics
+        self.scores = scores
+
+
+class Request:
+    """What is to be compared and how, checked. Text is read when it is counted, not before.
+
+    Arguments are those of `compare` and `report`.
+    """
+
+    __slots__ = (
+        "baseline",
+        "documents",
+        "given",
+        "given_references",
+        "given_source",
+        "given_systems",
+        "labels",
+        "lower",
+        "metrics",
+        "references",
+        "source",
+        "systems",
+        "testing",
+        "workers",
+    )
+
+    systems: dict[str, Any]
+    """The hypotheses of each; None where only scores from elsewhere are known."""
+    metrics: dict[TableMetric[Any], str | None]
+    """The metrics that truebleu computes, and what each was asked for as, if that says more."""
+    given: dict[str, dict[str, list[float]]]
+    """Scores from elsewhere: by metric and system a number per segment."""
+    lower: frozenset[str]
+    """Those of which lower is better."""
+    baseline: str | None
+    """The system that the others are compared with; None if there is only one."""
+
+    def __init__(
+        self,
+        systems: Mapping[str, Any] | None,
+        references: Any,
+        metrics: Any = ("bleu",),
+        *,
+        testing: Significance | None = None,
+        baseline: str | None = None,
+        scores: Mapping[str, Any] | None = None,
+        lower_is_better: str | Sequence[str] = (),
+        source: Any = None,
+        documents: Any = None,
+        labels: Any = None,
+        workers: int = 1,
+    ) -> None:
+        self.metrics = dict(_metrics(metrics))
+        named = None if systems is None else _systems(systems)
+        known = None if named is None else list(named)
+        self.given = {
+            name: dict(_given_scores(name, columns, known))
+            for name, columns in (scores or {}).items()
+        }
+        self.lower = frozenset(_lower(lower_is_better, list(self.given)))
+        if not self.metrics and not self.given:
+            raise ValueError("metrics: none at all; name at least one, or give scores")
+        self.systems = _only_given(self.given, self.metrics) if named is None else named
+        if self.metrics and references is None:
+            raise ValueError("references: none, and metrics need them")
+        self.baseline = _baseline(baseline, list(self.systems))
+        self.references = references
+        self.source = source
+        self.documents = documents
+        self.labels = labels
+        # As they were given: their names are those of files.
+        self.given_systems = dict(self.systems)
+        self.given_references = references
+        self.given_source = source
+        self.testing = Significance() if testing is None else testing
+        self.workers = checks.threads(workers)
+
+    def beside(self, source: Any, documents: Any, labels: Any) -> Request:
+        """The same with what stands beside the systems, in place of what there was."""
+        from copy import copy
+
+        made = copy(self)
+        made.systems = dict(self.systems)
+        if source is not None:
+            made.source = made.given_source = source
+        made.documents = self.documents if documents is None else documents
+        made.labels = self.labels if labels is None else labels
+        return made
+
+    def last(self, *, every: bool = True, on_disk: bool = False) -> None:
+        """Makes everything last that is read more than once; see `segments.lasting`."""
+        for name, hypotheses in self.systems.items():
+            self.systems[name] = segments.lasting(hypotheses, every=every, on_disk=on_disk)
+        self.references = segments.lasting(self.references, every=every, on_disk=on_disk)
+        self.source = segments.lasting(self.source, every=every, on_disk=on_disk)
+
+    def count(
+        self,
+        further: Sequence[TableMetric[Any]] = (),
+        *,
+        observer: Observer | None = None,
+        progress: Progress | None = None,
+    ) -> dict[TableMetric[Any], dict[str, Counts]]:
+        """By metric the counts of each system: of `metrics`, and `further` ones, in one reading."""
+        metrics = [*self.metrics, *further]
+        if not metrics:
+            return {}
+        if len(self.systems) * len(metrics) > 1:
+            self.last(every=False)
+        counted: dict[TableMetric[Any], dict[str, Counts]] = {metric: {} for metric in metrics}
+        for number, (system, hypotheses) in enumerate(self.systems.items()):
+            if progress is not None:
+                progress("reading systems", number, len(self.systems))
+            try:
+                tables, seen = count_together(
+                    metrics,
+                    hypotheses,
+                    self.references,
+                    workers=self.workers,
+                    sources=self.source,
+                )
+            except InputError as error:
+                raise InputError(f"{system}: {error}") from None
+            except TypeError as error:
+                raise TypeError(f"{system}: {error}") from None
+            for metric, table in zip(metrics, tables, strict=True):
+                counted[metric][system] = Counts(table, metric.segment_scores(table).tolist())
+            if observer is not None:
+                observer(system, seen)
+        return counted
+
+    def segments(self, counted: Mapping[TableMetric[Any], Mapping[str, Counts]]) -> int:
+        """How many segments all systems have."""
+        lengths = {
+            f"{name}, {system}": len(column)
+            for name, columns in self.given.items()
+            for system, column in columns.items()
+        }
+        lengths |= {
+            f"{metric.name}, {system}": len(counts.scores)
+            for metric, of_metric in counted.items()
+            for system, counts in of_metric.items()
+        }
+        expected = list(lengths.values())[-1]
+        for what, length in lengths.items():
+            if length != expected:
+                raise InputError(
+                    f"scores: {what} has {count(length, 'number')} for "
+                    f"{count(expected, 'segment')}; give one number per segment"
+                )
+        if not expected:
+            raise InputError("no segments at all; there is nothing to compare")
+        return expected
+
+    def missing_text(self) -> str:
+        """Why there is no text to be read again; nothing if there is."""
+        if any(hypotheses is None for hypotheses in self.systems.values()):
+            return "a comparison of scores from elsewhere has no text"
+        for value in (*self.systems.values(), self.references):
+            for item in value if isinstance(value, list | tuple) else [value]:
+                if type(item) is File and item.path == "-":
+                    return "standard input was read for this comparison, and cannot be read again"
+        return ""
+
+
+def _metrics(wanted: Any) -> Iterator[tuple[TableMetric[Any], str | None]]:
+    known = wanted if hasattr(wanted, "items") else registry.metrics(wanted)
+    for metric, name in known.items():
+        if not isinstance(metric, TableMetric):
+            raise TypeError(
+                f"metrics: {type(metric).__name__} has no table of statistics to be resampled; "
+                "give what it says of each segment as scores"
+            )
+        if metric.order_matters:
+            raise ValueError(
+                f"metrics: {metric.order_matters}, so segments cannot be compared one by one"
+            )
+        yield metric, name
+
+
+def _systems(systems: Mapping[str, Any]) -> dict[str, Any]:
+    if not hasattr(systems, "items"):
+        raise TypeError(
+            f"systems: expected a mapping from names to hypotheses, "
+            f'{{"A": hypotheses_of_a, "B": hypotheses_of_b}}, not {type(systems).__name__}'
+        )
+    named = dict(systems.items())
+    for name in named:
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"systems: a system's name is a str, not {name!r}")
+    if not named:
+        raise ValueError("systems: none at all; there is nothing to compare")
+    return named
+
+
+def _only_given(
+    given: Mapping[str, dict[str, list[float]]], metrics: Mapping[Metric, object]
+) -> dict[str, Any]:
+    """The systems that are known by scores from elsewhere alone."""
+    if metrics:
+        raise ValueError("systems: none, and metrics need hypotheses; with metrics=() none need be")
+    if not given:
+        raise ValueError("systems: none at all; there is nothing to compare")
+    (first, columns), *rest = given.items()
+    for name, others in rest:
+        if set(others) != set(columns):
+            odd = next(iter(set(others) ^ set(columns)))
+            raise InputError(f"scores: {odd} is in {name} or {first}, but not in both")
+    return dict.fromkeys(columns)
+
+
+def _baseline(baseline: str | None, systems: Sequence[str]) -> str | None:
+    if baseline is not None and baseline not in systems:
+        raise ValueError(f"baseline: no system '{baseline}'{checks.nearest(baseline, systems)}")
+    if len(systems) == 1:
+        return None
+    return systems[0] if baseline is None else baseline
+
+
+def _lower(names: str | Sequence[str], known: Sequence[str]) -> Iterator[str]:
+    for name in [names] if isinstance(names, str) else names:
+        if name not in known:
+            there = checks.nearest(name, known) if known else "; there are none"
+            raise ValueError(f"lower_is_better: no given scores are called '{name}'{there}")
+        yield name
+
+
+def letters() -> Iterator[str]:
+    """A, B, …, Z, AA, AB, …, without Q, which has no raised form in text."""
+    from itertools import count, product
+
+    for length in count(1):
+        for some in product("ABCDEFGHIJKLMNOPRSTUVWXYZ", repeat=length):
+            yield "".join(some)
+
+
+# ---- scores from elsewhere ----
+
+
+def _given_scores(
+    name: str, columns: Any, systems: Sequence[str] | None
+) -> Iterator[tuple[str, list[float]]]:
+    """Each system's scores of a metric that truebleu does not compute.
+
+    columns: a file, or a mapping of systems to numbers or files.
+    systems: the names that there should be; None for those that there are.
+    """
+    if isinstance(columns, os.PathLike | File):
+        columns = _from_file(segments.file_of(columns), systems)
+    if not hasattr(columns, "items"):
+        raise TypeError(
+            f"scores: {name}: expected a mapping from systems to numbers, or pathlib.Path(...) for "
+            f"the name of a file, not {type(columns).__name__}"
+        )
+    known = list(columns) if systems is None else list(systems)
+    for system in columns:
+        if system not in known:
+            near = checks.nearest(system, known)
+            raise ValueError(f"scores: {name} has no system '{system}'{near}")
+    for system in known:
+        if system not in columns:
+            raise ValueError(f"scores: {name} has nothing for {system}")
+        yield system, _numbers(f"{name}, {system}", columns[system])
+
+
+def _numbers(what: str, column: Any) -> list[float]:
+    if segments.is_file(column):
+        file = segments.file_of(column)
+        lines = enumerate(file.lines(), 1)
+        return [_number(text, f"{file.label(what)}, line {number}") for number, text in lines]
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, method):
+            column = getattr(column, method)()
+            break
+    if isinstance(column, str) or not hasattr(column, "__iter__"):
+        raise TypeError(f"scores: {what}: expected a sequence of numbers, not {column!r:.40}")
+    return [_number(value, f"{what}, segment {number}") for number, value in enumerate(column, 1)]
+
+
+def _number(value: Any, where: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not isfinite(number):
+        found = f"'{value.strip()}'" if isinstance(value, str) else repr(value)
+        raise InputError(f"scores: {where}: {found:.60} is not a number")
+    return number
+
+
+def _from_file(file: File, systems: Sequence[str] | None) -> dict[str, list[float]]:
+    """The scores of all systems in one file.
+
+    Either a tab-separated column per system, whose names the first line may have, or lines of a
+    system's name and a score, as mt-metrics-eval has them.
+    """
+    name = file.label("scores")
+    rows = [(number, line.split("\t")) for number, line in enumerate(file.lines(), 1)]
+    if not rows:
+        raise InputError(f"{name}: the file is empty")
+    first = rows[0][1]
+    if all(_named_score(fields) for _, fields in rows[:2]):
+        return _long(name, rows, systems)
+    if not any(map(_is_number, first)):
+        header: Sequence[str] = [field.strip() for field in first]
+        rows = rows[1:]
+    elif systems is None:
+        raise InputError(f"{name}: the first line should name the systems, and is {first!r:.60}")
+    else:
+        header = systems
+    columns: dict[str, list[float]] = {system: [] for system in header}
+    if len(columns) != len(header):
+        raise InputError(f"{name}, line 1: a system is named twice")
+    for number, fields in rows:
+        if len(fields) != len(header):
+            raise InputError(
+                f"{name}, line {number}: {count(len(fields), 'tab-separated column')} for "
+                f"{count(len(header), 'system')}"
+            )
+        for system, field in zip(header, fields, strict=True):
+            columns[system].append(_number(field, f"{name}, line {number}"))
+    return columns
+
+
+def _long(
+    name: str, rows: Sequence[tuple[int, list[str]]], systems: Sequence[str] | None
+) -> dict[str, list[float]]:
+    """From lines of a system's name and a score; only of the systems that are asked for."""
+    columns: dict[str, list[float]] = {}
+    for number, fields in rows:
+        pair = _named_score(fields) or "\t".join(fields).rsplit(None, 1)
+        if len(pair) != 2:
+            raise InputError(f"{name}, line {number}: expected a system and a score")
+        system, score = pair
+        if systems is None or system in systems:
+            columns.setdefault(system, []).append(_number(score, f"{name}, line {number}"))
+    return columns
+
+
+def _named_score(fields: list[str]) -> tuple[str, str] | None:
+    """A system's name and a score, if that is what a line has."""
+    parts = "\t".join(fields).rsplit(None, 1)
+    if len(parts) != 2 or _is_number(parts[0]) or not _is_number(parts[1]) or "\t" in parts[0]:
+        return None
+    return parts[0].strip(), parts[1]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -9,7 +9,7 @@ from truebleu.metrics.accumulator import checked
 from truebleu.metrics.kernel_metric import count_references
 from truebleu.metrics.statistics import Statistics
 from truebleu.text import tokenizers
-from truebleu.text.inputs import MOST_WORKERS
+from truebleu.text.checks import MOST_WORKERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

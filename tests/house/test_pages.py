@@ -76,6 +76,35 @@ def test_significance(built):
     assert "| chrF2 | 200 | 5 % |" in page
 
 
+@pytest.fixture(scope="module")
+def shapes(pages):
+    return importlib.import_module("json_shapes")
+
+
+KINDS = (
+    *("score", "segments", "matrix", "compare", "explain", "history"),
+    *("family list, family show", "family score", "family which"),
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_key_of_json_is_explained(shapes, kind):
+    fields = shapes.fields(kind)
+    assert set(fields) == set(shapes.MEANINGS[kind])
+    version = next(iter(fields))
+    assert version.startswith("truebleu_")
+    assert fields[version][0] == 1
+
+
+def test_json_of_every_command_is_explained(shapes):
+    from truebleu.cli.commands import COMMANDS
+
+    explained = {name.split()[0] for kind in shapes.COMMANDS for name in kind.split(", ")}
+    assert set(KINDS) == set(shapes.COMMANDS)
+    # A page and a script are no JSON.
+    assert explained == set(COMMANDS) - {"report", "completion"}
+
+
 def test_the_tests_that_are_called_calibrated_are(pages):
     """Between 4 and 6 % of false differences at 5 %, of every metric, with every size."""
     result = json.loads((DOCS / "calibration.json").read_text(encoding="utf-8"))

@@ -424,8 +424,8 @@ def page() -> str:
     return f"""{BUILT}
 # The JSON of each command
 
-`score`, `segments` and `matrix` print JSON in a pipe, and every command prints it with `-f json` or
-`-o FILE.json`. Each command has one shape, whatever the number of systems, metrics and groups.
+`score` and `matrix` print JSON in a pipe, `segments` prints JSON lines, and every command prints JSON
+with `-f json` or `-o FILE.json`. Each command has one shape, whatever the number of systems, metrics and groups.
 
 * The first key names the shape and has its version, as in `"truebleu_score": 1`. The version changes
   when a program that reads the old form could not read the new one. New keys may come without that.

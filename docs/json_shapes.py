@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from parts import BUILT, code, table
@@ -518,7 +519,8 @@ def _fields(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def output(command: Sequence[str]) -> Any:
+@cache
+def output(command: tuple[str, ...]) -> Any:
     """What a command prints as JSON."""
     with tempfile.TemporaryDirectory() as folder:
         log = str(Path(folder) / "log")

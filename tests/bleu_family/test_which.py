@@ -75,6 +75,7 @@ def test_no_match_says_what_was_tried_and_the_nearest():
     answer = tb.which("99.99", HYPOTHESES, REFERENCES)
     assert not answer
     assert len(answer.nearest) == 5
+    assert answer.to_dict()["different_scores"] == 0
     assert "none of" in answer.ambiguity
     text = str(answer)
     assert "Tried: every member" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
+from itertools import pairwise
 from math import inf
 
 from truebleu._kernel import InputError
@@ -145,9 +146,7 @@ class Identification:
         """How many different scores fit the number."""
         values = sorted(match.value for match in self.matches)
         # What is nearer than that may be single precision.
-        return sum(
-            1 for a, b in zip(values, [*values[1:], inf], strict=True) if b - a > 1e-6 * max(1.0, a)
-        )
+        return sum(b - a > 1e-6 * max(1.0, a) for a, b in pairwise([*values, inf]))
 
     @property
     def ambiguity(self) -> str:

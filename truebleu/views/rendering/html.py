@@ -201,6 +201,9 @@ def _table(block: Table) -> str:
 
 
 def _head(column: Column) -> str:
+    if not column.header:
+        # A header without text tells a screen reader nothing.
+        return "<td></td>"
     about = f' title="{escaped(column.about)}"' if column.about else ""
     return (
         f'<th scope="col"{_class("words-column" if column.left else "")}{about}>'

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from reading_back import Page
 
 import truebleu as tb
-from truebleu.text.files import File
 from truebleu.text import paged
+from truebleu.text.files import File
 from truebleu.views.report import payload
 from truebleu.views.report.build import Contents
 from truebleu.views.report.serve import MOST, MOST_COMPUTED, Server

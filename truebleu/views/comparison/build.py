@@ -7,7 +7,7 @@ from operator import gt, lt
 
 from truebleu._kernel import __version__
 from truebleu.significance import Measure, intervals, paired
-from truebleu.views import annotations
+from truebleu.views import labelling
 from truebleu.views.request import TESTS, letters
 
 TYPE_CHECKING = False
@@ -119,7 +119,7 @@ def _documents(
     """The scores of each document, of its segments' summed statistics."""
     if request.documents is None:
         return None
-    known = annotations.documents(request.documents, segments)
+    known = labelling.documents(request.documents, segments)
     made: list[dict[str, Any]] = [
         {"name": name, "segments": known.indices.count(i), "scores": {}}
         for i, name in enumerate(known.names)

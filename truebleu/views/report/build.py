@@ -32,7 +32,7 @@ from truebleu.metrics import registry
 from truebleu.metrics.bleu import BLEU
 from truebleu.text import checks, segments
 from truebleu.text.layout import listed
-from truebleu.views import annotations
+from truebleu.views import labelling
 from truebleu.views.citation import bibtex
 from truebleu.views.comparison import Comparison
 from truebleu.views.report import buckets, health, ngrams, payload
@@ -126,8 +126,8 @@ class Contents:
     systems: dict[str, Texts]
     references: list[Texts]
     source: Texts | None
-    documents: annotations.Names | None
-    labels: dict[str, annotations.Names]
+    documents: labelling.Names | None
+    labels: dict[str, labelling.Names]
     settings: list[Setting]
     comparison: dict[str, Any]
     beside: Extras
@@ -170,9 +170,9 @@ class Contents:
             else segments.side("source", request.source, count, on_disk=on_disk)
         )
         self.documents = (
-            None if request.documents is None else annotations.documents(request.documents, count)
+            None if request.documents is None else labelling.documents(request.documents, count)
         )
-        self.labels = {} if request.labels is None else annotations.labels(request.labels, count)
+        self.labels = {} if request.labels is None else labelling.labels(request.labels, count)
         self.redacted = redacted
         self.beside = self._beside(word_counts)
         self.title = title or _title(list(self.systems))

@@ -132,7 +132,13 @@ class Table:
 
     @classmethod
     def of(
-        cls, header: Sequence[str], rows: Iterable[Sequence[str | Cell]], left: Iterable[int] = (0,)
+        cls,
+        header: Sequence[str],
+        rows: Iterable[Sequence[str | Cell]],
+        left: Iterable[int] = (0,),
+        *,
+        fold: str = "",
+        sums: bool = False,
     ) -> Table:
         """A table of a header and rows of text; `left` are the columns of words."""
         words = frozenset(left)
@@ -140,7 +146,7 @@ class Table:
             Column(name, "" if i == 0 else "more", left=i in words) for i, name in enumerate(header)
         ]
         made = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
-        return cls(columns, made)
+        return cls(columns, made, fold=fold, sums=sums)
 
     def written(self) -> tuple[list[Column], list[list[Cell]]]:
         """The columns and rows of what can be written, without drawings."""

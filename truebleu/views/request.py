@@ -42,6 +42,10 @@ TESTS = {
 }
 
 
+# The parameters of Significance.
+TESTING = ("test", "samples", "confidence", "level", "seed", "correction")
+
+
 class Significance:
     """How differences are tested and intervals are made; see `compare` for the parameters."""
 
@@ -117,23 +121,6 @@ class Request:
     Arguments are those of `compare` and `report`.
     """
 
-    __slots__ = (
-        "baseline",
-        "documents",
-        "given",
-        "given_references",
-        "given_source",
-        "given_systems",
-        "labels",
-        "lower",
-        "metrics",
-        "references",
-        "source",
-        "systems",
-        "testing",
-        "workers",
-    )
-
     systems: dict[str, Any]
     """The hypotheses of each; None where only scores from elsewhere are known."""
     metrics: dict[TableMetric[Any], str | None]
@@ -184,6 +171,17 @@ class Request:
         self.given_source = source
         self.testing = Significance() if testing is None else testing
         self.workers = checks.threads(workers)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Request:
+        """The request that the arguments of `compare` and `report` make: their `locals()`."""
+        testing = Significance(**{name: given[name] for name in TESTING})
+        return cls(
+            **{name: given.get(name) for name in ("systems", "references", "source", "documents")},
+            **{name: given[name] for name in ("metrics", "baseline", "scores", "lower_is_better")},
+            testing=testing,
+            workers=given["workers"],
+        )
 
     def beside(self, source: Any, documents: Any, labels: Any) -> Request:
         """The same with what stands beside the systems, in place of what there was."""

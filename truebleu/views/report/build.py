@@ -26,6 +26,7 @@ commands, bibtex    how to make these numbers again, and what to cite
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
 from truebleu._kernel import Table, __version__, exchanged
 from truebleu.metrics import registry
@@ -60,24 +61,15 @@ METRICS = ("BLEU", "chrF", "TER")
 MOST_EMBEDDED = 100_000
 
 
-class Setting:
+class Setting(NamedTuple):
     """A metric with its parameters, and its table of each system."""
 
-    __slots__ = ("column", "label", "metric", "tables")
-
-    def __init__(
-        self,
-        metric: TableMetric[Any],
-        tables: Mapping[str, Statistics],
-        label: str,
-        column: str | None,
-    ) -> None:
-        self.metric = metric
-        self.tables = tables
-        # A name that no other setting has.
-        self.label = label
-        # What the comparison calls it, if it is a part of that.
-        self.column = column
+    metric: TableMetric[Any]
+    tables: Mapping[str, Statistics]
+    # A name that no other setting has.
+    label: str
+    # What the comparison calls it, if it is a part of that.
+    column: str | None
 
     @property
     def headline(self) -> bool:
@@ -85,43 +77,17 @@ class Setting:
         return self.column is not None
 
 
-class Extras:
+class Extras(NamedTuple):
     """What is counted beside the metrics: parts of the manifest, and their blocks."""
 
-    __slots__ = ("blocks", "buckets", "health", "ngrams")
-
-    def __init__(
-        self,
-        ngrams: dict[str, Any] | None,
-        buckets: dict[str, Any],
-        health: dict[str, Any],
-        blocks: dict[str, bytes],
-    ) -> None:
-        self.ngrams = ngrams
-        self.buckets = buckets
-        self.health = health
-        self.blocks = blocks
+    ngrams: dict[str, Any] | None
+    buckets: dict[str, Any]
+    health: dict[str, Any]
+    blocks: dict[str, bytes]
 
 
 class Contents:
     """Everything that was read and counted for a report."""
-
-    __slots__ = (
-        "beside",
-        "commands",
-        "comparison",
-        "documents",
-        "hashes",
-        "labels",
-        "languages",
-        "redacted",
-        "references",
-        "segments",
-        "settings",
-        "source",
-        "systems",
-        "title",
-    )
 
     systems: dict[str, Texts]
     references: list[Texts]

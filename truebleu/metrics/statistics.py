@@ -214,6 +214,7 @@ class Statistics(Table):
         return f"Statistics({len(self)} segments x {self.width} columns, {self._fingerprint})"
 
     def _repr_html_(self) -> str:
+        rows: list[list[object]]
         rows = [[i, *row] for i, row in enumerate(self.range(0, min(SHOWN, len(self))).tolist())]
         rows += [["…"]] if len(self) > SHOWN else []
         rows.append(["sum", *self.total().tolist()[0]])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu._kernel import Summary
-    from truebleu.metrics.base import Metric, Signature
+    from truebleu.metrics.base import Signature
     from truebleu.metrics.statistics import Statistics
 
     # By metric the counts of each system.
@@ -175,13 +175,12 @@ class Request:
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Request:
         """The request that the arguments of `compare` and `report` make: their `locals()`."""
+        names = ("systems", "references", "metrics", "baseline", "scores", "lower_is_better")
+        chosen: dict[str, Any] = {name: given[name] for name in names}
+        for name in ("source", "documents"):
+            chosen[name] = given.get(name)
         testing = Significance(**{name: given[name] for name in TESTING})
-        return cls(
-            **{name: given.get(name) for name in ("systems", "references", "source", "documents")},
-            **{name: given[name] for name in ("metrics", "baseline", "scores", "lower_is_better")},
-            testing=testing,
-            workers=given["workers"],
-        )
+        return cls(**chosen, testing=testing, workers=given["workers"])
 
     def beside(self, source: Any, documents: Any, labels: Any) -> Request:
         """The same with what stands beside the systems, in place of what there was."""
@@ -302,7 +301,7 @@ def _systems(systems: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _only_given(
-    given: Mapping[str, dict[str, list[float]]], metrics: Mapping[Metric, object]
+    given: Mapping[str, dict[str, list[float]]], metrics: Mapping[TableMetric[Any], object]
 ) -> dict[str, Any]:
     """The systems that are known by scores from elsewhere alone."""
     if metrics:

@@ -137,7 +137,7 @@ def _frame(metric: TableMetric[Any], kind: str, systems: list[dict[str, Any]]) -
 
 
 def _differences(
-    metric: TableMetric[Any], first: dict[str, Any], second: dict[str, Any], *, corpus: bool
+    metric: Any, first: dict[str, Any], second: dict[str, Any], *, corpus: bool
 ) -> dict[str, Any]:
     about = EXPLAINED[metric.NAME]
     if about is bleu:

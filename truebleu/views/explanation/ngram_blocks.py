@@ -41,7 +41,7 @@ def words(system: Content, token: str = "token", what: str = "Hypothesis") -> Wo
         [min(one["longest"], 4) for one in cover],
         cut,
         tips,
-        LEGEND.format(CUT if cut else ""),
+        LEGEND.format(CUT if cut else "") if cover else "",
     )
 
 

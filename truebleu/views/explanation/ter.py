@@ -128,7 +128,7 @@ def _alignment(alignment: Content, level: int) -> Iterator[Block]:
         [4 if one["kind"] == "match" else 0 for one in told],
         [i for i, one in enumerate(told) if one["kind"] != "match"],
         [one["kind"] for one in told],
-        legend,
+        legend if told else "",
     )
     rows: list[list[str | Cell]] = []
     for shift in alignment["shifts"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
+from truebleu.text.layout import visible
 from truebleu.views.rendering import blocks
 from truebleu.views.rendering.blocks import Range
 from truebleu.views.rendering.equations import as_mathml
@@ -71,7 +72,7 @@ def escaped(text: object) -> str:
     >>> print(escaped('<b title="x">\0'))
     &lt;b title=&quot;x&quot;&gt;\x00
     """
-    return escape(blocks.visible(str(text)), quote=True)
+    return escape(visible(str(text)), quote=True)
 
 
 def _block(block: Block) -> str:

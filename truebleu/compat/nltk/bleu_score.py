@@ -270,7 +270,7 @@ def _counts(pairs: list[tuple[Any, Any]], orders: int) -> tuple[int, int, Counts
         return length, reference_length, counts[:orders], counts[orders:]
     ((references, hypothesis),) = pairs
     text, *others = texts((hypothesis, *references))
-    matches = counting.engine(orders).sentence(text, others).matches
+    matches = counting.matches(text, others, orders)
     length = len(hypothesis)
     totals: Counts = range(length, length - orders, -1)
     if length < orders:

@@ -7,9 +7,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the table equal
     from truebleu._kernel import InputError as InputError
     from truebleu._kernel import Scores as Scores
-    from truebleu.bleu_family import Family as Family
-    from truebleu.bleu_family import family as family
     from truebleu.bleu_family.identify import which as which
+    from truebleu.bleu_family.members import Family as Family
+    from truebleu.bleu_family.members import family as family
     from truebleu.metrics.accumulator import Accumulator as Accumulator
     from truebleu.metrics.base import Metric as Metric
     from truebleu.metrics.base import Score as Score

@@ -35,14 +35,15 @@ CIRCUMSTANCES = {
 class Metric:
     """A metric with its parameters: frozen, hashable, equal if its parameters are.
 
-    A subclass lists its `PARAMETERS`, says in `FIELDS` in which order signatures have them, and
-    keeps them in its constructor (`_keep`). Parameters are attributes.
+    A subclass declares its parameters (see `parameters`), says in `FIELDS` in which order
+    signatures have them, and keeps them in its constructor (`_keep`).
     """
 
     __slots__ = ("_values",)
 
     NAME: ClassVar[str]
-    PARAMETERS: ClassVar[tuple[Parameter, ...]] = ()
+    PARAMETERS: ClassVar[tuple[Parameter[Any], ...]] = ()
+    _NAMES: ClassVar[frozenset[str]] = frozenset()
     # The fields of signatures, in sacreBLEU's order; those that are not here follow.
     FIELDS: ClassVar[tuple[str, ...]] = ()
     # Fields with a constant value, and their short forms.
@@ -65,19 +66,21 @@ class Metric:
 
     def __init_subclass__(cls) -> None:
         """Makes properties and documentation of the parameters."""
-        for parameter in cls.__dict__.get("PARAMETERS", ()):
-            if parameter.name not in cls.__dict__:
-                setattr(cls, parameter.name, _property(parameter))
-        if cls.__dict__.get("PARAMETERS") and cls.__doc__:
-            # The sentences of help stand behind the first paragraphs, before the example.
-            head, mark, example = cls.__doc__.partition("\n    >>> ")
-            told = "\n".join(f"    {p.name}: {p.documented}." for p in cls.PARAMETERS)
-            cls.__doc__ = f"{head.rstrip()}\n\n{told}\n{mark}{example}"
+        declared = cls.PARAMETERS
+        if "PARAMETERS" not in vars(cls):  # those of the class above
+            return
+        cls._NAMES = frozenset(parameter.name for parameter in declared)
+        for parameter in declared:
+            setattr(cls, parameter.name, property(parameter.getter(), doc=parameter.help))
+        # The sentences of help stand behind the first paragraphs, before the example.
+        head, mark, example = (cls.__doc__ or "").partition("\n    >>> ")
+        told = "\n".join(f"    {p.name}: {p.documented}." for p in declared)
+        cls.__doc__ = f"{head.rstrip()}\n\n{told}\n{mark}{example}"
 
     def __new__(cls, *_: Any, **given: Any) -> Self:
-        unknown = given.keys() - {parameter.name for parameter in cls.PARAMETERS}
-        if unknown:
-            raise TypeError(unknown_parameter(cls, min(unknown)))
+        """Refuses a parameter that there is none, and names the nearest."""
+        for name in given.keys() - cls._NAMES:
+            raise TypeError(unknown_parameter(cls, name))
         return super().__new__(cls)
 
     def _keep(self, given: Mapping[str, Any]) -> None:
@@ -115,7 +118,7 @@ class Metric:
         fields = {key: value for key, (value, _) in self.CONSTANTS.items()}
         for parameter in self.PARAMETERS:
             value = self._values[parameter.name]
-            if parameter.always or value != parameter.default:
+            if not parameter.optional or value != parameter.default:
                 fields[parameter.key] = parameter.written(value)
         return fields
 
@@ -198,11 +201,6 @@ class Metric:
 
 def _made(cls: type[Metric], values: dict[str, Any]) -> Metric:
     return cls(**values)
-
-
-def _property(parameter: Parameter) -> property:
-    name = parameter.name
-    return property(lambda metric: metric._values[name], doc=parameter.help)  # noqa: SLF001
 
 
 def unknown_parameter(cls: type[Metric], name: str) -> str:
@@ -339,8 +337,9 @@ _ELSEWHERE = {
     "bp": "brevity_penalty",
     "sys_len": "hypothesis_length",
     "ref_len": "reference_length",
+    "ref_length": "reference_length",
     "counts": "matches",
-    "prec_str": "verbose",
+    "num_edits": "edits",
 }
 
 
@@ -434,7 +433,8 @@ class Score:
         return hash(self.value)
 
     def __getattr__(self, name: str) -> Any:
-        hint = f"; it is .{_ELSEWHERE[name]} here" if name in _ELSEWHERE else ""
+        own = _ELSEWHERE.get(name, "")
+        hint = f"; it is .{own} here" if hasattr(type(self), own) else ""
         raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
 
     # ---- as text ----
@@ -446,15 +446,13 @@ class Score:
         return f"<{self.format()}>"
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from truebleu.text.layout import html
 
-        rows = {**self.details(), "signature": str(self.signature)}
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th>"
-            f"<td style='text-align:left'>{escape(_shown(value))}</td></tr>"
-            for name, value in rows.items()
+        rows = {**self.details(), "signature": self.signature}
+        return html(
+            f"{self.name} = {self.value:.2f}",
+            [(name, _shown(value)) for name, value in rows.items()],
         )
-        return f"<b>{escape(f'{self.name} = {self.value:.2f}')}</b><table>{cells}</table>"
 
     def format(
         self,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import inf, isqrt
 from operator import index as integer
-from typing import overload
 
 from truebleu._kernel import InputError, PairScores, Scores
+from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,16 +5,12 @@ from __future__ import annotations
 import os
 
 from truebleu._kernel import InputError, Table
+from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
-    from typing import Any, Self, overload
-else:
-
-    def overload(function: object) -> object:  # noqa: D103
-        return function
-
+    from typing import Any, Self
 
 # The saved format, version 1, is: this line, a line of JSON, zero bytes up to a multiple of 64,
 # then the rows as little-endian 64-bit integers. It needs no library to read or write, a program
@@ -22,6 +18,9 @@ else:
 # "references" and "segments".
 MAGIC = b"truebleu statistics 1\n"
 ALIGNMENT = 64
+
+# How many rows a notebook shows.
+SHOWN = 10
 
 
 class Statistics(Table):
@@ -208,6 +207,15 @@ class Statistics(Table):
 
     def __repr__(self) -> str:
         return f"Statistics({len(self)} segments x {self.width} columns, {self._fingerprint})"
+
+    def _repr_html_(self) -> str:
+        from truebleu.text.layout import html
+
+        head, shown = [("", *self._columns)], min(len(self), SHOWN)
+        rows = zip(map(str, range(shown)), self.range(0, shown).tolist(), strict=True)
+        cells = [(name, *map(str, row)) for name, row in rows]
+        sums = ("sum", *map(str, self.total().tolist()[0]))
+        return html(repr(self), [*head, *cells, sums])
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         """The table as an Arrow array of structures (PyCapsule protocol)."""

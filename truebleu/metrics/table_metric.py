@@ -9,11 +9,12 @@ from truebleu.metrics.base import Metric, Score
 from truebleu.metrics.statistics import Statistics
 from truebleu.text import checks, inputs, tokenizers
 from truebleu.text.segments import lasting
+from truebleu.text.typed import Generic, overload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, Generic, Literal, TypeVar, overload
+    from typing import Any, Literal, TypeVar
 
     from truebleu._kernel import Pairs as CompiledPairs
     from truebleu._kernel import Scan, Summary
@@ -24,18 +25,7 @@ if TYPE_CHECKING:
 
     S = TypeVar("S", bound=Score)
 else:
-    # What importing typing would cost, for what only type checkers read.
     S = None
-
-    class Generic:  # noqa: D101
-        __slots__ = ()
-
-        def __class_getitem__(cls, _: object) -> type:
-            return cls
-
-    def overload(function: object) -> object:  # noqa: D103
-        return function
-
 
 # sacreBLEU's sum of logarithms, and a mean of scores, is Python's sum(), which adds with
 # compensation since 3.12: the last bit depends on the Python that computes it. The kernel does as
@@ -58,13 +48,13 @@ class TableScore(Score):
         references: int | str | None,
         *,
         segment: bool = False,
-        value: float,
+        value: float | None = None,
     ) -> None:
         self._metric = metric
         self._row = row
         self._references = references
         self._segment = segment
-        self._value = value
+        self._value: float = metric._value(row, segment=segment) if value is None else value  # noqa: SLF001
 
     @property
     def name(self) -> str:
@@ -316,7 +306,7 @@ class TableMetric(Metric, Generic[S]):
         return lambda texts, others: self.segments(texts, others, workers=workers)
 
     @overload
-    def matrix(  # noqa: D102
+    def matrix(
         self,
         hypotheses: inputs.Hypotheses,
         references: inputs.Hypotheses | None = None,
@@ -327,7 +317,7 @@ class TableMetric(Metric, Generic[S]):
     ) -> Matrix: ...
 
     @overload
-    def matrix(  # noqa: D102, F811
+    def matrix(
         self,
         hypotheses: inputs.Hypotheses,
         references: None = None,
@@ -337,7 +327,7 @@ class TableMetric(Metric, Generic[S]):
         triangle: Literal[True],
     ) -> Triangle: ...
 
-    def matrix(  # noqa: F811
+    def matrix(
         self,
         hypotheses: inputs.Hypotheses,
         references: inputs.Hypotheses | None = None,

@@ -53,9 +53,20 @@ def test_every_metrics_signature_reads_back_in_a_fresh_process():
 
 @each_metric
 def test_a_metric_prints_as_its_signature_which_makes_it_again(metric):
-    assert str(metric) == f"{metric.name}|{metric.signature()}"
-    assert str(registry.metric(str(metric))) == str(metric)
-    assert str(metric.signature().metric()) == str(metric)
+    assert str(metric) == f"{metric.name}|{metric.signature(segment=None)}"
+    assert registry.metric(str(metric)) == metric
+
+
+def test_the_signature_of_a_score_says_if_the_order_is_effective():
+    """For a corpus and for a segment the default differs, and so a metric prints without it."""
+    assert str(tb.BLEU()).startswith("BLEU|case:mixed|tok:13a|")
+    for metric in (tb.BLEU(), tb.BLEU(effective_order=True), tb.BLEU(effective_order=False)):
+        assert tb.metric(str(metric)) == metric
+        for segment in (False, True):
+            text = str(metric.signature(1, segment=segment))
+            effective = segment if metric.effective_order is None else metric.effective_order
+            assert f"|eff:{'yes' if effective else 'no'}|" in text
+            assert tb.metric(text).effective_order is effective
 
 
 @each_metric

@@ -59,7 +59,8 @@ class Metric:
     OF_SACREBLEU: ClassVar[bool] = False
     # Names that are public beside the parameters, in the order of `dir()`.
     PUBLIC: ClassVar[tuple[str, ...]] = (
-        *("score", "sentence", "segments", "matrix", "top_k", "expected"),
+        *("score", "sentence", "segments", "matrix", "triangle", "top_k"),
+        "expected",
         *("statistics", "from_statistics", "scores", "columns", "fingerprint"),
         *("name", "parameters", "signature"),
     )
@@ -113,8 +114,8 @@ class Metric:
         constants = {key: short for key, (_, short) in cls.CONSTANTS.items()}
         return {**CIRCUMSTANCES, **constants, **{p.key: p.short for p in cls.PARAMETERS}}
 
-    def _fields(self, *, segment: bool) -> dict[str, str]:  # noqa: ARG002
-        """The fields of the parameters, for a corpus or for one segment."""
+    def _fields(self, *, segment: bool | None) -> dict[str, str]:  # noqa: ARG002
+        """The fields of the parameters: for a corpus, for one segment, or None for the metric."""
         fields = {key: value for key, (value, _) in self.CONSTANTS.items()}
         for parameter in self.PARAMETERS:
             value = self._values[parameter.name]
@@ -122,10 +123,13 @@ class Metric:
                 fields[parameter.key] = parameter.written(value)
         return fields
 
-    def signature(self, references: int | str | None = None, *, segment: bool = False) -> Signature:
+    def signature(
+        self, references: int | str | None = None, *, segment: bool | None = False
+    ) -> Signature:
         """What is computed, so that anyone can compute it again.
 
-        references: how many there are per segment, or "var"; segment: for the score of one.
+        references: how many there are per segment, or "var".
+        segment: True for the score of one; None for the metric, whatever it will score.
         """
         own = self._fields(segment=segment)
         fields = {} if references is None else {"nrefs": str(references)}
@@ -177,7 +181,7 @@ class Metric:
 
     def __str__(self) -> str:
         """The signature, with the metric's name: it makes the metric again."""
-        return f"{self.name}|{self.signature()}"
+        return f"{self.name}|{self.signature(segment=None)}"
 
     def __repr__(self) -> str:
         given = [

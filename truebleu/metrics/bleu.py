@@ -213,7 +213,7 @@ class BLEU(KernelMetric[BLEUScore]):
         "the longest n-grams; as many as there are weights, if these are given",
         key="order",
         short="ord",
-        word="order",
+        phrase="order {}",
         common=True,
         hints=("max_ngram_order", "n", "n_gram"),
         optional=True,
@@ -231,13 +231,11 @@ class BLEU(KernelMetric[BLEUScore]):
         LENGTH_RULES,
         key="reflen",
         short="rl",
+        phrase="{} reference",
         labels={
             "single": "one reference",
             "average": "mean length",
             "average-truncated": "whole mean length",
-            "shortest": "shortest reference",
-            "longest": "longest reference",
-            "closest": "closest reference",
         },
         optional=True,
     )
@@ -246,11 +244,7 @@ class BLEU(KernelMetric[BLEUScore]):
         "which of two equally close reference lengths counts",
         dict.fromkeys(("shorter", "first", "longer"), ""),
         short="ti",
-        labels={
-            "shorter": "shorter of ties",
-            "first": "first of ties",
-            "longer": "longer of ties",
-        },
+        phrase="{} of ties",
         optional=True,
     )
     brevity_penalty = p.Choice(
@@ -448,11 +442,13 @@ class BLEU(KernelMetric[BLEUScore]):
 
     # ---- signatures ----
 
-    def _fields(self, *, segment: bool) -> dict[str, str]:
+    def _fields(self, *, segment: bool | None) -> dict[str, str]:
         fields = super()._fields(segment=segment)
-        effective = self.missing(segment=segment or not self._sums) == "drop"
-        fields["eff"] = "yes" if effective else "no"
-        if self._values["missing_order"] in ("drop", "zero"):
+        missing = self._values["missing_order"]
+        if segment is not None or missing:  # otherwise the default is both, and goes unsaid
+            effective = self.missing(segment=segment or not self._sums) == "drop"
+            fields["eff"] = "yes" if effective else "no"
+        if missing in ("drop", "zero"):
             del fields["miss"]  # effective order says it
         value = self.smoothing_value
         fields.pop("value", None)

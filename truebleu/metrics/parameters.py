@@ -32,7 +32,7 @@ class Parameter(Generic[T]):
     flags: short options beside `--name`, which has the metric's prefix; `shared` options have no
         prefix and set the parameter of each metric that has it.
     hints: what other programs call the parameter, for messages.
-    word, labels: words for the parameter and for values, where settings are compared.
+    phrase, labels: words for values, and for some of them, where settings are compared.
     """
 
     metavar: str | None = "NAME"
@@ -53,7 +53,7 @@ class Parameter(Generic[T]):
         shared: bool = False,
         common: bool = False,
         hints: Sequence[str] = (),
-        word: str | None = None,
+        phrase: str | None = None,
         labels: Mapping[Any, str] | None = None,
     ) -> None:
         self.default = default
@@ -65,7 +65,7 @@ class Parameter(Generic[T]):
         self.shared = shared
         self.common = common
         self.hints = tuple(hints)
-        self._word = word
+        self._phrase = phrase
         self.labels = labels or {}
 
     def __set_name__(self, metric: Any, name: str) -> None:
@@ -73,7 +73,7 @@ class Parameter(Generic[T]):
         self.name = name
         self.key = self._key or name
         self.short = self._short or self.key
-        self.word = self._word or name.replace("_", " ")
+        self.phrase = self._phrase or f"{name.replace('_', ' ')} {{}}"
 
     if TYPE_CHECKING:  # a metric makes it a property
 
@@ -115,7 +115,7 @@ class Parameter(Generic[T]):
         >>> BLEU.PARAMETERS[5].label(2)
         'order 2'
         """
-        return self.labels.get(value) or f"{self.word} {self.written(value)}"
+        return self.labels.get(value) or self.phrase.format(self.written(value))
 
     def plain(self, value: Any) -> Any:
         """The value in the types of JSON."""
@@ -166,7 +166,7 @@ class Flag(Parameter[bool]):
         return text == self.words[1]
 
     def label(self, value: Any) -> str:
-        return self.labels.get(value, self.word if value else "")
+        return self.labels.get(value, self.name.replace("_", " ") if value else "")
 
 
 class Choice(Parameter[T]):

@@ -52,7 +52,8 @@ def span(least: float, most: float = inf) -> str:
     >>> span(1, 16), span(0)
     ('from 1 to 16', 'of 0 or more')
     """
-    return f"of {least:g} or more" if most > 1e15 else f"from {least:g} to {most:g}"
+    unbounded = most == inf or (isinstance(most, int) and most > 1e15)
+    return f"of {least:g} or more" if unbounded else f"from {least:g} to {most:g}"
 
 
 def whole(what: str, value: object, least: int, most: float = inf) -> int:

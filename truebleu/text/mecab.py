@@ -50,7 +50,7 @@ def tagger(name: str) -> Any:
 def function(name: str) -> Callable[[str], list[str]]:
     """The morphemes of one text."""
     parse = tagger(name).parse
-    return lambda text: parse(text.strip()).split()  # type: ignore[no-any-return]
+    return lambda text: parse(text.strip()).split()
 
 
 def label(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from truebleu.cli.parser import HELP, Command, Group, Option, Parser
+from truebleu.cli.parser import HELP, Command, Group, Parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,8 +43,10 @@ exit status:
 
 ABOUT = Group(
     "about truebleu",
-    Option("-V --version", None, "print the version"),
-    Option("--citation", None, "print what to cite, as BibTeX entries"),
+    """
+    -V --version  print the version
+    --citation    print what to cite, as BibTeX entries
+    """,
     HELP,
 )
 

@@ -9,7 +9,7 @@ from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, text_warnings
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
-from truebleu.cli.parser import Command, Group, Option, UsageError
+from truebleu.cli.parser import Command, Group, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.cli.show import check_exact, show
 from truebleu.significance import CORRECTIONS
@@ -50,57 +50,34 @@ FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html")
 
 SYSTEMS = Group(
     "systems",
-    Option("--baseline", "NAME", "the system that the others are compared with (the first)"),
-    Option(
-        "--scores",
-        "NAME=FILE...",
-        "a metric from elsewhere: a file with a tab-separated column per system, or a file per "
-        "system (NAME=FILE FILE ...), one number per segment; its mean is the score",
-    ),
-    Option(
-        "--lower-is-better",
-        "NAME...",
-        "metrics of --scores for which lower is better",
-        default=[],
-    ),
+    """
+    --baseline NAME            the system that the others are compared with (the first)
+    --scores NAME=FILE...      a metric from elsewhere: a file with a tab-separated column per
+                               system, or a file per system (NAME=FILE FILE ...), one number per
+                               segment; its mean is the score
+    --lower-is-better NAME...  metrics of --scores for which lower is better
+    """,
+    lower_is_better={"default": []},
 )
 TESTING = Group(
     "tests and intervals",
-    Option(
-        "--test",
-        "NAME",
-        "ar: approximate randomization (the default); bs: bootstrap, centred; koehn: share of "
-        "resamples lost; bs-sacrebleu: sacreBLEU's bootstrap, which finds too many differences; "
-        "none",
-        choices=[*TESTS, "none"],
-        exclusive=True,
-    ),
-    *(
-        Option(
-            flags,
-            None,
-            f"--test {test}",
-            dest="test",
-            action="store_const",
-            const=test,
-            exclusive=True,
-        )
-        for flags, test in (("-par --paired-ar", "ar"), ("-pbs --paired-bs", "bs"))
-    ),
-    Option("-parn --paired-ar-n", "N", "randomizations (10000)", type=shared.samples),
-    Option(
-        "-pbsn --paired-bs-n",
-        "N",
-        "resamples of a bootstrap test, and of intervals (1000)",
-        type=shared.samples,
-    ),
+    """
+    --test NAME            ar: approximate randomization (the default); bs: bootstrap, centred;
+                           koehn: share of resamples lost; bs-sacrebleu: sacreBLEU's bootstrap,
+                           which finds too many differences; none
+    -par --paired-ar       --test ar
+    -pbs --paired-bs       --test bs
+    -parn --paired-ar-n N  randomizations (10000)
+    -pbsn --paired-bs-n N  resamples of a bootstrap test, and of intervals (1000)
+    --correction NAME      of p-values for the number of tests: holm, or bh (Benjamini and Hochberg)
+    """,
     *shared.INTERVALS,
-    Option(
-        "--correction",
-        "NAME",
-        "of p-values for the number of tests: holm, or bh (Benjamini and Hochberg)",
-        choices=list(CORRECTIONS),
-    ),
+    test={"choices": [*TESTS, "none"], "exclusive": True},
+    paired_ar={"dest": "test", "action": "store_const", "const": "ar", "exclusive": True},
+    paired_bs={"dest": "test", "action": "store_const", "const": "bs", "exclusive": True},
+    paired_ar_n={"type": shared.samples},
+    paired_bs_n={"type": shared.samples},
+    correction={"choices": CORRECTIONS},
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from truebleu.cli.output import UnavailableError, print_text
-from truebleu.cli.parser import HELP, Command, Group, Option
+from truebleu.cli.parser import HELP, Command, Group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ examples, to complete words from the next session on:
 FILES = ("REF", "HYP", "FILE")
 
 
-SHELL = Group("shell", Option("shell", "SHELL", ", ".join(SHELLS), choices=SHELLS), HELP)
+SHELL = Group("shell", f"shell SHELL  {', '.join(SHELLS)}", HELP, shell={"choices": SHELLS})
 
 
 def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001

@@ -9,7 +9,7 @@ from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
-from truebleu.cli.parser import Command, Group, Option, UsageError, whole_number
+from truebleu.cli.parser import Command, Group, UsageError, whole_number
 from truebleu.cli.show import check_exact, show
 from truebleu.views.explanation import Explanation, explain
 
@@ -40,15 +40,13 @@ FORMATS = ("text", "json", "markdown", "latex", "html")
 
 WHAT = Group(
     "what is explained",
-    Option("-r --reference", "TEXT...", "references of one pair that is given as text"),
-    Option(
-        "-n --segment",
-        "N",
-        "only the Nth segment of the files, counted from 1",
-        type=whole_number(1, sys.maxsize),
-    ),
-    Option("--recall", None, "show BLEU's clipped recall and F-measure, too"),
+    """
+    -r --reference TEXT...  references of one pair that is given as text
+    -n --segment N          only the Nth segment of the files, counted from 1
+    --recall                show BLEU's clipped recall and F-measure, too
+    """,
     about="With --reference, REF is the hypothesis itself, or two, as text.",
+    segment={"type": whole_number(1, sys.maxsize)},
 )
 
 

@@ -7,7 +7,7 @@ import json
 from truebleu.cli import inputs as files
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
-from truebleu.cli.parser import Command, Group, Option, UsageError
+from truebleu.cli.parser import Command, Group, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.cli.show import show_blocks
 from truebleu.text.layout import count
@@ -54,21 +54,16 @@ def _names() -> list[str]:
 
 ACTION = Group(
     "action",
-    Option(
-        "action",
-        "ACTION",
-        "list; show NAME...; score REF... -i HYP...; which SCORE REF... -i HYP",
-        choices=ACTIONS,
-    ),
+    "action ACTION  list; show NAME...; score REF... -i HYP...; which SCORE REF... -i HYP",
+    action={"choices": ACTIONS},
 )
 MEMBERS = Group(
     "members",
-    Option("-m --members", "NAME...", "score these only (all that are BLEU)", completes=_names),
-    Option(
-        "--relatives",
-        None,
-        "score NIST, GLEU and CodeBLEU's weighted match as well, which are no BLEU",
-    ),
+    """
+    -m --members NAME...  score these only (all that are BLEU)
+    --relatives           score NIST, GLEU and CodeBLEU's weighted match as well, which are no BLEU
+    """,
+    members={"completes": _names},
 )
 
 

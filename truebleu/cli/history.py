@@ -7,7 +7,7 @@ import os
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output, complain
-from truebleu.cli.parser import HELP, Command, Group, Option, UsageError
+from truebleu.cli.parser import HELP, Command, Group, UsageError
 from truebleu.cli.show import check_exact, show
 
 TYPE_CHECKING = False
@@ -31,14 +31,12 @@ FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html")
 
 INPUT = Group(
     "input",
-    Option("log", "FILE", "a log that truebleu score --log has written"),
-    Option(
-        "-m --metrics",
-        "NAME...",
-        "only these metrics: as truebleu score takes them, or as they are called in the log",
-        completes=metric_options.names_to_complete,
-    ),
-    Option("--system", "NAME...", "only these systems or names"),
+    """
+    log FILE              a log that truebleu score --log has written
+    -m --metrics NAME...  only these metrics: as truebleu score takes them, or as the log has them
+    --system NAME...      only these systems or names
+    """,
+    metrics={"completes": metric_options.names_to_complete},
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from truebleu.cli.parser import Group, Option, UsageError, whole_number
+from truebleu.cli.parser import Group, UsageError, options, whole_number
 from truebleu.text.files import File, table_format
 from truebleu.text.segments import is_lasting
 
@@ -22,38 +22,26 @@ FILES = (
     "One segment per line, in files that may end in .gz .bz2 .xz .zst. FILE#3 is the third\n"
     "tab-separated column of FILE; - is standard input."
 )
-ENCODING = Option(
-    "-e --encoding",
-    "NAME",
-    "the encoding of all files (utf-8); utf-8-sig drops byte-order marks",
-    default="utf-8",
+(ENCODING,) = options(
+    "-e --encoding NAME  the encoding of all files (utf-8); utf-8-sig drops byte-order marks",
+    encoding={"default": "utf-8"},
 )
 INPUT = Group(
     "input",
-    Option("references", "REF", "references, one per file", nargs="*"),
-    Option(
-        "-i --input",
-        "HYP...",
-        "outputs of systems, one per file; without it, of one system, on standard input",
-    ),
-    Option(
-        "--names",
-        "A,B,...",
-        "names of the systems (those of their files, without what all have in common)",
-    ),
-    Option(
-        "-nr --num-refs",
-        "N",
-        "the only REF has up to N references per segment, in tab-separated columns; it is kept in "
-        "memory",
-        type=whole_number(1, 10_000),
-        default=1,
-    ),
+    """
+    references REF     references, one per file
+    -i --input HYP...  outputs of systems, one per file; without it, of one, on standard input
+    --names A,B,...    names of the systems (those of their files, without what all have in common)
+    -nr --num-refs N   the only REF has up to N references per segment, in tab-separated columns;
+                       it is kept in memory
+    """,
     ENCODING,
     about=FILES,
+    references={"nargs": "*"},
+    num_refs={"type": whole_number(1, 10_000), "default": 1},
 )
-SOURCE = Option("-src --source", "FILE", "the source of each segment")
-DOCUMENTS = Option("--docs", "FILE", "the name of each segment's document: adds their scores")
+SOURCE = "-src --source FILE  the source of each segment"
+DOCUMENTS = "--docs FILE  the name of each segment's document: adds their scores"
 
 
 class Inputs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from itertools import zip_longest
 
-from truebleu.cli.parser import Group, Option, UsageError
+from truebleu.cli.parser import Group, UsageError
 from truebleu.text.files import File
 from truebleu.text.segments import Hashed, Lines, hashed
 
@@ -23,17 +23,11 @@ if TYPE_CHECKING:
 
 OPTIONS = Group(
     "log",
-    Option(
-        "--log",
-        "FILE",
-        "add a line of JSON for each score to FILE: when, what, how, hashes of the text",
-    ),
-    Option(
-        "--log-name",
-        "NAME...",
-        "the name to follow each system by, where its file's name changes",
-    ),
-    Option("--log-note", "TEXT", "a remark to keep with these scores"),
+    """
+    --log FILE          add a line of JSON for each score to FILE: when, what, how, hashes of text
+    --log-name NAME...  the name to follow each system by, where its file's name changes
+    --log-note TEXT     a remark to keep with these scores
+    """,
     about="truebleu history shows how scores changed.",
 )
 

@@ -12,7 +12,7 @@ from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.numpy_file import Numpy
 from truebleu.cli.output import Output
-from truebleu.cli.parser import Command, Group, Option, UsageError, whole_number
+from truebleu.cli.parser import Command, Group, UsageError, whole_number
 from truebleu.cli.progress import Progress
 from truebleu.cli.rows import FORMATS as ROWS
 from truebleu.cli.rows import Rows, Table
@@ -60,39 +60,34 @@ MOST_COLUMNS, MOST_ROWS = 20, 100
 
 INPUT = Group(
     "input",
-    Option("references", "REF", "references: one file", nargs="*"),
-    Option("-i --input", "HYP...", "hypotheses: one file; without it, REF is paired with itself"),
+    """
+    references REF    references: one file
+    -i --input HYP...  hypotheses: one file; without it, REF is paired with itself
+    """,
     files.ENCODING,
     about=f"{files.FILES} Lines are kept in memory.",
+    references={"nargs": "*"},
 )
 PAIRS = Group(
     "pairs",
-    Option(
-        "-k --top-k",
-        "K",
-        "only the K nearest references of each hypothesis; of one file, other lines only; with "
-        "--mbr, the K best candidates (1)",
-        type=whole_number(1, maxsize),
-    ),
-    Option("--text", None, "with --top-k, the texts beside their numbers"),
-    Option("--triangle", None, "of one file each pair once: the earlier line as the hypothesis"),
-    Option("--float32", None, "numbers of 4 bytes instead of 8, in npy and parquet"),
+    """
+    -k --top-k K  only the K nearest references of each hypothesis; of one file, other lines only;
+                  with --mbr, the K best candidates (1)
+    --text        with --top-k, the texts beside their numbers
+    --triangle    of one file each pair once: the earlier line as the hypothesis
+    --float32     numbers of 4 bytes instead of 8, in npy and parquet
+    """,
+    top_k={"type": whole_number(1, maxsize)},
 )
 CANDIDATES = Group(
     "candidates",
-    Option(
-        "--mbr",
-        None,
-        "REF holds candidates; print the best of each source, scored against all of them",
-    ),
-    Option(
-        "--nbest-size",
-        "N",
-        "each N lines are of one source (all lines are of one)",
-        type=whole_number(1, maxsize),
-    ),
-    Option("--moses", None, "lines are SOURCE ||| TEXT ||| ..., as Moses has them"),
+    """
+    --mbr           REF holds candidates; print the best of each source, scored against all of them
+    --nbest-size N  each N lines are of one source (all lines are of one)
+    --moses         lines are SOURCE ||| TEXT ||| ..., as Moses has them
+    """,
     about="Which candidate has the highest expected score (minimum Bayes risk).",
+    nbest_size={"type": whole_number(1, maxsize)},
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from itertools import chain
 
-from truebleu.cli.parser import Group, Option, UsageError
+from truebleu.cli.parser import Group, Option, UsageError, options
 from truebleu.metrics import registry
 
 TYPE_CHECKING = False
@@ -29,12 +29,13 @@ def names_to_complete() -> list[str]:
     return ["all", *registry.names()]
 
 
-METRICS = Option(
-    "-m --metrics",
-    "NAME...",
-    f"{', '.join(registry.METRICS)}; members of the family (truebleu family list); signatures; "
-    "all (bleu). truebleu help metrics lists the options of each",
-    completes=names_to_complete,
+(METRICS,) = options(
+    f"""
+    -m --metrics NAME...  {", ".join(registry.METRICS)};
+                          members of the family (truebleu family list); signatures; all (bleu).
+                          truebleu help metrics lists the options of each
+    """,
+    metrics={"completes": names_to_complete},
 )
 
 
@@ -84,7 +85,7 @@ def _option(parameter: Parameter, prefix: str) -> Option:
     elif parameter.several:
         value += "..."
     return Option(
-        " ".join((*parameter.flags, name)),
+        (*parameter.flags, name),
         value,
         _help(parameter),
         completes=(lambda: parameter.choices) if parameter.choices else None,

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 
 from truebleu.cli.output import is_terminal
-from truebleu.cli.parser import HELP, Group, Option, UsageError, whole_number
+from truebleu.cli.parser import HELP, Group, UsageError, whole_number
+from truebleu.cli.parser import options as declared
 from truebleu.text.checks import MOST_WORKERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+
+    from truebleu.cli.parser import Option
 
 # What the end of a file's name says of its format.
 SUFFIXES = {
@@ -21,36 +24,38 @@ SUFFIXES = {
     **{f".{name}": name for name in ("json", "jsonl", "tsv", "csv", "html", "parquet", "npy")},
 }
 
-OUTPUT = Option("-o --output", "FILE", "write to FILE, whole or not at all")
-COLOR = Option(
-    "--color",
-    "WHEN",
-    "colour text: auto (on a terminal, with the library rich), always, never",
-    choices=("auto", "always", "never"),
-    default="auto",
+OUTPUT, COLOR, SCORE_ONLY = declared(
+    """
+    -o --output FILE  write to FILE, whole or not at all
+    --color WHEN      colour text: auto (on a terminal, with the library rich), always, never
+    -b --score-only   only the scores
+    """,
+    color={"choices": ("auto", "always", "never"), "default": "auto"},
 )
-SHORT = Option("-sh --short", None, "short signatures")
-SCORE_ONLY = Option("-b --score-only", None, "only the scores")
-THREADS = Option(
-    "--threads",
-    "N",
-    "threads (1); 0 for one per core",
-    type=whole_number(0, MOST_WORKERS),
-    default=1,
+THREADS, QUIET = declared(
+    """
+    --threads N  threads (1); 0 for one per core
+    -q --quiet   no warnings, notes or progress
+    """,
+    threads={"type": whole_number(0, MOST_WORKERS), "default": 1},
 )
-QUIET = Option("-q --quiet", None, "no warnings, notes or progress")
 RUNNING = Group("running", THREADS, QUIET, HELP)
 
 
 def output(formats: Sequence[str], piped: str, *more: Option, digits: str = "") -> Group:
     """The form and the place of results; `digits` are those without -w."""
     usual = "text" if piped == "text" else f"text on a terminal, otherwise {piped}"
-    told = f"{', '.join(formats)} ({usual}, unless the name of FILE says it)"
-    named = Option("-f --format", "NAME", told, choices=formats)
-    width = Option(
-        "-w --width", "N", f"digits after the point ({digits})", type=whole_number(0, 100)
+    names = ", ".join(formats)
+    return Group(
+        "output",
+        f"-f --format NAME  {names} ({usual}, unless the name of FILE says it)",
+        OUTPUT,
+        *([f"-w --width N  digits after the point ({digits})"] if digits else []),
+        *(["-sh --short  short signatures"] if digits else []),
+        *more,
+        format={"choices": formats},
+        width={"type": whole_number(0, 100)},
     )
-    return Group("output", named, OUTPUT, *((width, SHORT) if digits else ()), *more)
 
 
 def threads(options: argparse.Namespace) -> int:
@@ -109,23 +114,17 @@ def _seed(text: str) -> int | None:
     return whole_number(0, 2**SEED_BITS - 1)(text)
 
 
-INTERVALS = (
-    Option(
-        "-ci --confidence",
-        "[N]",
-        "intervals of N bootstrap resamples (1000)",
-        type=samples,
-        const=RESAMPLES,
-    ),
-    Option("-cin --confidence-n", "N", "the same, with --confidence", type=samples),
-    Option("--level", "X", "confidence level (0.95)", type=_level, default=0.95),
-    Option(
-        "--seed",
-        "N",
-        "of random numbers (12345); none for a different one each time",
-        type=_seed,
-        default=12345,
-    ),
+INTERVALS = declared(
+    """
+    -ci --confidence [N]   intervals of N bootstrap resamples (1000)
+    -cin --confidence-n N  the same, with --confidence
+    --level X              confidence level (0.95)
+    --seed N               of random numbers (12345); none for a different one each time
+    """,
+    confidence={"type": samples, "const": RESAMPLES},
+    confidence_n={"type": samples},
+    level={"type": _level, "default": 0.95},
+    seed={"type": _seed, "default": 12345},
 )
 
 

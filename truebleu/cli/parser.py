@@ -11,7 +11,7 @@ from truebleu.text import checks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, NoReturn
 
 # What sacreBLEU's command has and truebleu's has under another name, or has not.
@@ -37,7 +37,7 @@ class UsageError(Exception):
 
 
 class Option:
-    """An option or argument, declared once: its spellings, its value and its sentence of help.
+    """An option or argument: its spellings, its value and its sentence of help.
 
     value: None for a flag; "N" for one value, "FILE..." for several, "[N]" for one or none.
     choices: the words that it takes; `completes` gives words for a shell, and others may be taken.
@@ -49,7 +49,7 @@ class Option:
 
     def __init__(
         self,
-        flags: str,
+        flags: Sequence[str],
         value: str | None,
         help: str,  # noqa: A002
         *,
@@ -58,7 +58,7 @@ class Option:
         exclusive: bool = False,
         **more: Any,
     ) -> None:
-        self.flags = flags.split()
+        self.flags = flags
         self.completes = completes
         self.exclusive = exclusive
         self.given: dict[str, Any] = {"help": help}
@@ -75,18 +75,51 @@ class Option:
         self.given |= more
 
 
+def options(text: str, **more: Mapping[str, Any]) -> list[Option]:
+    """Options, declared as help shows them: spellings, value, two spaces, the sentence of help.
+
+    more: by the option's name, what `Option` takes besides.
+
+    >>> [(one.flags, one.given["metavar"]) for one in options("-o --output FILE  write to FILE")]
+    [(['-o', '--output'], 'FILE')]
+    """
+    lines = text.strip("\n").splitlines()
+    margin = lines[0][: -len(lines[0].lstrip())]
+    told: list[tuple[str, list[str]]] = []
+    for line in filter(str.strip, lines):
+        if line.startswith(f"{margin} "):
+            told[-1][1].append(line.strip())
+        else:
+            head, _, sentence = line.strip().partition("  ")
+            told.append((head, [sentence.strip()]))
+    made = []
+    for head, sentence in told:
+        first, *rest = head.split()
+        flags = [first, *(word for word in rest if word.startswith("-"))]
+        value = rest[-1] if len(rest) == len(flags) else None
+        name = flags[-1].lstrip("-").replace("-", "_")
+        made.append(Option(flags, value, " ".join(sentence), **more.get(name, {})))
+    return made
+
+
 class Group:
-    """Options under one title in the help."""
+    """Options under one title in the help: those of a text, and others."""
 
     __slots__ = ("about", "options", "title")
 
-    def __init__(self, title: str, *options: Option, about: str | None = None) -> None:
+    def __init__(
+        self, title: str, *given: str | Option, about: str | None = None, **more: Any
+    ) -> None:
         self.title = title
-        self.options = options
         self.about = about
+        self.options = [
+            option
+            for one in given
+            for option in (options(one, **more) if isinstance(one, str) else [one])
+        ]
 
 
-HELP = Option("-h --help", None, "show this help", action="help")
+(HELP,) = options("-h --help  show this help", help={"action": "help"})
 
 
 class Command:

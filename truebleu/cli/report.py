@@ -9,7 +9,7 @@ from truebleu.cli import compare, metric_options
 from truebleu.cli import inputs as files
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output, complain, is_terminal, print_text
-from truebleu.cli.parser import Command, Group, Option, Parser, UsageError, whole_number
+from truebleu.cli.parser import Command, Group, Parser, UsageError, whole_number
 from truebleu.cli.progress import Progress
 
 TYPE_CHECKING = False
@@ -51,45 +51,30 @@ PAGE = Group(
     "page",
     files.SOURCE,
     files.DOCUMENTS,
-    Option(
-        "--labels",
-        "FILE...",
-        "labels of segments: a tab-separated file with a header, or NAME=FILE for each kind",
-    ),
-    Option(
-        "--also",
-        "SETTING...",
-        "further settings to look at: tokenize=intl,char (two), lowercase, "
-        "tokenize=intl+lowercase (both at once), or a metric",
-        default=[],
-    ),
-    Option(
-        "--word-counts",
-        "FILE",
-        "frequencies of words in other text, as WORD<tab>NUMBER, for buckets by frequency "
-        "(frequencies in the references)",
-    ),
-    Option("--title", "TEXT", "the title (the systems' names)"),
-    Option(
-        "--embed-text",
-        "N",
-        "texts of N segments (100000), those that matter most and random ones; numbers of all",
-        type=whole_number(0, MOST_SEGMENTS),
-    ),
-    Option("--redact-text", None, "no text at all; names of systems, documents and labels stay"),
+    """
+    --labels FILE...    labels of segments: a tab-separated file with a header, or NAME=FILE for
+                        each kind
+    --also SETTING...   further settings to look at: tokenize=intl,char (two), lowercase,
+                        tokenize=intl+lowercase (both at once), or a metric
+    --word-counts FILE  frequencies of words in other text, as WORD<tab>NUMBER, for buckets by
+                        frequency (frequencies in the references)
+    --title TEXT        the title (the systems' names)
+    --embed-text N      texts of N segments (100000), those that matter most and random ones;
+                        numbers of all
+    --redact-text       no text at all; names of systems, documents and labels stay
+    """,
+    also={"default": []},
+    embed_text={"type": whole_number(0, MOST_SEGMENTS)},
 )
 OUTPUT = Group(
     "output",
     shared.OUTPUT,
-    Option(
-        "--serve",
-        "[PORT]",
-        "write nothing, and show the page on this machine until Ctrl-C; texts stay in their files, "
-        "which may be larger than a page (any free port)",
-        type=whole_number(0, 65535),
-        const=0,
-    ),
-    Option("--open", None, "with --serve: open the page in the browser"),
+    """
+    --serve [PORT]  write nothing, and show the page on this machine until Ctrl-C; texts stay in
+                    their files, which may be larger than a page (any free port)
+    --open          with --serve: open the page in the browser
+    """,
+    serve={"type": whole_number(0, 65535), "const": 0},
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from truebleu._kernel import InputError
-from truebleu.cli.parser import Group, Option, UsageError
+from truebleu.cli.parser import Group, UsageError
 from truebleu.text.files import NO_FILES, at_home, table_format
 
 TYPE_CHECKING = False
@@ -30,33 +30,22 @@ def group(by: str) -> Group:
     """The options of tables; `by` says what its columns are for."""
     return Group(
         "tables",
-        Option("--hyp-column", "NAME...", "hypotheses, one column per system (hyp)"),
-        Option("--ref-column", "NAME...", "references (ref)"),
-        Option("--by", "NAME...", by),
-        Option(
-            "--join",
-            "NAME...",
-            "the id that a row of HYP has in common with a row of REF, one column or several",
-        ),
-        Option(
-            "--nulls",
-            "raise|skip",
-            "rows without a hypothesis or reference: an error that counts them (raise), or left "
-            "out and counted",
-            choices=CHOICES,
-        ),
-        Option(
-            "--unjoined",
-            "raise|skip",
-            "ids that not every system and REF has: an error (raise), or left out and counted",
-            choices=CHOICES,
-        ),
-        Option(
-            "--memory",
-            "SIZE",
-            "how much DuckDB may use (384MB with one thread); the rest goes to temporary files",
-        ),
+        f"""
+        --hyp-column NAME...   hypotheses, one column per system (hyp)
+        --ref-column NAME...   references (ref)
+        --by NAME...           {by}
+        --join NAME...         the id that a row of HYP has in common with a row of REF, one column
+                               or several
+        --nulls raise|skip     rows without a hypothesis or reference: an error that counts them
+                               (raise), or left out and counted
+        --unjoined raise|skip  ids that not every system and REF has: an error (raise), or left out
+                               and counted
+        --memory SIZE          how much DuckDB may use (384MB with one thread); the rest goes to
+                               temporary files
+        """,
         about=FILES,
+        nulls={"choices": CHOICES},
+        unjoined={"choices": CHOICES},
     )
 
 

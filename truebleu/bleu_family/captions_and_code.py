@@ -38,44 +38,34 @@ def captions_and_code() -> Iterator[Member]:
             (f"coco-bleu-{order}", title, coco, split),
             (f"coco-bleu-{order}-item", f"{title}, mean of items", items, split),
             used="image captioning; nlg-eval and e2e-metrics with their own tokens",
-            citation=CAPTIONS,
-            digits=3,
-        )
+            citation=CAPTIONS, digits=3,
+        )  # fmt: skip
         yield Member(
-            f"nlg-eval-bleu-{order}",
-            f"nlg-eval Bleu_{order}",
-            coco,
+            f"nlg-eval-bleu-{order}", f"nlg-eval Bleu_{order}", coco,
             "COCO's scorer on tokens that white space separates, case kept.",
             used="dialogue and data-to-text generation",
             citation="Sharma et al. (2017): Relevance of unsupervised metrics. arXiv:1706.09799",
             digits=6,
-        )
+        )  # fmt: skip
     yield Member(
-        "codenn",
-        "CodeNN bleu.py (BLEU-CN)",
-        BLEU("codenn", **CODENN),
+        "codenn", "CodeNN bleu.py (BLEU-CN)", BLEU("codenn", **CODENN),
         "A mean of segment scores with one added above order 1, and lengths with one added.",
         used="code summarization",
         citation=f"Iyer et al. (2016): Summarizing source code. ACL; {SHI}",
-    )
+    )  # fmt: skip
     yield Member(
-        "codexglue-summarization",
-        "CodeXGLUE code-to-text (smoothed BLEU-4)",
+        "codexglue-summarization", "CodeXGLUE code-to-text (smoothed BLEU-4)",
         BLEU("codexglue", **CODENN),
         "CodeNN's after splitting at every mark and lower-casing: the highest of the family on "
         "running text.",
-        used="CodeBERT, CodeT5 and successors on code summarization",
-        citation=LU,
-    )
+        used="CodeBERT, CodeT5 and successors on code summarization", citation=LU,
+    )  # fmt: skip
     yield Member(
-        "codexglue-bleu",
-        "CodeXGLUE _bleu (refinement, translation, text-to-code)",
+        "codexglue-bleu", "CodeXGLUE _bleu (refinement, translation, text-to-code)",
         BLEU(**GIVEN, **{**NMT, **ADD_ONE, "reference_length": "single", "scale": 100.0}),
         "tensorflow/nmt with smooth=True, although it is for a corpus.",
-        used="CodeBERT, CodeT5 and successors on code generation",
-        citation=LU,
-        digits=2,
-    )
+        used="CodeBERT, CodeT5 and successors on code generation", citation=LU, digits=2,
+    )  # fmt: skip
     unsmoothed = BLEU(**NLTK, smoothing="tiny")
     yield from group(
         ("bleu-fc", "BLEU-FC (FunCom)", unsmoothed, "NLTK's corpus_bleu."),
@@ -88,14 +78,10 @@ def captions_and_code() -> Iterator[Member]:
          "The mean of tensorflow/nmt with smooth=True."),
         ("bleu-rc", "BLEU-RC (Rencos)", BLEU(**COCO, **SEGMENTS, lowercase=True),
          "The mean of COCO's Bleu_4 per item."),
-        used="code summarization",
-        citation=SHI,
+        used="code summarization", citation=SHI,
     )  # fmt: skip
     yield Member(
-        "codebleu-ngram",
-        "CodeBLEU, n-gram match",
-        BLEU(**NLTK, smoothing="floor"),
+        "codebleu-ngram", "CodeBLEU, n-gram match", BLEU(**NLTK, smoothing="floor"),
         "NLTK's corpus_bleu with method1.",
-        used="code generation, beside matches of syntax and data flow",
-        citation=REN,
-    )
+        used="code generation, beside matches of syntax and data flow", citation=REN,
+    )  # fmt: skip

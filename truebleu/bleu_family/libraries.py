@@ -36,13 +36,12 @@ def _nltk() -> Iterator[Member]:
         for method, smoothing in enumerate(("tiny", "floor", "add-k", "exp")):
             default = "" if method else " (the default)"
             yield Member(
-                f"nltk-{kind}-{method}",
-                f"NLTK {kind}_bleu, method{method}{default}{mean}",
+                f"nltk-{kind}-{method}", f"NLTK {kind}_bleu, method{method}{default}{mean}",
                 BLEU(**NLTK, smoothing=smoothing, **parameters),
                 counts if method else counts + tiny,
                 used="tutorials, text generation, code generation",
                 citation=CHEN if method else BIRD,
-            )
+            )  # fmt: skip
     shared: dict[str, Any] = {"used": "text generation", "citation": CHEN}
     for method, quirks in (
         (4, "Changed in NLTK 3.5 and 3.6: a segment of another version scores differently."),
@@ -53,31 +52,22 @@ def _nltk() -> Iterator[Member]:
         corpus, title = f"nltk-corpus-{method}", f"NLTK corpus_bleu, method{method}"
         summed = NLTKBLEU(method=method)
         yield Member(
-            f"nltk-sentence-{method}",
-            f"NLTK sentence_bleu, method{method}{_MEAN}",
-            summed.with_parameters(aggregate="segments"),
-            quirks,
-            **shared,
-        )
+            f"nltk-sentence-{method}", f"NLTK sentence_bleu, method{method}{_MEAN}",
+            summed.with_parameters(aggregate="segments"), quirks, **shared,
+        )  # fmt: skip
         if method == 4:
             yield Member(corpus, title, summed, **shared)
             continue
         yield Member(
-            corpus,
-            title,
-            summed.with_parameters(context="last-segment"),
-            quirks,
+            corpus, title, summed.with_parameters(context="last-segment"), quirks,
             defect="A mistake in NLTK: it takes the last segment for the corpus, so the score "
             "changes with the order of segments.",
             **shared,
-        )
+        )  # fmt: skip
         yield Member(
-            f"{corpus}-summed",
-            f"{title}, without its mistake",
-            summed,
-            f"As NLTK means it: of the sums of all segments. {quirks}",
-            **shared,
-        )
+            f"{corpus}-summed", f"{title}, without its mistake", summed,
+            f"As NLTK means it: of the sums of all segments. {quirks}", **shared,
+        )  # fmt: skip
 
 
 _MEAN = ", mean of segments"
@@ -97,30 +87,21 @@ def libraries() -> Iterator[Member]:
         smooth = metric.with_parameters(**ADD_ONE)
         yield Member(name, title, metric, longer, used=used, citation=citation)
         yield Member(
-            f"{name}-smooth",
-            f"{title}, smooth=True",
-            smooth,
-            longer,
-            used=used,
+            f"{name}-smooth", f"{title}, smooth=True", smooth, longer, used=used,
             citation=LIN + citation,
-        )
+        )  # fmt: skip
     yield Member(
-        "bleuscore",
-        "bleuscore (Rust)",
-        BLEU("mteval-v13a", **NMT, **UNSMOOTHED),
+        "bleuscore", "bleuscore (Rust)", BLEU("mteval-v13a", **NMT, **UNSMOOTHED),
         "The shortest reference length, as Hugging Face's. The program takes U+001C to U+001F for "
         "letters; the member does not.",
-        used="a faster stand-in for Hugging Face's bleu",
-        citation="bleuscore 0.2.0",
-    )
+        used="a faster stand-in for Hugging Face's bleu", citation="bleuscore 0.2.0",
+    )  # fmt: skip
     yield Member(
-        "keras-hub",
-        "KerasHub metrics.Bleu",
+        "keras-hub", "KerasHub metrics.Bleu",
         BLEU("keras-hub", **{**NMT, "arithmetic": "float32"}, **UNSMOOTHED),
         "A rule of its tokenizer has no effect: the final full stop of 'in 2020.' stays.",
-        used="models of Keras",
-        citation="keras-team/keras-hub, keras_hub/src/metrics/bleu.py",
-    )
+        used="models of Keras", citation="keras-team/keras-hub, keras_hub/src/metrics/bleu.py",
+    )  # fmt: skip
     t2t: dict[str, Any] = {"missing_order": "one", "no_match": "smoothed", "arithmetic": "nmt"}
     uncased = BLEU("tensor2tensor", lowercase=True, reference_length="single", **t2t)
     cased = uncased.with_parameters(lowercase=False)
@@ -134,21 +115,17 @@ def libraries() -> Iterator[Member]:
         used="papers on the Transformer by Google",
         citation="Vaswani et al. (2018): Tensor2Tensor for neural machine translation. AMTA",
         digits=2,
-    )
+    )  # fmt: skip
     yield Member(
-        "fairseq",
-        "fairseq-score, libbleu",
-        BLEU(**GIVEN, **UNSMOOTHED, reference_length="single"),
+        "fairseq", "fairseq-score, libbleu", BLEU(**GIVEN, **UNSMOOTHED, reference_length="single"),
         "Counts integers of its dictionary. N-grams are told apart by a 64-bit hash that was seen "
         "to collide; counts here are exact. Unknown words of the reference never match.",
-        used="papers with fairseq",
-        citation="Ott et al. (2019): fairseq. NAACL demonstrations",
+        used="papers with fairseq", citation="Ott et al. (2019): fairseq. NAACL demonstrations",
         digits=2,
-    )
+    )  # fmt: skip
     yield from _pytorch()
     yield Member(
-        "allennlp",
-        "AllenNLP BLEU",
+        "allennlp", "AllenNLP BLEU",
         BLEU(
             **GIVEN,
             smoothing="add-k-all",
@@ -160,9 +137,8 @@ def libraries() -> Iterator[Member]:
         ),
         "Counts token numbers; without exclude_indices the lengths include padding. An order "
         "without any n-gram counts as perfect.",
-        used="training with AllenNLP",
-        citation="Gardner et al. (2018): AllenNLP. NLP-OSS",
-    )
+        used="training with AllenNLP", citation="Gardner et al. (2018): AllenNLP. NLP-OSS",
+    )  # fmt: skip
 
 
 def _pytorch() -> Iterator[Member]:
@@ -182,17 +158,13 @@ def _pytorch() -> Iterator[Member]:
             (f"torchmetrics-sacrebleu{suffix}", f"torchmetrics SacreBLEUScore{title}",
              BLEU(**TORCH, **smoothing),
              f"Not sacreBLEU: o{zero} It lower-cases after tokenizing."),
-            used="training with PyTorch Lightning",
-            citation=DETLEFSEN,
+            used="training with PyTorch Lightning", citation=DETLEFSEN,
         )  # fmt: skip
     yield Member(
-        "torchtext",
-        "torchtext bleu_score",
-        BLEU(**GIVEN, **TORCH, **UNSMOOTHED),
-        f"O{first}. A token with a space in it breaks its n-grams.",
-        used="training with torchtext",
+        "torchtext", "torchtext bleu_score", BLEU(**GIVEN, **TORCH, **UNSMOOTHED),
+        f"O{first}. A token with a space in it breaks its n-grams.", used="training with torchtext",
         citation="pytorch/text, torchtext/data/metrics.py",
-    )
+    )  # fmt: skip
     segments = BLEU(**NLTK, **UNSMOOTHED, **SEGMENTS, no_match="any-zero")
     corpus = segments.with_parameters(aggregate="corpus", missing_order="zero")
     mean = "By default the mean of segment scores, and unsmoothed: every segment without a "
@@ -202,4 +174,4 @@ def _pytorch() -> Iterator[Member]:
         ("ignite-micro", "PyTorch-Ignite Bleu, average='micro'", corpus),
         used="training with PyTorch-Ignite",
         citation="Fomin et al. (2020): PyTorch-Ignite; ignite/metrics/nlp/bleu.py",
-    )
+    )  # fmt: skip

@@ -66,12 +66,9 @@ def _mteval() -> Iterator[Member]:
             yield Member(
                 f"mteval-{name}{case}",
                 " ".join([f"mteval-{version}.pl", *map(SWITCHES.__getitem__, options)]),
-                BLEU(tokenizer, **{**parameters, **shortest}),
-                told,
-                used=used,
-                citation=MTEVAL.format(version),
-                digits=4,
-            )
+                BLEU(tokenizer, **{**parameters, **shortest}), told, used=used,
+                citation=MTEVAL.format(version), digits=4,
+            )  # fmt: skip
 
 
 def _moses() -> Iterator[Member]:
@@ -86,23 +83,17 @@ def _moses() -> Iterator[Member]:
     ):
         script = name.removesuffix("-lc")
         yield Member(
-            name,
-            f"{script}.perl" + (" -lc" if case else ""),
-            BLEU(script, lowercase=case, **UNSMOOTHED),
-            quirks,
-            used="papers on neural translation before 2019",
-            citation=MOSES,
-            digits=2,
-        )
+            name, f"{script}.perl" + (" -lc" if case else ""),
+            BLEU(script, lowercase=case, **UNSMOOTHED), quirks,
+            used="papers on neural translation before 2019", citation=MOSES, digits=2,
+        )  # fmt: skip
     program: dict[str, Any] = {**GIVEN, "scale": 1.0, "arithmetic": "float32"}
     yield Member(
-        "moses-sentence-bleu",
-        "Moses sentence-bleu, mean of segments",
+        "moses-sentence-bleu", "Moses sentence-bleu, mean of segments",
         BLEU(**program, **ADD_ONE, **SEGMENTS),
         "Adds one at every order but not to the lengths of the brevity penalty.",
-        used="tuning and n-best lists in Moses",
-        citation=MOSES,
-    )
+        used="tuning and n-best lists in Moses", citation=MOSES,
+    )  # fmt: skip
     whole = "The mean reference length of a segment is cut to an integer."
     for name, rule, quirks in (
         ("closest", "closest", ""),
@@ -112,37 +103,27 @@ def _moses() -> Iterator[Member]:
         yield Member(
             "moses-mert" + ("" if rule == "closest" else f"-{name}"),
             f"Moses mert, BLEU with reflen:{name}",
-            BLEU(**program, **UNSMOOTHED, reference_length=rule, no_match="any-zero"),
-            quirks,
-            used="minimum error rate training in Moses",
-            citation=MOSES,
-        )
+            BLEU(**program, **UNSMOOTHED, reference_length=rule, no_match="any-zero"), quirks,
+            used="minimum error rate training in Moses", citation=MOSES,
+        )  # fmt: skip
 
 
 def machine_translation() -> Iterator[Member]:
     """Papineni's definition, mteval, Moses, sacreBLEU."""
     yield Member(
-        "papineni-2002",
-        "BLEU as the paper defines it",
+        "papineni-2002", "BLEU as the paper defines it",
         BLEU(**GIVEN, **UNSMOOTHED, scale=1.0, arithmetic="nmt"),
         "The paper leaves open which of two equally close reference lengths counts; the shorter "
         "is taken here.",
-        used="the definition; IBM's own program followed it",
-        citation=PAPINENI,
-        digits=4,
-    )
+        used="the definition; IBM's own program followed it", citation=PAPINENI, digits=4,
+    )  # fmt: skip
     yield from _mteval()
     yield from _moses()
     for name, parameters, used, quirks in _SACREBLEU:
         yield Member(
-            f"sacrebleu{name}",
-            f"sacreBLEU 2.6.0{name.replace('-', ' ', 1)}",
-            BLEU(**parameters),
-            quirks,
-            used=used,
-            citation=POST,
-            digits=1,
-        )
+            f"sacrebleu{name}", f"sacreBLEU 2.6.0{name.replace('-', ' ', 1)}", BLEU(**parameters),
+            quirks, used=used, citation=POST, digits=1,
+        )  # fmt: skip
 
 
 _SACREBLEU: tuple[tuple[str, dict[str, Any], str, str], ...] = (
@@ -181,60 +162,42 @@ def tools() -> Iterator[Member]:
          f"{split}; {first} One segment alone is always smoothed."),
         ("phrasal-smooth", "Phrasal BLEUMetric -smooth, mean of segments",
          BLEU(**phrasal, smoothing="add-k", **SEGMENTS), f"{split}."),
-        used="Stanford's statistical translation",
-        citation=GREEN,
-        digits=3,
+        used="Stanford's statistical translation", citation=GREEN, digits=3,
     )  # fmt: skip
     yield from group(
         ("cdec-ibm", "cdec IBM_BLEU", BLEU(**CDEC, tie="first"), floor),
         ("cdec-nist", "cdec NIST_BLEU", BLEU(**CDEC, reference_length="shortest"), floor),
         ("cdec-koehn", "cdec KOEHN_BLEU", BLEU(**CDEC, reference_length="average"), floor),
-        used="tuning and scoring with cdec",
-        citation=DYER,
-        digits=2,
-    )
+        used="tuning and scoring with cdec", citation=DYER, digits=2,
+    )  # fmt: skip
     yield Member(
-        "cdec-qcri",
-        "cdec QCRI_BLEU",
-        CdecBLEU(),
+        "cdec-qcri", "cdec QCRI_BLEU", CdecBLEU(),
         "One match where there is none, a brevity penalty of its own, less what a text without any "
         "match would get.",
-        used="tuning with cdec",
-        citation=DYER,
-        digits=2,
-    )
+        used="tuning with cdec", citation=DYER, digits=2,
+    )  # fmt: skip
     yield Member(
-        "jbleu",
-        "jBLEU in MultEval",
-        BLEU(**GIVEN, missing_order="one", no_match="smoothed"),
-        "mteval-v13a's formula on tokens as given.",
-        used="significance tests with MultEval",
-        citation="Clark, Dyer, Lavie and Smith (2011): Better hypothesis testing. ACL",
-        digits=1,
-    )
+        "jbleu", "jBLEU in MultEval", BLEU(**GIVEN, missing_order="one", no_match="smoothed"),
+        "mteval-v13a's formula on tokens as given.", used="significance tests with MultEval",
+        citation="Clark, Dyer, Lavie and Smith (2011): Better hypothesis testing. ACL", digits=1,
+    )  # fmt: skip
     yield Member(
-        "mt-compareval",
-        "MT-ComparEval",
+        "mt-compareval", "MT-ComparEval",
         BLEU("mteval-v11b", reference_length="single", missing_order="one"),
         used="comparing systems in a browser",
-        citation="Klejch, Avramidis, Burchardt and Popel (2015): MT-ComparEval. PBML",
-        digits=2,
-    )
+        citation="Klejch, Avramidis, Burchardt and Popel (2015): MT-ComparEval. PBML", digits=2,
+    )  # fmt: skip
     yield from group(
         ("compare-mt", "compare-mt, bleu", BLEU(**compare, **UNSMOOTHED),
          "An order without a match is left out of the sum, which counts it as perfect."),
         ("compare-mt-sentbleu", "compare-mt, sentbleu",
          BLEU(**compare, smoothing="add-k", **SEGMENTS),
          "The mean of NLTK's sentence_bleu with method2."),
-        used="comparing systems",
-        citation=NEUBIG,
-        digits=4,
+        used="comparing systems", citation=NEUBIG, digits=4,
     )  # fmt: skip
     yield from group(
         ("ibleu-viewer", "iBLEU, the viewer", BLEU("madnani-ibleu-lower", **viewer), forgets),
         ("ibleu-viewer-cased", "iBLEU, the viewer, case kept", BLEU("madnani-ibleu", **viewer),
          forgets),
-        used="looking at scores in a browser",
-        citation="Madnani (2011): iBLEU. ICSC",
-        digits=4,
+        used="looking at scores in a browser", citation="Madnani (2011): iBLEU. ICSC", digits=4,
     )  # fmt: skip

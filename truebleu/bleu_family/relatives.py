@@ -26,42 +26,33 @@ def relatives() -> Iterator[Member]:
     ):
         switches = [SWITCHES[word] for word in options.split("-")[1:]]
         yield Member(
-            f"nist{options}",
-            " ".join(["NIST score of mteval-v13a and v14", *switches]),
+            f"nist{options}", " ".join(["NIST score of mteval-v13a and v14", *switches]),
             NIST(tokenizer),
             "No upper bound. The token 0 loses its history, because Perl takes it for false.",
             used="NIST evaluations, beside BLEU",
             citation="Doddington (2002): Automatic evaluation of machine translation quality. HLT",
             digits=4,
-        )
+        )  # fmt: skip
     yield Member(
-        "nist-nltk",
-        "NLTK corpus_nist",
-        NIST("none", variant="nltk"),
+        "nist-nltk", "NLTK corpus_nist", NIST("none", variant="nltk"),
         "Takes the best of several references for each order instead of matching in all.",
-        used="data-to-text generation",
-        citation=BIRD,
-    )
+        used="data-to-text generation", citation=BIRD,
+    )  # fmt: skip
     for name, title, tokenize, used in (
         ("gleu-nltk", "NLTK corpus_gleu", "none", "reinforcement learning"),
         ("google-bleu", "Hugging Face evaluate google_bleu", "13a", "evaluate.load('google_bleu')"),
     ):
         yield Member(
-            name,
-            title,
-            GLEU(tokenize),
-            "Not BLEU: the smaller of precision and recall, without brevity penalty.",
-            used=used,
+            name, title, GLEU(tokenize),
+            "Not BLEU: the smaller of precision and recall, without brevity penalty.", used=used,
             citation="Wu et al. (2016): Google's neural machine translation system. "
             "arXiv:1609.08144",
-        )
+        )  # fmt: skip
     for language in ("java", "python"):
         yield Member(
-            f"codebleu-weighted-{language}",
-            f"CodeBLEU, weighted n-gram match, {language}",
+            f"codebleu-weighted-{language}", f"CodeBLEU, weighted n-gram match, {language}",
             CodeBLEU(language=language),
             "Not a precision but a recall, in which reserved words of the language count 1 and "
             "other unigrams 0.2.",
-            used="code generation, beside matches of syntax and data flow",
-            citation=REN,
-        )
+            used="code generation, beside matches of syntax and data flow", citation=REN,
+        )  # fmt: skip

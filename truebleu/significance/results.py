@@ -109,10 +109,7 @@ class Difference(Record):
             baseline=self.system,
             value=-self.value,
             interval=interval.replaced(
-                value=-interval.value,
-                mean=-interval.mean,
-                low=-interval.high,
-                high=-interval.low,
+                value=-interval.value, mean=-interval.mean, low=-interval.high, high=-interval.low
             ),
             won=self.lost,
             lost=self.won,

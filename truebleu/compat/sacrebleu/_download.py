@@ -18,10 +18,7 @@ PATIENCE = 60
 
 
 def download_file(
-    source_path: str,
-    dest_path: str,
-    extract_to: str | None = None,
-    expected_md5: str | None = None,
+    source_path: str, dest_path: str, extract_to: str | None = None, expected_md5: str | None = None
 ) -> None:
     """Downloads an address to a file, unless the file is there, and unpacks it into a folder.
 

@@ -615,7 +615,7 @@ def test_seed_none_takes_another_each_time(forked, folder):
 
 
 def on_terminal(command: list[str], folder: Path, **environment: str) -> bytes:
-    """What a command writes to a terminal, on which its errors are too."""
+    """The output of a command on a terminal, errors included."""
     parent, child = pty.openpty()
     process = subprocess.Popen(
         command,

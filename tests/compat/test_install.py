@@ -17,7 +17,7 @@ needs_sacrebleu = pytest.mark.skipif(
 
 
 def run(script: str) -> str:
-    """What a fresh Python prints."""
+    """The output of a fresh Python."""
     start = "import sys, truebleu.compat as compat\n"
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", start + textwrap.dedent(script)],

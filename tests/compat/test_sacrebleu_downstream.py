@@ -1,4 +1,4 @@
-"""What other projects do with sacreBLEU: their idioms, and what they reach into."""
+"""Other projects' uses of sacreBLEU: their idioms, and the internals that they reach into."""
 
 import inspect
 import subprocess

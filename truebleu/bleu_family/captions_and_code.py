@@ -1,4 +1,4 @@
-"""What captions, dialogue and code are scored with."""
+"""Members for captions, dialogue and code."""
 
 from __future__ import annotations
 

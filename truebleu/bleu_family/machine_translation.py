@@ -1,4 +1,4 @@
-"""What machine translation is scored with: Perl and Java programs, Moses, sacreBLEU, their kin."""
+"""Members for machine translation: Perl and Java programs, Moses, sacreBLEU and others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read beside BLEU and is none: the NIST score, GLEU, CodeBLEU's weighted match."""
+"""Relatives of BLEU: the NIST score, GLEU, CodeBLEU's weighted match."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What is no BLEU, whatever its parameters.
+# Metrics that are no BLEU, whatever their parameters.
 RELATIVES = (NIST, GLEU, CodeBLEU)
 
 

@@ -53,7 +53,7 @@ class Row(Record):
 
     @property
     def bounded(self) -> bool:
-        """Whether the score is on a scale with an upper end, as BLEU's."""
+        """True if the score has an upper bound, as BLEU's."""
         return self.member.metric.bound is not None
 
     @property

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
-# How many seconds a server may be silent.
+# Seconds that a server may be silent.
 PATIENCE = 60
 
 

@@ -415,22 +415,20 @@ def _check_systems(options: Options, count: int) -> None:
 
 def _filtered(options: Options, systems: Streams, references: Streams) -> tuple[Streams, Streams]:
     """The selected segments. Ends the process if there are none, or too few of some."""
-    if options.origlang is not None or options.subset is not None:
+    is_part = options.origlang is not None or options.subset is not None
+    if is_part:
         from ._subsets import filter_subset
 
-        part = (options.test_set, options.langpair, options.origlang, options.subset)
-        kept = list(map(list, filter_subset([*systems, *references], *part)))
+        wanted = (options.test_set, options.langpair, options.origlang, options.subset)
+        kept = list(map(list, filter_subset([*systems, *references], *wanted)))
         systems, references = kept[: len(systems)], kept[len(systems) :]
     for system in systems:
         if not system:
-            message = f"Test set {options.test_set!r} contains no sentence"
-            if options.origlang is not None or options.subset is not None:
-                message += " with"
-            if options.origlang:
-                message += f" origlang={options.origlang}"
-            if options.subset:
-                message += f" subset={options.subset}{options.subset}"  # sacreBLEU says it twice
-            _fail(message)
+            part = " with" if is_part else ""
+            part += f" origlang={options.origlang}" if options.origlang else ""
+            # sacreBLEU says it twice.
+            part += f" subset={options.subset}{options.subset}" if options.subset else ""
+            _fail(f"Test set {options.test_set!r} contains no sentence{part}")
         sanity_check_lengths(system, references, test_set=options.test_set)
     return systems, references
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from truebleu.bleu_family import parameters as p
 from truebleu.bleu_family.member import Member
-from truebleu.bleu_family.parameters import BIRD, REN, SWITCHES
 from truebleu.metrics.codebleu import CodeBLEU
 from truebleu.metrics.gleu import GLEU
 from truebleu.metrics.nist import NIST
@@ -24,7 +24,7 @@ def relatives() -> Iterator[Member]:
         ("-intl", "mteval-v14-international-lower"),
         ("-intl-c", "mteval-v14-international"),
     ):
-        switches = [SWITCHES[word] for word in options.split("-")[1:]]
+        switches = [p.SWITCHES[word] for word in options.split("-")[1:]]
         yield Member(
             f"nist{options}", " ".join(["NIST score of mteval-v13a and v14", *switches]),
             NIST(tokenizer),
@@ -36,7 +36,7 @@ def relatives() -> Iterator[Member]:
     yield Member(
         "nist-nltk", "NLTK corpus_nist", NIST("none", variant="nltk"),
         "Takes the best of several references for each order instead of matching in all.",
-        used="data-to-text generation", citation=BIRD,
+        used="data-to-text generation", citation=p.BIRD,
     )  # fmt: skip
     for name, title, tokenize, used in (
         ("gleu-nltk", "NLTK corpus_gleu", "none", "reinforcement learning"),
@@ -54,5 +54,5 @@ def relatives() -> Iterator[Member]:
             CodeBLEU(language=language),
             "Not a precision but a recall, in which reserved words of the language count 1 and "
             "other unigrams 0.2.",
-            used="code generation, beside matches of syntax and data flow", citation=REN,
+            used="code generation, beside matches of syntax and data flow", citation=p.REN,
         )  # fmt: skip

@@ -124,9 +124,6 @@ class Signature:
         """Sets a field."""
         self.info[key] = value
 
-    def __str__(self) -> str:
-        return self.format()
-
     def __repr__(self) -> str:
         return self.format()
 

@@ -32,11 +32,11 @@ RULES = (
     "average-truncated",
 )
 
-# What is white space to Python and to the kernel but not to other programs, and line ends, which
-# some strip and others join.
+# White space to Python and to the kernel but not to other programs, and line ends, which some strip
+# and others join.
 _SEPARATORS = "\n\r\x1c-\x1f"
 _SPACES = f"{_SEPARATORS}\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-# What lower-casing would make an entity; what mteval with Unicode decodes, or keeps in front.
+# Entities after lower-casing; text that mteval with Unicode decodes, or keeps in front.
 _CAPITALS = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i:<skipped>)"
 _ENTITIES = "(?i:<skipped>|&(?:quot|amp|lt|gt|apos);)|\\A\\s"
 # Characters of which Unicode has said the same for long, and that are no numbers but 0 to 9.

@@ -119,7 +119,7 @@ class Identification(Record):
     def different(self) -> int:
         """The number of different scores that fit."""
         values = sorted(match.value for match in self.matches)
-        # What is nearer than that may be single precision.
+        # Smaller differences may come from single precision.
         return sum(
             1 for a, b in zip(values, [*values[1:], inf], strict=True) if b - a > 1e-6 * max(1.0, a)
         )

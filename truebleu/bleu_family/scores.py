@@ -53,7 +53,7 @@ class Row(Record):
 
     @property
     def bounded(self) -> bool:
-        """Whether the score is on a scale with an upper end, as BLEU's."""
+        """True if the score has an upper bound, as BLEU's."""
         return self.member.metric.bound is not None
 
     @property
@@ -141,7 +141,7 @@ def score(
 ) -> FamilyScores:
     """The scores of some members. Raises InputError for text that no member can score."""
     text = Text(hypotheses, references, workers)
-    # What is wrong with the text itself is not wrong with a member.
+    # A fault of the text itself is no fault of a member.
     text.counts("none" if text.is_tokens else "13a", False)
     return FamilyScores([_row(member, text) for member in members])
 

@@ -56,8 +56,8 @@ def _status(arguments: list[str]) -> int:
     except (ValueError, UnavailableError) as error:
         complain("error", str(error))
         return 1
-    except MemoryError:
-        complain("error", "not enough memory")
+    except MemoryError as error:
+        complain("error", f"not enough memory: {error}".removesuffix(": "))
         return 1
     return 0
 

@@ -43,6 +43,11 @@ class BLEUScore(TableScore):
 
     __slots__ = ("_evaluated",)
 
+    DETAILS = (
+        *("precisions", "matches", "totals", "brevity_penalty"),
+        *("hypothesis_length", "reference_length", "ratio"),
+    )
+
     _metric: BLEU
 
     def __init__(
@@ -130,18 +135,6 @@ class BLEUScore(TableScore):
             f"{precisions} (BP = {self.brevity_penalty:.3f} ratio = {self.ratio:.3f} "
             f"hyp_len = {self.hypothesis_length} ref_len = {self.reference_length})"
         )
-
-    def details(self) -> dict[str, Any]:
-        """What the score was made of."""
-        return {
-            "precisions": list(self.precisions),
-            "matches": list(self.matches),
-            "totals": list(self.totals),
-            "brevity_penalty": self.brevity_penalty,
-            "hypothesis_length": self.hypothesis_length,
-            "reference_length": self.reference_length,
-            "ratio": self.ratio,
-        }
 
 
 class SmoothingValue(p.Number["float | None"]):

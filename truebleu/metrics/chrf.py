@@ -29,6 +29,11 @@ class CHRFScore(TableScore):
 
     __slots__ = ()
 
+    DETAILS = (
+        *("char_order", "word_order", "beta", "precisions", "recalls", "matches"),
+        *("hypothesis_totals", "reference_totals"),
+    )
+
     _metric: CHRF
 
     @property
@@ -70,19 +75,6 @@ class CHRFScore(TableScore):
     def recalls(self) -> tuple[float, ...]:
         """The share of the references' n-grams that are matched, of each order, in per cent."""
         return _shares(self.matches, self.reference_totals)
-
-    def details(self) -> dict[str, Any]:
-        """What the score was made of."""
-        return {
-            "char_order": self.char_order,
-            "word_order": self.word_order,
-            "beta": self.beta,
-            "precisions": list(self.precisions),
-            "recalls": list(self.recalls),
-            "matches": list(self.matches),
-            "hypothesis_totals": list(self.hypothesis_totals),
-            "reference_totals": list(self.reference_totals),
-        }
 
 
 class CHRF(KernelMetric[CHRFScore]):

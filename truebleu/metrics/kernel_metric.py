@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from truebleu._kernel import Table
-from truebleu.metrics.table_metric import S, TableMetric, TableScore, count_references
+from truebleu.metrics.table_metric import S, TableMetric, TableScore
 from truebleu.text import inputs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, ClassVar
 
     from truebleu._kernel import Metric as Compiled
     from truebleu._kernel import Scan, Scores, Summary
-    from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import Pairs
 
 
@@ -58,32 +57,6 @@ class KernelMetric(TableMetric[S]):
     ) -> tuple[Table, Summary]:
         run = self._scan(hypotheses, references, workers)
         return run.totals(progress) if totals else run.table()
-
-    def pieces(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        *,
-        workers: int = 1,
-        segments: int = 8192,
-        sources: inputs.Hypotheses | None = None,  # noqa: ARG002
-    ) -> Iterator[tuple[Statistics, Scores, Summary]]:
-        """`statistics` and `segments` of about so many segments at a time, and what was noticed.
-
-        Memory does not grow with the size of files.
-        """
-        run = self._scan(hypotheses, references, workers)
-        table, seen = run.table(segments)
-        # Nothing at all is an error; nothing more is the end.
-        TableMetric.check(self, seen, hypotheses)
-        while seen["segments"]:
-            self.check(seen, hypotheses)
-            yield (
-                self.table_of(table, count_references(seen["references"])),
-                self.segment_scores(table),
-                seen,
-            )
-            table, seen = run.table(segments)
 
     def score_of(
         self,

@@ -219,20 +219,19 @@ class Choice(Parameter[T]):
 
     @property
     def documented(self) -> str:
-        told = [
-            f"{value!r} ({meaning})" if meaning else repr(value)
-            for value, meaning in self.meanings.items()
-        ]
-        return f"{self.help}: {', '.join(told)}"
+        return self._told({value: repr(value) for value in self.meanings})
 
     @property
     def typed_help(self) -> str:
-        words = {True: "yes", False: "no"}
-        told = [
-            words.get(value, str(value)) + (f" ({meaning})" if meaning else "")
-            for value, meaning in self.meanings.items()
-            if value is not None
-        ]
+        words: dict[Any, str] = {True: "yes", False: "no"}
+        return self._told({v: words.get(v, str(v)) for v in self.meanings if v is not None})
+
+    def _told(self, words: Mapping[Any, str]) -> str:
+        """The sentence of help, with values in these words and what they mean."""
+        told = (
+            f"{word} ({self.meanings[value]})" if self.meanings[value] else word
+            for value, word in words.items()
+        )
         return f"{self.help}: {', '.join(told)}"
 
 
@@ -272,7 +271,7 @@ class Number(Parameter[T]):
             raise ValueError(f"expected a number, not '{text:.40}'") from None
 
 
-class WholeNumber(Parameter[int]):
+class WholeNumber(Number[int]):
     """A whole number between two limits."""
 
     metavar = "N"
@@ -286,11 +285,10 @@ class WholeNumber(Parameter[int]):
         most: int = 16,
         **more: Any,
     ) -> None:
-        super().__init__(default, help, **more)
-        self.least, self.most = least, most
+        super().__init__(default, help, least=least, most=most, **more)
 
     def checked(self, value: Any) -> int:
-        return checks.whole(self.name, value, self.least, self.most)
+        return checks.whole(self.name, value, int(self.least), self.most)
 
     def read(self, text: str) -> int:
         if not text.isdecimal() or len(text) > 15:

@@ -14,7 +14,7 @@ from truebleu.text.typed import Generic
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, TypeVar
+    from typing import Any, ClassVar, TypeVar
 
     from truebleu._kernel import Pairs as CompiledPairs
     from truebleu._kernel import Scan, Summary
@@ -41,6 +41,9 @@ class TableScore(Score):
 
     __slots__ = ("_metric", "_references", "_row", "_segment", "_value")
 
+    # The attributes that it is made of.
+    DETAILS: ClassVar[tuple[str, ...]] = ()
+
     def __init__(
         self,
         metric: Any,
@@ -65,6 +68,11 @@ class TableScore(Score):
     def value(self) -> float:
         """The score, to sacreBLEU's last bit."""
         return self._value
+
+    def details(self) -> dict[str, Any]:
+        """What the score was made of."""
+        values = ((name, getattr(self, name)) for name in self.DETAILS)
+        return {name: list(own) if isinstance(own, tuple) else own for name, own in values}
 
     @property
     def row(self) -> tuple[int, ...]:
@@ -141,6 +149,15 @@ class TableMetric(Metric, Generic[S]):
         """A row per segment, or with `totals` their sum, and what was noticed of the text."""
         raise NotImplementedError
 
+    def _scan(
+        self,
+        hypotheses: inputs.Hypotheses,  # noqa: ARG002
+        references: inputs.References,  # noqa: ARG002
+        workers: int,  # noqa: ARG002
+    ) -> Scan | None:
+        """The kernel's run over the text, if it is the kernel that counts."""
+        return None
+
     def _scores(self, table: Table, *, segment: bool) -> Scores:
         """The score of each row, 0-100: taken for a segment, or for the totals of a corpus."""
         raise NotImplementedError
@@ -215,23 +232,6 @@ class TableMetric(Metric, Generic[S]):
     ) -> Scores:
         """The score of each segment: n numbers, 0-100. Arguments as for `score`."""
         return self.segment_scores(self.count(hypotheses, references, workers=workers)[0])
-
-    def pieces(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        *,
-        workers: int = 1,
-        segments: int = 8192,
-        sources: inputs.Hypotheses | None = None,
-    ) -> Iterator[tuple[Statistics, Scores, Summary]]:
-        """`statistics` and `segments` of about so many segments at a time, and what was noticed.
-
-        Where the kernel reads the text, memory does not grow with the size of files.
-        """
-        del segments  # rows that Python counts are all there at once
-        statistics, seen = self.count(hypotheses, references, workers=workers, sources=sources)
-        yield statistics, self.segment_scores(statistics), seen
 
     # ---- one segment ----
 
@@ -497,26 +497,22 @@ def pieces_together(
     Where the kernel reads the text for all of them, memory does not grow with the size of files.
     """
     if len(metrics) == 1:
-        pieces = metrics[0].pieces(
-            hypotheses, references, workers=workers, segments=segments, sources=sources
-        )
-        for statistics, scores, seen in pieces:
-            yield [(statistics, scores)], seen
-        return
-    readers = _readers(metrics, hypotheses)
-    if len(readers) < len(metrics):
+        run = metrics[0]._scan(hypotheses, references, workers)  # noqa: SLF001
+    else:
+        together = len(_readers(metrics, hypotheses)) == len(metrics)
+        run = _scan_together(metrics, hypotheses, references, workers) if together else None
+    if run is None:
         tables, seen = count_together(
             metrics, hypotheses, references, workers=workers, sources=sources
         )
         pairs = zip(metrics, tables, strict=True)
         yield [(table, metric.segment_scores(table)) for metric, table in pairs], seen
         return
-    run = _scan_together(readers, hypotheses, references, workers)
     table, seen = run.table(segments)
     # Nothing at all is an error; nothing more is the end.
     TableMetric.check(metrics[0], seen, hypotheses)
     while seen["segments"]:
-        found = _split(readers, table, seen, hypotheses)
+        found = _split(metrics, table, seen, hypotheses)
         yield [(found[metric], metric.segment_scores(found[metric])) for metric in metrics], seen
         table, seen = run.table(segments)
 
@@ -543,6 +539,7 @@ def _split(
     for metric in metrics:
         metric.check(seen, hypotheses)
         stop = start + len(metric.columns)
-        found[metric] = metric.table_of(table.columns_of(range(start, stop)), number)
+        own = table if len(metrics) == 1 else table.columns_of(range(start, stop))
+        found[metric] = metric.table_of(own, number)
         start = stop
     return found

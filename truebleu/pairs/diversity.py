@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import expm1, fsum, log1p
 from sys import maxsize
+from typing import NamedTuple
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
@@ -251,35 +252,21 @@ def _some(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
     return list(islice(pairs, PAIRS))
 
 
-class Distinct:
-    """How many of the n-grams of texts are different ones. `float()` of it is `value`."""
+class Distinct(NamedTuple):
+    """The share of different n-grams among the n-grams of texts. `float()` of it is `value`."""
 
-    __slots__ = ("distinct", "mean", "n", "ngrams", "shorter", "texts", "tokens", "vocabulary")
-
-    def __init__(
-        self,
-        n: int,
-        *,
-        distinct: int,
-        ngrams: int,
-        tokens: int,
-        texts: int,
-        shorter: int,
-        mean: float,
-        vocabulary: int | None,
-    ) -> None:
-        self.n = n
-        self.distinct = distinct
-        """How many different n-grams all texts have."""
-        self.ngrams = ngrams
-        """How many n-grams all texts have."""
-        self.tokens = tokens
-        self.texts = texts
-        self.shorter = shorter
-        """How many texts have no n-gram at all."""
-        self.mean = mean
-        """Intra-distinct: the mean of the texts' own ratios, 0-1."""
-        self.vocabulary = vocabulary
+    n: int
+    distinct: int
+    """The number of different n-grams of all texts."""
+    ngrams: int
+    """The number of n-grams of all texts."""
+    tokens: int
+    texts: int
+    shorter: int
+    """The number of texts without any n-gram."""
+    mean: float
+    """Intra-distinct: the mean of the texts' own ratios, 0-1."""
+    vocabulary: int | None
 
     @property
     def value(self) -> float:
@@ -339,14 +326,6 @@ class Distinct:
 
     def __repr__(self) -> str:
         return f"<{self}>"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Distinct):
-            return NotImplemented
-        return self.to_dict() == other.to_dict()
-
-    def __hash__(self) -> int:
-        return hash((self.n, self.distinct, self.ngrams))
 
 
 def distinct_n(

@@ -6,6 +6,7 @@ from truebleu._kernel import InputError, Scores
 from truebleu.metrics import registry
 from truebleu.metrics.matrix import checked_weights
 from truebleu.text import checks, inputs
+from truebleu.text.layout import columns
 from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
@@ -95,13 +96,7 @@ class MBR:
             (str(rank), str(index), f"{self._expected[index]:.2f}", _cut(self._candidates[index]))
             for rank, index in enumerate(self._ranking[:SHOWN], 1)
         ]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(
-                [*(cell.rjust(width) for cell, width in zip(cells, widths, strict=False)), text]
-            )
-            for *cells, text in rows
-        ]
+        lines = ["  ".join(row).rstrip() for row in columns(rows, right=(0, 1, 2))]
         more = len(self) - SHOWN
         return "\n".join([head, *lines, *([f"... and {more:,} more"] if more > 0 else [])])
 

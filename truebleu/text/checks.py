@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from math import inf
 
+from truebleu._kernel import InputError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable
+    from typing import Any
 
 # More threads than this help nobody.
 MOST_WORKERS = 1024
@@ -87,6 +90,18 @@ def share(what: str, value: object) -> float:
 def threads(workers: object) -> int:
     """A number of threads, at most `MOST_WORKERS`."""
     return min(whole("workers", workers, 1), MOST_WORKERS)
+
+
+def keys(what: str, by: Iterable[Hashable], segments: int) -> list[Any]:
+    """A key per segment, such as the document that it belongs to."""
+    if isinstance(by, str):
+        raise TypeError(f"{what}: a single str was given; expected one key per segment")
+    found = list(by)
+    if len(found) != segments:
+        raise InputError(
+            f"{what}: {len(found)} keys for {segments} segments; give one key per segment"
+        )
+    return found
 
 
 def seed(value: object) -> int | None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
+from importlib import import_module
+from itertools import islice
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
@@ -112,16 +115,13 @@ class File:
         return f"File({self._path!r}{column}{encoding})"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, File):
-            return NotImplemented
-        return (self._path, self._column, self._encoding) == (
-            other._path,
-            other._column,
-            other._encoding,
-        )
+        return self._key() == other._key() if isinstance(other, File) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((self._path, self._column, self._encoding))
+        return hash(self._key())
+
+    def _key(self) -> tuple[str, int | None, str]:
+        return self._path, self._column, self._encoding
 
     def label(self, role: str) -> str:
         """What messages call it: its role, and where it is."""
@@ -153,15 +153,9 @@ class File:
             read = self._reader()
             yield from iter(lambda: read(1 << 18), b"")
             return
-        waiting, size = [], 0
-        for line in self.lines():
-            waiting.append(line)
-            size += len(line)
-            if size > 1 << 16:
-                yield _joined(waiting)
-                waiting, size = [], 0
-        if waiting:
-            yield _joined(waiting)
+        lines = self.lines()
+        while some := list(islice(lines, 64)):
+            yield "".join(f"{line}\n" for line in some).encode("utf-8", "surrogatepass")
 
     def lines(self) -> Iterator[str]:
         """The lines as strings, without their ends."""
@@ -244,52 +238,25 @@ class _Reader:
         self.close()
 
 
-def _joined(lines: list[str]) -> bytes:
-    return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
-
-
-def _gzip(path: str) -> Readable:
-    import gzip
-
-    return gzip.open(path, "rb")
-
-
-def _bz2(path: str) -> Readable:
-    import bz2
-
-    return bz2.open(path, "rb")
-
-
-def _xz(path: str) -> Readable:
-    import lzma
-
-    return lzma.open(path, "rb")
-
-
-def _zstd(path: str) -> Readable:
-    import sys
-
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    return zstd.open(path, "rb")
-
-
-DECOMPRESSORS = {".gz": _gzip, ".bz2": _bz2, ".xz": _xz, ".zst": _zstd}
+# What reads each kind of compressed file.
+DECOMPRESSORS = {
+    ".gz": "gzip",
+    ".bz2": "bz2",
+    ".xz": "lzma",
+    ".zst": "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd",
+}
 
 
 def _open(path: str) -> Readable:
     if path == "-":
-        import sys
-
         if sys.stdin is None:
             raise InputError("standard input is closed")
         return sys.stdin.buffer
-    for suffix, decompressor in DECOMPRESSORS.items():
-        if path.endswith(suffix):
-            return decompressor(path)
-    return open(path, "rb")
+    module = next((DECOMPRESSORS[end] for end in DECOMPRESSORS if path.endswith(end)), None)
+    if module is None:
+        return open(path, "rb")
+    opened: Readable = import_module(module).open(path, "rb")
+    return opened
 
 
 def _decoded(read: Callable[[int], bytes], path: str, encoding: str) -> Callable[[int], bytes]:

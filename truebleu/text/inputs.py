@@ -19,7 +19,7 @@ from truebleu.text.segments import (
     items,
     named_columns,
 )
-from truebleu.text.splitting import Callables, Given, Splitter, Whole
+from truebleu.text.splitting import Given, Splitter, called, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,13 +76,13 @@ def tokenized(
     """
     hypotheses, references = _both(hypotheses, references)
     splitter = _splitter(hypotheses, references, tokenize, lowercase)
-    return (splitter or Callables(tokenize, lowercase)).pairs(hypotheses, references)
+    return (splitter or called(tokenize, lowercase)).pairs(hypotheses, references)
 
 
 def texts(hypotheses: Hypotheses, references: References) -> Iterator[tuple[str, list[str]]]:
     """Each segment's text and its references' texts, as they are."""
     hypotheses, references = _both(hypotheses, references)
-    pairs = Whole().pairs(hypotheses, references)
+    pairs = whole().pairs(hypotheses, references)
     return ((text[0], [other[0] for other in others]) for text, others in pairs)
 
 
@@ -112,8 +112,8 @@ def pairs(
     Without references, against each other. `tokenize` and `lowercase` are as for `scan`.
     """
     workers = checks.threads(workers)
-    first = _one_side("hypotheses", hypotheses)
-    second = None if references is None else _one_side("references", references)
+    first = _one_column("hypotheses", hypotheses)
+    second = None if references is None else _one_column("references", references)
     splitter = _splitter(first, first if second is None else second, tokenize, lowercase)
     if isinstance(second, tuple) and not isinstance(splitter, Given) and is_tokens(second):
         number = next(number for number, item in enumerate(second, 1) if is_group(item))
@@ -142,7 +142,7 @@ def _not_one(role: str, number: int, item: object) -> str:
 
 def one_each(role: str, texts: Hypotheses, *, tokens: bool = False) -> tuple[Any, ...]:
     """Texts as Python objects, one each and at least one; with `tokens` they may be tokens."""
-    found = _one_side(role, texts)
+    found = _one_column(role, texts)
     given = found if isinstance(found, tuple) else tuple(items(role, found))
     if not given:
         raise InputError(_NO_TEXTS.format(role))
@@ -221,16 +221,6 @@ def _one_column(role: str, texts: Any) -> Any:
     return found
 
 
-def _one_side(role: str, texts: Any) -> Any:
-    """Texts in memory as a tuple; a file or column as it is."""
-    found = _recognized(role, texts)
-    if isinstance(found, list):
-        raise TypeError(f"{role}: several files or columns; pairs are of two lists of texts")
-    if isinstance(found, tuple) and not found:
-        raise InputError(_NO_TEXTS.format(role))
-    return found
-
-
 def _recognized(role: str, value: Any) -> Any:
     """Segments in memory as a tuple; several files or columns as a list; a single one as it is.
 
@@ -276,7 +266,7 @@ def _splitter(
             )
         return None
     if not tokenizers.in_kernel(tokenize, lowercase):
-        return Callables(tokenize, lowercase)
+        return called(tokenize, lowercase)
     if not isinstance(hypotheses, tuple) or not is_tokens(hypotheses):
         return None
     if tokenize != "none":

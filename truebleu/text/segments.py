@@ -238,14 +238,17 @@ class Lines(File):
 
     def source(self, role: str) -> _kernel.Source:
         """The lines, for the kernel."""
-        pieces = self.pieces()
-        return _kernel.stream(lambda _: next(pieces, b""), self.label(role))
+        return _streamed(self.texts, self.label(role))
 
 
 def source_of(texts: Texts, role: str) -> _kernel.Source:
     """Texts, for the kernel; `role` is what messages call them."""
     if isinstance(texts, list | tuple):
         return _kernel.encoded(tuple(texts), role)
+    return _streamed(texts, role)
+
+
+def _streamed(texts: Any, role: str) -> _kernel.Source:
     pieces = _pieces(texts)
     return _kernel.stream(lambda _: next(pieces, b""), role)
 

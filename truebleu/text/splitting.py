@@ -86,20 +86,17 @@ class Splitter:
                 raise TypeError(f"references: segment {number} is a {type(item).__name__}")
 
 
-class Callables(Splitter):
-    """Strings that Python splits, after lower-casing and stripping as sacreBLEU does."""
+class Strings(Splitter):
+    """Texts, each split by a function; `what` says in messages what takes nothing else."""
 
-    def __init__(self, tokenize: tokenizers.Tokenize, lowercase: bool | str) -> None:
-        self.tokenize = tokenize
-        self.split: Callable[[str], list[str]] = tokenizers.tokenizer(tokenize, lowercase)
+    def __init__(self, split: Callable[[str], Sequence[Any]], what: str) -> None:
+        self.split = split
+        self.what = what
 
     def tokens(self, segment: Any) -> Sequence[Any]:
         """The tokens of one text."""
         if not isinstance(segment, str):
-            raise TypeError(
-                f"the tokenizer {tokenizers.label(self.tokenize)} takes str, and a segment is a "
-                f"{type(segment).__name__}"
-            )
+            raise TypeError(f"{self.what}, and a segment is a {type(segment).__name__}")
         return self.split(segment)
 
     def is_segment(self, item: object) -> bool:
@@ -107,18 +104,15 @@ class Callables(Splitter):
         return isinstance(item, str)
 
 
-class Whole(Splitter):
-    """Strings that stay whole."""
+def called(tokenize: tokenizers.Tokenize, lowercase: bool | str) -> Strings:
+    """Texts that Python splits, after lower-casing and stripping as sacreBLEU does."""
+    what = f"the tokenizer {tokenizers.label(tokenize)} takes str"
+    return Strings(tokenizers.tokenizer(tokenize, lowercase), what)
 
-    def tokens(self, segment: Any) -> Sequence[Any]:
-        """The text itself."""
-        if not isinstance(segment, str):
-            raise TypeError(f"expected strings, and a segment is a {type(segment).__name__}")
-        return (segment,)
 
-    def is_segment(self, item: object) -> bool:
-        """Whether it is a text."""
-        return isinstance(item, str)
+def whole() -> Strings:
+    """Texts that stay whole."""
+    return Strings(lambda text: (text,), "expected strings")
 
 
 class Given(Splitter):

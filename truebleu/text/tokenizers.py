@@ -6,6 +6,8 @@ an entry of a table here: of `KERNEL`, if a file of kernel/src/lex/ splits the t
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from truebleu import _kernel
 from truebleu.text import checks
 
@@ -143,17 +145,8 @@ def function(tokenize: Tokenize) -> Callable[[str], list[str]] | Callable[[str],
         return tokenize
     if tokenize in KERNEL:
         return lambda text: _kernel.tokenize(text, tokenize, "no")
-    if tokenize.startswith("spm:") or PYTHON[tokenize][0] == "sentencepiece":
-        from truebleu.text import sentencepiece
-
-        return sentencepiece.function(tokenize)
-    if PYTHON[tokenize][0] == "mecab":
-        from truebleu.text import mecab
-
-        return mecab.function(tokenize)
-    from truebleu.text import program_tokenizers
-
-    made: Callable[[str], list[str]] = getattr(program_tokenizers, tokenize.replace("-", "_"))
+    room, _ = PYTHON["spm:FILE" if tokenize.startswith("spm:") else tokenize]
+    made: Callable[[str], list[str]] = import_module(f"truebleu.text.{room}").function(tokenize)
     return made
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class CHRFScore(TableScore):
-    """A chrF score, with everything it was made of."""
+    """A chrF score and its components."""
 
     __slots__ = ()
 
@@ -160,12 +160,12 @@ class CHRF(KernelMetric[CHRFScore]):
 
     @property
     def name(self) -> str:
-        """What a score is called: "chrF2", "chrF2++"."""
+        """The name of the score: "chrF2", "chrF2++"."""
         return f"chrF{self.beta}" + "+" * self.word_order
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of this metric's statistics: three an order.
+        """The names of the columns of this metric's statistics: three per order.
 
         `hypothesis_c2` is the number of character bigrams in the hypothesis, `matches_w1` that of
         the words that match. An order that the reference is too short for has none in either.

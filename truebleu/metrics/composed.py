@@ -30,7 +30,7 @@ class Composed(Score):
         *,
         segment: bool = False,
     ) -> None:
-        """fields: of the signature, in front of those of the metric that the score is made with."""
+        """fields: of the signature, before those of the metric."""
         self._name = name
         self._value = value
         own = metric.signature(segment=segment)
@@ -40,21 +40,21 @@ class Composed(Score):
 
     @property
     def name(self) -> str:
-        """What it is: "self-BLEU", ..."""
+        """The name of the score: "self-BLEU", ..."""
         return self._name
 
     @property
     def value(self) -> float:
-        """The score, in the scale of the metric it is made with."""
+        """The score, in the scale of the metric."""
         return self._value
 
     @property
     def signature(self) -> Signature:
-        """How it is made, and the fields of the metric that it is made with."""
+        """The way it is composed, and the fields of the metric."""
         return self._signature
 
     def details(self) -> dict[str, Any]:
-        """What the score was made of."""
+        """The components of the score."""
         return dict(self._details)
 
 

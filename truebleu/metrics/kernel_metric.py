@@ -32,12 +32,12 @@ class KernelMetric(TableMetric[S]):
 
     @property
     def reads_text(self) -> bool:
-        """Whether the kernel reads the text itself, so that other metrics can read along."""
+        """True if the kernel reads the text itself; other metrics can then share the reading."""
         return True
 
     @property
     def _splitting(self) -> dict[str, Any]:
-        """What Python splits text by, for metrics that take tokens or tokenizers of one's own."""
+        """The tokenizer and lower-casing, for metrics that take tokens or custom tokenizers."""
         return {}
 
     def _scan(
@@ -66,7 +66,7 @@ class KernelMetric(TableMetric[S]):
         segment: bool = False,
         value: float | None = None,
     ) -> S:
-        """The score of a row of statistics; `value` if it is known."""
+        """The score of a row of statistics; `value` is its number, if it is known."""
         return self.SCORE(self, row, references, segment=segment, value=value)  # type: ignore[return-value]
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> S:

@@ -129,7 +129,7 @@ class Triangle(Pairs):
 
     @property
     def texts(self) -> int:
-        """How many texts there are."""
+        """The number of texts."""
         return (1 + isqrt(1 + 8 * len(self))) // 2
 
     @overload
@@ -194,7 +194,7 @@ class PairsInPython:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many hypotheses and references there are."""
+        """The numbers of hypotheses and references."""
         return len(self._hypotheses), len(self._references)
 
     def _row(self, i: int, first: int = 0) -> Scores:
@@ -225,7 +225,7 @@ class PairsInPython:
 
 
 def is_single(dtype: object) -> bool:
-    """Whether numbers are meant in single precision."""
+    """True for "float32", False for "float64"."""
     name = getattr(dtype, "__name__", None) or str(dtype)
     if name not in ("float64", "float32"):
         raise ValueError(f"dtype={dtype!r}: expected 'float64' or 'float32'")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAGIC = b"truebleu statistics 1\n"
 ALIGNMENT = 64
 
-# How many rows a notebook shows.
+# The number of rows shown in a notebook.
 SHOWN = 10
 
 
@@ -83,7 +83,7 @@ class Statistics(Table):
 
     @property
     def references(self) -> int | str | None:
-        """How many references each segment had; "var" if not all had the same number."""
+        """The number of references per segment; "var" if it varies."""
         return self._references
 
     @property

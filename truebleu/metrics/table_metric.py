@@ -37,11 +37,11 @@ PARTS = 720720
 
 
 class TableScore(Score):
-    """A score that is a row of statistics, and the number that its metric's formula makes of it."""
+    """A score: a row of statistics, and the result of the metric's formula."""
 
     __slots__ = ("_metric", "_references", "_row", "_segment", "_value")
 
-    # The attributes that it is made of.
+    # The attributes to show.
     DETAILS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
@@ -70,7 +70,7 @@ class TableScore(Score):
         return self._value
 
     def details(self) -> dict[str, Any]:
-        """What the score was made of."""
+        """The components of the score."""
         values = ((name, getattr(self, name)) for name in self.DETAILS)
         return {name: list(own) if isinstance(own, tuple) else own for name, own in values}
 
@@ -81,7 +81,7 @@ class TableScore(Score):
 
     @property
     def signature(self) -> Signature:
-        """What was computed, so that anyone can compute it again."""
+        """A complete description of the computation, enough to reproduce it."""
         return self._metric.signature(self._references, segment=self._segment)  # type: ignore[no-any-return]
 
 
@@ -94,9 +94,9 @@ class TableMetric(Metric, Generic[S]):
 
     __slots__ = ()
 
-    # Why sums of parts are no sums of the whole; None if they are. Then parts can be counted apart.
+    # The reason why statistics of parts do not add up to those of the whole, or None.
     NOT_ADDITIVE: str | None = None
-    # Whether it needs the source of each segment.
+    # True if it needs the source of each segment.
     NEEDS_SOURCE = False
 
     @property
@@ -112,17 +112,17 @@ class TableMetric(Metric, Generic[S]):
 
     @property
     def not_additive(self) -> str | None:
-        """Why sums of parts are no sums of the whole; None if they are."""
+        """The reason why statistics of parts do not add up to those of the whole, or None."""
         return self.NOT_ADDITIVE
 
     @property
     def order_matters(self) -> str | None:
-        """Why the order of segments changes the score, so that none can be resampled; or None."""
+        """The reason why the order of segments matters, which rules out resampling, or None."""
         return None
 
     @property
     def reads_text(self) -> bool:
-        """Whether the kernel reads the text itself, so that other metrics can read along."""
+        """True if the kernel reads the text itself; other metrics can then share the reading."""
         return False
 
     def score_of(
@@ -133,7 +133,7 @@ class TableMetric(Metric, Generic[S]):
         segment: bool = False,
         value: float | None = None,
     ) -> S:
-        """The score of a row of statistics; `value` if it is known."""
+        """The score of a row of statistics; `value` is its number, if it is known."""
         raise NotImplementedError
 
     def _count(
@@ -218,7 +218,7 @@ class TableMetric(Metric, Generic[S]):
 
     @property
     def _sums(self) -> bool:
-        """Whether the score of a corpus is a formula of sums, and no mean of segments."""
+        """True if the score of a corpus is a formula of sums, not a mean of segment scores."""
         return True
 
     def statistics(
@@ -240,7 +240,7 @@ class TableMetric(Metric, Generic[S]):
         return self._sentence_of(hypothesis, references)
 
     def _sentence_of(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
-        """By the general path, which takes what it can and says what is wrong."""
+        """The general path, which takes all kinds of input and explains errors."""
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
             raise TypeError(f"hypothesis: expected a str, not {type(hypothesis).__name__}")
         one = tuple(references) if isinstance(references, list) else references
@@ -300,7 +300,7 @@ class TableMetric(Metric, Generic[S]):
         return PairsInPython(metric._scores_of_pairs(workers), first, second)  # noqa: SLF001
 
     def _scores_of_pairs(self, workers: int) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
-        """What gives the scores of texts against as many references, each as `sentence` does."""
+        """A function from texts and as many references to scores, as `sentence` gives them."""
         if self.NEEDS_SOURCE:
             raise ValueError(f"{self.NAME} needs a source beside each pair")
         return lambda texts, others: self.segments(texts, others, workers=workers)
@@ -437,7 +437,7 @@ class TableMetric(Metric, Generic[S]):
 
 
 def count_references(seen: tuple[int, int] | None) -> int | str | None:
-    """How many references the segments had, from the fewest and the most; "var" if it varied."""
+    """The number of references per segment, given the fewest and the most; or "var"."""
     if seen is None:
         return None
     fewest, most = seen

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class TERScore(TableScore):
-    """A TER score, with everything it was made of."""
+    """A TER score and its components."""
 
     __slots__ = ()
 

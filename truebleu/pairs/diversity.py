@@ -1,4 +1,4 @@
-"""How different the texts of a set are: self-BLEU, pairwise diversity, distinct n-grams."""
+"""The diversity of a set of texts: self-BLEU, pairwise diversity, distinct n-grams."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TEXYGEN: dict[str, Any] = {
     "scale": 1.0,
 }
 
-# How many texts are scored at a time with all others as references, and how many pairs.
+# The number of texts scored at a time against all others, and of pairs.
 ROWS, PAIRS = 32, 1 << 16
 
 
@@ -43,7 +43,7 @@ def self_bleu(
     sample: int | None = None,
     workers: int = 1,
 ) -> Composed:
-    """How alike the texts of a set are: the mean score of each with all the others as references.
+    """The similarity of the texts of a set: the mean score of each against all the others.
 
     Yaoming Zhu et al. (2018): Texygen, a benchmarking platform for text generation models. SIGIR.
 
@@ -136,7 +136,7 @@ def _with_all_others(metric: TableMetric[Any], texts: list[str], workers: int) -
 
 
 class PairwiseDiversity(Composed):
-    """How different the texts of a set are, from all pairs of them."""
+    """The diversity of a set of texts, from all pairs of them."""
 
     __slots__ = ()
 
@@ -152,7 +152,7 @@ class PairwiseDiversity(Composed):
 
     @property
     def verbose(self) -> str:
-        """What the number is made of."""
+        """The pairwise score and the number of pairs."""
         count = self._details["pairs"]
         name = self._signature["metric"]
         return f"(pairwise {name} = {self.pairwise:.2f}, {count:,} pairs)"
@@ -336,7 +336,7 @@ def distinct_n(
     lowercase: bool | str = False,
     vocabulary: int | None = None,
 ) -> Distinct:
-    """How many of the n-grams of texts are different ones: distinct-n, 0-1.
+    """The share of different n-grams among all n-grams of texts: distinct-n, 0-1.
 
     Jiwei Li et al. (2016): A diversity-promoting objective function for neural conversation models.
     NAACL. They divide by tokens (`per_token`); most programs divide by n-grams (`value`), which is

@@ -1,4 +1,4 @@
-"""Which of several candidates to choose: the one that all of them agree on most."""
+"""Minimum Bayes risk: of several candidates the one that all of them agree on most."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.base import Metric, Signature
     from truebleu.metrics.table_metric import TableMetric
 
-# How many candidates print() shows, and how much of each.
+# The number of candidates that print() shows, and of characters of each.
 SHOWN, WIDTH = 5, 60
 
 
@@ -72,12 +72,12 @@ class MBR:
 
     @property
     def metric(self) -> Metric:
-        """What the candidates were scored with."""
+        """The metric of the scores."""
         return self._metric
 
     @property
     def signature(self) -> Signature:
-        """What was computed of each pair."""
+        """The signature of the score of a pair."""
         return self._metric.signature(1, segment=True)
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Checks of what people pass that is no text: names, whole numbers, threads, seeds."""
+"""Checks of arguments other than text: names, numbers, threads, seeds, keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
     from typing import Any
 
-# More threads than this help nobody.
+# More threads than this are of no use.
 MOST_WORKERS = 1024
 # As many bits as a seed may have.
 SEED_BITS = 128

@@ -42,7 +42,7 @@ UTF8 = ("utf-8", "utf8", "u8", "utf_8")
 
 
 def table_format(path: str) -> str | None:
-    """What files of named columns are read as, by the end of their name; None for lines of text.
+    """The format of a file of named columns, by its extension; None for lines of text.
 
     >>> [table_format(path) for path in ("a.parquet", "part-*.CSV.gz", "ref.txt.gz", "cols.tsv")]
     ['parquet', 'csv', None, None]
@@ -60,7 +60,7 @@ def at_home(name: str) -> str:
 
 
 class File:
-    """A file of segments, one a line. Lines end at newlines only, as sacreBLEU reads files.
+    """A file of segments, one per line. Lines end at newlines only, as sacreBLEU reads files.
 
     A file must not be cut short while it is read: it is mapped into memory.
 
@@ -86,7 +86,7 @@ class File:
 
     @property
     def path(self) -> str:
-        """Where the file is; "-" for standard input."""
+        """The path of the file; "-" for standard input."""
         return self._path
 
     @property
@@ -101,12 +101,12 @@ class File:
 
     @property
     def is_utf8(self) -> bool:
-        """Whether its bytes are UTF-8 as they are, after decompression."""
+        """True if the bytes are UTF-8, after decompression."""
         return self._encoding.lower() in UTF8
 
     @property
     def is_plain(self) -> bool:
-        """Whether its bytes are UTF-8 as they lie on disk."""
+        """True if the bytes are UTF-8 on disk, not compressed."""
         return self.is_utf8 and not self._path.endswith(tuple(DECOMPRESSORS))
 
     def __repr__(self) -> str:
@@ -124,7 +124,7 @@ class File:
         return self._path, self._column, self._encoding
 
     def label(self, role: str) -> str:
-        """What messages call it: its role, and where it is."""
+        """The name of the file in messages: its role and its path."""
         if self._path == "-":
             return f"{role} (standard input)"
         # Names of files may have bytes that are no characters.
@@ -238,7 +238,7 @@ class _Reader:
         self.close()
 
 
-# What reads each kind of compressed file.
+# The module that reads each kind of compressed file.
 DECOMPRESSORS = {
     ".gz": "gzip",
     ".bz2": "bz2",
@@ -315,7 +315,7 @@ class WholeFile:
         if mode is not None:
             # Gives the error that a file which must not be written to deserves.
             open(self._path, "r+b").close()
-        # What a symbolic link points to is replaced, not the link.
+        # The target of a symbolic link is replaced, not the link.
         self._path = os.path.realpath(self._path)
         self._temporary, self._file = _beside(self._path)
         if mode is not None:

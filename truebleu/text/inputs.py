@@ -1,4 +1,4 @@
-"""What people pass as hypotheses and references, turned into sources for the kernel.
+"""Hypotheses and references as users pass them, turned into sources for the kernel.
 
 Everything that can be mistaken for something else is refused here, with both readings named.
 """
@@ -44,7 +44,7 @@ def scan(
 ) -> _kernel.Scan:
     """A run of `kernel` over hypotheses and references of any of the kinds that there are.
 
-    `tokenize` and `lowercase` are for metrics that take tokens, or a tokenizer of one's own.
+    `tokenize` and `lowercase` are for metrics that take tokens or custom tokenizers.
     The rows of `others` stand beside those of `kernel`; they take text alone.
     """
     workers = checks.threads(workers)
@@ -134,7 +134,7 @@ _NO_TEXTS = "{}: no texts at all; there is nothing to score"
 
 
 def _not_one(role: str, number: int, item: object) -> str:
-    """What to say of something that is not one text."""
+    """The message about something that is not one text."""
     several = role == "references" and is_group(item)
     hint = "; a pair has one reference, so those of a segment go one after the other"
     return f"{role}: segment {number} is of type {type(item).__name__}, not str" + hint * several
@@ -257,7 +257,7 @@ def _splitter(
     lowercase: bool | str,
     role: str = "hypotheses",
 ) -> Splitter | None:
-    """Who makes tokens of the segments, if not the kernel; `role` is what errors call them."""
+    """The tokenizer of the segments, if not the kernel; `role` names them in messages."""
     if tokenize is None:
         if isinstance(hypotheses, tuple) and is_tokens(hypotheses):
             raise InputError(
@@ -280,7 +280,7 @@ def _splitter(
 
 
 def label(role: str, value: object) -> str:
-    """What messages call an input: its role, and the file that it is read from."""
+    """The name of an input in messages: its role, and the file that it is read from."""
     return file_of(value).label(role) if is_file(value) else role
 
 
@@ -298,7 +298,7 @@ def _text_source(role: str, texts: Any) -> _kernel.Source:
 
 
 def is_tokens(hypotheses: tuple[Any, ...]) -> bool:
-    """Whether segments are sequences of tokens, and not strings."""
+    """True if segments are sequences of tokens, not strings."""
     return next((is_group(item) for item in hypotheses if item is not None), False)
 
 
@@ -313,10 +313,10 @@ def _refuse_streams(hypotheses: Any, references: tuple[Any, ...]) -> None:
     """Refuses sacreBLEU's reference streams, one list per reference instead of one per segment.
 
     Where there are as many segments as references, the text decides: they are streams if they fit
-    the hypotheses distinctly better as such. Tuples are what zip() gives, and nobody's streams.
+    the hypotheses distinctly better as such. Tuples, which zip() gives, are never streams.
     """
     outer = len(references)
-    # How many lines a file has is not known yet.
+    # The number of lines of a file is not known yet.
     count = len(hypotheses) if isinstance(hypotheses, tuple) else outer
     if not outer or count == outer == 1:
         return
@@ -341,7 +341,7 @@ def _refuse_streams(hypotheses: Any, references: tuple[Any, ...]) -> None:
 
 
 def _fit_as_streams(hypotheses: Sequence[Any], references: tuple[Any, ...]) -> bool:
-    """Whether a square of references is more like the first hypotheses when it is turned."""
+    """True if a square of references is more like the hypotheses when transposed."""
     some = range(min(len(hypotheses), len(references)))
     own = [_features(hypotheses[i]) for i in some]
     features = [[_features(references[i][j]) for j in some] for i in some]

@@ -308,7 +308,7 @@ def _unicode_rules() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 @cache
 def _odd_digits() -> re.Pattern[str]:
-    """What tensor2tensor and mteval may disagree about, in one class that is quick to search."""
+    """A pattern of all text that tensor2tensor and mteval may tokenize differently."""
     import unicodedata
 
     others = (chr(code) for code in range(0x10000) if not chr(code).isdecimal())

@@ -22,7 +22,7 @@ class Splitter:
         raise NotImplementedError
 
     def is_segment(self, item: object) -> bool:
-        """Whether `item` is one segment, and not several."""
+        """True if `item` is one segment, not several."""
         raise NotImplementedError
 
     def source(self, role: str, texts: Any) -> _kernel.Source:
@@ -87,7 +87,7 @@ class Splitter:
 
 
 class Strings(Splitter):
-    """Texts, each split by a function; `what` says in messages what takes nothing else."""
+    """Texts, each split by a function; messages begin with `what`."""
 
     def __init__(self, split: Callable[[str], Sequence[Any]], what: str) -> None:
         self.split = split
@@ -100,7 +100,7 @@ class Strings(Splitter):
         return self.split(segment)
 
     def is_segment(self, item: object) -> bool:
-        """Whether it is a text."""
+        """True for a text."""
         return isinstance(item, str)
 
 
@@ -138,7 +138,7 @@ class Given(Splitter):
         return segment  # type: ignore[no-any-return]
 
     def is_segment(self, item: object) -> bool:
-        """Whether it is a sequence of tokens."""
+        """True for a sequence of tokens."""
         if not segments.is_group(item):
             return False
         first = next(iter(item), "")  # type: ignore[call-overload]
@@ -146,7 +146,7 @@ class Given(Splitter):
 
 
 def _lengths(names: list[str], rest: list[tuple[Any, ...]], before: int, nothing: object) -> str:
-    """What to say of inputs that end after different numbers of segments."""
+    """The message about inputs with different numbers of segments."""
     counts = [
         before + sum(item is not nothing for item in items) for items in zip(*rest, strict=True)
     ]

@@ -93,19 +93,19 @@ def checked(tokenize: Tokenize) -> Tokenize:
 
 
 def named(name: str) -> str:
-    """The tokenizer that a signature calls so. Raises ValueError for what only its maker has."""
+    """The tokenizer of a signature. Raises ValueError for a custom callable."""
     try:
         return str(checked(name))
     except ValueError:
         if "." not in name:
             raise
         raise ValueError(
-            f"tok:{name} is a callable of somebody's own; make the metric with tokenize="
+            f"tok:{name} is a custom tokenizer; pass the callable to the metric with tokenize="
         ) from None
 
 
 def label(tokenize: Tokenize) -> str:
-    """What a signature calls a tokenizer: its name, or for a callable the name it has in Python.
+    """The name of a tokenizer in signatures: its own, or for a callable its name in Python.
 
     A lambda has no name of its own, so its place in the code is added; a partial function is named
     after what it calls and with what.
@@ -135,7 +135,7 @@ def _word(text: str) -> str:
 
 
 def in_kernel(tokenize: Tokenize, lowercase: bool | str) -> bool:
-    """Whether the kernel splits text itself."""
+    """True if the kernel tokenizes."""
     return tokenize in KERNEL and lowercase != "after"
 
 

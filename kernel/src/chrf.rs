@@ -158,7 +158,7 @@ impl Columns {
                 while let Some(&first) = token.first() {
                     let (point, width) = match first.is_ascii() {
                         true => (u32::from(first), 1),
-                        false => match lex::decode(token) {
+                        false => match lex::utf8::decode(token) {
                             (Some(point), width) => (point, width),
                             // No text has such a byte; beyond all characters it equals itself.
                             (None, width) => (0x11_0000 + u32::from(first), width),
@@ -194,7 +194,7 @@ impl Columns {
 fn separate(word: &[u8], start: usize, words: &mut Tokens) {
     let (first, last) = (word[0], word[word.len() - 1]);
     let end = start + word.len();
-    let cut = if lex::character::width(first) >= word.len() {
+    let cut = if lex::utf8::width(first) >= word.len() {
         None
     } else if last.is_ascii_punctuation() {
         Some(end - 1)

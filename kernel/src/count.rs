@@ -3,8 +3,8 @@
 
 use crate::error::Error;
 use crate::lex::{self, Lexed, Lexer};
-use crate::observe::Observations;
 use crate::text::Block;
+use crate::text_checks::TextChecks;
 use crate::tokens::View;
 use crate::vector::{Job, Vector};
 use std::sync::Arc;
@@ -121,7 +121,7 @@ pub struct Summary {
     /// The fewest and the most references a segment had.
     pub references: Option<(u32, u32)>,
     /// What was noticed.
-    pub observations: Observations,
+    pub checks: TextChecks,
 }
 
 impl Summary {
@@ -132,7 +132,7 @@ impl Summary {
             (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
             (one, other) => one.or(other),
         };
-        self.observations.merge(other.observations);
+        self.checks.merge(other.checks);
     }
 
     fn saw_references(&mut self, count: u32) {
@@ -264,7 +264,7 @@ impl<M: Metric> Worker for Counting<M> {
         let Batch { first, count, hypotheses, references, names } = *batch;
         if first == 0 {
             let streams = std::iter::once(hypotheses).chain(references);
-            summary.observations.look_for_mark(streams);
+            summary.checks.look_for_mark(streams);
         }
         let Self { counter, scratch, rows } = self;
         rows.clear();
@@ -274,7 +274,7 @@ impl<M: Metric> Worker for Counting<M> {
             let block = if stream == 0 { hypotheses } else { &references[stream - 1] };
             bad.within(block, &names.of(stream), first)
         })?;
-        summary.observations.look(first, count, &lexed, &lexed_references);
+        summary.checks.look(first, count, &lexed, &lexed_references);
         summary.segments += count as u64;
         let outcome = counter.hypotheses.instructions.run(CountBatch {
             hypotheses: lexed,

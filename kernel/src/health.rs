@@ -2,7 +2,7 @@
 //!
 //! `truebleu/views/report/health.py` says what each flag means to a reader; the definitions are here.
 
-use crate::lex::decode;
+use crate::lex::utf8::decode;
 use crate::lex::whitespace::{trim_end, trim_start};
 use rustc_hash::FxHashMap;
 

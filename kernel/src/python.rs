@@ -1,9 +1,9 @@
 //! The Python module `truebleu._kernel`: this file and its rooms are all that knows Python.
 
 mod alignment;
-mod grouped;
+mod groups;
 mod inventory;
-mod left_out;
+mod leave_one_out;
 mod metrics;
 mod pairwise;
 mod resample;
@@ -12,8 +12,8 @@ mod sources;
 mod table;
 
 use crate::error::Error;
+use crate::lex::lowercase::Lowercase;
 use crate::lex::{Lexer, Tokenizer};
-use crate::lowercase::Lowercase;
 use crate::vector::Instructions;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -24,7 +24,7 @@ use std::sync::{Arc, OnceLock};
 use table::{Scores, Table};
 
 pyo3::create_exception!(
-    truebleu._kernel,
+    truebleu,
     InputError,
     PyValueError,
     "What was given cannot be scored: the message says which input, which segment, what to do."
@@ -196,8 +196,8 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("InputError", module.py().get_type::<InputError>())?;
-    module.add_class::<grouped::Frame>()?;
-    module.add_class::<grouped::Groups>()?;
+    module.add_class::<groups::Frame>()?;
+    module.add_class::<groups::Groups>()?;
     module.add_class::<inventory::Corpus>()?;
     module.add_class::<metrics::Metric>()?;
     module.add_class::<pairwise::Pairs>()?;
@@ -216,10 +216,10 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(available_instructions, module)?,
         wrap_pyfunction!(tokenize, module)?,
         wrap_pyfunction!(alignment::ter_alignment, module)?,
-        wrap_pyfunction!(grouped::bucket, module)?,
+        wrap_pyfunction!(groups::bucket, module)?,
         wrap_pyfunction!(inventory::health, module)?,
-        wrap_pyfunction!(left_out::left_out, module)?,
-        wrap_pyfunction!(left_out::distinct, module)?,
+        wrap_pyfunction!(leave_one_out::left_out, module)?,
+        wrap_pyfunction!(leave_one_out::distinct, module)?,
         wrap_pyfunction!(sources::encoded, module)?,
         wrap_pyfunction!(sources::strings, module)?,
         wrap_pyfunction!(sources::references, module)?,

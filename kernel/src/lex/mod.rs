@@ -8,16 +8,18 @@ pub mod block;
 pub mod character;
 pub mod chinese;
 pub mod international;
+pub mod lowercase;
 pub mod tercom;
 pub mod thirteen_a;
 mod unicode;
+pub mod utf8;
 pub mod whitespace;
 
-use crate::lowercase::Lowercase;
 use crate::text::{Block, Foreign, Padded, PaddedBuffer};
 use crate::tokens::{Tokens, View};
 use crate::vector::Instructions;
 use block::{LexBlocks, LineTable, Rule};
+use lowercase::Lowercase;
 use std::sync::Arc;
 
 /// How text is split into tokens.
@@ -92,23 +94,6 @@ impl Tokenizer {
             Self::ThirteenA | Self::Tercom(_) | Self::Whole => {}
         }
     }
-}
-
-/// The character that `text` starts with, and its width; `None` for what is no character.
-/// Surrogates count as characters, as they do in Python.
-pub fn decode(text: &[u8]) -> (Option<u32>, usize) {
-    let width = character::width(text[0]);
-    if width == 1 {
-        return (text[0].is_ascii().then_some(u32::from(text[0])), 1);
-    }
-    let Some(tail) = text.get(1..width) else {
-        return (None, 1);
-    };
-    if tail.iter().any(|byte| byte & 0xC0 != 0x80) {
-        return (None, 1);
-    }
-    let lead = u32::from(text[0]) & (0x7F >> width);
-    (Some(tail.iter().fold(lead, |point, byte| point << 6 | u32::from(byte & 63))), width)
 }
 
 /// A tokenizer and what is done to the text before it.

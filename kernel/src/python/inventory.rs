@@ -4,7 +4,7 @@ use super::run::signals;
 use super::sources::Source;
 use super::table::Table;
 use super::{Lexing, current_instructions};
-use crate::contrast::{Entry, Lists};
+use crate::distinctive_ngrams::{Entry, Lists};
 use crate::health::{Options, Texts};
 use crate::inventory;
 use crate::ngrams::MOST_ORDERS;

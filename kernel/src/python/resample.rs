@@ -8,7 +8,7 @@ use crate::bleu::{PARTS, Smoothing};
 use crate::error::Error;
 use crate::random::{Bits, Generator};
 use crate::resample;
-use crate::single::{self, Number};
+use crate::sacrebleu_float32::{Formula, Number};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt};
@@ -177,7 +177,7 @@ pub fn count_apart(one: &Scores, other: &Scores, distance: f64, strictly: bool) 
 
 /// A formula of sacreBLEU, in single precision as NumPy 2 computes it.
 #[pyclass(frozen, module = "truebleu._kernel")]
-pub struct SingleFormula(single::Formula);
+pub struct SingleFormula(Formula);
 
 #[pymethods]
 impl SingleFormula {
@@ -191,19 +191,19 @@ impl SingleFormula {
     ) -> PyResult<Self> {
         let smoothing = Smoothing::named(smoothing, smoothing_value)
             .ok_or_else(|| PyValueError::new_err(format!("unknown smoothing '{smoothing}'")))?;
-        Ok(Self(single::Formula::Bleu { smoothing, effective_order, compensated }))
+        Ok(Self(Formula::Bleu { smoothing, effective_order, compensated }))
     }
 
     /// chrF; `factor` is the square of beta.
     #[staticmethod]
     fn chrf(factor: f64, eps_smoothing: bool) -> Self {
-        Self(single::Formula::Chrf { factor, eps_smoothing })
+        Self(Formula::Chrf { factor, eps_smoothing })
     }
 
     /// TER, of edits and reference lengths in parts of 720,720.
     #[staticmethod]
     fn ter() -> Self {
-        Self(single::Formula::Ter)
+        Self(Formula::Ter)
     }
 }
 
@@ -212,7 +212,7 @@ impl SingleFormula {
 pub struct SingleStack {
     stack: resample::SingleStack,
     width: usize,
-    parts: Vec<(usize, single::Formula)>,
+    parts: Vec<(usize, Formula)>,
 }
 
 #[pymethods]
@@ -231,7 +231,7 @@ impl SingleStack {
         let columns: Vec<(&[i64], usize, f64)> = tables
             .iter()
             .flat_map(|(table, formula)| {
-                let lengths = matches!(formula.0, single::Formula::Ter).then_some(1);
+                let lengths = matches!(formula.0, Formula::Ter).then_some(1);
                 (0..table.width()).map(move |column| {
                     let parts = if lengths == Some(column) { PARTS as f64 } else { 1.0 };
                     (&table.values()[column..], table.width(), parts)

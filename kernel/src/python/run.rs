@@ -32,7 +32,7 @@ pub fn signals(progress: Option<Py<PyAny>>) -> impl FnMut(u64) -> Result<(), Err
 /// What is known after a run: a dict, so that the meaning is Python's.
 pub fn summary_dict<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    let seen = &summary.observations;
+    let seen = &summary.checks;
     dict.set_item("segments", summary.segments)?;
     dict.set_item("references", summary.references)?;
     dict.set_item("tokenized", (seen.tokenized.count, seen.tokenized.first.clone()))?;

@@ -4,7 +4,7 @@
 //! interpreter (see python.rs). Two characters depend on their surroundings or become two
 //! characters: final sigma and U+0130. Lines that hold one go through the interpreter itself.
 
-use crate::lex::decode;
+use super::utf8::decode;
 use crate::text::PaddedBuffer;
 
 /// Lower-cases one segment, whatever is in it.

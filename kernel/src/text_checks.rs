@@ -48,7 +48,7 @@ pub struct Scripts {
 
 /// Counts of what was seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Observations {
+pub struct TextChecks {
     /// Hypotheses that end in a full stop with a space before it.
     pub tokenized: Occurrences,
     /// Hypotheses that equal their first reference.
@@ -62,7 +62,7 @@ pub struct Observations {
 /// UTF-8's byte-order mark.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-impl Observations {
+impl TextChecks {
     /// Looks at one batch, whose first segment is `first` (from 0).
     pub fn look(
         &mut self,
@@ -119,7 +119,7 @@ impl Scripts {
     pub(crate) fn look(&mut self, line: &[u8]) {
         let mut at = 0;
         while at < line.len() {
-            let (point, width) = crate::lex::decode(&line[at..]);
+            let (point, width) = crate::lex::utf8::decode(&line[at..]);
             at += width;
             let Some(point) = point else { continue };
             self.characters += u64::from(point > 0x20);

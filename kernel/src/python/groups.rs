@@ -9,9 +9,9 @@ use crate::arrow::key::{KeyType, float, integer};
 use crate::arrow::rows;
 use crate::count::{Batch, Count, Summary, Worker};
 use crate::error::Error;
-use crate::grouped::{Found, Plan, run, workers};
-use crate::groups::{self, Counts};
-use crate::state::{self, Metrics};
+use crate::groups::count::{Found, Plan, run, workers};
+use crate::groups::exchange::{self, Metrics};
+use crate::groups::totals::{self, Counts, Groups as Totals};
 use crate::text::{Block, Foreign};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -25,13 +25,13 @@ pub fn bucket(identity: &Bound<'_, PyAny>, buckets: u64) -> PyResult<u64> {
         return Err(PyValueError::new_err("no buckets"));
     }
     if let Ok(text) = identity.cast::<PyString>() {
-        return super::with_utf8(text, |bytes| groups::bucket(bytes, buckets));
+        return super::with_utf8(text, |bytes| totals::bucket(bytes, buckets));
     }
     if let Ok(bytes) = identity.cast::<PyBytes>() {
-        return Ok(groups::bucket(bytes.as_bytes(), buckets));
+        return Ok(totals::bucket(bytes.as_bytes(), buckets));
     }
     let number: i128 = identity.extract()?;
-    Ok(groups::bucket(&(number as u64).to_le_bytes(), buckets))
+    Ok(totals::bucket(&(number as u64).to_le_bytes(), buckets))
 }
 
 /// A table of somebody else's. It can be read once.
@@ -141,7 +141,7 @@ pub struct Groups {
     plan: Plan,
     metrics: Metrics,
     counter: Arc<dyn Count>,
-    groups: groups::Groups,
+    groups: Totals,
     rows: u64,
     first_null: Option<u64>,
     idle: Mutex<Vec<Box<dyn Worker>>>,
@@ -179,7 +179,7 @@ impl Groups {
             return Err(PyValueError::new_err("metrics of other widths"));
         }
         let plan = Plan { hypothesis, references, by, bucket };
-        let groups = groups::Groups::new(plan.keys(), metrics.width());
+        let groups = Totals::new(plan.keys(), metrics.width());
         let idle = Mutex::default();
         Ok(Self { plan, metrics, counter, groups, rows: 0, first_null: None, idle })
     }
@@ -211,7 +211,7 @@ impl Groups {
         Ok(py.detach(|| {
             let bucketed = plan.bucket.is_some();
             let names = plan.keys();
-            groups.merge(&state::read(frame, &names, bucketed, metrics, &mut signals(None))?)
+            groups.merge(&exchange::read(frame, &names, bucketed, metrics, &mut signals(None))?)
         })?)
     }
 
@@ -236,7 +236,7 @@ impl Groups {
     fn counted(&self) -> PyResult<Counted> {
         let counts = (0..self.groups.len()).map(|group| *self.groups.counts(group));
         let counts = counts.into_iter().try_fold(Counts::NONE, Counts::plus);
-        Ok(counted(&counts.ok_or_else(groups::too_large)?))
+        Ok(counted(&counts.ok_or_else(totals::too_large)?))
     }
 
     /// For each group, in canonical order: the entries of its key, and what `counted` gives.
@@ -283,7 +283,7 @@ impl Groups {
 
     /// The groups in canonical order as bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes = py.detach(|| state::to_bytes(&self.groups));
+        let bytes = py.detach(|| exchange::to_bytes(&self.groups));
         PyBytes::new(py, &bytes)
     }
 
@@ -298,7 +298,7 @@ impl Groups {
             }
         };
         let (names, width) = (self.plan.keys(), self.metrics.width());
-        let groups = state::from_bytes(&names, types, width, data).ok_or_else(damaged)?;
+        let groups = exchange::from_bytes(&names, types, width, data).ok_or_else(damaged)?;
         Ok(self.groups.merge(&groups)?)
     }
 
@@ -307,7 +307,7 @@ impl Groups {
         &self,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        let (schema, array) = state::Table::new(&self.groups, &self.metrics)?.structure();
+        let (schema, array) = exchange::Table::new(&self.groups, &self.metrics)?.structure();
         Ok((
             PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
             PyCapsule::new_with_value(py, array, c"arrow_array")?,
@@ -316,7 +316,7 @@ impl Groups {
 
     /// The table of the state as an Arrow stream of one batch.
     fn arrow_stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let stream = state::Table::new(&self.groups, &self.metrics)?.stream();
+        let stream = exchange::Table::new(&self.groups, &self.metrics)?.stream();
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 }

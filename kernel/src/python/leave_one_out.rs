@@ -5,7 +5,7 @@ use super::sources::Source;
 use super::table::Table;
 use super::{Lexing, current_instructions};
 use crate::bleu::ReferenceLength;
-use crate::left_out::Set;
+use crate::leave_one_out::Set;
 use crate::ngrams::MOST_ORDERS;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

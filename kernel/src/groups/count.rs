@@ -3,11 +3,11 @@
 //! Threads take slices of the table's batches in turn. Each keeps groups of its own, which are
 //! added up at the end; sums of integers are the same in any order.
 
+use super::totals::{Groups, replace_id};
 use crate::arrow::key::KeyType;
 use crate::arrow::rows::{Frame, Keys, Rows, Texts};
 use crate::count::{Batch, Count, Names, Summary, Worker};
 use crate::error::Error;
-use crate::groups::{Groups, replace_id};
 use crate::text::{Block, Foreign, check_size};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

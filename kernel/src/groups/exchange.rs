@@ -1,11 +1,11 @@
 //! The table of a state: what engines exchange instead of text. A row is one group's totals of one
 //! metric; rows of the same keys add up.
 
+use super::totals::{Counts, Groups, entries, too_large};
 use crate::arrow::key::KeyType;
 use crate::arrow::rows::Frame;
 use crate::arrow::{ArrowArray, ArrowSchema, export};
 use crate::error::Error;
-use crate::groups::{Counts, Groups, entries, too_large};
 
 /// The metrics of a state: the fingerprint of each, and how many columns it has.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! The Python module `truebleu._kernel`: this file and its rooms are all that knows Python.
+//! The Python module `truebleu._kernel`: only this file and its submodules know Python.
 
 mod alignment;
 mod groups;
@@ -90,7 +90,7 @@ fn python_lowercase(py: Python<'_>) -> PyResult<Arc<Lowercase>> {
 /// The instruction set in use, as an index into `Instructions::NAMES`.
 static INSTRUCTIONS: AtomicU8 = AtomicU8::new(u8::MAX);
 
-/// What is wrong with the environment variable that chooses it. Saying so on import would keep
+/// The error in the environment variable that chooses it. Raising it on import would keep
 /// a program from telling its user in its own way.
 static REFUSED: OnceLock<String> = OnceLock::new();
 
@@ -168,15 +168,17 @@ fn tokenize<'py>(
     let lexer = Lexing::new(py, tokenizer, lowercase)?;
     let mut buffer = Vec::new();
     let mut tokens = Vec::new();
-    with_utf8(text, |bytes| match &lexer.lowercase {
-        None => lexer.tokenizer.tokenize(bytes, &mut buffer, |start, end| tokens.push(start..end)),
-        Some(lowercase) => {
-            let mut lowered = crate::text::PaddedBuffer::default();
-            lowercase.append(bytes, &mut lowered);
-            lowered.finish();
-            let bytes = lowered.padded().bytes();
-            lexer.tokenizer.tokenize(bytes, &mut buffer, |start, end| tokens.push(start..end));
-        }
+    with_utf8(text, |bytes| {
+        let mut lowered = crate::text::PaddedBuffer::default();
+        let bytes = match &lexer.lowercase {
+            None => bytes,
+            Some(lowercase) => {
+                lowercase.append(bytes, &mut lowered);
+                lowered.finish();
+                lowered.padded().bytes()
+            }
+        };
+        lexer.tokenizer.tokenize(bytes, &mut buffer, |start, end| tokens.push(start..end));
     })?;
     let list = PyList::empty(py);
     for range in tokens {

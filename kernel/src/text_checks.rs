@@ -1,15 +1,16 @@
-//! What one should know of a text before believing its score, counted while it is read.
+//! Signs that a score may mislead, counted while the text is read: tokenized hypotheses, copied
+//! references, byte-order marks, scripts without spaces.
 
 use crate::lex::Lexed;
 use crate::text::Block;
 
-/// How many line numbers are remembered of each kind.
+/// The most line numbers remembered of each kind.
 const EXAMPLES: usize = 3;
 
 /// A number of segments, and the first few of them, counted from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Occurrences {
-    /// How many.
+    /// Their number.
     pub count: u64,
     /// The first of them.
     pub first: Vec<u64>,
@@ -31,7 +32,7 @@ impl Occurrences {
     }
 }
 
-/// How many characters of the first hypotheses belong to scripts that are written without spaces.
+/// The characters of the first hypotheses by scripts that are written without spaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scripts {
     /// All characters looked at, white space aside.

@@ -6,7 +6,7 @@ use rustc_hash::FxHasher;
 use std::cmp::Ordering;
 use std::hash::Hasher;
 
-/// What is counted of a group beside its rows.
+/// The counts of a group beside its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// Rows with a hypothesis and a reference.
@@ -42,7 +42,7 @@ impl Counts {
 /// [`crate::arrow::key`] writes them.
 #[derive(Clone)]
 pub struct Groups {
-    /// What the columns of keys are called, for messages and tables.
+    /// The names of the columns of keys, for messages and tables.
     pub names: Vec<String>,
     /// Their types; `None` before anything was read.
     pub types: Option<Vec<KeyType>>,
@@ -75,17 +75,17 @@ impl Groups {
         }
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// How many columns the totals have.
+    /// The number of columns of the totals.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -110,7 +110,7 @@ impl Groups {
         &mut self.totals[group * self.width..(group + 1) * self.width]
     }
 
-    /// What was counted of a group.
+    /// The counts of a group.
     pub fn counts(&self, group: usize) -> &Counts {
         &self.counts[group]
     }
@@ -273,9 +273,9 @@ impl Groups {
     }
 }
 
-/// What to say of sums beyond 64 bits.
+/// The error for sums beyond 64 bits.
 pub fn too_large() -> Error {
-    Error::Input("the sums are beyond 64-bit integers; these are no statistics of text".into())
+    Error::Input("the sums are beyond 64-bit integers; these are not statistics of text".into())
 }
 
 /// The entries of a key.

@@ -103,7 +103,7 @@ pub struct Lexer {
     pub tokenizer: Tokenizer,
     /// How text is lower-cased first, if it is.
     pub lowercase: Option<Arc<Lowercase>>,
-    /// What it runs with.
+    /// The instruction set to run with.
     pub instructions: Instructions,
 }
 
@@ -132,6 +132,7 @@ struct Exception {
 }
 
 /// The tokens of one block, a segment at a time.
+#[derive(Clone)]
 pub struct Lexed<'a> {
     text: Padded<'a>,
     tokens: &'a Tokens,
@@ -163,6 +164,16 @@ impl<'a> Lexed<'a> {
         let first = if i == 0 { 0 } else { self.lines.token_ends[i - 1] };
         let last = self.lines.token_ends[i];
         Some(self.tokens.view(self.text, first as usize, last as usize))
+    }
+
+    /// Copies that stand before each of the next `count` segments, up to one that is missing.
+    pub fn each(&self, count: usize) -> Vec<Self> {
+        let mut next = self.clone();
+        let each = (0..count).map_while(|_| {
+            let here = next.clone();
+            next.next_segment().map(|_| here)
+        });
+        each.collect()
     }
 
     /// The text of segment `i` as it was lexed, where that is a line.

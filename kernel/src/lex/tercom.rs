@@ -12,7 +12,7 @@ use super::utf8::decode;
 use super::whitespace;
 use std::borrow::Cow;
 
-/// What tercom's tokenizer does beside splitting at white space.
+/// The options of tercom's tokenizer, beside splitting at white space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Split off punctuation, resolve entities, join lines.
@@ -84,7 +84,7 @@ fn part_possessives(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
 }
 
 impl Options {
-    /// Whether anything but white space matters.
+    /// True if anything but white space matters.
     pub fn is_plain(self) -> bool {
         !self.normalized && !self.no_punct
     }

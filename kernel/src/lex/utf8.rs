@@ -1,6 +1,6 @@
 //! Characters of UTF-8 text that may hold surrogates, as Python's strings may.
 
-/// How many bytes the character that starts with `lead` takes. A byte that starts none counts alone.
+/// The bytes of the character that starts with `lead`; 1 for a byte that starts none.
 #[inline]
 pub fn width(lead: u8) -> usize {
     match lead {

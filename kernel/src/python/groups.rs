@@ -34,7 +34,7 @@ pub fn bucket(identity: &Bound<'_, PyAny>, buckets: u64) -> PyResult<u64> {
     Ok(totals::bucket(&(number as u64).to_le_bytes(), buckets))
 }
 
-/// A table of somebody else's. It can be read once.
+/// A table of another program. It can be read once.
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct Frame {
     frame: Mutex<Option<rows::Frame>>,
@@ -43,7 +43,7 @@ pub struct Frame {
 
 #[pymethods]
 impl Frame {
-    /// What an object gives by the Arrow PyCapsule protocol. `name` is for messages.
+    /// The table an object gives by the Arrow PyCapsule protocol. `name` is for messages.
     #[new]
     fn new(table: &Bound<'_, PyAny>, name: String) -> PyResult<Self> {
         let frame = match Given::by(table)? {
@@ -93,7 +93,7 @@ struct Calling {
 fn texts<'a>(batch: &'a Batch<'_>, stream: usize) -> Result<Vec<Option<&'a str>>, Error> {
     let block = if stream == 0 { batch.hypotheses } else { &batch.references[stream - 1] };
     let Block::Segments { segments, .. } = block else {
-        return Err(Error::Input("rows of a table are texts in memory".into()));
+        return Err(Error::Input("rows of a table must be texts in memory".into()));
     };
     let mut texts = Vec::with_capacity(segments.len());
     for (i, segment) in segments.iter().enumerate() {
@@ -124,7 +124,7 @@ impl Worker for Calling {
             let table = called.call.bind(py).call1((hypotheses, PyList::new(py, of_row)?))?;
             let table = table.cast::<Table>()?.get();
             if table.width() != called.width || table.values().len() != batch.count * called.width {
-                return Err(PyValueError::new_err("a table of another shape"));
+                return Err(PyValueError::new_err("the table returned has another shape"));
             }
             rows.clear();
             rows.extend_from_slice(table.values());
@@ -163,7 +163,7 @@ impl Groups {
             .as_ref()
             .is_some_and(|(_, buckets)| *buckets == 0 || i64::try_from(*buckets).is_err())
         {
-            return Err(PyValueError::new_err("bucket: no number of buckets"));
+            return Err(PyValueError::new_err("bucket: expected at least 1 bucket"));
         }
         let mut counters: Vec<Arc<dyn Count>> = Vec::new();
         for (_, width, metric) in &metrics {
@@ -176,7 +176,7 @@ impl Groups {
         let metrics = metrics.into_iter().map(|(fingerprint, width, _)| (fingerprint, width));
         let metrics = Metrics(metrics.collect());
         if counter.width() != metrics.width() || metrics.0.is_empty() {
-            return Err(PyValueError::new_err("metrics of other widths"));
+            return Err(PyValueError::new_err("the metrics have other widths"));
         }
         let plan = Plan { hypothesis, references, by, bucket };
         let groups = Totals::new(plan.keys(), metrics.width());
@@ -259,7 +259,7 @@ impl Groups {
         Some(types.iter().map(|of| of.format(false)).collect())
     }
 
-    /// The totals of one metric, a row a group in canonical order.
+    /// The totals of one metric, one row per group in canonical order.
     fn statistics(&self, metric: usize) -> PyResult<Table> {
         let part = self.metrics.part(metric).ok_or_else(|| PyIndexError::new_err("no metric"))?;
         let width = part.len();
@@ -289,7 +289,8 @@ impl Groups {
 
     /// Adds groups that `to_bytes` wrote, whose keys have these formats.
     fn read_bytes(&mut self, formats: Option<Vec<String>>, data: &[u8]) -> PyResult<()> {
-        let damaged = || Error::Input("these bytes are no sums; they were cut or damaged".into());
+        let damaged =
+            || Error::Input("these bytes are not sums: they are truncated or damaged".into());
         let types = match formats {
             None => None,
             Some(formats) => {

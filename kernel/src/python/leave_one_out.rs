@@ -51,7 +51,7 @@ pub fn left_out(
     Ok(Table::new(rows, 2 + 2 * max_order))
 }
 
-/// How many different n-grams of one order the texts have; and for each text its tokens, its
+/// The number of different n-grams of one order in the texts; and for each text its tokens, its
 /// n-grams, and how many of these are different ones.
 #[pyfunction]
 #[pyo3(signature = (texts, *, tokenizer, lowercase, order))]

@@ -36,12 +36,14 @@ impl Stream {
 
 #[pymethods]
 impl Stream {
-    /// The stream of a non-negative integer, or one that nobody can foretell.
+    /// The stream of a non-negative integer, or an unpredictable one.
     #[new]
     fn new(py: Python<'_>, seed: Option<&Bound<'_, PyInt>>) -> PyResult<Self> {
         let bytes = if let Some(seed) = seed {
             if seed.lt(0)? {
-                return Err(PyValueError::new_err(format!("seed={seed}: it must not be negative")));
+                return Err(PyValueError::new_err(format!(
+                    "seed={seed}: expected an integer of 0 or more"
+                )));
             }
             let bits: usize = seed.call_method0("bit_length")?.extract()?;
             seed.call_method1("to_bytes", (bits.div_ceil(32).max(1) * 4, "little"))?
@@ -56,7 +58,7 @@ impl Stream {
     /// `count` integers below `bound`, as `Generator.choice(bound, count)`.
     fn indices(&self, bound: u32, count: usize) -> PyResult<Vec<u32>> {
         if bound == 0 {
-            return Err(PyValueError::new_err("there is no integer below 0 to draw"));
+            return Err(PyValueError::new_err("expected an upper bound above 0"));
         }
         let mut indices = vec![0; count];
         self.generator(|generator| generator.fill_below(bound, &mut indices));
@@ -105,7 +107,7 @@ impl Stack {
         Ok(Self { stack, widths })
     }
 
-    /// Bootstrap samples: for each table a row of sums for each of so many replicates.
+    /// Bootstrap samples: for each table a row of sums per replicate.
     fn bootstrap(
         &self,
         py: Python<'_>,
@@ -149,7 +151,7 @@ pub fn exchanged(
     let of_one = [&*chosen.1, &*totals.0, &*totals.1].iter().all(|table| table.width() == width);
     let rows = chosen.0.values().len() == chosen.1.values().len();
     if !of_one || !rows || totals.0.rows().count() != 1 || totals.1.rows().count() != 1 {
-        return Err(PyValueError::new_err("tables that are not of one pair"));
+        return Err(PyValueError::new_err("the two tables have different shapes"));
     }
     let (chosen, totals) =
         ((chosen.0.values(), chosen.1.values()), (totals.0.values(), totals.1.values()));
@@ -168,7 +170,7 @@ pub fn exchanged(
     }))
 }
 
-/// How many pairs of scores are as far apart as `distance`, or further.
+/// The number of pairs of scores that differ by `distance` or more.
 #[pyfunction]
 pub fn count_apart(one: &Scores, other: &Scores, distance: f64, strictly: bool) -> usize {
     let apart = one.values().iter().zip(other.values()).map(|(a, b)| (a - b).abs());
@@ -290,7 +292,7 @@ impl SingleStack {
         let set = current_instructions()?;
         let width = rows.first().map_or(0, Vec::len);
         if width == 0 || rows.iter().any(|row| row.len() != width) {
-            return Err(PyValueError::new_err("every row must have as many numbers"));
+            return Err(PyValueError::new_err("every row must have the same number of values"));
         }
         let sums = py.detach(|| -> Result<_, Error> {
             let value = |row: usize, column: usize| rows[row][column] as f32;

@@ -31,7 +31,7 @@ COLUMNS = (
     "statistics",
 )
 
-# What `Sums.to_bytes` starts with: this line, a line of JSON, then what kernel/src/state.rs writes.
+# What `Sums.to_bytes` starts with: this line, a line of JSON, then what kernel/src/groups/exchange.rs writes.
 MAGIC = b"truebleu sums 1\n"
 
 # Stands for all groups together.

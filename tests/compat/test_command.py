@@ -599,6 +599,14 @@ def test_scores_of_single_precision_are_printed(original, forked, folder):
             assert f"{of_metric['score']:.6f} {interval}" in as_text
 
 
+def test_fields_of_several_test_sets_are_listed(original, forked, folder):
+    """The original looks for a test set of both names."""
+    words = shlex.split("--list -t wmt17,wmt18 -l de-en")
+    wanted, got = original(*words, cwd=folder), forked(*words, cwd=folder)
+    assert b"KeyError: 'wmt17,wmt18'" in wanted.error
+    assert (got.status, got.output.decode()) == (0, 2 * "de-en: src, ref, docid, genre, origlang\n")
+
+
 def test_seed_0_is_a_seed(forked, folder):
     """The original takes entropy of the system for it in paired tests."""
     words = shlex.split("r1 -i a b c -par -parn 200 -f text")

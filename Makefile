@@ -39,7 +39,7 @@ DE_EN := examples/de-en
 EN_ZH := examples/en-zh
 
 demo: $(VENV)/.installed ## score the example systems, and see what to try next
-	@printf '\nThree German-to-English systems, two references a segment:\n'
+	@printf '\nThree German-to-English systems, two references per segment:\n'
 	$(call show,score $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/cedar.en $(DE_EN)/birch.en $(DE_EN)/aspen.en -f text)
 	@printf '\nAre they different, and how sure is that?\n'
 	$(call show,compare $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/birch.en $(DE_EN)/cedar.en $(DE_EN)/aspen.en -f text)
@@ -47,7 +47,7 @@ demo: $(VENV)/.installed ## score the example systems, and see what to try next
 	$(call show,score $(EN_ZH)/reference.zh -i $(EN_ZH)/cedar.zh $(EN_ZH)/birch.zh -tok zh -f text)
 	@printf '\nWho wins, is it real, why, and where: one page to open in a browser, or to send.\n'
 	@mkdir -p build
-	$(call show,report $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/birch.en $(DE_EN)/cedar.en $(DE_EN)/aspen.en -s $(DE_EN)/source.de --docs $(DE_EN)/documents.txt -m bleu chrf ter --also tokenize=intl lowercase -o build/report.html)
+	$(call show,report $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/birch.en $(DE_EN)/cedar.en $(DE_EN)/aspen.en -src $(DE_EN)/source.de --docs $(DE_EN)/documents.txt -m bleu chrf ter --also tokenize=intl lowercase -o build/report.html)
 	@printf 'Written: %s\n' 'file://$(CURDIR)/build/report.html'
 	@printf '\nNext, in the same environment (source $(BIN)/activate):\n\n'
 	@printf '  %-84s %s\n' \

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.base import Metric, Score
     from truebleu.text import inputs
 
-# What `state_dict` says it is.
+# The format of `state_dict`.
 FORMAT = "truebleu accumulator 1"
 
 # 64-bit integers are what others keep totals in.
@@ -53,7 +53,7 @@ class Accumulator:
 
     @property
     def segments(self) -> int:
-        """How many segments there were."""
+        """The number of segments so far."""
         return self._segments
 
     @property
@@ -63,7 +63,7 @@ class Accumulator:
 
     @property
     def references(self) -> int | str | None:
-        """How many references each segment had; "var" if it varied, None if there was no text."""
+        """The number of references per segment; "var" if it varies, None before any text."""
         return count_references(self._references)
 
     def reset(self) -> None:
@@ -109,17 +109,14 @@ class Accumulator:
         return score
 
     def state_dict(self) -> dict[str, Any]:
-        """All that is known, as plain values: numbers, strings and lists, for JSON or torch.save.
+        """The state as plain values: numbers, strings and lists, for JSON or torch.save.
 
-        "signature" is that of the score, "sentences" that of a sentence's, in which BLEU's
-        effective order may differ: the metric can be made again from both. "segments", "references"
-        (the fewest and the most of a segment) and "totals" add up as `merge` does: by sum, by min
-        and max, by sum.
+        The metric can be made again from "metric". "segments", "references" (the fewest and the
+        most of a segment) and "totals" add up as `merge` does: by sum, by min and max, by sum.
         """
         return {
             "format": FORMAT,
-            "signature": f"{self._metric.name}|{self._metric.signature()}",
-            "sentences": f"{self._metric.name}|{self._metric.signature(segment=True)}",
+            "metric": str(self._metric),
             "fingerprint": self._metric.fingerprint,
             "segments": self._segments,
             "references": None if self._references is None else list(self._references),
@@ -127,7 +124,7 @@ class Accumulator:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Takes the place of what was known. Raises InputError for what is no state of this metric.
+        """Replaces the state. Raises InputError for a state that is not of this metric.
 
         Metrics that differ in their formula alone, such as BLEU's smoothing, have the same states.
         """
@@ -145,12 +142,12 @@ class Accumulator:
     ) -> Accumulator:
         """An accumulator of a state.
 
-        metric: what made it, which its signature names; needed for tokenizers of one's own alone.
+        metric: the metric; needed only for custom tokenizers, otherwise the state names it.
         """
         if metric is None:
             _checked(state)
             try:
-                metric = _named(state)
+                metric = registry.metric(str(state.get("metric")))
             except ValueError as error:
                 raise InputError(f"state: its metric has to be given: {error}") from None
         made = cls(metric)
@@ -209,17 +206,8 @@ def _restored(metric: TableMetric[Any], state: dict[str, Any]) -> Accumulator:
     return Accumulator.from_state_dict(state, metric)
 
 
-def _named(state: Mapping[str, Any]) -> TableMetric[Any]:
-    """The metric that a state's signatures name."""
-    metric = registry.metric(str(state.get("signature")))
-    sentences = registry.metric(str(state.get("sentences", state["signature"])))
-    if sentences != metric and "effective_order" in metric.parameters:
-        metric = metric.with_parameters(effective_order=None)
-    return checked(metric)
-
-
 def _is_empty(texts: object) -> bool:
-    """Whether this is a sequence of no segments. Files and columns say so themselves."""
+    """True for an empty sequence. Files and columns are not looked into."""
     return isinstance(texts, list | tuple) and not texts
 
 

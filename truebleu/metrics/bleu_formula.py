@@ -14,7 +14,8 @@ from math import exp, fsum, log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
 # sacreBLEU's stand-in for the logarithm of 0; its exponential is 0.
 LOG_OF_ZERO = -9999999999
@@ -24,7 +25,7 @@ TINY, SMALL = 1e-15, 1e-9
 
 _SINGLE = struct.Struct("f")
 
-# Each smoothing method, and what an order without a match counts as.
+# Each smoothing method: the numerator of an order without a match.
 SMOOTHING = {
     "exp": "1/2, 1/4, ... of a match, as mteval-v13a",
     "floor": "smoothing_value matches",
@@ -51,37 +52,16 @@ SMOOTHING_VALUES: dict[str, float | None] = {
 class Formula:
     """BLEU's parameters after counting; `bleu.BLEU` says what they mean."""
 
-    __slots__ = (
-        "arithmetic",
-        "brevity_penalty",
-        "empty_brevity",
-        "missing_order",
-        "no_match",
-        "smoothing",
-        "smoothing_value",
-        "weights",
-    )
-
-    def __init__(
-        self,
-        *,
-        smoothing: str,
-        smoothing_value: float,
-        missing_order: str,
-        no_match: str,
-        brevity_penalty: str,
-        empty_brevity: float,
-        weights: Sequence[float] | None,
-        arithmetic: str,
-    ) -> None:
-        self.smoothing = smoothing
-        self.smoothing_value = smoothing_value
-        self.missing_order = missing_order
-        self.no_match = no_match
-        self.brevity_penalty = brevity_penalty
-        self.empty_brevity = empty_brevity
-        self.weights = weights
-        self.arithmetic = arithmetic
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        """parameters: of the metric, with the smoothing value and what a missing order counts."""
+        self.smoothing: str = parameters["smoothing"]
+        self.smoothing_value: float = parameters["smoothing_value"]
+        self.missing_order: str = parameters["missing_order"]
+        self.no_match: str = parameters["no_match"]
+        self.brevity_penalty: str = parameters["brevity_penalty"]
+        self.empty_brevity: float = parameters["empty_brevity"]
+        self.weights: Sequence[float] | None = parameters["weights"]
+        self.arithmetic: str = parameters["arithmetic"]
 
     def evaluate(
         self,
@@ -102,7 +82,7 @@ class Formula:
         return Result(value, tuple(unit * p for p in shown), brevity, len(known))
 
     def _is_hopeless(self, matches: Sequence[int]) -> bool:
-        """Whether the score is 0 before anything is smoothed, as without any match in most."""
+        """True if the score is 0 before smoothing, for most members without any match."""
         if self.no_match == "zero":
             return not any(matches)
         return self.no_match == "any-zero" and not all(matches)
@@ -206,7 +186,7 @@ class Formula:
         if self.arithmetic == "nltk":
             # An order that smoothing has left without a match is skipped.
             return exp(fsum(weight * log(p) for weight, p in pairs if p > 0))
-        if not fractions or min(fractions) <= 0:
+        if min(fractions) <= 0:
             return 0.0
         if self.arithmetic == "float32":
             logs = [
@@ -240,15 +220,13 @@ class Formula:
         return single(exp(single(single(mean / orders) + brevity)))
 
     def _allennlp_mean(self, matches: Sequence[int], totals: Sequence[int]) -> float:
-        """AllenNLP's: a difference of logarithms an order."""
+        """AllenNLP's: a difference of logarithms per order."""
         guard = self.smoothing_value
         weights = self.weights or [1.0 / len(matches)] * len(matches)
         counts = zip(weights, matches, totals, strict=True)
         return exp(sum(w * (log(match + guard) - log(total + guard)) for w, match, total in counts))
 
     def _mean_of_percentages(self, precisions: Sequence[float | None]) -> float:
-        if not precisions:
-            return 0.0
         percentages = [100.0 if p is None else p for p in precisions]
         logs = [log(p) if p != 0.0 else LOG_OF_ZERO for p in percentages]
         if self.weights is None:
@@ -287,4 +265,4 @@ class Result:
         """Of each order, in per cent."""
         self.brevity_penalty = brevity_penalty
         self.counted = counted
-        """How many orders the mean is over."""
+        """The number of orders in the mean."""

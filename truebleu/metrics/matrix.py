@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import inf, isqrt
 from operator import index as integer
-from typing import overload
 
 from truebleu._kernel import InputError, PairScores, Scores
+from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from typing import Any, SupportsIndex
 
 
-class Matrix(PairScores):
+class Pairs(PairScores):
+    """Scores of pairs, in one of two precisions."""
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> str:
+        """The type of the numbers: "float64" or "float32"."""
+        return "float32" if self.single else "float64"
+
+
+class Matrix(Pairs):
     """The score of each hypothesis against each reference: n × m numbers.
 
     A metric's `matrix` makes it. It is read-only; `numpy.asarray(matrix)` shares its memory, and
@@ -33,11 +44,6 @@ class Matrix(PairScores):
     """
 
     __slots__ = ()
-
-    @property
-    def dtype(self) -> str:
-        """The type of the numbers: "float64" or "float32"."""
-        return "float32" if self.single else "float64"
 
     @overload
     def __getitem__(self, index: int | tuple[int, slice] | tuple[slice, int]) -> Scores: ...
@@ -106,15 +112,15 @@ class Matrix(PairScores):
         return _from_bytes, (Matrix, self.to_bytes(), self.shape[1], self.single)
 
 
-class Triangle(PairScores):
+class Triangle(Pairs):
     """The score of each text against each later one: n(n-1)/2 numbers in one row.
 
-    A metric's `matrix(texts, triangle=True)` makes it. The order is that of
+    A metric's `triangle` makes it. The order is that of
     `itertools.combinations(texts, 2)`: (0, 1), (0, 2), ..., (1, 2), ... `numpy.asarray` shares its
     memory.
 
     >>> from truebleu import BLEU
-    >>> triangle = BLEU("none").matrix(["a b", "a c", "d"], triangle=True)
+    >>> triangle = BLEU("none").triangle(["a b", "a c", "d"])
     >>> round(triangle[0, 1]), triangle.tolist()
     (50, [49.99..., 0.0, 0.0])
     """
@@ -122,13 +128,8 @@ class Triangle(PairScores):
     __slots__ = ()
 
     @property
-    def dtype(self) -> str:
-        """The type of the numbers: "float64" or "float32"."""
-        return "float32" if self.single else "float64"
-
-    @property
     def texts(self) -> int:
-        """How many texts there are."""
+        """The number of texts."""
         return (1 + isqrt(1 + 8 * len(self))) // 2
 
     @overload
@@ -149,8 +150,8 @@ class Triangle(PairScores):
         i, j = (_place("text", place, count) for place in index)
         if i >= j:
             raise IndexError(
-                f"pair {i}, {j}: only those of a text and a later one are here; matrix() without "
-                "triangle has all of them"
+                f"pair {i}, {j}: only those of a text and a later one are here; matrix() "
+                "has all of them"
             )
         return self.at(i * (2 * count - i - 1) // 2 + j - i - 1)
 
@@ -193,7 +194,7 @@ class PairsInPython:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many hypotheses and references there are."""
+        """The numbers of hypotheses and references."""
         return len(self._hypotheses), len(self._references)
 
     def _row(self, i: int, first: int = 0) -> Scores:
@@ -224,7 +225,7 @@ class PairsInPython:
 
 
 def is_single(dtype: object) -> bool:
-    """Whether numbers are meant in single precision."""
+    """True for "float32", False for "float64"."""
     name = getattr(dtype, "__name__", None) or str(dtype)
     if name not in ("float64", "float32"):
         raise ValueError(f"dtype={dtype!r}: expected 'float64' or 'float32'")

@@ -1,8 +1,9 @@
-"""What a parameter of a metric is, said once: its name, default and range, its field in signatures,
+"""A metric's parameters, each declared once: its name, default and range, its field in signatures,
 its option on the command line, and a sentence of help.
 
-A metric lists its parameters (`PARAMETERS`). The checks of its constructor, its properties, its
-signature both ways, its options, its documentation and the labels of views are made of that list.
+A metric declares its parameters as attributes of its class. The checks of its constructor, its
+properties, its signature both ways, its options, its documentation and the labels of views are made
+of these declarations.
 """  # noqa: D205
 
 from __future__ import annotations
@@ -10,77 +11,98 @@ from __future__ import annotations
 from math import inf
 
 from truebleu.text import checks, tokenizers
+from truebleu.text.typed import Generic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
+else:
+    T = None
 
 
-class Parameter:
+class Parameter(Generic[T]):
     """One parameter. Subclasses say which values it takes, and how these are written.
 
     name, default: as in the constructor. `checked` gives the value that is kept.
-    key, short: the field in signatures, and its short form; the field is left out for the default
-        unless `always`.
+    key, short: the field in signatures, and its short form; an `optional` field is left out for
+        the default.
     flags: short options beside `--name`, which has the metric's prefix; `shared` options have no
         prefix and set the parameter of each metric that has it.
-    hints: what other programs call the parameter, for messages.
-    word, labels: words for the parameter and for values, where settings are compared.
+    hints: the names of the parameter in other programs, for messages.
+    phrase, labels: words for values, and for some of them, where settings are compared.
     """
 
     metavar: str | None = "NAME"
-    # Whether its value is several.
+    # True if the value is a sequence.
     several = False
+
+    name: str
 
     def __init__(
         self,
-        name: str,
-        default: Any,
+        default: T,
         help: str,  # noqa: A002
         *,
         key: str | None = None,
         short: str | None = None,
-        always: bool = False,
+        optional: bool = False,
         flags: Sequence[str] = (),
         shared: bool = False,
         common: bool = False,
         hints: Sequence[str] = (),
-        word: str | None = None,
+        phrase: str | None = None,
         labels: Mapping[Any, str] | None = None,
     ) -> None:
-        self.name = name
         self.default = default
         self.help = help
-        self.key = key or name
-        self.short = short or self.key
-        self.always = always
+        self._key = key
+        self._short = short
+        self.optional = optional
         self.flags = tuple(flags)
         self.shared = shared
         self.common = common
         self.hints = tuple(hints)
-        self.word = word or name.replace("_", " ")
+        self._phrase = phrase
         self.labels = labels or {}
 
+    def __set_name__(self, metric: Any, name: str) -> None:
+        metric.PARAMETERS = (*vars(metric).get("PARAMETERS", ()), self)
+        self.name = name
+        self.key = self._key or name
+        self.short = self._short or self.key
+        self.phrase = self._phrase or f"{name.replace('_', ' ')} {{}}"
+
+    if TYPE_CHECKING:  # a metric makes it a property
+
+        def __get__(self, metric: object, _: type | None = None) -> T: ...
+
+    def getter(self) -> Callable[[Any], Any]:
+        """A function that gives the value of this parameter of a metric."""
+        name = self.name
+        return lambda metric: metric._values[name]  # noqa: SLF001
+
     def checked(self, value: Any) -> Any:
-        """The value as it is kept; ValueError or TypeError for what is none."""
+        """The value as it is kept. Raises ValueError or TypeError for an invalid one."""
         raise NotImplementedError
 
     def written(self, value: Any) -> str:
-        """The value as it stands in a signature."""
+        """The value as written in a signature."""
         return str(value)
 
     def read(self, text: str) -> Any:
-        """The value that a signature has written so."""
+        """The value of a field of a signature."""
         raise NotImplementedError
 
     def typed(self, text: str) -> Any:
-        """The value that a person types so, on a command line."""
+        """The value of an option on the command line."""
         return self.checked(self.read(text))
 
     @property
     def choices(self) -> list[str]:
-        """The words that it takes; empty if it is not one of a few words."""
+        """The words to choose from; empty for other kinds."""
         return []
 
     def option(self, prefix: str) -> str:
@@ -88,14 +110,12 @@ class Parameter:
         return f"--{'' if self.shared else prefix}{self.name.replace('_', '-')}"
 
     def label(self, value: Any) -> str:
-        """A value in a word or two, where settings are compared; empty for what goes unsaid.
+        """A value in a word or two, where settings are compared; may be empty.
 
-        >>> WholeNumber("max_order", 4, "", word="order").label(2)
+        >>> BLEU.PARAMETERS[5].label(2)
         'order 2'
         """
-        if value in self.labels:
-            return self.labels[value]
-        return f"{self.word} {self.written(value)}"
+        return self.labels.get(value) or self.phrase.format(self.written(value))
 
     def plain(self, value: Any) -> Any:
         """The value in the types of JSON."""
@@ -103,29 +123,28 @@ class Parameter:
 
     @property
     def documented(self) -> str:
-        """The sentence of help, with what there is to choose from in Python."""
+        """The sentence of help, with the choices in Python."""
         return self.help
 
     @property
     def typed_help(self) -> str:
-        """The same, with what there is to type."""
+        """The sentence of help, with the choices on the command line."""
         return self.documented
 
 
-class Flag(Parameter):
+class Flag(Parameter[bool]):
     """Yes or no. `words` stand for no and yes in signatures."""
 
     metavar = None
 
     def __init__(
         self,
-        name: str,
         help: str,  # noqa: A002
         *,
         words: tuple[str, str] = ("no", "yes"),
         **more: Any,
     ) -> None:
-        super().__init__(name, False, help, **more)
+        super().__init__(False, help, **more)
         self.words = words
 
     def checked(self, value: Any) -> bool:
@@ -147,26 +166,25 @@ class Flag(Parameter):
         return text == self.words[1]
 
     def label(self, value: Any) -> str:
-        return self.labels.get(value, self.word if value else "")
+        return self.labels.get(value, self.name.replace("_", " ") if value else "")
 
 
-class Choice(Parameter):
-    """One of a few values, each with what it means.
+class Choice(Parameter[T]):
+    """One of a few values, each with its meaning.
 
-    words: what signatures call values that are no words.
+    words: the names in signatures of values that are not words.
     """
 
     def __init__(
         self,
-        name: str,
-        default: Any,
+        default: T,
         help: str,  # noqa: A002
         meanings: Mapping[Any, str],
         *,
         words: Mapping[Any, str] | None = None,
         **more: Any,
     ) -> None:
-        super().__init__(name, default, help, **more)
+        super().__init__(default, help, **more)
         self.meanings = dict(meanings)
         self.words = dict(words or {})
 
@@ -178,7 +196,7 @@ class Choice(Parameter):
         raise ValueError(f"unknown {self.name} {value!r}{checks.nearest(str(value), words)}")
 
     def written(self, value: Any) -> str:
-        return self.words.get(value, str(value))
+        return str(self.words.get(value, value))
 
     def read(self, text: str) -> Any:
         meant = {self.written(value): value for value in self.meanings}
@@ -201,32 +219,30 @@ class Choice(Parameter):
 
     @property
     def documented(self) -> str:
-        told = [
-            f"{value!r} ({meaning})" if meaning else repr(value)
-            for value, meaning in self.meanings.items()
-        ]
-        return f"{self.help}: {', '.join(told)}"
+        return self._told({value: repr(value) for value in self.meanings})
 
     @property
     def typed_help(self) -> str:
-        words = {True: "yes", False: "no"}
-        told = [
-            words.get(value, str(value)) + (f" ({meaning})" if meaning else "")
-            for value, meaning in self.meanings.items()
-            if value is not None
-        ]
+        words: dict[Any, str] = {True: "yes", False: "no"}
+        return self._told({v: words.get(v, str(v)) for v in self.meanings if v is not None})
+
+    def _told(self, words: Mapping[Any, str]) -> str:
+        """The sentence of help, with values in these words and what they mean."""
+        told = (
+            f"{word} ({self.meanings[value]})" if self.meanings[value] else word
+            for value, word in words.items()
+        )
         return f"{self.help}: {', '.join(told)}"
 
 
-class Number(Parameter):
+class Number(Parameter[T]):
     """A number between two limits; with `integers`, one that was written without a point stays."""
 
     metavar = "X"
 
     def __init__(
         self,
-        name: str,
-        default: float | None,
+        default: T,
         help: str,  # noqa: A002
         *,
         least: float = 0,
@@ -234,7 +250,7 @@ class Number(Parameter):
         integers: bool = False,
         **more: Any,
     ) -> None:
-        super().__init__(name, default, help, **more)
+        super().__init__(default, help, **more)
         self.least, self.most, self.integers = least, most, integers
 
     def checked(self, value: Any) -> float | None:
@@ -255,28 +271,24 @@ class Number(Parameter):
             raise ValueError(f"expected a number, not '{text:.40}'") from None
 
 
-class WholeNumber(Parameter):
+class WholeNumber(Number[int]):
     """A whole number between two limits."""
 
     metavar = "N"
 
     def __init__(
         self,
-        name: str,
-        default: int | None,
+        default: int,
         help: str,  # noqa: A002
         *,
         least: int = 1,
         most: int = 16,
         **more: Any,
     ) -> None:
-        super().__init__(name, default, help, **more)
-        self.least, self.most = least, most
+        super().__init__(default, help, least=least, most=most, **more)
 
-    def checked(self, value: Any) -> int | None:
-        if value is None and self.default is None:
-            return None
-        return checks.whole(self.name, value, self.least, self.most)
+    def checked(self, value: Any) -> int:
+        return checks.whole(self.name, value, int(self.least), self.most)
 
     def read(self, text: str) -> int:
         if not text.isdecimal() or len(text) > 15:
@@ -289,7 +301,7 @@ class WholeNumber(Parameter):
         return f"{self.help}, {self.least} to {self.most}"
 
 
-class Numbers(Parameter):
+class Numbers(Parameter[tuple[float, ...] | None]):
     """Numbers, or None. Signatures separate them by commas."""
 
     metavar = "X"
@@ -317,7 +329,7 @@ class Numbers(Parameter):
         return f"{self.name} {','.join(f'{one:g}' for one in value)}"
 
 
-class Words(Parameter):
+class Words(Parameter[tuple[str, ...] | None]):
     """Several words, or None, in no order."""
 
     several = True
@@ -334,16 +346,14 @@ class Words(Parameter):
         return text.split(",")
 
 
-class Tokenizer(Parameter):
+class Tokenizer(Parameter[tokenizers.Tokenize]):
     """A tokenizer by name, or a callable."""
 
     def __init__(self, default: str = "13a", **more: Any) -> None:
         super().__init__(
-            "tokenize",
             default,
             "the tokenizer: a name, or a callable from str to a list of str",
             key="tok",
-            always=True,
             flags=("-tok",),
             shared=True,
             common=True,
@@ -381,20 +391,18 @@ class Tokenizer(Parameter):
         return f"the tokenizer: {', '.join((*tokenizers.KERNEL, *own))}, or another program's"
 
 
-def lowercase(*, more: bool = True, shared: bool = True) -> Choice:
-    """Whether text is lower-cased, which most metrics have; with `more`, how."""
+def lowercase(*, more: bool = True, shared: bool = True) -> Choice[bool | str]:
+    """Lower-casing, a parameter of most metrics; with `more`, of several kinds."""
     meanings: dict[Any, str] = {False: "", True: "first, as str.lower()"}
     if more:
         meanings |= {"ascii": "A to Z only", "after": "each token, after tokenizing"}
     return Choice(
-        "lowercase",
         False,
         "lower-case the text",
         meanings,
         words={False: "mixed", True: "lc"},
         key="case",
         short="c",
-        always=True,
         flags=("-lc",) if shared else (),
         shared=shared,
         common=True,

@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 
 from truebleu._kernel import InputError, Table
+from truebleu.metrics.base import html_table
+from truebleu.text import checks
+from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
-    from typing import Any, Self, overload
-else:
-
-    def overload(function: object) -> object:  # noqa: D103
-        return function
-
+    from typing import Any, Self
 
 # The saved format, version 1, is: this line, a line of JSON, zero bytes up to a multiple of 64,
 # then the rows as little-endian 64-bit integers. It needs no library to read or write, a program
@@ -22,6 +20,9 @@ else:
 # "references" and "segments".
 MAGIC = b"truebleu statistics 1\n"
 ALIGNMENT = 64
+
+# The number of rows shown in a notebook, beside their sum.
+SHOWN = 10
 
 
 class Statistics(Table):
@@ -83,7 +84,7 @@ class Statistics(Table):
 
     @property
     def references(self) -> int | str | None:
-        """How many references each segment had; "var" if not all had the same number."""
+        """The number of references per segment; "var" if it varies."""
         return self._references
 
     @property
@@ -109,11 +110,8 @@ class Statistics(Table):
         chat 100.00
         """
         numbers: dict[Hashable, int] = {}
-        of_row = [numbers.setdefault(key, len(numbers)) for key in by]
-        if len(of_row) != len(self):
-            raise InputError(
-                f"groups: {len(of_row)} keys for {len(self)} segments; give one key per segment"
-            )
+        keys = checks.keys("groups", by, len(self))
+        of_row = [numbers.setdefault(key, len(numbers)) for key in keys]
         sums = self.group_totals(of_row, len(numbers))
         return {key: self._with(sums.range(i, i + 1)) for key, i in numbers.items()}
 
@@ -126,13 +124,8 @@ class Statistics(Table):
         {'news': 2, 'chat': 1}
         """
         rows: dict[Hashable, list[int]] = {}
-        count = 0
-        for count, key in enumerate(by, 1):
-            rows.setdefault(key, []).append(count - 1)
-        if count != len(self):
-            raise InputError(
-                f"parts: {count} keys for {len(self)} segments; give one key per segment"
-            )
+        for row, key in enumerate(checks.keys("parts", by, len(self))):
+            rows.setdefault(key, []).append(row)
         return {key: self._with(self.pick(chosen)) for key, chosen in rows.items()}
 
     def column(self, name: str) -> list[int]:
@@ -208,6 +201,17 @@ class Statistics(Table):
 
     def __repr__(self) -> str:
         return f"Statistics({len(self)} segments x {self.width} columns, {self._fingerprint})"
+
+    def _repr_html_(self) -> str:
+        rows: list[list[object]]
+        rows = [[i, *row] for i, row in enumerate(self.range(0, min(SHOWN, len(self))).tolist())]
+        rows += [["…"]] if len(self) > SHOWN else []
+        rows.append(["sum", *self.total().tolist()[0]])
+        return html_table(
+            f"Statistics: {len(self):,} segments × {self.width} columns, {self._fingerprint}",
+            rows,
+            ["", *self._columns],
+        )
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         """The table as an Arrow array of structures (PyCapsule protocol)."""

@@ -1,14 +1,17 @@
-"""Checks of what people pass that is no text: names, whole numbers, threads, seeds."""
+"""Checks of arguments other than text: names, numbers, threads, seeds, keys."""
 
 from __future__ import annotations
 
 from math import inf
 
+from truebleu._kernel import InputError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable
+    from typing import Any
 
-# More threads than this help nobody.
+# More threads than this are of no use.
 MOST_WORKERS = 1024
 # As many bits as a seed may have.
 SEED_BITS = 128
@@ -49,10 +52,12 @@ def one_of(what: str, value: object, known: Iterable[object]) -> None:
 def span(least: float, most: float = inf) -> str:
     """The values between two limits, in words.
 
-    >>> span(1, 16), span(0)
-    ('from 1 to 16', 'of 0 or more')
+    >>> span(1, 10_000_000), span(0)
+    ('from 1 to 10,000,000', 'of 0 or more')
     """
-    return f"of {least:g} or more" if most > 1e15 else f"from {least:g} to {most:g}"
+    low, high = (f"{limit:,}" if abs(limit) < 1e15 else f"{limit:g}" for limit in (least, most))
+    unbounded = most == inf or (isinstance(most, int) and most > 1e15)
+    return f"of {low} or more" if unbounded else f"from {low} to {high}"
 
 
 def whole(what: str, value: object, least: int, most: float = inf) -> int:
@@ -86,6 +91,18 @@ def share(what: str, value: object) -> float:
 def threads(workers: object) -> int:
     """A number of threads, at most `MOST_WORKERS`."""
     return min(whole("workers", workers, 1), MOST_WORKERS)
+
+
+def keys(what: str, by: Iterable[Hashable], segments: int) -> list[Any]:
+    """A key per segment, such as the document that it belongs to."""
+    if isinstance(by, str):
+        raise TypeError(f"{what}: a single str was given; expected one key per segment")
+    found = list(by)
+    if len(found) != segments:
+        raise InputError(
+            f"{what}: {len(found)} keys for {segments} segments; give one key per segment"
+        )
+    return found
 
 
 def seed(value: object) -> int | None:

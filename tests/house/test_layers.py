@@ -34,7 +34,7 @@ FLOORS = (
     ("bleu_family", "pairs", "significance"),
     ("views.rendering", "views.citation"),
     ("views.explanation",),
-    ("views.request", "views.annotations"),
+    ("views.request", "views.labelling"),
     ("views.comparison", "views.history"),
     ("views.report",),
     ("engines",),
@@ -96,8 +96,13 @@ def _tokenizers() -> Iterator[str]:
         yield f"truebleu.compat.sacrebleu.tokenizers.{name.rpartition('.')[0]}"
 
 
-def _hosts() -> Iterable[str]:
-    """`needed` imports hosts, which are not of this package."""
+def _splitting() -> Iterator[str]:
+    for room, _ in _of("truebleu.text.tokenizers", "PYTHON")():
+        yield f"truebleu.text.{room}"
+
+
+def _others() -> Iterable[str]:
+    """Modules that are not of this package: hosts, or the standard library's."""
     return ()
 
 
@@ -110,7 +115,9 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "truebleu.compat.sacrebleu": _sacrebleu,
     "truebleu.compat.sacrebleu.dataset": _datasets,
     "truebleu.compat.sacrebleu.metrics.bleu": _tokenizers,
-    "truebleu.integrations": _hosts,
+    "truebleu.integrations": _others,
+    "truebleu.text.files": _others,
+    "truebleu.text.tokenizers": _splitting,
 }
 
 

@@ -296,7 +296,8 @@ def test_set(runs: int) -> Iterator[Row]:
             "sacrebleu": lambda: process(command),
         },
     )
-    ours, theirs = (json.loads(costs[name].output)["score"] for name in ("truebleu", "sacrebleu"))
+    ours = json.loads(costs["truebleu"].output)["scores"][0]["score"]
+    theirs = json.loads(costs["sacrebleu"].output)["score"]
     if round(ours, 12) != round(theirs, 12):
         raise SystemExit(f"benchmarks: truebleu says {ours}, sacreBLEU's command {theirs}")
 
@@ -398,7 +399,7 @@ def compare(runs: int) -> Iterator[Row]:
 
     def own(*options: object) -> Callable[[], Cost]:
         files = (reference, "-i", *systems, "--names", names)
-        command = script("truebleu", "compare", *files, *options)
+        command = script("truebleu", "compare", *files, *options, "-f", "json")
         return lambda: process(command)
 
     def theirs(*options: object) -> Cost:
@@ -531,7 +532,7 @@ def report(runs: int) -> Iterator[Row]:
     # Other systems' outputs stand for the second system and for the source.
     reference, other, source, _ = text.references
     page = corpus.CACHE / "report.html"
-    words = (reference, "-i", text.hypotheses, other, "-s", source, "-q", "-o", page)
+    words = (reference, "-i", text.hypotheses, other, "-src", source, "-q", "-o", page)
     costs = in_turn(runs, {"truebleu": lambda: process(script("truebleu", "report", *words))})
     taken, size = costs["truebleu"].processor, page.stat().st_size
     carried = sum(path.stat().st_size for path in (reference, text.hypotheses, other, source))

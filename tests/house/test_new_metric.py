@@ -30,7 +30,6 @@ def module(monkeypatch):
     exec(FILE, vars(made))
     monkeypatch.setitem(sys.modules, made.__name__, made)
     monkeypatch.setitem(registry.METRICS, name, (place, parameters))
-    monkeypatch.setitem(registry.PLACES, place, f"truebleu.metrics.{place}")
     return made
 
 

@@ -14,7 +14,7 @@ from truebleu.cli.numpy_file import Numpy
 from truebleu.cli.output import Output
 from truebleu.cli.parser import Command, Group, UsageError, whole_number
 from truebleu.cli.progress import Progress
-from truebleu.cli.rows import FORMATS as ROWS
+from truebleu.cli.row_formats import FORMATS as ROWS
 from truebleu.cli.rows import Rows, Table
 from truebleu.cli.style import Style
 

@@ -10,7 +10,7 @@ from truebleu.views.rendering import separated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from truebleu.cli.output import Output
@@ -291,19 +291,3 @@ def as_json(value: Any) -> str:
 def plain(value: Any) -> Any:
     """A value for JSON, which has no word for what is not a finite number: that is a string."""
     return str(value) if isinstance(value, float) and not isfinite(value) else value
-
-
-def _parquet(output: Output, style: Style, table: Table) -> Rows:
-    from truebleu.cli.parquet import parquet
-
-    return parquet(output, style, table)
-
-
-FORMATS: dict[str, Callable[[Output, Style, Table], Rows]] = {
-    "text": Text,
-    "tsv": TabSeparated,
-    "csv": CommaSeparated,
-    "json": JSON,
-    "jsonl": JSONLines,
-    "parquet": _parquet,
-}

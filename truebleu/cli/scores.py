@@ -5,7 +5,7 @@ from __future__ import annotations
 from truebleu.cli import options as shared
 from truebleu.cli.output import printable
 from truebleu.cli.parser import UsageError
-from truebleu.cli.rows import FORMATS as ROWS
+from truebleu.cli.row_formats import FORMATS as ROWS
 from truebleu.cli.rows import VERSION, Table, as_json, plain
 
 TYPE_CHECKING = False

@@ -6,7 +6,8 @@ from itertools import repeat
 
 from truebleu.cli.output import printable
 from truebleu.cli.parser import UsageError
-from truebleu.cli.rows import FORMATS, Rows, Table
+from truebleu.cli.row_formats import FORMATS
+from truebleu.cli.rows import Rows, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

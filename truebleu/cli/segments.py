@@ -8,7 +8,7 @@ from truebleu.cli import options as shared
 from truebleu.cli.output import Output
 from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
-from truebleu.cli.rows import FORMATS
+from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.segment_rows import Writer
 from truebleu.cli.style import Style
 from truebleu.metrics.table_metric import pieces_together

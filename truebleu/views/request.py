@@ -226,10 +226,8 @@ class Request:
                     workers=self.workers,
                     sources=self.source,
                 )
-            except InputError as error:
-                raise InputError(f"{system}: {error}") from None
-            except TypeError as error:
-                raise TypeError(f"{system}: {error}") from None
+            except (InputError, TypeError) as error:
+                raise type(error)(f"{system}: {error}") from None
             for metric, table in zip(metrics, tables, strict=True):
                 counted[metric][system] = Counts(table, metric.segment_scores(table).tolist())
             if observer is not None:
@@ -375,13 +373,8 @@ def _numbers(what: str, column: Any) -> list[float]:
         file = segments.file_of(column)
         lines = enumerate(file.lines(), 1)
         return [_number(text, f"{file.label(what)}, line {number}") for number, text in lines]
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(column, method):
-            column = getattr(column, method)()
-            break
-    if isinstance(column, str) or not hasattr(column, "__iter__"):
-        raise TypeError(f"scores: {what}: expected a sequence of numbers, not {column!r:.40}")
-    return [_number(value, f"{what}, segment {number}") for number, value in enumerate(column, 1)]
+    values = enumerate(segments.items(f"scores: {what}", column, "numbers"), 1)
+    return [_number(value, f"{what}, segment {number}") for number, value in values]
 
 
 def _number(value: Any, where: str) -> float:

@@ -157,7 +157,8 @@ def _differences(
         )
     for name, key in (("won", "wins"), ("tied", "ties"), ("lost", "losses")):
         about = f"segments that the system {name} against the baseline"
-        yield Column(name, "segments", about=about), cells(lambda one, key=key: f"{one[key]:,}")
+        counts = [Cell("" if one is None else f"{one[key]:,}") for one in differences]
+        yield Column(name, "segments", about=about), counts
     if test:
         about = "how many segments like these would show a difference of this size 4 times in 5"
         column = Column("needed", "segments", about=about)

@@ -198,7 +198,7 @@ class _Column:
         """What the score was made of, as far as it is known."""
         if self.metric is None:
             return {}
-        return self.metric.from_statistics(self.statistics[system]).details()
+        return dict(self.metric.from_statistics(self.statistics[system]).details())
 
     def described(self) -> dict[str, Any]:
         """What is known of the metric itself."""

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     Content = Mapping[str, Any]
 
 
+# Which reference counts, where one of several does.
+CHOSEN = "It is scored against reference {}, which gives the best score."
+
+
 def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
     """The blocks of an explanation; scores have so many digits after the point."""
     write = fixed(digits)
@@ -40,8 +44,7 @@ def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]
         if several:
             yield Heading(2, f"{system['name']}: {label} = {write(system['score'])}")
         if "reference" in system and len(references) > 1:
-            chosen = f"reference {system['reference']}, which gives the best score"
-            yield Paragraph(f"It is scored against {chosen}.")
+            yield Paragraph(getattr(about, "CHOSEN", CHOSEN).format(system["reference"]))
         if "cover" in system:
             yield ngram_blocks.words(system, about.TOKEN)
         yield from about.blocks(content, system, level)

@@ -47,9 +47,10 @@ def words(system: Content, token: str = "token", what: str = "Hypothesis") -> Wo
 
 def tables(system: Content, level: int, *, several: bool = False) -> Iterator[Block]:
     """The matches of each order; `several` references may have them."""
-    columns = {"hypothesis": "count", "reference": "reference_count", "clipped": "clipped"}
+    columns = {"hypothesis": "count", "reference": "reference_count"}
     if several:
-        columns = {**columns, "which": "reference", "clipped": columns.pop("clipped")}
+        columns["which"] = "reference"
+    columns["clipped"] = "clipped"
     for order in system["orders"]:
         sums = {"count": str(order["total"]), "clipped": str(order["matches"])}
         told = f"{order['matches']} of {order['total']} match"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Content = Mapping[str, Any]
 
 TOKEN = "word"
+CHOSEN = "Of the references, number {} takes the fewest edits."
 KINDS = ("shift", "substitution", "deletion", "insertion")
 
 # So many segments of a corpus are aligned to tell the kinds of edits.

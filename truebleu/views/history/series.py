@@ -22,30 +22,15 @@ if TYPE_CHECKING:
 OF_INTERVALS = ("bs", "seed")
 
 
-class Point:
-    """A score in its series: what changed since the one before, and since the first."""
-
-    __slots__ = ("entry", "first", "previous", "same_output")
-
-    def __init__(self, entry: Entry, earlier: Sequence[Entry]) -> None:
-        self.entry = entry
-        self.previous = entry.score - earlier[-1].score if earlier else None
-        self.first = entry.score - earlier[0].score if earlier else None
-        # Whether the system wrote what it had written the time before.
-        same = bool(earlier) and earlier[-1].hypothesis.sha256 == entry.hypothesis.sha256
-        self.same_output = same if earlier else None
-
-
 class Series:
     """Scores that can be compared, in the order of time."""
 
-    __slots__ = ("differs", "entries", "points")
+    __slots__ = ("differs", "entries")
 
     def __init__(self, entries: Sequence[Entry], differs: Sequence[str]) -> None:
         self.entries = list(entries)
         # What other series of the same system and metric have not, in a few words each.
         self.differs = list(differs)
-        self.points = [Point(entry, entries[:i]) for i, entry in enumerate(entries)]
 
     @property
     def signature(self) -> str:
@@ -80,14 +65,20 @@ class Series:
             "references": [text._asdict() for text in last.references],
             "differs": self.differs,
             "scores": [
-                {
-                    **point.entry.to_dict(),
-                    "since_previous": point.previous,
-                    "since_first": point.first,
-                    "same_output": point.same_output,
-                }
-                for point in self.points
+                {**entry.to_dict(), **self._changes(i)} for i, entry in enumerate(self.entries)
             ],
+        }
+
+    def _changes(self, i: int) -> dict[str, Any]:
+        """What changed since the score before, and since the first; None for the first itself."""
+        if not i:
+            return dict.fromkeys(("since_previous", "since_first", "same_output"))
+        before, entry = self.entries[i - 1 : i + 1]
+        return {
+            "since_previous": entry.score - before.score,
+            "since_first": entry.score - self.entries[0].score,
+            # Whether the system wrote what it had written the time before.
+            "same_output": before.hypothesis.sha256 == entry.hypothesis.sha256,
         }
 
 

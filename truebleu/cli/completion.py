@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from truebleu.cli.output import UnavailableError, print_text
-from truebleu.cli.parser import Command, one_of
+from truebleu.cli.parser import HELP, Command, Group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,22 +26,21 @@ examples, to complete words from the next session on:
 FILES = ("REF", "HYP", "FILE")
 
 
-def add_options(parser: Parser, words: Sequence[str]) -> None:  # noqa: ARG001
-    """Adds what `truebleu completion` knows."""
-    group = parser.add_argument_group("shell")
-    group.add_argument(
-        "shell", metavar="SHELL", type=one_of(SHELLS), choices=SHELLS, help=", ".join(SHELLS)
-    )
-    parser.add_help_option(group)
+SHELL = Group("shell", f"shell SHELL  {', '.join(SHELLS)}", HELP, shell={"choices": SHELLS})
+
+
+def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
+    """The options of `truebleu completion`."""
+    return [SHELL]
 
 
 def run(options: argparse.Namespace) -> None:
     """Prints the script."""
     parser: Parser = options.whole_parser()
     for action in parser.every_action():
-        found = getattr(action, "choices_to_complete", None)
-        if found is not None:
-            action.choices = found()
+        completes = getattr(action, "completes", None)
+        if completes is not None:
+            action.choices = completes()
     if options.shell == "fish":
         print_text("".join(f"{line}\n" for line in _fish(parser)))
         return
@@ -88,4 +87,4 @@ def _quoted(text: str) -> str:
     return f"'{escaped}'"
 
 
-COMMAND = Command("truebleu completion SHELL", EXAMPLES, add_options, run)
+COMMAND = Command("truebleu completion SHELL", EXAMPLES, groups, run)

@@ -213,8 +213,8 @@ def register(
     connection = duckdb.default_connection() if connection is None else connection
     if functions is None:
         functions = {"sentence_bleu": BLEU(), "sentence_chrf": CHRF(), "sentence_ter": TER()}
-    for name, metric in functions.items():
-        checked(metric)
+    for name, given in functions.items():
+        metric = checked(given)
         # A cell of a notebook runs again.
         with suppress(duckdb.Error):
             connection.remove_function(name)

@@ -28,7 +28,7 @@ from truebleu.engines.sums import Sums
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.chrf import CHRF
 from truebleu.metrics.ter import TER
-from truebleu.text.tokenizers import nearest
+from truebleu.text.checks import nearest
 
 try:
     import polars as pl

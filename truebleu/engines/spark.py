@@ -18,7 +18,7 @@ from truebleu.engines.sums import COLUMNS, Sums
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.chrf import CHRF
 from truebleu.metrics.ter import TER
-from truebleu.text import tokenizers
+from truebleu.text import checks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -460,7 +460,7 @@ def _column(df: DataFrame, role: str, name: str) -> str:
         return found[0]
     if found:
         raise InputError(f"{role}: {len(found)} columns are called '{name}'; rename all but one")
-    raise InputError(f"{role}: no column '{name}'{tokenizers.nearest(name, names)}")
+    raise InputError(f"{role}: no column '{name}'{checks.nearest(name, names)}")
 
 
 def _field(df: DataFrame, name: str) -> Any:

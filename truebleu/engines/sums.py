@@ -5,11 +5,11 @@ from __future__ import annotations
 from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.engines import keys as key_values
+from truebleu.metrics import registry
 from truebleu.metrics.accumulator import checked
 from truebleu.metrics.kernel_metric import count_references
 from truebleu.metrics.statistics import Statistics
-from truebleu.text import tokenizers
-from truebleu.text.inputs import MOST_WORKERS
+from truebleu.text import checks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,12 +87,10 @@ class Sums:
         bucket: tuple[str, int] | None = None,
         workers: int = 1,
     ) -> None:
-        if not isinstance(workers, int) or workers < 1:
-            raise ValueError(f"workers={workers!r}: a number of threads is meant, 1 or more")
-        if nulls not in ("raise", "skip"):
-            raise ValueError(f"nulls={nulls!r}: 'raise' or 'skip' is meant")
+        self.workers = checks.threads(workers)
+        checks.one_of("nulls", nulls, ("raise", "skip"))
         if not isinstance(hyp, str):
-            raise TypeError(f"hyp: the name of a column is meant, not {hyp!r:.40}")
+            raise TypeError(f"hyp: expected the name of a column, not {hyp!r:.40}")
         self._hyp = hyp
         self._ref = _names("ref", ref)
         if not self._ref:
@@ -116,7 +114,6 @@ class Sums:
                 counter = metric._kernel if metric.reads_text else metric.statistics  # noqa: SLF001
                 parts[metric.fingerprint] = (metric.fingerprint, len(metric.columns), counter)
             self._labels[label] = (metric, number)
-        self.workers = min(workers, MOST_WORKERS)
         self._sums = _kernel.Groups(
             list(parts.values()), hyp, list(self._ref), list(self._by), self._bucket
         )
@@ -216,7 +213,7 @@ class Sums:
         taken = _kernel.Frame(frame, what)
         for name in columns:
             if name not in taken.names:
-                raise InputError(f"no column '{name}'{tokenizers.nearest(name, taken.names)}")
+                raise InputError(f"no column '{name}'{checks.nearest(name, taken.names)}")
         return taken
 
     # ---- what comes of it ----
@@ -465,16 +462,10 @@ def _bucket(bucket: Any) -> tuple[str, int] | None:
 
 def _metrics(metrics: Any) -> list[tuple[str, KernelMetric[Any]]]:
     """Each metric once, with what to call it."""
-    if isinstance(metrics, str) or not hasattr(metrics, "__iter__"):
-        metrics = (metrics,)
+    one = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
     found: dict[str, KernelMetric[Any]] = {}
-    for given in metrics:
-        metric = given
-        if isinstance(given, str):
-            from truebleu.views.comparison.reading import measured
-
-            metric = measured(given)[0].metric
-        metric = checked(metric)
+    for given in [metrics] if one else metrics:
+        metric = checked(registry.metric(given))
         label = given if isinstance(given, str) else metric.name
         if label in found and found[label] != metric:
             label = repr(metric)

@@ -21,7 +21,7 @@ from truebleu.metrics import accumulator
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.chrf import CHRF
 from truebleu.metrics.ter import TER
-from truebleu.text.tokenizers import nearest
+from truebleu.text.checks import nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from math import isfinite
 from truebleu._kernel import InputError
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.chrf import CHRF
-from truebleu.text.tokenizers import nearest
+from truebleu.text.checks import nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,16 +6,12 @@ import os
 
 from truebleu._kernel import InputError, Table
 from truebleu.metrics.base import html_table
+from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
-    from typing import Any, Self, overload
-else:
-
-    def overload(function: object) -> object:  # noqa: D103
-        return function
-
+    from typing import Any, Self
 
 # The saved format, version 1, is: this line, a line of JSON, zero bytes up to a multiple of 64,
 # then the rows as little-endian 64-bit integers. It needs no library to read or write, a program

@@ -1,4 +1,4 @@
-"""What is compared: systems, references, metrics, scores from elsewhere, and how they are tested.
+"""The request for a comparison: systems, references, metrics, given scores, and the test.
 
 A `Request` is made once of what people pass, and handed to comparison, report and command line.
 """
@@ -47,7 +47,7 @@ TESTING = ("test", "samples", "confidence", "level", "seed", "correction")
 
 
 class Significance:
-    """How differences are tested and intervals are made; see `compare` for the parameters."""
+    """Settings of tests and intervals; see `compare` for the parameters."""
 
     __slots__ = ("confidence", "correction", "level", "randomizations", "resamples", "seed", "test")
 
@@ -116,7 +116,7 @@ class Counts:
 
 
 class Request:
-    """What is to be compared and how, checked. Text is read when it is counted, not before.
+    """Systems, metrics and settings, checked. Text is read when it is counted, not before.
 
     Arguments are those of `compare` and `report`.
     """
@@ -235,7 +235,7 @@ class Request:
         return counted
 
     def segments(self, counted: Mapping[TableMetric[Any], Mapping[str, Counts]]) -> int:
-        """How many segments all systems have."""
+        """The number of segments, which all systems share."""
         lengths = {
             f"{name}, {system}": len(column)
             for name, columns in self.given.items()
@@ -258,7 +258,7 @@ class Request:
         return expected
 
     def missing_text(self) -> str:
-        """Why there is no text to be read again; nothing if there is."""
+        """The reason why text cannot be read again; nothing if it can."""
         if any(hypotheses is None for hypotheses in self.systems.values()):
             return "a comparison of scores from elsewhere has no text"
         for value in (*self.systems.values(), self.references):

@@ -10,13 +10,11 @@ from truebleu.views.rendering.numbers import MINUS, fixed, number, signed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
+    from collections.abc import Iterator
 
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.numbers import Write
-
-    Content = Mapping[str, Any]
+    from truebleu.views.rendering.view import Content
 
 
 # Which reference counts, where one of several does.
@@ -80,7 +78,7 @@ def _part(value: float) -> str:
 
 
 def title(content: Content, digits: int = 2) -> str:
-    """What heads the explanation: the score, or both, and of what."""
+    """The heading: the score, or both, and what was scored."""
     scores = " and ".join(fixed(digits)(system["score"]) for system in content["systems"])
     what = f", segment {content['segment']}" if content["kind"] == "segment" else ""
     if content["kind"] == "corpus":

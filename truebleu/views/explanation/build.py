@@ -96,7 +96,7 @@ def of_corpus(
 
 
 def _options(*, recall: bool) -> dict[str, bool]:
-    """What only BLEU is asked for."""
+    """Arguments for BLEU alone."""
     return {"recall": True} if recall else {}
 
 

@@ -9,11 +9,9 @@ from truebleu.views.rendering.numbers import ngrams, number
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
 
     from truebleu.views.rendering.blocks import Block
-
-    Content = Mapping[str, Any]
+    from truebleu.views.rendering.view import Content
 
 LEGEND = (
     "Below each token: the length of the longest matching n-gram that it is in (- for none{0})."

@@ -1,4 +1,4 @@
-"""Which scores may stand on one line: those of one system and metric, made the same way.
+"""Scores that may stand on one line: those of one system and metric, made the same way.
 
 A change of a signature, or of the references, changes what a score means. Scores before and after
 are series of their own, and each says what is special about it.
@@ -34,7 +34,7 @@ class Series:
 
     @property
     def signature(self) -> str:
-        """What all scores were computed by."""
+        """The signature of all scores."""
         return "|".join(f"{key}:{value}" for key, value in _fields(self.entries[0]).items())
 
     @property
@@ -47,7 +47,7 @@ class Series:
 
     @property
     def label(self) -> str:
-        """What is special about it; empty for the only series of a group."""
+        """The differences from other series; empty for the only series of a group."""
         return ", ".join(self.differs)
 
     @property
@@ -70,7 +70,7 @@ class Series:
         }
 
     def _changes(self, i: int) -> dict[str, Any]:
-        """What changed since the score before, and since the first; None for the first itself."""
+        """Changes since the score before, and since the first; None for the first itself."""
         if not i:
             return dict.fromkeys(("since_previous", "since_first", "same_output"))
         before, entry = self.entries[i - 1 : i + 1]
@@ -94,12 +94,12 @@ class Group:
 
     @property
     def lower_is_better(self) -> bool:
-        """Whether a lower score is the better one."""
+        """True if lower scores are better."""
         return registry.lower_is_better(self.metric)
 
     @property
     def warning(self) -> str | None:
-        """Why there is more than one line."""
+        """The reason for more than one line."""
         if len(self.series) == 1:
             return None
         signatures = len({series.signature for series in self.series}) > 1
@@ -141,7 +141,7 @@ def grouped(entries: Iterable[Entry]) -> Iterator[Group]:
 
 
 def _special(entry: Entry, all_series: Sequence[Entry]) -> Iterator[str]:
-    """What an entry's series has that not all have."""
+    """The fields and references of an entry's series that not all series share."""
     signatures = [_fields(other) for other in all_series]
     own = _fields(entry)
     for key in dict.fromkeys(key for fields in signatures for key in fields):
@@ -161,5 +161,5 @@ def _fields(entry: Entry) -> Mapping[str, str]:
 
 
 def _references(entry: Entry) -> tuple[str, ...]:
-    """What tells references from others. Their order changes no score."""
+    """The hashes of the references, sorted: their order changes no score."""
     return tuple(sorted(text.sha256 for text in entry.references))

@@ -1,4 +1,4 @@
-"""What a reader sees: headings, paragraphs, tables, marked words, equations, charts.
+"""The blocks of a view: headings, paragraphs, tables, marked words, equations, charts.
 
 Each format writes these few kinds of block its own way, and decides nothing else. Characters that
 do not show are written out here, once for all formats.
@@ -60,7 +60,7 @@ class Paragraph(Fields):
 
 
 class Cell(Fields):
-    """What stands in a table: text, letters raised behind it, and what it means.
+    """A cell of a table: text, letters raised behind it, and its meaning.
 
     mark: "better" or "worse" for a significant difference, "best" for the first system, "baseline"
         for what the others are compared with, or nothing.

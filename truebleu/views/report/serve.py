@@ -107,11 +107,11 @@ class Server:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """What browsers that came for this address call it."""
+        """The names of this address in browsers' requests."""
         return f"{ADDRESS}:{self.port}", f"localhost:{self.port}"
 
     def answer(self, target: str) -> Answer:
-        """What is behind the target of a request."""
+        """The answer to a request for a target."""
         path, mark, query = target.partition("?")
         # Compared as a whole, so that there is nothing to be climbed out of.
         token, separator, rest = path.removeprefix("/").partition("/")
@@ -302,7 +302,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _is_own(headers: Any, hosts: tuple[str, ...]) -> bool:
-    """Whether a request comes from the page, or from somebody who typed its address.
+    """True for a request from the page, or from somebody who typed its address.
 
     A page from elsewhere sends its own `Origin`; one whose name was made to lead here (DNS
     rebinding) sends that name as `Host`. Browsers say `Sec-Fetch-Site` as well.

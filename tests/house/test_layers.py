@@ -34,7 +34,7 @@ FLOORS = (
     ("bleu_family", "pairs", "significance"),
     ("views.rendering", "views.citation"),
     ("views.explanation",),
-    ("views.request", "views.annotations"),
+    ("views.request", "views.labelling"),
     ("views.comparison", "views.history"),
     ("views.report",),
     ("engines",),

@@ -25,7 +25,7 @@ MOST = 12
 def words(system: Content, token: str = "token", what: str = "Hypothesis") -> Words:
     """The tokens of a hypothesis, each with the length of the longest match that it is in."""
     cover = system["cover"]
-    cut = [i for i, one in enumerate(cover) if one["clipped"]]
+    cut = {i for i, one in enumerate(cover) if one["clipped"]}
     tips = []
     for one in cover:
         longest = one["longest"]
@@ -84,6 +84,8 @@ def table(
 
 
 def _known(value: float | None) -> str:
+    if isinstance(value, int):
+        return str(value)
     return "" if value is None else number(value, 2)
 
 

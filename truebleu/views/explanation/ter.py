@@ -126,7 +126,7 @@ def _alignment(alignment: Content, level: int) -> Iterator[Block]:
         [mine[one["hypothesis"]] for one in told],
         [MARKS[one["kind"]] for one in told],
         [4 if one["kind"] == "match" else 0 for one in told],
-        [i for i, one in enumerate(told) if one["kind"] != "match"],
+        {i for i, one in enumerate(told) if one["kind"] != "match"},
         [one["kind"] for one in told],
         legend if told else "",
     )

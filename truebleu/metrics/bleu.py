@@ -410,7 +410,7 @@ class BLEU(KernelMetric[BLEUScore]):
         """The reason why statistics of parts do not add up to those of the whole, or None."""
         if self._sums:
             return None
-        return f"{self!r} is a mean of segments' scores, which do not add up exactly"
+        return f"{self.NAME} by segments is a mean of segments' scores, which do not add up exactly"
 
     @property
     def _sums(self) -> bool:

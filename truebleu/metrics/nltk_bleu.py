@@ -216,7 +216,7 @@ class NLTKBLEU(PythonMetric):
     @property
     def not_additive(self) -> str | None:
         """The reason why statistics of parts do not add up to those of the whole, or None."""
-        mean = f"{self!r} is a mean of segments' scores, which do not add up exactly"
+        mean = f"{self.NAME} by segments is a mean of segments' scores, which do not add up exactly"
         return self.order_matters or (mean if self.aggregate == "segments" else None)
 
     def _rows(self, corpus: Corpus) -> Rows:

@@ -9,6 +9,7 @@ from truebleu.views.rendering.numbers import ngrams, number
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.view import Content
@@ -83,7 +84,7 @@ def table(
     yield Table.of(header, rows, fold=fold, sums=sums is not None)
 
 
-def _known(value: float | None) -> str:
+def _known(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     return "" if value is None else number(value, 2)

@@ -117,7 +117,8 @@ class Logging:
                 tuple(inputs[one.label][1:]),
                 name=self._names[one.label],
                 note=self._note,
-                **one.ends,
+                low=one.ends.get("low"),
+                high=one.ends.get("high"),
             )
             for one in results
             if one.document is None

@@ -66,8 +66,8 @@ def named_columns(references: Any) -> list[tuple[str, Any]]:
     return [("references", references)]
 
 
-def items(role: str, value: Any) -> Iterable[Any]:
-    """The segments of anything, as Python objects."""
+def items(role: str, value: Any, kind: str = "strings") -> Iterable[Any]:
+    """The segments of anything, as Python objects; `kind` is what they should be."""
     if is_file(value):
         return file_of(value).lines()
     for method in ("to_pylist", "to_list", "tolist"):
@@ -75,7 +75,7 @@ def items(role: str, value: Any) -> Iterable[Any]:
             return getattr(value, method)()  # type: ignore[no-any-return]
     if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
         raise TypeError(
-            f"{role}: expected a list of strings, or pathlib.Path(...) for the name of a file, "
+            f"{role}: expected a list of {kind}, or pathlib.Path(...) for the name of a file, "
             f"not {type(value).__name__}"
         )
     return value  # type: ignore[no-any-return]

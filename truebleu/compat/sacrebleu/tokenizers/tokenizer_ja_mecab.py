@@ -27,7 +27,7 @@ class TokenizerJaMecab(BaseTokenizer):
 
     def __init__(self) -> None:
         try:
-            self.tagger: Any = mecab.tagger(self.NAME)
+            self.tagger: Any = mecab.new_tagger(self.NAME)
         except mecab.OtherDictionaryError as error:
             raise AssertionError(str(error)) from None
         except ImportError:

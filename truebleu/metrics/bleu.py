@@ -425,13 +425,8 @@ class BLEU(KernelMetric[BLEUScore]):
 
     def formula(self, *, segment: bool = False) -> Formula:
         """The formula, for a corpus or for one segment."""
-        return Formula(
-            {
-                **self._values,
-                "smoothing_value": self.smoothing_value or 0.0,
-                "missing_order": self.missing(segment=segment),
-            }
-        )
+        missing = self.missing(segment=segment)
+        return Formula(self._values, self.smoothing_value or 0.0, missing)
 
     # ---- signatures ----
 

@@ -6,13 +6,12 @@ grammatical error correction metrics. ACL; and (2016): GLEU without tuning. arXi
 
 from __future__ import annotations
 
-from collections import Counter
 from math import exp, log
 from random import Random
 
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import parameters as p
-from truebleu.metrics.python_metric import Corpus, PythonMetric, PythonScore
+from truebleu.metrics.python_metric import Corpus, PythonMetric, PythonScore, ngrams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -165,10 +164,7 @@ class GECGLEU(PythonMetric):
 def _counts(hypothesis: list[Any], reference: list[Any], source: list[Any]) -> tuple[int, ...]:
     row = [len(hypothesis), len(reference)]
     for order in ORDERS:
-        found, wanted, given = (
-            Counter(zip(*(tokens[i:] for i in range(order)), strict=False))
-            for tokens in (hypothesis, reference, source)
-        )
+        found, wanted, given = (ngrams(tokens, order) for tokens in (hypothesis, reference, source))
         kept = sum(
             min(count, given[ngram]) for ngram, count in found.items() if ngram not in wanted
         )

@@ -356,7 +356,7 @@ def test_a_file_of_one_source(files, truebleu_command):
         (["ref", "-i", "hyp", "ref"], "-i/--input: expected one file, not 2"),
         (["-", "-i", "-"], "standard input is named twice"),
         (["ref", "-m", "bleu", "chrf"], "one metric at a time"),
-        (["ref", "-k", "0"], "'0' is not a whole number"),
+        (["ref", "-k", "0"], "expected a whole number of 1 or more, not '0'"),
         (["ref", "--text"], "--text is for --top-k"),
         (["ref", "--moses"], "--nbest-size and --moses are for --mbr"),
         (["ref", "--mbr", "--moses", "--nbest-size", "2"], "give either --nbest-size or --moses"),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.base import Metric, Score
     from truebleu.text.tokenizers import Tokenize
 
-# Every rule for the reference length that the kernel has: a column each.
+# Every rule for the reference length that the kernel has, each with a column of its own.
 RULES = (
     "closest",
     "closest-first",
@@ -32,11 +32,11 @@ RULES = (
     "average-truncated",
 )
 
-# What is white space to Python and to the kernel but not to other programs, and line ends, which
-# some strip and others join.
+# White space to Python and to the kernel but not to other programs, and line ends, which some strip
+# and others join.
 _SEPARATORS = "\n\r\x1c-\x1f"
 _SPACES = f"{_SEPARATORS}\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-# What lower-casing would make an entity; what mteval with Unicode decodes, or keeps in front.
+# Entities after lower-casing; text that mteval with Unicode decodes, or keeps in front.
 _CAPITALS = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i:<skipped>)"
 _ENTITIES = "(?i:<skipped>|&(?:quot|amp|lt|gt|apos);)|\\A\\s"
 # Characters of which Unicode has said the same for long, and that are no numbers but 0 to 9.
@@ -45,6 +45,8 @@ _SETTLED = (
     "\U0001f300-\U0001f5ff"
 )
 _VIEWER = f"[!#%*<=>\\\\^_|{_SPACES}]|(?i:quot|amp|lt|gt);|\\A\\s*\\Z"
+_INTERNATIONAL = ("intl", False, f"[{_SEPARATORS}\u2028]|{_ENTITIES}")
+_LOWER_INTERNATIONAL = ("intl", True, f"[{_SEPARATORS}\u2028Σ]|{_ENTITIES}")
 
 # Tokenizers that do as one of the kernel's to every segment in which nothing matches a pattern,
 # with the case that they have it in. The kernel is many times faster.
@@ -58,18 +60,10 @@ AS_KERNEL: dict[tuple[object, object], tuple[str, bool | str, str]] = {
     ("mteval-v11b-lower", False): ("13a", "ascii", f"[{_SPACES}]|{_CAPITALS}"),
     ("mteval-v13a", False): ("13a", False, f"[{_SEPARATORS}]"),
     ("mteval-v13a-lower", False): ("13a", "ascii", f"[{_SEPARATORS}]|{_CAPITALS}"),
-    ("mteval-v12", False): ("intl", False, f"[{_SEPARATORS}\u2028]|{_ENTITIES}"),
-    ("mteval-v12-lower", False): ("intl", True, f"[{_SEPARATORS}\u2028Σ]|{_ENTITIES}"),
-    ("mteval-v14-international", False): (
-        "intl",
-        False,
-        f"[{_SEPARATORS}\u2028]|{_ENTITIES}",
-    ),
-    ("mteval-v14-international-lower", False): (
-        "intl",
-        True,
-        f"[{_SEPARATORS}\u2028Σ]|{_ENTITIES}",
-    ),
+    ("mteval-v12", False): _INTERNATIONAL,
+    ("mteval-v12-lower", False): _LOWER_INTERNATIONAL,
+    ("mteval-v14-international", False): _INTERNATIONAL,
+    ("mteval-v14-international-lower", False): _LOWER_INTERNATIONAL,
     ("codenn", False): ("13a", True, "[\n\r&]|(?i:<skipped>)"),
     # Without spaces around a segment, its first and its last character may stay where they are.
     ("keras-hub", False): ("13a", False, f"[{_SPACES}]|\\A[.,]|[0-9.,][.,]\\Z"),
@@ -144,7 +138,7 @@ class Text:
 
     @property
     def has_several_references(self) -> bool:
-        """Whether some segment has more than one reference."""
+        """True if some segment has more than one reference."""
         return self.counts("none" if self.is_tokens else "13a", False).references != 1
 
     def value(self, metric: Metric) -> float:
@@ -155,7 +149,7 @@ class Text:
         return counts.value(metric) * 100.0 / metric.natural_scale
 
     def score(self, metric: Metric) -> Score:
-        """What `metric.score` gives."""
+        """The same as `metric.score`, from shared counts."""
         if metric not in self._scores:
             self._scores[metric] = self._score(metric)
         return self._scores[metric]
@@ -171,12 +165,12 @@ class Text:
 
     @property
     def is_tokens(self) -> bool:
-        """Whether the segments are tokens, and not strings."""
+        """True if the segments are tokens, and not strings."""
         given = self.hypotheses
         return isinstance(given, list | tuple) and inputs.is_tokens(tuple(given))
 
     def _is_free_of(self, pattern: str) -> bool:
-        """Whether a pattern matches nothing in any segment."""
+        """True if a pattern matches nothing in any segment."""
         if pattern not in self._free:
             search = re.compile(pattern).search
             texts = self._texts
@@ -196,7 +190,7 @@ class Text:
 
 
 class Counts:
-    """What one tokenizer and case count of a text: a row a segment, with every reference length."""
+    """The counts of a text by one tokenizer and case, per segment, with every reference length."""
 
     def __init__(self, text: Text, tokenize: Tokenize, lowercase: bool | str, orders: int) -> None:
         self.orders = orders
@@ -238,7 +232,7 @@ class Counts:
 
     @cached_property
     def without(self) -> list[int]:
-        """How many segments have no n-gram of each length."""
+        """For each length of n-grams, the number of segments without any."""
         first = 1 + len(RULES) + self.orders
         return [self.table.values_of(first + i).count(0) for i in range(self.orders)]
 
@@ -266,7 +260,7 @@ class Counts:
         return metric.formula().value(row[2 : 2 + orders], row[2 + orders :], row[0], length)
 
     def score(self, metric: BLEU) -> BLEUScore:
-        """What `metric.score` gives for this text."""
+        """The same as `metric.score` for this text."""
         row = self._row(metric)
         if metric.aggregate == "corpus":
             return BLEUScore(metric, row, self.references)

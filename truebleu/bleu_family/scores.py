@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from truebleu.bleu_family.counts import Text
 from truebleu.text.layout import aligned
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from truebleu.bleu_family.member import Member
@@ -15,23 +16,15 @@ if TYPE_CHECKING:
     from truebleu.text.inputs import Hypotheses, References
 
 
-class Row:
+class Row(Record):
     """A member and its score, or why it has none."""
 
-    __slots__ = ("member", "problem", "score")
-
-    def __init__(self, member: Member, score: Score | None, problem: str | None = None) -> None:
-        self.member = member
-        self.score = score
-        self.problem = problem
+    member: Member
+    score: Score | None
+    problem: str | None = None
 
     def __repr__(self) -> str:
-        return f"<{self.member.name}: {self.problem or self.member.printed(self._known)}>"
-
-    @property
-    def _known(self) -> Score:
-        assert self.score is not None
-        return self.score
+        return f"<{self.member.name}: {self.problem or self.printed}>"
 
     @property
     def value(self) -> float | None:
@@ -49,13 +42,18 @@ class Row:
         return self.printed if len(self.printed) < 12 else f"{self.printed[:9]}..."
 
     @property
+    def label(self) -> str:
+        """The member's name, marked if it has a known defect."""
+        return f"{self.member.name} !" if self.member.defect else self.member.name
+
+    @property
     def shown(self) -> str:
         """The score with four digits; a dash without one."""
         return "-" if self.value is None else f"{self.value:.4f}"
 
     @property
     def bounded(self) -> bool:
-        """Whether the score is on a scale with an upper end, as BLEU's."""
+        """True if the score has an upper bound, as BLEU's."""
         return self.member.metric.bound is not None
 
     @property
@@ -66,12 +64,11 @@ class Row:
     def to_dict(self) -> dict[str, Any]:
         """Everything, in words and numbers."""
         member = self.member
-        known: dict[str, Any] = {"member": member.name, "title": member.title}
+        known: dict[str, Any] = {"member": member.name, "title": member.title, "score": self.value}
         if self.score is None:
-            return {**known, "score": None, "problem": self.problem}
+            return {**known, "problem": self.problem}
         return {
             **known,
-            "score": self.score.value,
             "printed": self.printed,
             "scale": member.scale,
             "bounded": self.bounded,
@@ -110,14 +107,25 @@ class FamilyScores:
         return f"<{len(self.rows)} members of the family>"
 
     def __str__(self) -> str:
-        return aligned(self.cells(), right=(1, 2))
+        told = [aligned(self.cells(bounded=True), right=(1, 2))]
+        if not all(row.bounded for row in self.rows):
+            told += ["\nWithout an upper bound:", aligned(self.cells(bounded=False), right=(1, 2))]
+        return "\n".join([*told, *self.defects()])
 
-    def cells(self) -> list[list[str]]:
-        """A header and a row per member: name, score 0-100, what it prints, what differs."""
+    def cells(self, *, bounded: bool) -> list[list[str]]:
+        """A header and a row per member: name, score, what it prints, what differs.
+
+        bounded: members whose scores have an upper bound, or the others. A known defect is marked.
+        """
+        rows = [row for row in self.rows if row.bounded == bounded]
         return [
-            ["member", "0-100", "it prints", "differs in"],
-            *([row.member.name, row.shown, row.printed_short, row.notes] for row in self.rows),
+            ["member", "0-100" if bounded else "score", "it prints", "differs in"],
+            *([row.label, row.shown, row.printed_short, row.notes] for row in rows),
         ]
+
+    def defects(self) -> list[str]:
+        """The known defects of members, a line each."""
+        return [f"! {row.member.name}: {row.member.defect}" for row in self if row.member.defect]
 
     def to_dict(self) -> list[dict[str, Any]]:
         """A dictionary per row."""
@@ -130,12 +138,18 @@ def score(
     references: References,
     *,
     workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
 ) -> FamilyScores:
     """The scores of some members. Raises InputError for text that no member can score."""
     text = Text(hypotheses, references, workers)
-    # What is wrong with the text itself is not wrong with a member.
+    # A fault of the text itself is no fault of a member.
     text.counts("none" if text.is_tokens else "13a", False)
-    return FamilyScores([_row(member, text) for member in members])
+    rows = []
+    for member in (chosen := list(members)):
+        rows.append(_row(member, text))
+        if progress is not None:
+            progress(len(rows), len(chosen))
+    return FamilyScores(rows)
 
 
 def _row(member: Member, text: Text) -> Row:

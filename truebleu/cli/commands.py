@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from truebleu.cli.parser import Command, Parser
+from truebleu.cli.parser import HELP, Command, Group, Parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +41,15 @@ exit status:
   2  the command line is wrong
 """
 
+ABOUT = Group(
+    "about truebleu",
+    """
+    -V --version  print the version
+    --citation    print what to cite, as BibTeX entries
+    """,
+    HELP,
+)
+
 
 def command(name: str) -> Command:
     """The command of this name."""
@@ -51,27 +60,31 @@ def command(name: str) -> Command:
 def parser(name: str, words: Sequence[str]) -> tuple[Parser, Command]:
     """The parser of one command, for these words, and the command."""
     found = command(name)
-    made = Parser(f"truebleu {name}", found.usage, f"{COMMANDS[name]}.", found.examples)
-    found.add_options(made, words)
-    made.set_defaults(command=name, whole_parser=whole_parser)
+    made = Parser(
+        f"truebleu {name}",
+        groups=found.groups(words),
+        usage=found.usage,
+        description=f"{COMMANDS[name]}.",
+        epilog=found.examples,
+    )
+    made.set_defaults(command=name, whole_parser=whole_parser, **found.defaults)
     return made, found
 
 
-def whole_parser() -> Parser:
-    """The parser of everything: for `truebleu --help`, and for shells that complete words."""
+def whole_parser() -> tuple[Parser, list[Parser]]:
+    """The parser of everything, and those of the commands: for help, and shells that complete."""
     made = Parser(
         "truebleu",
-        "truebleu COMMAND ...",
-        "Every BLEU there is: exact, explained, and as fast as reading the file.",
-        EPILOG,
+        groups=[ABOUT],
+        usage="truebleu COMMAND ...",
+        description="Every BLEU there is: exact, explained, and as fast as reading the file.",
+        epilog=EPILOG,
     )
-    about = made.add_argument_group("about truebleu")
-    about.add_argument("-V", "--version", action="store_true", help="print the version")
-    about.add_argument(
-        "--citation", action="store_true", help="print what to cite, as BibTeX entries"
-    )
-    made.add_help_option(about)
     commands = made.add_subparsers(title="commands", metavar="COMMAND")
-    for name, summary in COMMANDS.items():
-        command(name).add_options(commands.add_parser(name, help=summary), ())
-    return made
+    topics = Group("topic", "topic TOPIC  a command", topic={"choices": [*COMMANDS, "metrics"]})
+    groups = {name: command(name).groups(()) for name in COMMANDS} | {"help": [topics]}
+    told = {**COMMANDS, "help": "Show the help of a command, or of the metrics"}
+    return made, [
+        commands.add_parser(name, help=summary, groups=groups[name])
+        for name, summary in told.items()
+    ]

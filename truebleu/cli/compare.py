@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
+from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, text_warnings
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
-from truebleu.cli.parser import Command, UsageError, one_of
+from truebleu.cli.parser import Command, Group, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.cli.show import check_exact, show
-from truebleu.text.checks import nearest
+from truebleu.significance import CORRECTIONS
 from truebleu.views.comparison import Comparison
 from truebleu.views.request import TESTS, Request, Significance
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from truebleu._kernel import Summary
-    from truebleu.cli.parser import Parser
     from truebleu.text.files import File
 
 EXAMPLES = """\
@@ -35,90 +37,59 @@ examples:
       scores from elsewhere beside BLEU, a column per system, as a table for a paper
 """
 
-BOOTSTRAP = ("bs", "koehn", "bs-sacrebleu")
-CORRECTIONS = ("holm", "bh")
+# Errors about a request, by what is called otherwise on a command line.
+OPTIONS = {
+    "baseline": "--baseline",
+    "lower_is_better": "--lower-is-better",
+    "metrics": "-m/--metrics",
+    "a correction": "--correction",
+}
 
 FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html")
 
 
-def add_options(parser: Parser, words: Sequence[str]) -> None:
-    """Adds what `truebleu compare` knows."""
-    files.add_options(parser)
-    group = add_systems(parser)
-    files.add_source(group, "the source of each segment, for metrics that need it")
-    files.add_documents(group, "the name of each segment's document: adds the scores of each")
-    add_tests(parser)
-    metric_options.add(parser, words)
-    group = shared.add_format(parser, FORMATS, "text", color=True)
-    shared.add_numbers(group, "1; all of them in json, csv and tsv")
-    shared.add_running(parser)
+SYSTEMS = Group(
+    "systems",
+    """
+    --baseline NAME            the system that the others are compared with (the first)
+    --scores NAME=FILE...      a metric from elsewhere: a file with a tab-separated column per
+                               system, or a file per system (NAME=FILE FILE ...), one number per
+                               segment; its mean is the score
+    --lower-is-better NAME...  metrics of --scores for which lower is better
+    """,
+    lower_is_better={"default": []},
+)
+TESTING = Group(
+    "tests and intervals",
+    """
+    --test NAME            ar: approximate randomization (the default); bs: bootstrap, centred;
+                           koehn: share of resamples lost; bs-sacrebleu: sacreBLEU's bootstrap,
+                           which finds too many differences; none
+    -par --paired-ar       --test ar
+    -pbs --paired-bs       --test bs
+    -parn --paired-ar-n N  randomizations (10000)
+    -pbsn --paired-bs-n N  resamples of a bootstrap test, and of intervals (1000)
+    --correction NAME      of p-values for the number of tests: holm, or bh (Benjamini and Hochberg)
+    """,
+    *shared.INTERVALS,
+    test={"choices": [*TESTS, "none"], "exclusive": True},
+    paired_ar={"dest": "test", "action": "store_const", "const": "ar", "exclusive": True},
+    paired_bs={"dest": "test", "action": "store_const", "const": "bs", "exclusive": True},
+    paired_ar_n={"type": shared.samples},
+    paired_bs_n={"type": shared.samples},
+    correction={"choices": CORRECTIONS},
+)
 
 
-def add_systems(parser: Parser) -> argparse._ArgumentGroup:
-    """Adds the baseline, and scores from elsewhere."""
-    group = parser.add_argument_group("systems")
-    group.add_argument(
-        "--baseline",
-        metavar="NAME",
-        help="the system that the others are compared with (the first)",
-    )
-    group.add_argument(
-        "--scores",
-        metavar="NAME=FILE",
-        nargs="+",
-        action="extend",
-        help="a metric from elsewhere: a file with a tab-separated column per system, or a file "
-        "per system (NAME=FILE FILE ...), a number per segment; its mean is the score",
-    )
-    group.add_argument(
-        "--lower-is-better",
-        metavar="NAME",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="metrics of --scores for which lower is better",
-    )
-    return group
-
-
-def add_tests(parser: Parser) -> None:
-    """Adds tests and intervals, with sacreBLEU's names for them."""
-    group = parser.add_argument_group("tests and intervals")
-    which = group.add_mutually_exclusive_group()
-    which.add_argument(
-        "--test",
-        metavar="NAME",
-        choices=[*TESTS, "none"],
-        type=one_of((*TESTS, "none")),
-        help="ar: approximate randomization (the default); bs: bootstrap, centred; koehn: share of "
-        "resamples lost; bs-sacrebleu: sacreBLEU's bootstrap, which finds too many differences; "
-        "none",
-    )
-    for names, test in ((("-par", "--paired-ar"), "ar"), (("-pbs", "--paired-bs"), "bs")):
-        which.add_argument(
-            *names, dest="test", action="store_const", const=test, help=f"--test {test}"
-        )
-    group.add_argument(
-        *("-parn", "--paired-ar-n"),
-        metavar="N",
-        type=shared.samples,
-        help="randomizations (10000)",
-    )
-    group.add_argument(
-        *("-pbsn", "--paired-bs-n"),
-        metavar="N",
-        type=shared.samples,
-        help="resamples of a bootstrap test, and of intervals (1000)",
-    )
-    shared.add_confidence(group, "resamples for intervals (1000)")
-    shared.add_level_and_seed(group, "intervals and tests")
-    group.add_argument(
-        "--correction",
-        metavar="NAME",
-        choices=CORRECTIONS,
-        type=one_of(CORRECTIONS),
-        help="of p-values for the number of tests: holm, or bh (Benjamini and Hochberg)",
-    )
+def groups(words: Sequence[str]) -> Iterator[Group]:
+    """The options of `truebleu compare`."""
+    yield files.INPUT
+    yield SYSTEMS
+    yield Group("more", files.SOURCE, files.DOCUMENTS)
+    yield TESTING
+    yield from metric_options.groups(words)
+    yield shared.output(FORMATS, "text", shared.COLOR, digits="1; all of them in json, csv and tsv")
+    yield shared.RUNNING
 
 
 def run(options: argparse.Namespace) -> None:
@@ -141,38 +112,38 @@ class Asked:
     """What a command line asks to be compared, and what was noticed when it was read."""
 
     def __init__(self, options: argparse.Namespace, labels: Any = None) -> None:
-        testing = testing_of(options)
         self.options = options
         self.seen: dict[str, Summary] = {}
         self.inputs: files.Inputs | None = None
         self.metrics: Mapping[Any, str | None] = {}
-        systems: dict[str, Any] | None
+        testing = testing_of(options)
         only_scores = not options.references and options.input is None and options.scores
+        systems: dict[str, Any] | None
         if only_scores:
             names = files.names_of(options)
             systems = None if names is None else dict.fromkeys(names)
         else:
             self.metrics = metric_options.metrics(options)
             self.inputs = files.Inputs(options)
-            systems = dict(self.inputs.systems)
             metric_options.check_source(self.metrics, self.inputs.source)
-        request = self.request = Request(
-            systems,
-            None if self.inputs is None else self.inputs.references(),
-            self.metrics,
-            testing=testing,
-            baseline=files.baseline_of(options.baseline, systems or {}, self.inputs)
-            if systems
-            else options.baseline,
-            scores=scores_of(options, systems),
-            lower_is_better=options.lower_is_better,
-            source=None if self.inputs is None else self.inputs.source,
-            documents=files.beside(options, "docs"),
-            labels=labels,
-            workers=shared.threads(options),
-        )
-        if self.inputs is not None:
-            request.given_references = self.inputs.reference_columns
+            systems = dict(self.inputs.systems)
+        inputs = self.inputs
+        with as_usage():
+            self.request = Request(
+                systems,
+                None if inputs is None else inputs.references(),
+                self.metrics,
+                testing=testing,
+                baseline=files.system_of(options.baseline, inputs),
+                scores=scores_of(options, systems),
+                lower_is_better=options.lower_is_better,
+                source=None if inputs is None else inputs.source,
+                documents=files.beside(options, "docs"),
+                labels=labels,
+                workers=shared.threads(options),
+            )
+        if inputs is not None:
+            self.request.given_references = inputs.reference_columns
 
     def warn(self) -> None:
         """Says what looks wrong with the text."""
@@ -182,34 +153,46 @@ class Asked:
             text_warnings.warn(text_warnings.of_text(self.seen, names, tokenize))
 
 
+@contextmanager
+def as_usage() -> Iterator[None]:
+    """Says of a wrong argument which option is wrong."""
+    try:
+        yield
+    except InputError:
+        raise
+    except ValueError as error:
+        for name, option in OPTIONS.items():
+            if str(error).startswith(name):
+                told = str(error).removeprefix(f"{name}: ")
+                raise UsageError(f"{option}: {told}") from None
+        raise
+
+
 def testing_of(options: argparse.Namespace) -> Significance:
     """Test, samples and intervals."""
     test = options.test or "ar"
-    for name, kind, given in (
-        ("-parn/--paired-ar-n", ("ar",), options.paired_ar_n),
-        ("-pbsn/--paired-bs-n", BOOTSTRAP, options.paired_bs_n),
+    for flags, is_for, given in (
+        ("-parn/--paired-ar-n", test == "ar", options.paired_ar_n),
+        ("-pbsn/--paired-bs-n", test not in ("ar", "none"), options.paired_bs_n),
     ):
-        if given is not None and test not in kind:
-            raise UsageError(f"{name}: the test is {test}, not {' or '.join(kind)}")
-    if test == "none" and options.correction:
-        raise UsageError("--correction: there is no test to correct")
-    samples = options.paired_ar_n if test == "ar" else options.paired_bs_n
+        if given is not None and not is_for:
+            raise UsageError(f"{flags}: the test is {test}")
+    samples = options.paired_ar_n or options.paired_bs_n
     confidence = shared.resamples(options)
-    if test in BOOTSTRAP and samples and confidence and samples != confidence:
+    if options.paired_bs_n and confidence and samples != confidence:
         raise UsageError(
             "-pbsn/--paired-bs-n: the resamples of the test are those of the intervals, too; leave "
             "out --confidence"
         )
-    if test in BOOTSTRAP:
-        samples = samples or confidence
-    return Significance(
-        test=None if test == "none" else test,
-        samples=samples,
-        confidence=confidence or (samples if test in BOOTSTRAP and samples else shared.RESAMPLES),
-        level=options.level,
-        seed=options.seed,
-        correction=options.correction,
-    )
+    with as_usage():
+        return Significance(
+            test=None if test == "none" else test,
+            samples=samples,
+            confidence=confidence or shared.RESAMPLES,
+            level=options.level,
+            seed=options.seed,
+            correction=options.correction,
+        )
 
 
 def scores_of(options: argparse.Namespace, systems: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -228,26 +211,23 @@ def scores_of(options: argparse.Namespace, systems: Mapping[str, Any] | None) ->
         else:
             path = word
         found[last].append(files.file_of(path, options.encoding))
-    for name in options.lower_is_better:
-        if name not in found:
-            near = nearest(name, found) if found else ""
-            raise UsageError(f"--lower-is-better: no --scores are called '{name}'{near}")
     made: dict[str, Any] = {}
     for name, given in found.items():
-        if options.output is not None:
-            files.check_output(options.output, given)
+        files.check(options, given)
         if len(given) == 1 and (systems is None or len(systems) > 1):
             made[name] = given[0]
-            continue
-        if systems is None:
+        elif systems is None:
             raise UsageError("--scores: with a file per system, say with --names whose it is")
-        if len(given) != len(systems):
+        elif len(given) != len(systems):
             raise UsageError(
                 f"--scores: {name} has {len(given)} files for {len(systems)} systems; give one for "
                 "each, in the order of -i, or one for all"
             )
-        made[name] = dict(zip(systems, given, strict=True))
+        else:
+            made[name] = dict(zip(systems, given, strict=True))
     return made
 
 
-COMMAND = Command("truebleu compare REF... -i HYP... [options]", EXAMPLES, add_options, run)
+COMMAND = Command(
+    "truebleu compare REF... -i HYP... [options]", EXAMPLES, groups, run, formats=FORMATS
+)

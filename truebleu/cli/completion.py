@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from truebleu.cli.output import UnavailableError, print_text
-from truebleu.cli.parser import Command, one_of
+import re
+
+from truebleu.cli.output import print_text
+from truebleu.cli.parser import HELP, Command, Group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
-
-    from truebleu.cli.parser import Parser
+    from collections.abc import Sequence
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 
@@ -26,66 +26,31 @@ examples, to complete words from the next session on:
 FILES = ("REF", "HYP", "FILE")
 
 
-def add_options(parser: Parser, words: Sequence[str]) -> None:  # noqa: ARG001
-    """Adds what `truebleu completion` knows."""
-    group = parser.add_argument_group("shell")
-    group.add_argument(
-        "shell", metavar="SHELL", type=one_of(SHELLS), choices=SHELLS, help=", ".join(SHELLS)
-    )
-    parser.add_help_option(group)
+SHELL = Group("shell", f"shell SHELL  {', '.join(SHELLS)}", HELP, shell={"choices": SHELLS})
+
+
+def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
+    """The options of `truebleu completion`."""
+    return [SHELL]
 
 
 def run(options: argparse.Namespace) -> None:
     """Prints the script."""
-    parser: Parser = options.whole_parser()
-    for action in parser.every_action():
-        found = getattr(action, "choices_to_complete", None)
-        if found is not None:
-            action.choices = found()
-    if options.shell == "fish":
-        print_text("".join(f"{line}\n" for line in _fish(parser)))
-        return
-    try:
-        import shtab
-    except ImportError:
-        raise UnavailableError("completion needs the library shtab: pip install shtab") from None
-    for action in parser.every_action():
-        if action.metavar in FILES:
-            action.complete = shtab.FILE  # type: ignore[attr-defined]
-    print_text(shtab.complete(parser, shell=options.shell) + "\n")
+    import shtab
 
-
-def _fish(parser: Parser) -> Iterator[str]:
-    """A line per option, which shtab does not write for fish."""
-    yield "complete -c truebleu -f"
-    for name, (summary, command) in parser.commands().items():
-        yield f"complete -c truebleu -n __fish_use_subcommand -a {name} -d {_quoted(summary)}"
-        seen = f"-n '__fish_seen_subcommand_from {name}'"
-        for action in command.every_action():
-            words = [
-                f"-{'l' if flag.startswith('--') else 'o' if len(flag) > 2 else 's'} "
-                f"{flag.lstrip('-')}"
-                for flag in action.option_strings
-            ]
-            if not words:
-                if action.metavar in FILES:
-                    yield f"complete -c truebleu {seen} -F"
-                elif action.choices:
-                    yield f"complete -c truebleu {seen} -a {_quoted(' '.join(action.choices))}"
-                continue
+    parser, commands = options.whole_parser()
+    for one in (parser, *commands):
+        for action in one.actions:
+            completes = getattr(action, "completes", None)
+            if completes is not None:
+                action.choices = completes()
             if action.metavar in FILES:
-                words.append("-r -F")
-            elif action.choices:
-                words.append(f"-x -a {_quoted(' '.join(map(str, action.choices)))}")
-            elif action.nargs != 0:
-                words.append("-x")
-            told = (action.help or "").replace("%%", "%").partition(";")[0]
-            yield f"complete -c truebleu {seen} {' '.join(words)} -d {_quoted(told)}"
+                action.complete = shtab.FILE
+    script = shtab.complete(parser, shell=options.shell)
+    if options.shell == "fish":
+        # fish calls them old-style options: -nr, not -n -r.
+        script = re.sub(r"(?<= )-s (?=\w\w)", "-o ", script)
+    print_text(f"{script}\n")
 
 
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
-
-
-COMMAND = Command("truebleu completion SHELL", EXAMPLES, add_options, run)
+COMMAND = Command("truebleu completion SHELL", EXAMPLES, groups, run)

@@ -9,16 +9,15 @@ from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
-from truebleu.cli.parser import Command, UsageError, whole_number
+from truebleu.cli.parser import Command, Group, UsageError, whole_number
 from truebleu.cli.show import check_exact, show
 from truebleu.views.explanation import Explanation, explain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from truebleu.cli.parser import Parser
     from truebleu.metrics.base import Metric
 
 EXAMPLES = """\
@@ -39,32 +38,25 @@ examples:
 FORMATS = ("text", "json", "markdown", "latex", "html")
 
 
-def add_options(parser: Parser, words: Sequence[str]) -> None:
-    """Adds what `truebleu explain` knows."""
-    files.add_options(parser)
-    group = parser.add_argument_group(
-        "what is explained", "With --reference, REF is the hypothesis itself, or two, as text."
-    )
-    group.add_argument(
-        *("-r", "--reference"),
-        metavar="TEXT",
-        nargs="+",
-        action="extend",
-        help="references as text, for one pair that is given on the command line",
-    )
-    group.add_argument(
-        *("-n", "--segment"),
-        metavar="N",
-        type=whole_number(1, sys.maxsize),
-        help="only the Nth segment of the files, counted from 1",
-    )
-    group.add_argument(
-        "--recall", action="store_true", help="show BLEU's clipped recall and F-measure, too"
-    )
-    metric_options.add(parser, words)
-    group = shared.add_format(parser, FORMATS, "text", color=True)
-    shared.add_numbers(group, "2; all of them in json")
-    shared.add_running(parser)
+WHAT = Group(
+    "what is explained",
+    """
+    -r --reference TEXT...  references of one pair that is given as text
+    -n --segment N          only the Nth segment of the files, counted from 1
+    --recall                show BLEU's clipped recall and F-measure, too
+    """,
+    about="With --reference, REF is the hypothesis itself, or two, as text.",
+    segment={"type": whole_number(1, sys.maxsize)},
+)
+
+
+def groups(words: Sequence[str]) -> Iterator[Group]:
+    """The options of `truebleu explain`."""
+    yield files.INPUT
+    yield WHAT
+    yield from metric_options.groups(words)
+    yield shared.output(FORMATS, "text", shared.COLOR, digits="2; all of them in json")
+    yield shared.RUNNING
 
 
 def run(options: argparse.Namespace) -> None:
@@ -131,6 +123,7 @@ COMMAND = Command(
     "truebleu explain REF... -i HYP [HYP] [options]\n"
     "       truebleu explain HYPOTHESIS [HYPOTHESIS] --reference TEXT... [options]",
     EXAMPLES,
-    add_options,
+    groups,
     run,
+    formats=FORMATS,
 )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 from truebleu.cli import inputs as files
+from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
-from truebleu.cli.parser import Command, UsageError, one_of
+from truebleu.cli.parser import Command, Group, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.cli.show import show_blocks
 from truebleu.text.layout import count
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from truebleu.bleu_family.identify import Identification
     from truebleu.bleu_family.member import Member
     from truebleu.bleu_family.scores import FamilyScores
-    from truebleu.cli.parser import Parser
     from truebleu.views.rendering.blocks import Block
 
 EXAMPLES = """\
@@ -47,38 +48,31 @@ ACTIONS = ("list", "show", "score", "which")
 FORMATS = ("text", "json", "markdown", "latex", "html")
 
 
-def add_options(parser: Parser, words: Sequence[str]) -> None:  # noqa: ARG001
-    """Adds what `truebleu family` knows."""
-    group = parser.add_argument_group("action")
-    group.add_argument(
-        "action",
-        metavar="ACTION",
-        choices=list(ACTIONS),
-        type=one_of(ACTIONS),
-        help="list; show NAME...; score REF... -i HYP...; which SCORE REF... -i HYP",
-    )
-    files.add_options(parser)
-    group = parser.add_argument_group("members")
-    action = group.add_argument(
-        *("-m", "--members"),
-        metavar="NAME",
-        nargs="+",
-        help="score these only (all that are BLEU)",
-    )
-    action.choices_to_complete = _names  # type: ignore[attr-defined]
-    group.add_argument(
-        "--relatives",
-        action="store_true",
-        help="score NIST, GLEU and CodeBLEU's weighted match as well, which are no BLEU",
-    )
-    group = shared.add_format(parser, FORMATS, "text", color=True)
-    shared.add_running(parser)
-
-
 def _names() -> list[str]:
     from truebleu.bleu_family.members import family
 
     return list(family)
+
+
+ACTION = Group(
+    "action",
+    "action ACTION  list; show NAME...; score REF... -i HYP...; which SCORE REF... -i HYP",
+    action={"choices": ACTIONS},
+)
+MEMBERS = Group(
+    "members",
+    """
+    -m --members NAME...  score these only (all that are BLEU)
+    --relatives           score NIST, GLEU and CodeBLEU's weighted match as well, which are no BLEU
+    """,
+    members={"completes": _names},
+)
+
+
+def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
+    """The options of `truebleu family`."""
+    output = shared.output(FORMATS, "text", shared.COLOR)
+    return [ACTION, files.INPUT, MEMBERS, output, shared.RUNNING]
 
 
 def run(options: argparse.Namespace) -> None:
@@ -137,7 +131,7 @@ def _show(options: argparse.Namespace) -> tuple[dict[str, Any], Iterator[Block]]
 def _shown(members: Sequence[Member]) -> Iterator[Block]:
     for member in members:
         yield Heading(2, f"{member.name}: {member.title}")
-        yield Facts((name, Cell(value)) for name, value in _facts(member).items() if value)
+        yield Facts([(name, Cell(value)) for name, value in _facts(member).items() if value])
 
 
 def _facts(member: Member) -> dict[str, str]:
@@ -172,18 +166,21 @@ def _known(name: str) -> Member:
 def _score(options: argparse.Namespace) -> tuple[dict[str, Any], Iterator[Block]]:
     from truebleu.bleu_family.members import family
 
-    members = None if options.members is None else [_known(m).name for m in options.members]
+    named = metric_options.asked(options.members)
+    members = None if named is None else [_known(name).name for name in named]
     inputs = files.Inputs(options)
-    found = {
-        system: family.score(
-            hypotheses,
-            inputs.references(),
-            members=members,
-            relatives=options.relatives,
-            workers=shared.threads(options),
-        )
-        for system, hypotheses in inputs.systems.items()
-    }
+    with Progress(quiet=options.quiet) as progress:
+        found = {
+            system: family.score(
+                hypotheses,
+                inputs.references(),
+                members=members,
+                relatives=options.relatives,
+                workers=shared.threads(options),
+                progress=partial(progress, f"scoring {system}"),
+            )
+            for system, hypotheses in inputs.systems.items()
+        }
     rows = [{"system": name, **row.to_dict()} for name, table in found.items() for row in table]
     return {"scores": rows}, _scored(found)
 
@@ -238,7 +235,7 @@ def _which(options: argparse.Namespace) -> tuple[dict[str, Any], Iterator[Block]
             hypotheses,
             inputs.references(),
             workers=shared.threads(options),
-            progress=lambda done, total: progress("trying settings", done, total),
+            progress=partial(progress, "trying settings"),
         )
     return found.to_dict(), _identified(found)
 
@@ -251,4 +248,4 @@ def _identified(found: Identification) -> Iterator[Block]:
         yield Paragraph(found.tail)
 
 
-COMMAND = Command("truebleu family ACTION ... [options]", EXAMPLES, add_options, run)
+COMMAND = Command("truebleu family ACTION ... [options]", EXAMPLES, groups, run, formats=FORMATS)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
+from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output, complain
-from truebleu.cli.parser import Command, UsageError
+from truebleu.cli.parser import HELP, Command, Group, UsageError
 from truebleu.cli.show import check_exact, show
 
 TYPE_CHECKING = False
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from truebleu.cli.parser import Parser
 
 EXAMPLES = """\
 examples:
@@ -22,26 +22,30 @@ examples:
   truebleu history scores.jsonl
       every score so far, as a drawing and a table
 
-  truebleu history scores.jsonl --metric BLEU -o history.html
+  truebleu history scores.jsonl -m bleu -o history.html
       a page with the trend, to be sent around
 """
 
 FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html")
 
 
-def add_options(parser: Parser, words: Sequence[str]) -> None:  # noqa: ARG001
-    """Adds what `truebleu history` knows."""
-    group = parser.add_argument_group("input")
-    group.add_argument("log", metavar="FILE", help="a log that truebleu score --log has written")
-    group.add_argument(
-        "--metric", metavar="NAME", nargs="+", action="extend", help="only these metrics"
+INPUT = Group(
+    "input",
+    """
+    log FILE              a log that truebleu score --log has written
+    -m --metrics NAME...  only these metrics: as truebleu score takes them, or as the log has them
+    --system NAME...      only these systems or names
+    """,
+    metrics={"completes": metric_options.names_to_complete},
+)
+
+
+def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
+    """The options of `truebleu history`."""
+    output = shared.output(
+        FORMATS, "text", shared.COLOR, digits="2; all of them in json, csv and tsv"
     )
-    group.add_argument(
-        "--system", metavar="NAME", nargs="+", action="extend", help="only these systems or names"
-    )
-    group = shared.add_format(parser, FORMATS, "text", color=True)
-    shared.add_numbers(group, "2; all of them in json, csv and tsv")
-    shared.add_running(parser, threads=False)
+    return [INPUT, output, Group("running", shared.QUIET, HELP)]
 
 
 def run(options: argparse.Namespace) -> None:
@@ -54,7 +58,7 @@ def run(options: argparse.Namespace) -> None:
     both = output is not None and all(map(os.path.isfile, (output, options.log)))
     if both and os.path.samefile(output, options.log):
         raise UsageError(f"-o/--output: {output} is the log itself")
-    read = history(options.log, metric=options.metric, system=options.system)
+    read = history(options.log, metric=metric_options.asked(options.metrics), system=options.system)
     with Output(output) as made:
         show(read, made, options, form)
     if output is None or options.quiet:
@@ -64,4 +68,4 @@ def run(options: argparse.Namespace) -> None:
             complain("note", f"{group.followed}, {group.metric}: {group.warning}")
 
 
-COMMAND = Command("truebleu history FILE [options]", EXAMPLES, add_options, run)
+COMMAND = Command("truebleu history FILE [options]", EXAMPLES, groups, run, formats=FORMATS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from truebleu.cli.parser import Parser, UsageError, whole_number
+from truebleu.cli.parser import Group, UsageError, options, whole_number
 from truebleu.text.files import File, table_format
 from truebleu.text.segments import is_lasting
 
@@ -13,74 +13,49 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
 
     # Files of references, or for each segment its references.
     References = list[File] | list[tuple[str, ...]]
 
 
-def add_options(parser: Parser, *, several: bool = True) -> None:
-    """Adds references, hypotheses and how they are read; `several` systems, or one."""
-    group = parser.add_argument_group(
-        "input",
-        "One segment per line, in files that may end in .gz .bz2 .xz .zst. FILE#3 is the third\n"
-        "tab-separated column of FILE; - is standard input.",
-    )
-    group.add_argument("references", metavar="REF", nargs="*", help="references, one per file")
-    group.add_argument(
-        *("-i", "--input"),
-        metavar="HYP",
-        nargs="+",
-        action="extend",
-        help="outputs of systems, one per file; without it, of one system, on standard input",
-    )
-    if several:
-        group.add_argument(
-            "--names",
-            metavar="A,B,...",
-            help="what to call the systems (as their files are called, without what all have)",
-        )
-    group.add_argument(
-        *("-nr", "--num-refs"),
-        metavar="N",
-        type=whole_number(1, 10_000),
-        default=1,
-        help="the only REF has up to N references per segment, in tab-separated columns; it is "
-        "kept in memory",
-    )
-    group.add_argument(
-        *("-e", "--encoding"),
-        metavar="NAME",
-        default="utf-8",
-        help="the encoding of all files (utf-8); utf-8-sig drops byte-order marks",
-    )
-
-
-def add_source(group: argparse._ArgumentGroup, what: str) -> None:
-    """Adds the sources of segments."""
-    group.add_argument(*("-src", "--source"), metavar="FILE", help=what)
-
-
-def add_documents(group: argparse._ArgumentGroup, what: str) -> None:
-    """Adds the documents of segments."""
-    group.add_argument("--docs", metavar="FILE", help=what)
+FILES = (
+    "One segment per line, in files that may end in .gz .bz2 .xz .zst. FILE#3 is the third\n"
+    "tab-separated column of FILE; - is standard input."
+)
+(ENCODING,) = options(
+    "-e --encoding NAME  the encoding of all files (utf-8); utf-8-sig drops byte-order marks",
+    encoding={"default": "utf-8"},
+)
+INPUT = Group(
+    "input",
+    """
+    references REF     references, one per file
+    -i --input HYP...  outputs of systems, one per file; without it, of one, on standard input
+    --names A,B,...    names of the systems (those of their files, without what all have in common)
+    -nr --num-refs N   the only REF has up to N references per segment, in tab-separated columns;
+                       it is kept in memory
+    """,
+    ENCODING,
+    about=FILES,
+    references={"nargs": "*"},
+    num_refs={"type": whole_number(1, 10_000), "default": 1},
+)
+SOURCE = "-src --source FILE  the source of each segment"
+DOCUMENTS = "--docs FILE  the name of each segment's document: adds their scores"
 
 
 class Inputs:
-    """The files of a command line: systems by name, and the references they are scored against."""
+    """The files of a command line: systems by name, and their references."""
 
-    __slots__ = ("_columns", "_options", "_references", "documents", "source", "systems")
+    __slots__ = ("_columns", "_references", "documents", "source", "systems")
 
     systems: dict[str, File]
     source: File | None
     documents: File | None
 
     def __init__(self, options: argparse.Namespace) -> None:
-        self._options = options
         if not options.references:
             raise UsageError("no REF: name at least one file of references")
-        if options.input is None and sys.stdin is not None and sys.stdin.isatty():
-            raise UsageError("no HYP: name the outputs of systems with -i, or pipe one in")
         hypotheses = options.input or ["-"]
         self._columns: int = options.num_refs
         if self._columns > 1 and len(options.references) > 1:
@@ -89,7 +64,7 @@ class Inputs:
             )
         for name in (*options.references, *hypotheses):
             if os.path.isdir(name):
-                raise UsageError(f"{name} is a folder; name a file")
+                raise UsageError(f"{name} is a directory; name a file")
             if table_format(name) not in (None, "tsv"):
                 raise UsageError(
                     f"{name} is a table, which truebleu score and truebleu segments read; "
@@ -100,9 +75,16 @@ class Inputs:
         self.systems = dict(zip(_called(options, files), files, strict=True))
         self.source = beside(options, "source")
         self.documents = beside(options, "docs")
-        self._check_standard_input()
-        if options.output is not None:
-            check_output(options.output, self.every_file())
+        check(options, self.every_file())
+        if len(self.systems) > 1 and self._columns == 1:
+            for file in self._references:
+                if not is_lasting(file.path):
+                    raise UsageError(
+                        f"references of several systems are read several times, and {file.path} "
+                        "can be read once; save it as a file"
+                    )
+        if options.input is None:
+            _check_piped(options.references)
 
     def every_file(self) -> list[File]:
         """All files that are read."""
@@ -117,7 +99,7 @@ class Inputs:
 
     @property
     def reference_names(self) -> list[str]:
-        """What messages call each of the references."""
+        """The names of the references in messages."""
         return list(map(path_of, self.reference_columns))
 
     @property
@@ -128,36 +110,15 @@ class Inputs:
         path = self._references[0].path
         return [File(path, column) for column in range(1, self._columns + 1)]
 
-    def expected(self) -> int | None:
-        """About how many segments each system has, as the sizes of files tell; None if unknown."""
-        file = next(iter(self.systems.values()))
-        if not file.is_plain or file.path == "-" or not os.path.isfile(file.path):
-            return None
-        with open(file.path, "rb") as opened:
-            some = opened.read(1 << 16)
-        lines = some.count(b"\n")
-        return os.path.getsize(file.path) * lines // len(some) if lines else None
 
-    def nothing_came(self, error: Exception) -> Exception:
-        """What to say of standard input that was empty because nobody meant it."""
-        if self._options.input is None and "no segments at all" in str(error):
-            references = " ".join(self._options.references)
-            return UsageError(
-                f"no HYP: name the outputs of systems with -i ({references} was taken for "
-                "references, and nothing came on standard input)"
-            )
-        return error
-
-    def _check_standard_input(self) -> None:
-        if sum(file.path == "-" for file in self.every_file()) > 1:
-            raise UsageError("standard input is named twice, and can be read once")
-        if len(self.systems) > 1 and self._columns == 1:
-            for file in self._references:
-                if not is_lasting(file.path):
-                    raise UsageError(
-                        f"references of several systems are read several times, and {file.path} "
-                        "can be read once; save it as a file"
-                    )
+def expected(file: File) -> int | None:
+    """The number of lines of a file, estimated from its size; None if that is unknown."""
+    if not file.is_plain or file.path == "-" or not os.path.isfile(file.path):
+        return None
+    with open(file.path, "rb") as opened:
+        some = opened.read(1 << 16)
+    lines = some.count(b"\n")
+    return os.path.getsize(file.path) * lines // len(some) if lines else None
 
 
 def _side_by_side(file: File, columns: int) -> Iterator[tuple[str, ...]]:
@@ -175,13 +136,25 @@ def beside(options: argparse.Namespace, name: str) -> File | None:
     return None if path is None else file_of(path, options.encoding)
 
 
-def check_output(output: str, files: Iterable[File | None]) -> None:
-    """Refuses an output that is an input as well."""
-    if not os.path.isfile(output):
-        return
-    for file in files:
-        if file is not None and os.path.exists(file.path) and os.path.samefile(output, file.path):
+def check(options: argparse.Namespace, files: Iterable[File | None]) -> None:
+    """Refuses standard input that is named twice, and an output that is an input as well."""
+    given = [file for file in files if file is not None]
+    if sum(file.path == "-" for file in given) > 1:
+        raise UsageError("standard input is named twice, and can be read once")
+    output = options.output
+    for file in given if output is not None and os.path.isfile(output) else ():
+        if os.path.exists(file.path) and os.path.samefile(output, file.path):
             raise UsageError(f"-o/--output: {output} is an input as well")
+
+
+def _check_piped(references: Sequence[str]) -> None:
+    """Refuses to wait for a system on standard input where none comes."""
+    advice = "no HYP: name the outputs of systems with -i"
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UsageError(f"{advice}, or pipe one in")
+    if not sys.stdin.buffer.peek(1):  # type: ignore[union-attr]
+        taken = f"{' '.join(references)} {'was' if len(references) == 1 else 'were'} taken"
+        raise UsageError(f"{advice} ({taken} for references, and nothing came on standard input)")
 
 
 def file_of(name: str, encoding: str) -> File:
@@ -201,13 +174,13 @@ def file_of(name: str, encoding: str) -> File:
 
 
 def path_of(file: File) -> str:
-    """What messages call a file: its path, and the column of it."""
+    """The name of a file in messages: its path, and its column."""
     path = "standard input" if file.path == "-" else file.path
     return path if file.column is None else f"{path}#{file.column}"
 
 
 def _called(options: argparse.Namespace, files: Sequence[File]) -> list[str]:
-    """What to call the systems: as the command line says, or as their files are called."""
+    """The names of systems: those of the command line, or those of their files, shortened."""
     names = names_of(options)
     if names is None:
         return short_names([path_of(file) for file in files])
@@ -231,7 +204,7 @@ def names_of(options: argparse.Namespace) -> list[str] | None:
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """What to call systems by their files: what differs, in whole words between dots and folders.
+    """The names of systems by their files: what differs, in whole words between dots and slashes.
 
     >>> short_names(["runs/newstest.en-de.Online-A.de", "runs/newstest.en-de.Online-B.de"])
     ['Online-A', 'Online-B']
@@ -252,31 +225,32 @@ def short_names(paths: Sequence[str]) -> list[str]:
 
 
 def _without_common(names: Sequence[str]) -> list[str]:
-    """Different names without the parts that all begin with, and all end with."""
+    """Different names without the parts at the beginning and end that all have in common."""
     import re
 
-    # Parts and what is between them, in turn.
+    # Parts and separators in turn; at least one part stays.
     split = [re.split(r"([./\\])", name) for name in names]
-    shortest = min(map(len, split))
-    start = 0
-    while start + 2 < shortest and len({tuple(parts[: start + 2]) for parts in split}) == 1:
-        start += 2
+    most = min(map(len, split)) - 1
+    start = min(_alike(split), most) // 2 * 2
     if len({parts[start] for parts in split}) == 1:  # one is the beginning of another
         return list(names)
-    end = 0
-    while start + end + 2 < shortest and len({tuple(p[len(p) - end - 2 :]) for p in split}) == 1:
-        end += 2
+    end = min(_alike([parts[::-1] for parts in split]), most - start) // 2 * 2
     made = ["".join(parts[start : len(parts) - end]) for parts in split]
     return made if all(made) and len(set(made)) == len(made) else list(names)
 
 
-def baseline_of(name: str | None, systems: dict[str, Any], inputs: Inputs | None) -> str | None:
-    """The baseline by its name, or by that of its file."""
-    if name is None or name in systems:
-        return name
-    for system, file in inputs.systems.items() if inputs is not None else ():
-        if name in (file.path, os.path.basename(file.path), path_of(file)):
-            return system
-    from truebleu.text.checks import nearest
+def _alike(rows: Sequence[Sequence[str]]) -> int:
+    """The number of first parts that all rows have in common."""
+    from itertools import takewhile
 
-    raise UsageError(f"--baseline: no system '{name}'{nearest(name, systems)}")
+    together = zip(*rows, strict=False)
+    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, together))
+
+
+def system_of(name: str | None, inputs: Inputs | None) -> str | None:
+    """The system that a name, or that of its file, stands for; any other name as it is."""
+    if inputs is not None and name not in inputs.systems:
+        for system, file in inputs.systems.items():
+            if name in (file.path, os.path.basename(file.path), path_of(file)):
+                return system
+    return name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from itertools import zip_longest
 
-from truebleu.cli.parser import Parser, UsageError
+from truebleu.cli.parser import Group, UsageError
 from truebleu.text.files import File
 from truebleu.text.segments import Hashed, Lines, hashed
 
@@ -21,22 +21,15 @@ if TYPE_CHECKING:
     from truebleu.views.history import Input
 
 
-def add_options(parser: Parser) -> None:
-    """Adds the log of scores."""
-    group = parser.add_argument_group("log", "truebleu history shows how scores changed.")
-    group.add_argument(
-        "--log",
-        metavar="FILE",
-        help="add a line of JSON for each score to FILE: when, what, how, hashes of the text",
-    )
-    group.add_argument(
-        "--log-name",
-        metavar="NAME",
-        nargs="+",
-        action="extend",
-        help="what to follow a system as, where its file's name changes; a name for each system",
-    )
-    group.add_argument("--log-note", metavar="TEXT", help="what to remember of these scores")
+OPTIONS = Group(
+    "log",
+    """
+    --log FILE          add a line of JSON for each score to FILE: when, what, how, hashes of text
+    --log-name NAME...  the name to follow each system by, where its file's name changes
+    --log-note TEXT     a remark to keep with these scores
+    """,
+    about="truebleu history shows how scores changed.",
+)
 
 
 def log_of(options: argparse.Namespace, inputs: Inputs) -> Logging | None:
@@ -113,16 +106,17 @@ class Logging:
             for system, (read, more) in self._read.items()
         }
         self._log.append(
-            Entry.of_score(
-                one.score,
+            Entry(
+                time,
                 one.label,
+                one.score.name,
+                one.score.value,
+                str(one.signature),
                 seen[one.label]["segments"],
                 inputs[one.label][0],
-                inputs[one.label][1:],
+                tuple(inputs[one.label][1:]),
                 name=self._names[one.label],
                 note=self._note,
-                time=time,
-                signature=str(one.signature),
                 **one.ends,
             )
             for one in results

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from array import array
-from itertools import islice
+from itertools import islice, repeat
 from sys import maxsize
 
 from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
-from truebleu.cli.numpy_file import Numpy, NumpyTriangle
+from truebleu.cli.numpy_file import Numpy
 from truebleu.cli.output import Output
-from truebleu.cli.parser import Command, UsageError, whole_number
+from truebleu.cli.parser import Command, Group, UsageError, whole_number
 from truebleu.cli.progress import Progress
-from truebleu.cli.rows import FORMATS, Rows, Table
+from truebleu.cli.rows import FORMATS as ROWS
+from truebleu.cli.rows import Rows, Table
 from truebleu.cli.style import Style
 
 TYPE_CHECKING = False
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from truebleu.cli.parser import Parser
     from truebleu.metrics.matrix import Matrix
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.text.files import File
@@ -51,72 +51,53 @@ SCORES, LEAST = 1 << 23, 16
 SLOW = {"TER": 1 << 20}
 NEAREST, SOURCES = 1 << 16, 64
 
-# What a terminal shows.
+# Scores alone are numpy's, too.
+FORMATS = {**ROWS, "npy": Numpy}
+
+# The most that a terminal shows.
 MOST_COLUMNS, MOST_ROWS = 20, 100
 
 
-def add_options(parser: Parser, words: Sequence[str]) -> None:
-    """Adds what `truebleu matrix` knows."""
-    group = parser.add_argument_group(
-        "input",
-        "One text per line, in files that may end in .gz .bz2 .xz .zst. FILE#3 is the third\n"
-        "tab-separated column of FILE; - is standard input. Lines are kept in memory.",
-    )
-    group.add_argument("references", metavar="REF", nargs="*", help="references: one file")
-    group.add_argument(
-        *("-i", "--input"),
-        metavar="HYP",
-        nargs="+",
-        action="extend",
-        help="hypotheses: one file; without it, REF is paired with itself",
-    )
-    group.add_argument(
-        *("-e", "--encoding"),
-        metavar="NAME",
-        default="utf-8",
-        help="the encoding of both files (utf-8); utf-8-sig drops byte-order marks",
-    )
-    group = parser.add_argument_group("pairs")
-    group.add_argument(
-        *("-k", "--top-k"),
-        metavar="K",
-        type=whole_number(1, maxsize),
-        help="only the K nearest references of each hypothesis; of one file, other lines only; "
-        "with --mbr, the K best candidates (1)",
-    )
-    group.add_argument(
-        "--text", action="store_true", help="with --top-k, the texts beside their numbers"
-    )
-    group.add_argument(
-        "--triangle",
-        action="store_true",
-        help="of one file each pair once: the earlier line as the hypothesis",
-    )
-    group.add_argument(
-        "--float32", action="store_true", help="numbers of 4 bytes instead of 8, in npy and parquet"
-    )
-    group = parser.add_argument_group(
-        "candidates", "Which candidate has the highest expected score (minimum Bayes risk)."
-    )
-    group.add_argument(
-        "--mbr",
-        action="store_true",
-        help="REF holds candidates; print the best of each source, scored against all of them",
-    )
-    group.add_argument(
-        "--nbest-size",
-        metavar="N",
-        type=whole_number(1, maxsize),
-        help="each N lines are of one source (all lines are of one)",
-    )
-    group.add_argument(
-        "--moses", action="store_true", help="lines are SOURCE ||| TEXT ||| ..., as Moses has them"
-    )
-    metric_options.add(parser, words)
-    group = shared.add_format(parser, [*FORMATS, "npy"], "json")
-    shared.add_numbers(group, "1 for a person; all of them for a program")
-    shared.add_score_only(group)
-    shared.add_running(parser)
+INPUT = Group(
+    "input",
+    """
+    references REF    references: one file
+    -i --input HYP...  hypotheses: one file; without it, REF is paired with itself
+    """,
+    files.ENCODING,
+    about=f"{files.FILES} Lines are kept in memory.",
+    references={"nargs": "*"},
+)
+PAIRS = Group(
+    "pairs",
+    """
+    -k --top-k K  only the K nearest references of each hypothesis; of one file, other lines only;
+                  with --mbr, the K best candidates (1)
+    --text        with --top-k, the texts beside their numbers
+    --triangle    of one file each pair once: the earlier line as the hypothesis
+    --float32     numbers of 4 bytes instead of 8, in npy and parquet
+    """,
+    top_k={"type": whole_number(1, maxsize)},
+)
+CANDIDATES = Group(
+    "candidates",
+    """
+    --mbr           REF holds candidates; print the best of each source, scored against all of them
+    --nbest-size N  each N lines are of one source (all lines are of one)
+    --moses         lines are SOURCE ||| TEXT ||| ..., as Moses has them
+    """,
+    about="Which candidate has the highest expected score (minimum Bayes risk).",
+    nbest_size={"type": whole_number(1, maxsize)},
+)
+
+
+def groups(words: Sequence[str]) -> Iterator[Group]:
+    """The options of `truebleu matrix`."""
+    yield from (INPUT, PAIRS, CANDIDATES)
+    yield from metric_options.groups(words)
+    digits = "1 for a person; all of them for a program"
+    yield shared.output(list(FORMATS), "json", shared.SCORE_ONLY, digits=digits)
+    yield shared.RUNNING
 
 
 def run(options: argparse.Namespace) -> None:
@@ -178,10 +159,7 @@ def _files(options: argparse.Namespace) -> tuple[File | None, File]:
         if len(options.input) != 1:
             raise UsageError(f"-i/--input: expected one file, not {len(options.input)}")
         hypotheses = files.file_of(options.input[0], options.encoding)
-        if hypotheses.path == references.path == "-":
-            raise UsageError("standard input is named twice, and can be read once")
-    if options.output is not None:
-        files.check_output(options.output, [references, hypotheses])
+    files.check(options, [references, hypotheses])
     return hypotheses, references
 
 
@@ -226,9 +204,12 @@ class Work:
         *,
         texts: Sequence[str] = (),
         flat: Sequence[str] = (),
+        shape: tuple[int, ...] = (),
         **about: Any,
     ) -> Rows:
-        """The writer of rows with such columns."""
+        """The writer of rows with such columns; `shape` is that of the scores alone."""
+        if shape and output.is_terminal and self.form == "text":
+            _check_size(shape[0], *shape[1:])
         signature = self.metric.signature(1, segment=True)
         told = signature.short() if self.style.short else str(signature)
         table = Table(
@@ -238,6 +219,8 @@ class Work:
             texts=texts,
             flat=flat,
             about={"signatures": {self.metric.name: told}, **about},
+            shape=shape,
+            code=self.code,
         )
         return FORMATS[self.form](output, self.style, table)
 
@@ -245,48 +228,38 @@ class Work:
         """Every hypothesis against every reference."""
         others = _lines(references, "references")
         own = others if hypotheses is None else _lines(hypotheses, "hypotheses")
-        shape = (len(own), len(others))
-        if output.is_terminal and self.form == "text":
-            _check_size(shape)
-        numpy = Numpy(output, shape, self.code) if self.form == "npy" else None
-        numbers = list(map(str, range(1, shape[1] + 1)))
-        rows = None
-        if numpy is None:
-            counts = {"hypotheses": shape[0], "references": shape[1]}
-            rows = self.rows(output, ["hypothesis", "scores"], flat=numbers, **counts)
+        rows = self.rows(
+            output,
+            ["hypothesis", "scores"],
+            flat=list(map(str, range(1, len(others) + 1))),
+            shape=(len(own), len(others)),
+            hypotheses=len(own),
+            references=len(others),
+        )
         for first, some in blocks(own, self.height(others)):
-            scores = self.scores(some, others)
-            if numpy is not None:
-                numpy.write(scores)
-            if rows is not None:
-                stop = first + len(some) + 1
-                rows.write([array("q", range(first + 1, stop)), _as_rows(scores, self.form)])
-            self.progress("scoring hypotheses", first + len(some), len(own))
-        (numpy or rows).finish()  # type: ignore[union-attr]
+            stop = first + len(some)
+            rows.write([range(first + 1, stop + 1), self.scores(some, others)])
+            self.progress("scoring hypotheses", stop, len(own))
+        rows.finish()
 
     def triangle(self, output: Output, file: File) -> None:
         """Each pair of one file once."""
         lines = _lines(file, "references")
-        if len(lines) < 2:
+        last = len(lines)
+        if last < 2:
             raise InputError(f"{file.label('references')}: one line; a pair needs two")
-        count = len(lines) * (len(lines) - 1) // 2
-        if output.is_terminal and self.form == "text":
-            _check_size((count, 1))
-        numpy = NumpyTriangle(output, (count,), self.code) if self.form == "npy" else None
-        rows = None
-        if numpy is None:
-            rows = self.rows(output, ["hypothesis", "reference", self.metric.name])
+        names = ["hypothesis", "reference", self.metric.name]
+        rows = self.rows(output, names, shape=(last * (last - 1) // 2,))
         for first, some in blocks(lines[:-1], self.height(lines)):
-            scores = self.scores(some, lines[first + 1 :])
-            if numpy is not None:
-                numpy.write(scores)
-            for i, row in enumerate(scores if rows is not None else ()):
+            scores = memoryview(self.scores(some, lines[first + 1 :])).cast("B")
+            width = scores.nbytes // len(some)
+            size = array(self.code).itemsize
+            for i in range(len(some)):
+                row = array(self.code, scores[i * (width + size) : (i + 1) * width].tobytes())
                 number = first + i + 1
-                later = array("q", range(number + 1, len(lines) + 1))
-                own = array("q", [number]) * len(later)
-                rows.write([own, later, array(self.code, row[i:])])  # type: ignore[union-attr]
-            self.progress("scoring hypotheses", first + len(some), len(lines) - 1)
-        (numpy or rows).finish()  # type: ignore[union-attr]
+                rows.write([repeat(number, len(row)), range(number + 1, last + 1), row])
+            self.progress("scoring hypotheses", first + len(some), last - 1)
+        rows.finish()
 
     def nearest(self, output: Output, hypotheses: File | None, references: File) -> None:
         """The nearest references of each hypothesis."""
@@ -319,7 +292,7 @@ class Work:
         texts = ["source", "text"] if self.options.moses else ["text"]
         writer = None if self.form == "text" else self.rows(output, names, texts=texts)
         sources = self._sources(file)
-        count = 0
+        count, expected = 0, files.expected(file)
         while batch := list(islice(sources, SOURCES)):
             names, candidates = zip(*batch, strict=True)
             found = mbr(candidates, metric=self.metric, workers=self.threads)
@@ -335,7 +308,7 @@ class Work:
             else:  # a file of hypotheses, as others read it
                 output.write("".join(f"{row[4]}\n" for row in rows))
             count += sum(map(len, candidates))
-            self.progress("scoring candidates", count)
+            self.progress("scoring candidates", count, expected)
         if not count:
             raise InputError(f"{file.label('candidates')}: no lines at all")
         if writer is not None:
@@ -395,9 +368,8 @@ def _moses(lines: Iterator[str], name: str) -> Iterator[tuple[str, list[str]]]:
         yield current, group
 
 
-def _check_size(shape: tuple[int, int]) -> None:
+def _check_size(rows: int, columns: int = 1) -> None:
     """Refuses what would flood a terminal."""
-    rows, columns = shape
     if rows > MOST_ROWS or columns > MOST_COLUMNS:
         raise UsageError(
             f"{rows:,} × {columns:,} scores are too many for a terminal; write them to a file "
@@ -412,15 +384,12 @@ def blocks(texts: list[str], height: int) -> Iterator[tuple[int, list[str]]]:
         yield first, texts[first : first + height]
 
 
-def _as_rows(scores: Matrix, form: str) -> Any:
-    """A matrix as one column: for Parquet as it is, for lines as lists."""
-    return scores if form == "parquet" else scores.tolist()
-
-
 COMMAND = Command(
     "truebleu matrix REF [-i HYP] [options]\n"
     "       truebleu matrix CANDIDATES --mbr [--nbest-size N | --moses] [options]",
     EXAMPLES,
-    add_options,
+    groups,
     run,
+    formats=list(FORMATS),
+    piped="json",
 )

@@ -6,8 +6,9 @@ Only the options of the metrics that are asked for are there; truebleu help metr
 from __future__ import annotations
 
 import argparse
+from itertools import chain
 
-from truebleu.cli.parser import Parser, UsageError
+from truebleu.cli.parser import Group, Option, UsageError, options
 from truebleu.metrics import registry
 
 TYPE_CHECKING = False
@@ -22,39 +23,38 @@ if TYPE_CHECKING:
 # The metrics whose options are shown where none is asked for.
 USUAL = ("bleu", "chrf", "ter")
 
-FLAGS = ("-m", "--metrics")
-
-
-def add(parser: Parser, words: Sequence[str], usual: str = "bleu") -> None:
-    """Adds the choice of metrics, and the options of those that the command line names."""
-    group = parser.add_argument_group("metric")
-    action = group.add_argument(
-        *FLAGS,
-        metavar="NAME",
-        nargs="+",
-        action="extend",
-        help=f"{', '.join(registry.METRICS)}; members of the family (truebleu family list); "
-        f"signatures; all ({usual}). truebleu help metrics lists the options of each",
-    )
-    action.choices_to_complete = names_to_complete  # type: ignore[attr-defined]
-    parser.set_defaults(usual_metrics=usual)
-    asked = list(_asked(words))
-    known = [metric for name in asked or USUAL for metric in _classes(name)]
-    for cls in dict.fromkeys(known):
-        _add_group(parser, cls, every=bool(asked))
-
 
 def names_to_complete() -> list[str]:
-    """What a shell completes behind -m."""
+    """The names that a shell completes."""
     return ["all", *registry.names()]
 
 
-def _asked(words: Sequence[str]) -> Iterator[str]:
+(METRICS,) = options(
+    f"""
+    -m --metrics NAME...  {", ".join(registry.METRICS)};
+                          members of the family (truebleu family list); signatures; all (bleu).
+                          truebleu help metrics lists the options of each
+    """,
+    metrics={"completes": names_to_complete},
+)
+
+
+def groups(words: Sequence[str]) -> Iterator[Group]:
+    """The choice of metrics, and the options of those that the words of a command line name."""
+    yield Group("metric", METRICS)
+    named = list(_named(words))
+    known = [metric for name in named or USUAL for metric in _classes(name)]
+    for cls in dict.fromkeys(known):
+        parameters = [one for one in cls.PARAMETERS if named or one.common]
+        yield Group(cls.NAME, *(_option(one, cls.PREFIX) for one in parameters))
+
+
+def _named(words: Sequence[str]) -> Iterator[str]:
     """The metrics that a command line names, before anything else is known of it."""
     inside = False
     for word in words:
         flag, mark, value = word.partition("=")
-        if flag in FLAGS:
+        if flag in METRICS.flags:
             inside = not mark
             yield from names_of(value) if mark else ()
         elif inside and not word.startswith("-"):
@@ -76,40 +76,24 @@ def _classes(name: str) -> Iterable[type[Metric]]:
         return []
 
 
-def _add_group(parser: Parser, cls: type[Metric], *, every: bool) -> None:
-    group = parser.add_argument_group(cls.NAME)
-    for parameter in cls.PARAMETERS:
-        if every or parameter.common:
-            _add_option(parser, group, parameter, cls.PREFIX)
-
-
-def _add_option(
-    parser: Parser, group: argparse._ArgumentGroup, parameter: Parameter, prefix: str
-) -> None:
-    """Adds the option of a parameter, unless another metric shares it and has added it."""
-    long = parameter.option(prefix)
-    if long in parser._option_string_actions:  # noqa: SLF001
-        return
-    flag = parameter.metavar is None or True in getattr(parameter, "meanings", ())
-    given: dict[str, Any] = {
-        "dest": _place(parameter, prefix),
-        "metavar": parameter.metavar or "yes|no",
-        "type": _reader(parameter),
-        "default": argparse.SUPPRESS,
-        "help": _help(parameter),
-    }
-    if flag:
-        given |= {"nargs": "?", "const": True}
+def _option(parameter: Parameter, prefix: str) -> Option:
+    """The option of a parameter, by whose long name the parsed options call its value."""
+    name = parameter.option(prefix)
+    value = parameter.metavar or "yes|no"
+    if parameter.metavar is None or True in getattr(parameter, "meanings", ()):
+        value = f"[{value}]"
     elif parameter.several:
-        given |= {"nargs": "+"}
-    action = group.add_argument(*parameter.flags, parameter.option(prefix), **given)
-    if parameter.choices:
-        action.choices_to_complete = lambda: parameter.choices  # type: ignore[attr-defined]
-
-
-def _place(parameter: Parameter, prefix: str) -> str:
-    """What the parsed options call the value of a parameter."""
-    return parameter.option(prefix).removeprefix("--").replace("-", "_")
+        value += "..."
+    return Option(
+        (*parameter.flags, name),
+        value,
+        _help(parameter),
+        completes=(lambda: parameter.choices) if parameter.choices else None,
+        dest=name,
+        default=argparse.SUPPRESS,
+        type=_reader(parameter),
+        **({"const": True} if value.startswith("[") else {}),
+    )
 
 
 def _reader(parameter: Parameter) -> Any:
@@ -128,53 +112,36 @@ def _help(parameter: Parameter) -> str:
     return f"{told} ({default})" if default not in ("", False) else told
 
 
+def asked(words: Sequence[str] | None) -> list[str] | None:
+    """The names in the words of an option; None without it."""
+    return None if words is None else [name for word in words for name in names_of(word)]
+
+
 def metrics(options: argparse.Namespace) -> dict[TableMetric[Any], str | None]:
     """The metrics that were asked for, with the parameters that were given.
 
     Raises UsageError for a name that nobody has, and for an option that none of them has.
     """
-    asked = [name for word in options.metrics or [options.usual_metrics] for name in names_of(word)]
-    try:
-        found: Any = registry.metrics(asked)
-    except (ValueError, TypeError) as error:
-        raise UsageError(f"-m/--metrics: {error}") from None
-    used: set[str] = set()
+    given = {name: value for name, value in vars(options).items() if name.startswith("--")}
     made: dict[TableMetric[Any], str | None] = {}
-    for metric, name in found.items():
-        changes = {
-            parameter.name: _value(parameter, getattr(options, place))
-            for parameter in metric.PARAMETERS
-            for place in [_place(parameter, metric.PREFIX)]
-            if hasattr(options, place)
-        }
-        used |= {
-            _place(parameter, metric.PREFIX)
-            for parameter in metric.PARAMETERS
-            if parameter.name in changes
-        }
-        try:
-            made[metric.with_parameters(**changes) if changes else metric] = name
-        except (ValueError, TypeError) as error:
-            raise UsageError(str(error)) from None
-    _check_used(options, used, list(found))
+    used: set[str] = set()
+    try:
+        found: Any = registry.metrics(asked(options.metrics) or ["bleu"])
+        for metric, label in found.items():
+            own = {one.option(metric.PREFIX): one for one in metric.PARAMETERS}
+            used |= own.keys() & given.keys()
+            changes = {
+                one.name: list(chain(*given[name])) if one.several else given[name]
+                for name, one in own.items()
+                if name in given
+            }
+            made[metric.with_parameters(**changes) if changes else metric] = label
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"{'' if used else '-m/--metrics: '}{error}") from None
+    for name in given.keys() - used:
+        names = ", ".join(metric.name for metric in found)
+        raise UsageError(f"{name} is not an option of {names}, which -m/--metrics names")
     return made
-
-
-def _value(parameter: Parameter, given: Any) -> Any:
-    """The value of an option; of one that takes several words, all of them together."""
-    return [one for part in given for one in part] if parameter.several else given
-
-
-def _check_used(options: argparse.Namespace, used: set[str], metrics: Sequence[Metric]) -> None:
-    """Refuses an option of a metric that was not asked for."""
-    for cls in registry.classes():
-        for parameter in cls.PARAMETERS:
-            place = _place(parameter, cls.PREFIX)
-            if hasattr(options, place) and place not in used:
-                names = ", ".join(metric.name for metric in metrics)
-                raise UsageError(
-                    f"{parameter.option(cls.PREFIX)} is of {cls.NAME}, and -m/--metrics has {names}"
-                )
 
 
 def one(options: argparse.Namespace) -> TableMetric[Any]:

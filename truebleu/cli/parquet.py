@@ -89,7 +89,7 @@ class _Pyarrow(_Parquet):
         import pyarrow as pa
 
         if isinstance(column, repeat):
-            return pa.repeat(pa.scalar(printable(next(column))), count)
+            return pa.repeat(pa.scalar(_repeated(column)), count)
         if isinstance(column, array):
             kind = {"q": pa.int64(), "f": pa.float32(), "d": pa.float64()}[column.typecode]
             return pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(column)])
@@ -123,7 +123,7 @@ class _Polars(_Parquet):
         series = []
         for name, column in self.chosen(columns):
             if isinstance(column, repeat):
-                series.append(pl.repeat(printable(next(column)), count, eager=True).alias(name))
+                series.append(pl.repeat(_repeated(column), count, eager=True).alias(name))
             elif isinstance(column, array):
                 kinds = {"q": pl.Int64, "f": pl.Float32, "d": pl.Float64}
                 series.append(pl.Series(name, column, kinds[column.typecode]))
@@ -144,6 +144,11 @@ class _Polars(_Parquet):
         whole = pl.concat(self._frames, how="vertical_relaxed")
         whole.write_parquet(file, metadata=self.metadata)
         self.output.write_bytes(file.getbuffer())
+
+
+def _repeated(column: repeat[Any]) -> Any:
+    value = next(column)
+    return printable(value) if isinstance(value, str) else value
 
 
 class _Column:

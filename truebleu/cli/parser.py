@@ -1,59 +1,150 @@
-"""The parser of command lines, which says what was meant, and the types of options' values."""
+"""The parser of command lines: options as data, and messages that name the option meant."""
 
 from __future__ import annotations
 
 import argparse
 import os
+from itertools import pairwise
 
 from truebleu.cli.output import print_text
 from truebleu.text import checks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import NoReturn
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any, NoReturn
 
 # What sacreBLEU's command has and truebleu's has under another name, or has not.
 ELSEWHERE = {
-    "-sl": "truebleu segments scores each segment",
-    "--sentence-level": "truebleu segments scores each segment",
-    "-t": "name the files of references; truebleu-sacrebleu -t knows sacreBLEU's test sets",
-    "--test-set": "name the files of references; truebleu-sacrebleu -t knows sacreBLEU's test sets",
-    "-l": "name the tokenizer with -tok; truebleu-sacrebleu -l chooses it by the language",
-    "--language-pair": "name the tokenizer with -tok; truebleu-sacrebleu -l chooses it",
+    **dict.fromkeys(("-sl", "--sentence-level"), "truebleu segments scores each segment"),
     **dict.fromkeys(
-        ("-pbs", "--paired-bs", "-par", "--paired-ar", "-pbsn", "--paired-bs-n", "-parn")
-        + ("--paired-ar-n",),
+        (
+            *("-pbs", "--paired-bs", "-par", "--paired-ar"),
+            *("-pbsn", "--paired-bs-n", "-parn", "--paired-ar-n"),
+        ),
         "truebleu compare tests differences",
     ),
     "--force": "-q leaves out warnings",
-    "-j": "it is --threads",
-    "--paired-jobs": "it is --threads",
+    **dict.fromkeys(("-j", "--paired-jobs"), "it is --threads"),
     "--citation": "it is truebleu --citation",
     "--version": "it is truebleu --version",
 }
+TEST_SETS, LANGUAGES = ("-t", "--test-set"), ("-l", "--language-pair")
 
 
 class UsageError(Exception):
     """The command line is wrong."""
 
 
-class Command:
-    """A command: what its parser has, given the words of the command line, and what it does."""
+class Option:
+    """An option or argument: its spellings, its value and its sentence of help.
 
-    __slots__ = ("add_options", "examples", "run", "usage")
+    value: None for a flag; "N" for one value, "FILE..." for several, "[N]" for one or none.
+    choices: the words that it takes; `completes` gives words for a shell, and others may be taken.
+    exclusive: only one such option of its group may be given.
+    more: for argparse.
+    """
+
+    __slots__ = ("completes", "exclusive", "flags", "given")
+
+    def __init__(
+        self,
+        flags: Sequence[str],
+        value: str | None,
+        help: str,  # noqa: A002
+        *,
+        choices: Sequence[str] = (),
+        completes: Callable[[], Iterable[str]] | None = None,
+        exclusive: bool = False,
+        **more: Any,
+    ) -> None:
+        self.flags = list(flags)
+        self.completes = completes
+        self.exclusive = exclusive
+        self.given: dict[str, Any] = {"help": help}
+        if value is None:
+            self.given["action"] = "store_true"
+        elif value.endswith("...") and "," not in value:
+            self.given |= {"metavar": value[:-3], "nargs": "+", "action": "extend"}
+        elif value.startswith("["):
+            self.given |= {"metavar": value[1:-1], "nargs": "?"}
+        else:
+            self.given["metavar"] = value
+        if choices:
+            self.given |= {"choices": list(choices), "type": one_of(choices)}
+        self.given |= more
+
+
+def options(text: str, **more: Mapping[str, Any]) -> list[Option]:
+    """Options, declared as help shows them: spellings, value, two spaces, the sentence of help.
+
+    more: by the option's name, what `Option` takes besides.
+
+    >>> [(one.flags, one.given["metavar"]) for one in options("-o --output FILE  write to FILE")]
+    [(['-o', '--output'], 'FILE')]
+    """
+    lines = text.strip("\n").splitlines()
+    margin = lines[0][: -len(lines[0].lstrip())]
+    told: list[tuple[str, list[str]]] = []
+    for line in filter(str.strip, lines):
+        if line.startswith(f"{margin} "):
+            told[-1][1].append(line.strip())
+        else:
+            head, _, sentence = line.strip().partition("  ")
+            told.append((head, [sentence.strip()]))
+    made = []
+    for head, sentence in told:
+        first, *rest = head.split()
+        flags = [first, *(word for word in rest if word.startswith("-"))]
+        value = rest[-1] if len(rest) == len(flags) else None
+        name = flags[-1].lstrip("-").replace("-", "_")
+        made.append(Option(flags, value, " ".join(sentence), **more.get(name, {})))
+    return made
+
+
+class Group:
+    """Options under one title in the help: those of a text, and others."""
+
+    __slots__ = ("about", "options", "title")
+
+    def __init__(
+        self, title: str, *given: str | Option, about: str | None = None, **more: Any
+    ) -> None:
+        self.title = title
+        self.about = about
+        self.options = [
+            option
+            for one in given
+            for option in (options(one, **more) if isinstance(one, str) else [one])
+        ]
+
+
+(HELP,) = options("-h --help  show this help", help={"action": "help"})
+
+
+class Command:
+    """A command: what its parser has, given the words of the command line, and what it does.
+
+    formats: of results, of which `piped` is taken where nobody watches.
+    """
+
+    __slots__ = ("defaults", "examples", "groups", "run", "usage")
 
     def __init__(
         self,
         usage: str,
         examples: str,
-        add_options: Callable[[Parser, Sequence[str]], None],
+        groups: Callable[[Sequence[str]], Iterable[Group]],
         run: Callable[[argparse.Namespace], None],
+        *,
+        formats: Sequence[str] = (),
+        piped: str = "text",
     ) -> None:
         self.usage = usage
         self.examples = examples
-        self.add_options = add_options
+        self.groups = groups
         self.run = run
+        self.defaults = {"formats": formats, "piped": piped}
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -77,34 +168,33 @@ class Help(argparse.RawDescriptionHelpFormatter):
 class Parser(argparse.ArgumentParser):
     """A parser that knows options only by their whole names, and says which one was meant."""
 
-    def __init__(
-        self,
-        prog: str,
-        usage: str | None = None,
-        description: str | None = None,
-        epilog: str | None = None,
-        **_: object,
-    ) -> None:
+    def __init__(self, prog: str, *, groups: Iterable[Group] = (), **more: Any) -> None:
+        # Subparsers are made with what argparse thinks of besides.
+        told: dict[str, Any] = {name: more.get(name) for name in ("usage", "description", "epilog")}
         super().__init__(
-            prog=prog,
-            usage=usage,
-            description=description,
-            epilog=epilog,
-            formatter_class=Help,
-            add_help=False,
-            allow_abbrev=False,
+            prog=prog, formatter_class=Help, add_help=False, allow_abbrev=False, **told
         )
+        for group in groups:
+            self.add(group)
 
-    def add_help_option(self, group: argparse._ArgumentGroup) -> None:
-        """Adds -h to a group."""
-        group.add_argument("-h", "--help", action="help", help="print this")
+    def add(self, group: Group) -> None:
+        """Adds the options of a group that are not there yet: metrics share some."""
+        made = self.add_argument_group(group.title, group.about)
+        exclusive = made.add_mutually_exclusive_group()
+        for option in group.options:
+            if option.flags[-1] in self._option_string_actions:
+                continue
+            action = (exclusive if option.exclusive else made).add_argument(
+                *option.flags, **option.given
+            )
+            action.completes = option.completes  # type: ignore[attr-defined]
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
         """What the arguments say. Raises UsageError."""
         for argument in arguments:
             if argument == "--":
                 break
-            self._check_name(argument)
+            self._check_name(argument, arguments)
         # argparse takes -#3 for an option, and what has a space in it for none.
         words = [f" {word}" if word.startswith("-#") else word for word in arguments]
         words = list(self._with_values(words))
@@ -124,63 +214,49 @@ class Parser(argparse.ArgumentParser):
         for i, word in enumerate(words):
             following = words[i + 1] if i + 1 < len(words) else "-"
             action = self._option_string_actions.get(word)
-            # A number may be a wrong one, but is meant for the option.
+            # A number may be a wrong one, but is given for the option.
             if (
                 action is not None
                 and action.nargs == "?"
                 and not following.startswith("-")
-                and not _is_number(following)
-                and not _taken(action, following)
+                and not _takes(float, following)
+                and not _takes(action.type, following)
             ):
                 yield f"{word}={'yes' if action.const is True else action.const}"
             else:
                 yield word
 
-    def _check_name(self, argument: str) -> None:
+    def _check_name(self, argument: str, words: Sequence[str]) -> None:
         """Refuses an option that is not one.
 
         argparse would take sacreBLEU's `-l` for the beginning of `-lc`, and `-sl` for `-s l`.
         """
         known = self._option_string_actions
         name = argument.partition("=")[0] if argument.startswith("--") else argument
-        if name in known or not name.startswith("-"):
+        # A lone dash is standard input, -#3 a column of it; text to be explained has spaces.
+        if name in known or not name.startswith("-") or name == "-" or name.startswith("-#"):
             return
-        # Standard input, a column of it, or text to be explained: argparse takes nothing with a
-        # space in it for an option.
-        if name == "-" or name.startswith("-#") or " " in name:
+        if " " in name:
             return
         if not name.startswith("--"):
-            if _is_number(name):
+            if _takes(float, name):
                 return
             # A value right behind its option: -w2, -fjson.
             choices = known[name[:2]].choices if name[:2] in known else None
             if name[:2] in known and (name[2:].isdecimal() or name[2:] in (choices or ())):
                 return
+        if name in TEST_SETS + LANGUAGES:
+            self.error(f"no option {name} here: {_test_set(words)}")
         if name in ELSEWHERE:
             self.error(f"no option {name} here: {ELSEWHERE[name]}")
-        self.error(f"unknown option {name}{meant(name, self._like(name))}")
+        # Of --paired-bs no --threads.
+        like = [one for one in known if one.startswith("--") == name.startswith("--")]
+        self.error(f"unknown option {name}{meant(name, like)}")
 
-    def _like(self, name: str) -> list[str]:
-        """The options that an unknown one may be: of --paired-bs no --threads."""
-        long = name.startswith("--")
-        return [one for one in self._option_string_actions if one.startswith("--") == long]
-
-    def every_action(self) -> Iterator[argparse.Action]:
-        """All options and arguments, those of commands included."""
-        for action in self._actions:
-            yield action
-            if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-                for parser in action.choices.values():
-                    yield from parser.every_action()
-
-    def commands(self) -> dict[str, tuple[str, Parser]]:
-        """The commands that it has, each with what it is for and its parser."""
-        found: dict[str, tuple[str, Parser]] = {}
-        for action in self._actions:
-            if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-                told = {choice.dest: choice.help for choice in action._choices_actions}  # noqa: SLF001
-                found = {name: (told[name] or "", one) for name, one in action.choices.items()}
-        return found
+    @property
+    def actions(self) -> Sequence[argparse.Action]:
+        """All options and arguments."""
+        return self._actions
 
     def error(self, message: str) -> NoReturn:
         """Raises UsageError."""
@@ -202,25 +278,33 @@ def meant(name: str, known: Iterable[str]) -> str:
     return f"; did you mean '{by_word[close]}'?" if close else ""
 
 
-def _taken(action: argparse.Action, word: str) -> bool:
-    """Whether an option takes a word as its value."""
+def _test_set(words: Sequence[str]) -> str:
+    """Where sacreBLEU's test sets are, in the words that ask for one.
+
+    >>> _test_set(["-t", "wmt22"]).partition(";")[0]
+    'truebleu-sacrebleu -t wmt22 -l SRC-TRG scores on a published test set'
+    """
+    following = dict(pairwise(words))
+    name, pair = (
+        next((following[flag] for flag in flags if flag in following), unknown)
+        for flags, unknown in ((TEST_SETS, "NAME"), (LANGUAGES, "SRC-TRG"))
+    )
+    return (
+        f"truebleu-sacrebleu -t {name} -l {pair} scores on a published test set; this command "
+        "takes files of references, and the tokenizer with -tok"
+    )
+
+
+def _takes(kind: Any, word: str) -> bool:
+    """True if a word can be turned into a value of this kind."""
     try:
-        assert callable(action.type)
-        action.type(word)
-    except argparse.ArgumentTypeError:
+        kind(word)
+    except (ValueError, argparse.ArgumentTypeError):
         return False
     return True
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-# Types for argparse: from a word to what it means.
+# Types for argparse: from a word to a value.
 
 
 def one_of(names: Iterable[str]) -> Callable[[str], str]:
@@ -240,15 +324,8 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
     def check(text: str) -> int:
         if not text.isdecimal() or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(
-                f"'{text}' is not a whole number {checks.span(least, most)}"
+                f"expected a whole number {checks.span(least, most)}, not '{text:.40}'"
             )
         return int(text)
 
     return check
-
-
-def yes(text: str) -> bool:
-    """Yes or no."""
-    if text not in ("yes", "no"):
-        raise argparse.ArgumentTypeError(f"'{text}' is neither yes nor no")
-    return text == "yes"

@@ -9,13 +9,13 @@ from truebleu.cli import compare, metric_options
 from truebleu.cli import inputs as files
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output, complain, is_terminal, print_text
-from truebleu.cli.parser import Command, Parser, UsageError, whole_number
+from truebleu.cli.parser import Command, Group, Parser, UsageError, whole_number
 from truebleu.cli.progress import Progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from truebleu.text.files import File
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  truebleu report reference.en -i baseline.en new.en -s source.de -o report.html
+  truebleu report reference.en -i baseline.en new.en -src source.de -o report.html
       two systems: who wins, is it real, why, and where
 
   truebleu report ref.a.en ref.b.en -i *.en -m bleu chrf --docs documents.txt -o report.html
@@ -47,86 +47,58 @@ FILES = ("references", "input", "source", "docs", "labels", "word_counts", "scor
 UNSAID = ("output", "threads", "quiet", "help", "serve", "open", "format", "color")
 
 
-def add_options(parser: Parser, words: Sequence[str]) -> None:
-    """Adds what `truebleu report` knows."""
-    files.add_options(parser)
-    metric_options.add(parser, words)
-    add_page(parser)
-    compare.add_systems(parser)
-    compare.add_tests(parser)
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        *("-o", "--output"), metavar="FILE", help="write to FILE, whole or not at all"
-    )
-    group.add_argument(
-        "--serve",
-        metavar="PORT",
-        nargs="?",
-        type=whole_number(0, 65535),
-        const=0,
-        help="write nothing, and show the page on this machine until Ctrl-C; texts stay in their "
-        "files, which may be larger than a page (any free port)",
-    )
-    group.add_argument(
-        "--open", action="store_true", help="with --serve: open the page in the browser"
-    )
-    shared.add_running(parser)
+PAGE = Group(
+    "page",
+    files.SOURCE,
+    files.DOCUMENTS,
+    """
+    --labels FILE...    labels of segments: a tab-separated file with a header, or NAME=FILE for
+                        each kind
+    --also SETTING...   further settings to look at: tokenize=intl,char (two), lowercase,
+                        tokenize=intl+lowercase (both at once), or a metric
+    --word-counts FILE  frequencies of words in other text, as WORD<tab>NUMBER, for buckets by
+                        frequency (frequencies in the references)
+    --title TEXT        the title (the systems' names)
+    --embed-text N      texts of N segments (100000), those that matter most and random ones;
+                        numbers of all
+    --redact-text       no text at all; names of systems, documents and labels stay
+    """,
+    also={"default": []},
+    embed_text={"type": whole_number(0, MOST_SEGMENTS)},
+)
+OUTPUT = Group(
+    "output",
+    shared.OUTPUT,
+    """
+    --serve [PORT]  write nothing, and show the page on this machine until Ctrl-C; texts stay in
+                    their files, which may be larger than a page (any free port)
+    --open          with --serve: open the page in the browser
+    """,
+    serve={"type": whole_number(0, 65535), "const": 0},
+)
 
 
-def add_page(parser: Parser) -> None:
-    """Adds what the page shows beside the systems."""
-    group = parser.add_argument_group("page")
-    files.add_source(group, "what was translated")
-    files.add_documents(group, "the name of each segment's document")
-    group.add_argument(
-        "--labels",
-        metavar="FILE",
-        nargs="+",
-        action="extend",
-        help="labels of segments: a tab-separated file with a header, or NAME=FILE for each kind",
-    )
-    group.add_argument(
-        "--also",
-        metavar="SETTING",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="further settings to look at: tokenize=intl,char (two), lowercase, "
-        "tokenize=intl+lowercase (both at once), or a metric",
-    )
-    group.add_argument(
-        "--word-counts",
-        metavar="FILE",
-        help="how often words are in other text, as WORD<tab>NUMBER: buckets by that (by how often "
-        "they are in the references)",
-    )
-    group.add_argument("--title", metavar="TEXT", help="what to call it (the systems' names)")
-    group.add_argument(
-        "--embed-text",
-        metavar="N",
-        type=whole_number(0, MOST_SEGMENTS),
-        help="texts of N segments (100000), those that matter most and random ones; numbers of all",
-    )
-    group.add_argument(
-        "--redact-text",
-        action="store_true",
-        help="no text at all; names of systems, documents and labels stay",
-    )
+def groups(words: Sequence[str]) -> Iterator[Group]:
+    """The options of `truebleu report`."""
+    yield files.INPUT
+    yield from metric_options.groups(words)
+    yield from (PAGE, compare.SYSTEMS, compare.TESTING, OUTPUT, shared.RUNNING)
 
 
 def run(options: argparse.Namespace) -> None:
     """Reads, counts, compares, and writes the page."""
     _check_serving(options)
-    if options.output is None and options.serve is None and is_terminal():
-        raise UsageError("-o/--output: name the file to write, as -o report.html")
     if not options.references:
         raise UsageError("no REF: name at least one file of references")
-    asked = compare.Asked(options, _labels(options))
+    labels = _labels(options)
+    asked = compare.Asked(options, labels)
     further = _also(options, asked.metrics)
     words = None
     if options.word_counts is not None:
         words = files.file_of(options.word_counts, options.encoding)
-    _check_files(options, asked.inputs, words)
+    read = [] if asked.inputs is None else asked.inputs.every_file()
+    kinds = labels.values() if isinstance(labels, dict) else [labels]
+    files.check(options, [*read, *kinds, words])
     from truebleu.views.report import Report
     from truebleu.views.report.build import Contents
 
@@ -163,13 +135,11 @@ def _check_serving(options: argparse.Namespace) -> None:
     if options.serve is None:
         if options.open:
             raise UsageError("--open: it is for --serve; a file is opened as any other")
-        return
-    for name, given in (
-        ("-o/--output", options.output is not None),
-        ("--embed-text", options.embed_text is not None),
-    ):
-        if given:
-            raise UsageError(f"{name}: --serve writes no file; leave one of them out")
+        if options.output is None and is_terminal():
+            raise UsageError("-o/--output: name the file to write, as -o report.html")
+    elif options.output is not None or options.embed_text is not None:
+        name = "--embed-text" if options.output is None else "-o/--output"
+        raise UsageError(f"{name}: --serve writes no file; leave one of them out")
 
 
 def _server(contents: Contents, options: argparse.Namespace) -> Server:
@@ -229,12 +199,10 @@ def _also(options: argparse.Namespace, metrics: Mapping[Any, object]) -> list[An
 # ---- files ----
 
 
-def _labels(options: argparse.Namespace) -> Any:
+def _labels(options: argparse.Namespace) -> dict[str, File] | File | None:
     """A table of labels, or a file for each kind."""
-    if not options.labels:
-        return None
     found: dict[str, File] = {}
-    for word in options.labels:
+    for word in options.labels or ():
         name, mark, path = word.partition("=")
         if mark and name and path and not os.path.exists(word):
             if name in found:
@@ -246,21 +214,7 @@ def _labels(options: argparse.Namespace) -> Any:
             )
         else:
             return files.file_of(word, options.encoding)
-    return found
-
-
-def _check_files(
-    options: argparse.Namespace, inputs: files.Inputs | None, words: File | None
-) -> None:
-    """Refuses what is to be read twice and cannot be, and what is both read and written."""
-    labels = _labels(options)
-    given: list[File] = [*(labels.values() if isinstance(labels, dict) else filter(None, [labels]))]
-    given += [] if words is None else [words]
-    read = [] if inputs is None else inputs.every_file()
-    if sum(file.path == "-" for file in (*given, *read)) > 1:
-        raise UsageError("standard input is named twice, and can be read once")
-    if options.output is not None:
-        files.check_output(options.output, given)
+    return found or None
 
 
 # ---- how to do it again ----
@@ -270,21 +224,19 @@ def commands(options: argparse.Namespace) -> Iterator[str]:
     """The command lines that make these numbers again, with files as if they lay in one folder."""
     from shlex import join
 
-    yield join(["truebleu", "report", *_words(add_options, options), "-o", "report.html"])
-    if options.input is not None and len(options.input) > 1:
-        yield join(["truebleu", "compare", *_words(compare.COMMAND.add_options, options)])
-        return
     from truebleu.cli import score
 
-    yield join(["truebleu", "score", *_words(score.COMMAND.add_options, options)])
+    several = options.input is not None and len(options.input) > 1
+    other, made = ("compare", compare.groups) if several else ("score", score.groups)
+    yield join(["truebleu", "report", *_words(groups, options), "-o", "report.html"])
+    yield join(["truebleu", other, *_words(made, options)])
 
 
-def _words(add: Any, options: argparse.Namespace) -> Iterator[str]:
+def _words(groups: Callable[[list[str]], Iterable[Group]], options: argparse.Namespace) -> Any:
     """The words that say what differs from the defaults of a command."""
-    parser = Parser("truebleu")
-    add(parser, ["-m", *(options.metrics or ())])
+    parser = Parser("truebleu", groups=groups(["-m", *(options.metrics or ())]))
     said: set[str] = set()
-    for action in parser.every_action():
+    for action in parser.actions:
         value = getattr(options, action.dest, None)
         usual = value is None or value == action.default
         if usual or action.dest in said or action.dest in UNSAID:
@@ -316,4 +268,4 @@ def _base(word: str) -> str:
     return f"{name}{mark}{os.path.basename(path)}"
 
 
-COMMAND = Command("truebleu report REF... -i HYP... [options]", EXAMPLES, add_options, run)
+COMMAND = Command("truebleu report REF... -i HYP... [options]", EXAMPLES, groups, run)

@@ -31,9 +31,8 @@ class Table:
     statistics: those that scores were made of.
     about: what is said of the whole table.
     types: what columns from elsewhere are, as an Arrow stream of no rows.
+    shape, code: of the scores alone, for NumPy, and the type code of `array` that they have.
     """
-
-    __slots__ = ("about", "flat", "kind", "names", "scores", "statistics", "texts", "types")
 
     def __init__(
         self,
@@ -46,6 +45,8 @@ class Table:
         about: Mapping[str, Any] | None = None,
         flat: Sequence[str] = (),
         types: Any = None,
+        shape: tuple[int, ...] = (),
+        code: str = "d",
     ) -> None:
         self.kind = kind
         self.names = list(names)
@@ -55,6 +56,8 @@ class Table:
         self.about = dict(about or {})
         self.flat = list(flat)
         self.types = types
+        self.shape = shape
+        self.code = code
 
     @property
     def version(self) -> dict[str, int]:
@@ -122,7 +125,7 @@ class _Filled(Rows):
 
     def joined(self, values: Sequence[float]) -> str:
         """Scores in a row."""
-        return self.SEPARATOR.join(map(self.number, values))
+        return self.SEPARATOR.join(map(self.number, listed(values)))
 
     def place(self, name: str) -> str:
         """The place of a column in the template."""
@@ -187,7 +190,7 @@ class JSONLines(_Filled):
 
     def joined(self, values: Sequence[float]) -> str:
         """Scores in a list."""
-        return f"[{', '.join(map(self.number, values))}]"
+        return f"[{', '.join(map(self.number, listed(values)))}]"
 
     def template(self) -> str:
         """An object, or of scores alone the scores."""

@@ -6,7 +6,7 @@ from truebleu.cli import inputs as files
 from truebleu.cli import log, metric_options, scores, table_options, text_warnings
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output, complain
-from truebleu.cli.parser import Command
+from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
 from truebleu.cli.style import Style
 from truebleu.metrics.table_metric import count_together
@@ -14,11 +14,10 @@ from truebleu.metrics.table_metric import count_together
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from truebleu._kernel import Summary
-    from truebleu.cli.parser import Parser
     from truebleu.cli.scores import Scored
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
@@ -54,22 +53,18 @@ examples:
 """
 
 
-def add_options(parser: Parser, words: Sequence[str]) -> None:
-    """Adds what `truebleu score` knows."""
-    files.add_options(parser)
-    metric_options.add(parser, words)
-    group = parser.add_argument_group("more")
-    files.add_source(group, "the source of each segment, for metrics that need it")
-    files.add_documents(group, "the name of each segment's document: adds the score of each")
-    group = parser.add_argument_group("intervals")
-    shared.add_confidence(group, "print an interval of N bootstrap resamples (1000)")
-    shared.add_level_and_seed(group, "the interval")
-    table_options.add(parser, "a score for each group of rows that agree in these columns")
-    log.add_options(parser)
-    group = shared.add_format(parser, scores.FORMATS, "json", color=True)
-    shared.add_numbers(group, "1 for a person; all of them for a program: json, tsv, csv")
-    shared.add_score_only(group)
-    shared.add_running(parser)
+def groups(words: Sequence[str]) -> Iterator[Group]:
+    """The options of `truebleu score`."""
+    yield files.INPUT
+    yield from metric_options.groups(words)
+    yield Group("more", files.SOURCE, files.DOCUMENTS)
+    yield Group("intervals", *shared.INTERVALS)
+    yield table_options.group("a score for each group of rows that agree in these columns")
+    yield log.OPTIONS
+    digits = "1 for a person; all of them for a program: json, tsv, csv"
+    more = (shared.COLOR, shared.SCORE_ONLY)
+    yield shared.output(scores.FORMATS, "json", *more, digits=digits)
+    yield shared.RUNNING
 
 
 def run(options: argparse.Namespace) -> None:
@@ -132,30 +127,27 @@ class Work:
 
     def score(self, system: str, kept: log.Logging | None, progress: Progress) -> list[Scored]:
         """The scores of a system by each metric, and those of its documents."""
-        from truebleu._kernel import InputError
-
         hypotheses: Any = self.inputs.systems[system]
         references = self.inputs.references()
         if kept is not None:
             once = all(one.reads_text for one in self.metrics)
-            files = self.inputs.reference_columns
-            hypotheses, references = kept.reading(system, hypotheses, files, references, once=once)
-        expected = None if progress.silent else self.inputs.expected()
+            columns = self.inputs.reference_columns
+            hypotheses, references = kept.reading(
+                system, hypotheses, columns, references, once=once
+            )
+        expected = None if progress.silent else files.expected(self.inputs.systems[system])
         several = len(self.inputs.systems) > 1
         doing = f"reading {system}" if several else "reading segments"
         totals = self.resamples is None and self.inputs.documents is None
-        try:
-            tables, self.seen[system] = count_together(
-                list(self.metrics),
-                hypotheses,
-                references,
-                workers=shared.threads(self.options),
-                sources=self.inputs.source,
-                progress=lambda count: progress(doing, count, expected),
-                totals=totals,
-            )
-        except InputError as error:
-            raise self.inputs.nothing_came(error) from None
+        tables, self.seen[system] = count_together(
+            list(self.metrics),
+            hypotheses,
+            references,
+            workers=shared.threads(self.options),
+            sources=self.inputs.source,
+            progress=lambda count: progress(doing, count, expected),
+            totals=totals,
+        )
         found = [
             scores.Scored(
                 system, name or metric.name, metric.from_statistics(table), digits=metric.DIGITS
@@ -191,9 +183,9 @@ class Work:
         """The scores of each document."""
         if self.inputs.documents is None:
             return []
-        from truebleu.views import annotations
+        from truebleu.views import labelling
 
-        known = annotations.documents(self.inputs.documents, len(tables[0]))
+        known = labelling.documents(self.inputs.documents, len(tables[0]))
         return [
             scores.Scored(
                 system,
@@ -208,4 +200,11 @@ class Work:
         ]
 
 
-COMMAND = Command("truebleu score REF... -i HYP... [options]", EXAMPLES, add_options, run)
+COMMAND = Command(
+    "truebleu score REF... -i HYP... [options]",
+    EXAMPLES,
+    groups,
+    run,
+    formats=scores.FORMATS,
+    piped="json",
+)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, table_options, text_warnings
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
-from truebleu.cli.parser import Command
+from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
 from truebleu.cli.rows import FORMATS
 from truebleu.cli.segment_rows import Writer
@@ -17,10 +16,9 @@ from truebleu.metrics.table_metric import pieces_together
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from truebleu._kernel import Summary
-    from truebleu.cli.parser import Parser
 
 EXAMPLES = """\
 examples:
@@ -38,17 +36,15 @@ examples:
 """
 
 
-def add_options(parser: Parser, words: Sequence[str]) -> None:
-    """Adds what `truebleu segments` knows."""
-    files.add_options(parser)
-    metric_options.add(parser, words)
-    group = parser.add_argument_group("more")
-    files.add_source(group, "the source of each segment, for metrics that need it")
-    table_options.add(parser, "columns that stand beside the scores")
-    group = shared.add_format(parser, list(FORMATS), "jsonl")
-    shared.add_numbers(group, "1 for a person; all of them for a program")
-    shared.add_score_only(group)
-    shared.add_running(parser)
+def groups(words: Sequence[str]) -> Iterator[Group]:
+    """The options of `truebleu segments`."""
+    yield files.INPUT
+    yield from metric_options.groups(words)
+    yield Group("more", files.SOURCE)
+    yield table_options.group("columns that stand beside the scores")
+    digits = "1 for a person; all of them for a program"
+    yield shared.output(list(FORMATS), "jsonl", shared.SCORE_ONLY, digits=digits)
+    yield shared.RUNNING
 
 
 def run(options: argparse.Namespace) -> None:
@@ -66,35 +62,39 @@ def run(options: argparse.Namespace) -> None:
         return
     inputs = files.Inputs(options)
     metric_options.check_source(metrics, inputs.source)
-    expected = inputs.expected() or 0
+    expected = sum(files.expected(file) or 0 for file in inputs.systems.values())
     seen: dict[str, Summary] = {}
     with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
         writer = Writer(metrics, output, style, form, several=len(inputs.systems) > 1)
         done = 0
         for system, hypotheses in inputs.systems.items():
             first = 1
-            try:
-                for counted, noticed in pieces_together(
-                    list(metrics),
-                    hypotheses,
-                    inputs.references(),
-                    workers=shared.threads(options),
-                    segments=writer.AT_ONCE,
-                    sources=inputs.source,
-                ):
-                    count = len(counted[0][1])
-                    writer.write(system, range(first, first + count), counted)
-                    first += count
-                    done += count
-                    if not output.is_terminal:
-                        progress("scoring segments", done, expected * len(inputs.systems))
-                    seen[system] = text_warnings.merged(seen.get(system), noticed)
-            except InputError as error:
-                raise inputs.nothing_came(error) from None
+            for counted, noticed in pieces_together(
+                list(metrics),
+                hypotheses,
+                inputs.references(),
+                workers=shared.threads(options),
+                segments=writer.AT_ONCE,
+                sources=inputs.source,
+            ):
+                count = len(counted[0][1])
+                writer.write(system, range(first, first + count), counted)
+                first += count
+                done += count
+                if not output.is_terminal:
+                    progress("scoring segments", done, expected)
+                seen[system] = text_warnings.merged(seen.get(system), noticed)
         writer.finish()
     if not options.quiet:
         tokenize = metric_options.tokenizer(metrics)
         text_warnings.warn(text_warnings.of_text(seen, inputs.reference_names, tokenize))
 
 
-COMMAND = Command("truebleu segments REF... -i HYP... [options]", EXAMPLES, add_options, run)
+COMMAND = Command(
+    "truebleu segments REF... -i HYP... [options]",
+    EXAMPLES,
+    groups,
+    run,
+    formats=list(FORMATS),
+    piped="jsonl",
+)

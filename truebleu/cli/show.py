@@ -106,7 +106,8 @@ def _drawn(made: object, output: Output, options: argparse.Namespace, **style: o
         legacy_windows=False,
     )
     assert callable(made)
-    console.print(made(**style))
+    # The terminal breaks what is longer than its lines, so that it is copied whole.
+    console.print(made(**style), soft_wrap=True)
     output.write(file.getvalue())
     return True
 

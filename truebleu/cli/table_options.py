@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from truebleu._kernel import InputError
-from truebleu.cli.parser import Parser, UsageError, one_of
+from truebleu.cli.parser import Group, UsageError
 from truebleu.text.files import NO_FILES, at_home, table_format
 
 TYPE_CHECKING = False
@@ -16,51 +16,36 @@ if TYPE_CHECKING:
 OPTIONS = ("hyp_column", "ref_column", "by", "join", "nulls", "unjoined", "memory")
 
 
-def add(parser: Parser, by: str) -> None:
-    """Adds what is said of tables; `by` says what its columns are for."""
-    group = parser.add_argument_group(
+FILES = (
+    "REF and HYP may be tables: files that end in .parquet .csv .jsonl .ndjson .json (the\n"
+    "latter in .gz .zst, too), directories of them, or patterns in quotes ('out/*.parquet');\n"
+    ".tsv is a table with one of these options, and lines of text without.\n"
+    "Hypotheses are in REF itself, or in HYP and joined by an id. They may be larger than\n"
+    "memory. DuckDB reads them: pip install 'truebleu[duckdb]'"
+)
+CHOICES = ("raise", "skip")
+
+
+def group(by: str) -> Group:
+    """The options of tables; `by` says what its columns are for."""
+    return Group(
         "tables",
-        "REF and HYP may be tables: files that end in .parquet .csv .jsonl .ndjson .json (the\n"
-        "latter in .gz .zst, too), folders of them, or patterns in quotes ('out/*.parquet');\n"
-        ".tsv is a table with one of these options, and lines of text without.\n"
-        "Hypotheses are in REF itself, or in HYP and joined by an id. They may be larger than\n"
-        "memory. DuckDB reads them: pip install 'truebleu[duckdb]'",
-    )
-    for name, what in (("hyp", "hypotheses, a column per system"), ("ref", "references")):
-        group.add_argument(
-            f"--{name}-column",
-            metavar="NAME",
-            nargs="+",
-            action="extend",
-            help=f"{what} ({name})",
-        )
-    group.add_argument("--by", metavar="NAME", nargs="+", action="extend", help=by)
-    group.add_argument(
-        "--join",
-        metavar="NAME",
-        nargs="+",
-        action="extend",
-        help="the id that a row of HYP has in common with a row of REF, one column or several",
-    )
-    group.add_argument(
-        "--nulls",
-        metavar="raise|skip",
-        type=one_of(("raise", "skip")),
-        choices=["raise", "skip"],
-        help="rows without a hypothesis or reference: an error that counts them (raise), or left "
-        "out and counted",
-    )
-    group.add_argument(
-        "--unjoined",
-        metavar="raise|skip",
-        type=one_of(("raise", "skip")),
-        choices=["raise", "skip"],
-        help="ids that not every system and REF has: an error (raise), or left out and counted",
-    )
-    group.add_argument(
-        "--memory",
-        metavar="SIZE",
-        help="how much DuckDB may use (384MB with one thread); the rest goes to temporary files",
+        f"""
+        --hyp-column NAME...   hypotheses, one column per system (hyp)
+        --ref-column NAME...   references (ref)
+        --by NAME...           {by}
+        --join NAME...         the id that a row of HYP has in common with a row of REF, one column
+                               or several
+        --nulls raise|skip     rows without a hypothesis or reference: an error that counts them
+                               (raise), or left out and counted
+        --unjoined raise|skip  ids that not every system and REF has: an error (raise), or left out
+                               and counted
+        --memory SIZE          how much DuckDB may use (384MB with one thread); the rest goes to
+                               temporary files
+        """,
+        about=FILES,
+        nulls={"choices": CHOICES},
+        unjoined={"choices": CHOICES},
     )
 
 
@@ -85,7 +70,8 @@ def are_meant(options: argparse.Namespace) -> bool:
         return False
     if lines:
         raise UsageError(
-            f"{lines[0]} is a file of lines and {tables[0]} is a table; give two of one kind"
+            f"{tables[0]} is a {'directory of tables' * os.path.isdir(tables[0]) or 'table'} and "
+            f"{lines[0]} is a file of lines; give files of one kind"
         )
     if not options.references:
         raise UsageError("no REF: at least one table with references is needed")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import chain, repeat
+
 from truebleu._kernel import __version__
 from truebleu.text import checks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, Self
 
     from truebleu._kernel import Scores
@@ -450,13 +452,8 @@ class Score:
         return f"<{self.format()}>"
 
     def _repr_html_(self) -> str:
-        from truebleu.text.layout import html
-
-        rows = {**self.details(), "signature": self.signature}
-        return html(
-            f"{self.name} = {self.value:.2f}",
-            [(name, _shown(value)) for name, value in rows.items()],
-        )
+        rows = {**self.details(), "signature": str(self.signature)}
+        return html_table(f"{self.name} = {self.value:.2f}", rows.items())
 
     def format(
         self,
@@ -494,6 +491,21 @@ class Score:
         import json
 
         return json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+
+
+def html_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[object] = ()) -> str:
+    """A small table for a notebook; the first cell of a row says what the row is."""
+    from html import escape
+
+    def line(cells: Iterable[object], name: str = "th", rest: str = "td") -> str:
+        made = "".join(
+            f"<{kind} style='text-align:left'>{escape(_shown(cell))}</{kind}>"
+            for cell, kind in zip(cells, chain((name,), repeat(rest)), strict=False)
+        )
+        return f"<tr>{made}</tr>"
+
+    head = line(header, "td", "th") if header else ""
+    return f"<b>{escape(title)}</b><table>{head}{''.join(map(line, rows))}</table>"
 
 
 def _shown(value: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from truebleu._kernel import InputError, Table
+from truebleu.metrics.base import html_table
 from truebleu.text import checks
 from truebleu.text.typed import overload
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 MAGIC = b"truebleu statistics 1\n"
 ALIGNMENT = 64
 
-# The number of rows shown in a notebook.
+# The number of rows shown in a notebook, beside their sum.
 SHOWN = 10
 
 
@@ -202,13 +203,15 @@ class Statistics(Table):
         return f"Statistics({len(self)} segments x {self.width} columns, {self._fingerprint})"
 
     def _repr_html_(self) -> str:
-        from truebleu.text.layout import html
-
-        head, shown = [("", *self._columns)], min(len(self), SHOWN)
-        rows = zip(map(str, range(shown)), self.range(0, shown).tolist(), strict=True)
-        cells = [(name, *map(str, row)) for name, row in rows]
-        sums = ("sum", *map(str, self.total().tolist()[0]))
-        return html(repr(self), [*head, *cells, sums])
+        rows: list[list[object]]
+        rows = [[i, *row] for i, row in enumerate(self.range(0, min(SHOWN, len(self))).tolist())]
+        rows += [["…"]] if len(self) > SHOWN else []
+        rows.append(["sum", *self.total().tolist()[0]])
+        return html_table(
+            f"Statistics: {len(self):,} segments × {self.width} columns, {self._fingerprint}",
+            rows,
+            ["", *self._columns],
+        )
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         """The table as an Arrow array of structures (PyCapsule protocol)."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from truebleu._kernel import InputError, Scores, Table
-from truebleu.metrics.base import Metric, Score
-from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.base import Metric, Score, html_table
+from truebleu.metrics.statistics import SHOWN, Statistics
 from truebleu.text import checks, inputs, tokenizers
 from truebleu.text.segments import lasting
 from truebleu.text.typed import Generic
@@ -34,6 +34,15 @@ COMPENSATED = sys.version_info >= (3, 12)
 
 # A mean of lengths is counted in parts of a token, so that it is an integer: 1 to 16 all divide it.
 PARTS = 720720
+
+
+def _html_of_scores(scores: Scores) -> str:
+    rows = [*enumerate(scores[:SHOWN]), *([("…",)] if len(scores) > SHOWN else [])]
+    return html_table(f"Scores: {len(scores):,} segments", rows)
+
+
+# The kernel, which makes them, knows no HTML.
+Scores._repr_html_ = _html_of_scores  # type: ignore[attr-defined]
 
 
 class TableScore(Score):

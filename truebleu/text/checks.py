@@ -52,11 +52,12 @@ def one_of(what: str, value: object, known: Iterable[object]) -> None:
 def span(least: float, most: float = inf) -> str:
     """The values between two limits, in words.
 
-    >>> span(1, 16), span(0)
-    ('from 1 to 16', 'of 0 or more')
+    >>> span(1, 10_000_000), span(0)
+    ('from 1 to 10,000,000', 'of 0 or more')
     """
+    low, high = (f"{limit:,}" if abs(limit) < 1e15 else f"{limit:g}" for limit in (least, most))
     unbounded = most == inf or (isinstance(most, int) and most > 1e15)
-    return f"of {least:g} or more" if unbounded else f"from {least:g} to {most:g}"
+    return f"of {low} or more" if unbounded else f"from {low} to {high}"
 
 
 def whole(what: str, value: object, least: int, most: float = inf) -> int:

@@ -137,7 +137,8 @@ class File:
         whole_lines = self.is_plain and self._column is None and self._path != "-"
         if whole_lines and stat.S_ISREG(os.stat(self._path).st_mode):
             # This gives Python's own error, with the name, if it fails.
-            open(self._path, "rb").close()
+            with open(self._path, "rb") as file:
+                refuse_utf16(file.read(2), self._path)
             return _kernel.mapped(self._path, name)
         column = None if self._column is None else self._column - 1
         return _kernel.stream(self._reader(), name, column)
@@ -184,7 +185,7 @@ class File:
 
     def _reader(self) -> Callable[[int], bytes]:
         """A function that reads so many bytes of UTF-8, fewer at the end."""
-        reader = _Reader(self._path)
+        reader = _Reader(self._path, is_utf8=self.is_utf8)
         if self.is_utf8:
             return reader
         return _decoded(reader, self._path, self._encoding)
@@ -202,13 +203,24 @@ def decoded(text: bytes, where: str, number: int, errors: str = "strict") -> str
         ) from None
 
 
+def refuse_utf16(start: bytes, path: str) -> None:
+    """Refuses text that begins with a byte-order mark of UTF-16, which would be read as UTF-8."""
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(
+            f"{'standard input' if path == '-' else path} is UTF-16, and was to be read as UTF-8; "
+            "name the encoding (-e utf-16 on the command line, File(path, encoding='utf-16') in "
+            "Python), or convert it (iconv -f utf-16 -t utf-8)"
+        )
+
+
 class _Reader:
     """Reads an open file, says which one cannot be read, closes it at its end."""
 
-    __slots__ = ("_file", "_path")
+    __slots__ = ("_checks", "_file", "_path")
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, is_utf8: bool = True) -> None:
         self._path = path
+        self._checks = is_utf8
         self._file: Readable | None = None
         self._file = _open(path)
 
@@ -226,6 +238,9 @@ class _Reader:
             raise
         if not data:
             self.close()
+        elif self._checks:
+            refuse_utf16(data, self._path)
+        self._checks = False
         return data
 
     def close(self) -> None:
@@ -259,6 +274,12 @@ def _open(path: str) -> Readable:
     return opened
 
 
+ENCODING_HINT = (
+    "name the text's encoding (--encoding on the command line, for all files; "
+    "File(path, encoding=...) in Python)"
+)
+
+
 def _decoded(read: Callable[[int], bytes], path: str, encoding: str) -> Callable[[int], bytes]:
     """`read`, with its bytes turned from `encoding` into UTF-8."""
     import codecs
@@ -278,9 +299,10 @@ def _decoded(read: Callable[[int], bytes], path: str, encoding: str) -> Callable
                 line = newlines + error.object[: error.start].count(b"\n") + 1
                 raise InputError(
                     f"{path}, line {line}: byte 0x{error.object[error.start]:02x} at offset {at} "
-                    f"is not {encoding}; name the text's encoding "
-                    "(--encoding on the command line, File(path, encoding=...) in Python)"
+                    f"is not {encoding}; {ENCODING_HINT}"
                 ) from None
+            except UnicodeError as error:
+                raise InputError(f"{path} is not {encoding}: {error}; {ENCODING_HINT}") from None
             offset += len(piece)
             newlines += text.count("\n")
             if text or not piece:

@@ -66,21 +66,6 @@ def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = (), rule: st
     return "\n".join(lines)
 
 
-def html(title: str, rows: Sequence[Sequence[str]]) -> str:
-    """A small table for notebooks; the first cell of each row is its name.
-
-    >>> html("BLEU = 50", [("matches", "3 < 4")])
-    '<b>BLEU = 50</b><table><tr><th>matches</th><td>3 &lt; 4</td></tr></table>'
-    """
-    from html import escape
-
-    lines = (
-        f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
-        for name, *cells in rows
-    )
-    return f"<b>{escape(title)}</b><table>{''.join(lines)}</table>"
-
-
 def wrapped(text: str, width: int) -> list[str]:
     """A paragraph in lines, broken between words only."""
     from textwrap import wrap

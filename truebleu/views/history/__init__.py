@@ -8,8 +8,10 @@ blocks.py   from the dict to what a reader sees
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from truebleu._kernel import InputError
+from truebleu.metrics import registry
 from truebleu.views.history.log import Entry, Input, Log
 from truebleu.views.history.series import Group, Series, grouped
 from truebleu.views.rendering.view import Rows
@@ -94,7 +96,8 @@ def history(
 ) -> History:
     """The scores in a log of `truebleu score --log`, as series.
 
-    metric: names of metrics, as "BLEU"; all if not given.
+    metric: names of metrics as in the log ("BLEU"), or what `metric` takes ("mteval-v13a", a
+        signature); all if not given.
     system: what is followed, or systems; all if not given.
 
     Scores whose signatures or references differ are never on one line: they become series of
@@ -103,12 +106,34 @@ def history(
     """
     entries = Log.read(path).entries
     if metric is not None:
-        entries = _chosen(path, "metric", metric, entries, lambda entry: {entry.metric})
+        wanted = _metrics([metric] if isinstance(metric, str) else metric, entries)
+        entries = _chosen(
+            path, "metric", metric, entries, lambda entry: {entry.metric, *wanted(entry)}
+        )
     if system is not None:
         entries = _chosen(
             path, "system", system, entries, lambda entry: {entry.followed, entry.system}
         )
     return History(entries)
+
+
+def _metrics(wanted: Sequence[str], entries: Sequence[Entry]) -> Callable[[Entry], Iterator[str]]:
+    """A function that gives the wanted names of an entry's metric."""
+    called = {entry.metric.casefold() for entry in entries}
+    further: dict[str, Mapping[Any, str | None]] = {}
+    for name in wanted:
+        if name.casefold() not in called:
+            with suppress(ValueError):
+                further[name] = registry.metrics(name)
+
+    def names(entry: Entry) -> Iterator[str]:
+        try:
+            metric = registry.metric(f"{entry.metric}|{entry.signature}") if further else None
+        except ValueError:
+            return  # of another program, or a later version
+        yield from (name for name, meant in further.items() if metric in meant)
+
+    return names
 
 
 def _chosen(

@@ -52,6 +52,11 @@ SMOOTHING_VALUES: dict[str, float | None] = {
 class Formula:
     """BLEU's parameters after counting; `bleu.BLEU` says what they mean."""
 
+    __slots__ = (
+        *("arithmetic", "brevity_penalty", "empty_brevity", "missing_order"),
+        *("no_match", "smoothing", "smoothing_value", "weights"),
+    )
+
     def __init__(
         self, parameters: Mapping[str, Any], smoothing_value: float, missing_order: str
     ) -> None:

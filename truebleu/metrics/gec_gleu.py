@@ -11,7 +11,8 @@ from random import Random
 
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import parameters as p
-from truebleu.metrics.python_metric import Corpus, PythonMetric, PythonScore, ngrams
+from truebleu.metrics.python_metric import Corpus, PythonScore, ngrams
+from truebleu.metrics.source_metric import SourceMetric
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 ORDERS = (1, 2, 3, 4)
 
 
-class GECGLEU(PythonMetric):
+class GECGLEU(SourceMetric):
     """GLEU for grammatical error correction. It needs the source of each segment.
 
     An n-gram of the hypothesis that the source has and the reference has not counts against it:
@@ -47,7 +48,6 @@ class GECGLEU(PythonMetric):
 
     NAME = "GEC-GLEU"
     PREFIX = "gec-gleu-"
-    NEEDS_SOURCE = True
     tokenize = p.Tokenizer("none")
     lowercase = p.lowercase()
     draw = p.Choice(
@@ -80,7 +80,7 @@ class GECGLEU(PythonMetric):
         orders = (name for n in ORDERS for name in (f"matches_{n}", f"totals_{n}"))
         return ("hypothesis_length", "reference_length", *orders)
 
-    def score(  # type: ignore[override]
+    def score(
         self,
         hypotheses: inputs.Hypotheses,
         references: inputs.References,
@@ -115,7 +115,7 @@ class GECGLEU(PythonMetric):
             dice = Random(iteration * 101)
             yield [int(dice.random() * references) for _ in range(segments)]
 
-    def sentence(  # type: ignore[override]
+    def sentence(
         self, hypothesis: str, references: str | Sequence[str | None], source: str
     ) -> PythonScore:
         """The score of one segment: the mean over its references, smoothed."""
@@ -123,7 +123,7 @@ class GECGLEU(PythonMetric):
         (row,) = self._with_sources(Corpus((hypothesis,), (one,), (source,)))
         return PythonScore(self, (), len(row), _mean(row), {}, segment=True)
 
-    def segments(  # type: ignore[override]
+    def segments(
         self,
         hypotheses: inputs.Hypotheses,
         references: inputs.References,

@@ -80,7 +80,7 @@ class GECGLEU(SourceMetric):
         orders = (name for n in ORDERS for name in (f"matches_{n}", f"totals_{n}"))
         return ("hypothesis_length", "reference_length", *orders)
 
-    def score(
+    def score(  # type: ignore[override]
         self,
         hypotheses: inputs.Hypotheses,
         references: inputs.References,
@@ -115,7 +115,7 @@ class GECGLEU(SourceMetric):
             dice = Random(iteration * 101)
             yield [int(dice.random() * references) for _ in range(segments)]
 
-    def sentence(
+    def sentence(  # type: ignore[override]
         self, hypothesis: str, references: str | Sequence[str | None], source: str
     ) -> PythonScore:
         """The score of one segment: the mean over its references, smoothed."""
@@ -123,7 +123,7 @@ class GECGLEU(SourceMetric):
         (row,) = self._with_sources(Corpus((hypothesis,), (one,), (source,)))
         return PythonScore(self, (), len(row), _mean(row), {}, segment=True)
 
-    def segments(
+    def segments(  # type: ignore[override]
         self,
         hypotheses: inputs.Hypotheses,
         references: inputs.References,

@@ -82,8 +82,8 @@ class Metric:
 
     def __new__(cls, *_: Any, **given: Any) -> Self:
         """Refuses unknown parameters, and names the nearest known one."""
-        for name in given.keys() - cls._NAMES:
-            raise TypeError(unknown_parameter(cls, name))
+        if not cls._NAMES.issuperset(given):
+            raise TypeError(unknown_parameter(cls, min(given.keys() - cls._NAMES)))
         return super().__new__(cls)
 
     def _keep(self, given: Mapping[str, Any]) -> None:

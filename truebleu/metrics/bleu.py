@@ -11,7 +11,7 @@ from truebleu import _kernel
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu_formula import SMOOTHING, SMOOTHING_VALUES, Formula
-from truebleu.metrics.kernel_metric import KernelMetric, score_with
+from truebleu.metrics.kernel_metric import KernelMetric
 from truebleu.metrics.statistics import Statistics
 from truebleu.metrics.table_metric import COMPENSATED, PARTS, TableMetric, TableScore
 from truebleu.text import inputs, tokenizers
@@ -425,13 +425,8 @@ class BLEU(KernelMetric[BLEUScore]):
 
     def formula(self, *, segment: bool = False) -> Formula:
         """The formula, for a corpus or for one segment."""
-        return Formula(
-            {
-                **self._values,
-                "smoothing_value": self.smoothing_value or 0.0,
-                "missing_order": self.missing(segment=segment),
-            }
-        )
+        missing = self.missing(segment=segment)
+        return Formula(self._values, self.smoothing_value or 0.0, missing)
 
     # ---- signatures ----
 
@@ -602,4 +597,23 @@ def bleu(
     >>> round(float(score), 2)
     53.73
     """
-    return score_with(BLEU, **locals())
+    metric = BLEU(
+        tokenize=tokenize,
+        lowercase=lowercase,
+        smoothing=smoothing,
+        smoothing_value=smoothing_value,
+        effective_order=effective_order,
+        max_order=max_order,
+        weights=weights,
+        reference_length=reference_length,
+        tie=tie,
+        brevity_penalty=brevity_penalty,
+        empty_brevity=empty_brevity,
+        missing_order=missing_order,
+        no_match=no_match,
+        aggregate=aggregate,
+        scale=scale,
+        arithmetic=arithmetic,
+        **unknown,
+    )
+    return metric.score(hypotheses, references, workers=workers)

@@ -52,11 +52,18 @@ SMOOTHING_VALUES: dict[str, float | None] = {
 class Formula:
     """BLEU's parameters after counting; `bleu.BLEU` says what they mean."""
 
-    def __init__(self, parameters: Mapping[str, Any]) -> None:
-        """parameters: of the metric, with the smoothing value and what a missing order counts."""
+    __slots__ = (
+        *("arithmetic", "brevity_penalty", "empty_brevity", "missing_order"),
+        *("no_match", "smoothing", "smoothing_value", "weights"),
+    )
+
+    def __init__(
+        self, parameters: Mapping[str, Any], smoothing_value: float, missing_order: str
+    ) -> None:
+        """The last two depend on others of the parameters, and on corpus or segment."""
         self.smoothing: str = parameters["smoothing"]
-        self.smoothing_value: float = parameters["smoothing_value"]
-        self.missing_order: str = parameters["missing_order"]
+        self.smoothing_value = smoothing_value
+        self.missing_order = missing_order
         self.no_match: str = parameters["no_match"]
         self.brevity_penalty: str = parameters["brevity_penalty"]
         self.empty_brevity: float = parameters["empty_brevity"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from truebleu import _kernel
 from truebleu.metrics import parameters as p
-from truebleu.metrics.kernel_metric import KernelMetric, score_with
+from truebleu.metrics.kernel_metric import KernelMetric
 from truebleu.metrics.table_metric import TableScore
 
 __all__ = ["CHRF", "CHRFScore", "chrf"]
@@ -217,4 +217,13 @@ def chrf(
     >>> round(float(score), 2)
     61.93
     """
-    return score_with(CHRF, **locals())
+    metric = CHRF(
+        char_order=char_order,
+        word_order=word_order,
+        beta=beta,
+        lowercase=lowercase,
+        whitespace=whitespace,
+        eps_smoothing=eps_smoothing,
+        **unknown,
+    )
+    return metric.score(hypotheses, references, workers=workers)

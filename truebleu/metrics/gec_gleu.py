@@ -6,13 +6,12 @@ grammatical error correction metrics. ACL; and (2016): GLEU without tuning. arXi
 
 from __future__ import annotations
 
-from collections import Counter
 from math import exp, log
 from random import Random
 
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import parameters as p
-from truebleu.metrics.python_metric import Corpus, PythonScore
+from truebleu.metrics.python_metric import Corpus, PythonScore, ngrams
 from truebleu.metrics.source_metric import SourceMetric
 
 TYPE_CHECKING = False
@@ -81,7 +80,7 @@ class GECGLEU(SourceMetric):
         orders = (name for n in ORDERS for name in (f"matches_{n}", f"totals_{n}"))
         return ("hypothesis_length", "reference_length", *orders)
 
-    def score(
+    def score(  # type: ignore[override]
         self,
         hypotheses: inputs.Hypotheses,
         references: inputs.References,
@@ -116,7 +115,7 @@ class GECGLEU(SourceMetric):
             dice = Random(iteration * 101)
             yield [int(dice.random() * references) for _ in range(segments)]
 
-    def sentence(
+    def sentence(  # type: ignore[override]
         self, hypothesis: str, references: str | Sequence[str | None], source: str
     ) -> PythonScore:
         """The score of one segment: the mean over its references, smoothed."""
@@ -124,7 +123,7 @@ class GECGLEU(SourceMetric):
         (row,) = self._with_sources(Corpus((hypothesis,), (one,), (source,)))
         return PythonScore(self, (), len(row), _mean(row), {}, segment=True)
 
-    def segments(
+    def segments(  # type: ignore[override]
         self,
         hypotheses: inputs.Hypotheses,
         references: inputs.References,
@@ -165,10 +164,7 @@ class GECGLEU(SourceMetric):
 def _counts(hypothesis: list[Any], reference: list[Any], source: list[Any]) -> tuple[int, ...]:
     row = [len(hypothesis), len(reference)]
     for order in ORDERS:
-        found, wanted, given = (
-            Counter(zip(*(tokens[i:] for i in range(order)), strict=False))
-            for tokens in (hypothesis, reference, source)
-        )
+        found, wanted, given = (ngrams(tokens, order) for tokens in (hypothesis, reference, source))
         kept = sum(
             min(count, given[ngram]) for ngram, count in found.items() if ngram not in wanted
         )

@@ -103,16 +103,3 @@ class KernelMetric(TableMetric[S]):
         if hasattr(self, "_kernel"):  # set last
             raise AttributeError(f"metrics are frozen; make another with {name}={value!r}")
         object.__setattr__(self, name, value)
-
-
-def score_with(
-    kind: Callable[..., KernelMetric[S]],
-    *,
-    hypotheses: inputs.Hypotheses,
-    references: inputs.References,
-    workers: int,
-    unknown: dict[str, Any],
-    **parameters: Any,
-) -> S:
-    """The score of a corpus by a metric of this class, with these parameters."""
-    return kind(**parameters, **unknown).score(hypotheses, references, workers=workers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics.table_metric import TableMetric, TableScore
 from truebleu.text import inputs
@@ -154,3 +156,8 @@ class PythonMetric(TableMetric[PythonScore]):
 
     def _scores(self, table: Table, *, segment: bool) -> Scores:
         return Scores([self.SCALE * value for value, _ in self._formulas(table, segment=segment)])
+
+
+def ngrams(tokens: Sequence[Any], order: int) -> Counter[tuple[Any, ...]]:
+    """The counts of the n-grams of this order, in the order of their first appearance."""
+    return Counter(zip(*(tokens[i:] for i in range(order)), strict=False))

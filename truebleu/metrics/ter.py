@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from truebleu import _kernel
 from truebleu.metrics import parameters as p
-from truebleu.metrics.kernel_metric import KernelMetric, score_with
+from truebleu.metrics.kernel_metric import KernelMetric
 from truebleu.metrics.table_metric import PARTS, TableScore
 
 __all__ = ["TER", "TERScore", "ter"]
@@ -169,4 +169,11 @@ def ter(
     >>> round(float(score), 2)
     18.18
     """
-    return score_with(TER, **locals())
+    metric = TER(
+        normalized=normalized,
+        no_punct=no_punct,
+        asian_support=asian_support,
+        case_sensitive=case_sensitive,
+        **unknown,
+    )
+    return metric.score(hypotheses, references, workers=workers)

@@ -11,7 +11,8 @@ from truebleu.cli import options as shared
 from truebleu.cli.output import Output
 from truebleu.cli.parser import Command, Group, UsageError
 from truebleu.cli.progress import Progress
-from truebleu.cli.show import check_exact, show
+from truebleu.cli.show import show
+from truebleu.cli.style import Style
 from truebleu.significance import CORRECTIONS
 from truebleu.views.comparison import Comparison
 from truebleu.views.request import TESTS, Request, Significance
@@ -94,8 +95,8 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
 
 def run(options: argparse.Namespace) -> None:
     """Compares systems and writes the table."""
-    form = shared.form(options)
-    check_exact(form, options)
+    style = Style(options)
+    style.check_exact()
     asked = Asked(options)
     with Output(options.output) as output:
         with Progress(quiet=options.quiet) as progress:
@@ -104,7 +105,7 @@ def run(options: argparse.Namespace) -> None:
                 observer=asked.seen.__setitem__,
                 progress=None if progress.silent else progress,
             )
-        show(comparison, output, options, form)
+        show(comparison, output, style)
     asked.warn()
 
 

@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
     """Scores each system and writes the numbers."""
     metrics = metric_options.metrics(options)
     style = Style(options)
-    form = scores.form(options)
+    scores.adjust(style, options)
     if table_options.are_meant(options):
         from truebleu.cli import table_scores
 
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> None:
         with Output(options.output) as output:
             with Progress(quiet=options.quiet) as progress:
                 found = table_scores.score(options, list(metrics), progress)
-            scores.write(found, metrics, output, options, style, form)
+            scores.write(found, metrics, output, style)
         return
     inputs = files.Inputs(options)
     metric_options.check_source(metrics, inputs.source)
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> None:
             if kept is not None:
                 # Before anything is printed: whoever reads that may go before its end.
                 kept.add(results, work.seen)
-        scores.write(results, metrics, output, options, style, form)
+        scores.write(results, metrics, output, style)
     if options.quiet:
         return
     if work.resamples is not None and len(inputs.systems) > 1:

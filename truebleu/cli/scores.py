@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from truebleu.cli import options as shared
 from truebleu.cli.output import printable
 from truebleu.cli.parser import UsageError
 from truebleu.cli.rows import FORMATS as ROWS
@@ -113,40 +112,40 @@ class Scored:
         )
 
 
-def form(options: argparse.Namespace) -> str:
-    """The format; scores alone are lines of numbers unless something else is asked for."""
-    if options.score_only and options.format is None and options.output is None:
-        return "text" if shared.form(options) == "text" else "tsv"
-    found = shared.form(options)
-    if options.score_only and found in ("json", "markdown", "latex", "html"):
-        raise UsageError(f"-b/--score-only: {found} has more than scores; -f text or tsv has not")
-    return found
+def adjust(style: Style, options: argparse.Namespace) -> None:
+    """Makes scores alone lines of numbers, unless something else is asked for."""
+    if not style.score_only:
+        return
+    if options.format is None and options.output is None and style.form != "text":
+        style.form = "tsv"
+    if style.form in ("json", "markdown", "latex", "html"):
+        raise UsageError(
+            f"-b/--score-only: {style.form} has more than scores; -f text or tsv has not"
+        )
 
 
 def write(
     results: Sequence[Scored],
     metrics: Mapping[TableMetric[Any], str | None],
     output: Output,
-    options: argparse.Namespace,
     style: Style,
-    form: str,
 ) -> None:
     """Writes the scores."""
     rows = list(_rows(results, len(metrics)))
-    if form == "json":
+    if style.form == "json":
         output.write(_json(results, style))
-    elif form in ("tsv", "csv"):
-        _write_rows(rows, output, style, form)
+    elif style.form in ("tsv", "csv"):
+        _write_rows(rows, output, style)
     elif style.score_only:
         lines = ("\t".join(one.rounded(one.score.value, style) for one in row) for row in rows)
         output.write("".join(f"{line}\n" for line in lines))
-    elif form == "text" and len(rows) == 1 and rows[0][0].group is None:
+    elif style.form == "text" and len(rows) == 1 and rows[0][0].group is None:
         output.write("".join(f"{line}\n" for line in _lines(rows[0], style)))
     else:
         from truebleu.cli.show import show_blocks
 
         title = ", ".join(dict.fromkeys(one.label for one in results))
-        show_blocks(_blocks(rows, style), output, options, form, title=title)
+        show_blocks(_blocks(rows, style), output, style, title=title)
 
 
 def _rows(results: Sequence[Scored], metrics: int) -> Iterator[list[Scored]]:
@@ -180,7 +179,7 @@ def _json(results: Sequence[Scored], style: Style) -> str:
 
 def _lines(row: Sequence[Scored], style: Style) -> Iterator[str]:
     """What sacreBLEU prints of one system, with the interval where there is one."""
-    heads = [style.signed(one.score.name, one.signature) for one in row]
+    heads = [f"{one.score.name}|{style.signature(one.signature)}" for one in row]
     width = max(map(len, heads))
     for head, one in zip(heads, row, strict=True):
         yield f"{head:>{width}} = {_estimate(one, style)} {one.score.verbose}".rstrip()
@@ -229,11 +228,11 @@ def _blocks(rows: Sequence[Sequence[Scored]], style: Style) -> Iterator[Block]:
         ]
         header = [*names, *(one.metric for one in first), *details]
         yield Drawn.of(header, cells, [i for i, name in enumerate(names) if name != "segments"])
-    heads = [style.signed(one.score.name, one.signature) for row in rows for one in row]
+    heads = [f"{one.score.name}|{style.signature(one.signature)}" for row in rows for one in row]
     yield from (Paragraph(head, "signature") for head in dict.fromkeys(heads))
 
 
-def _write_rows(rows: Sequence[Sequence[Scored]], output: Output, style: Style, form: str) -> None:
+def _write_rows(rows: Sequence[Sequence[Scored]], output: Output, style: Style) -> None:
     """A row per system, document or group, with everything that its scores were made of."""
     first = rows[0]
     names = [*dict.fromkeys(name for row in rows for name in row[0].keys)]
@@ -244,20 +243,16 @@ def _write_rows(rows: Sequence[Sequence[Scored]], output: Output, style: Style, 
     columns: list[list[Any]] = [[row[0].keys.get(name) for row in rows] for name in names]
     columns += [[row[i].score.value for row in rows] for i in range(len(first))]
     columns += [[one.get(name) for one in beside] for name in further]
-    columns += [[_signature(row[i].signature, style) for row in rows] for i in range(len(first))]
+    columns += [[style.signature(row[i].signature) for row in rows] for i in range(len(first))]
     table = Table(
         "score",
         [*names, *scores, *further, *signatures],
         scores=scores,
         texts=[*names, *further, *signatures],
     )
-    writer = ROWS[form](output, style, table)
+    writer = ROWS[style.form](output, style, table)
     writer.write(columns)
     writer.finish()
-
-
-def _signature(signature: Signature, style: Style) -> str:
-    return signature.short() if style.short else str(signature)
 
 
 def _beside(row: Sequence[Scored]) -> Iterator[tuple[str, Any]]:

@@ -177,7 +177,7 @@ def _warn(options: argparse.Namespace, text: str, system: str) -> None:
 # ---- segments ----
 
 
-def segments(options: argparse.Namespace, metrics: Metrics, style: Style, form: str) -> None:
+def segments(options: argparse.Namespace, metrics: Metrics, style: Style) -> None:
     """Writes a row for each segment, in the order of the files."""
     _duckdb()
     from truebleu.engines import duckdb_rows as engine
@@ -214,7 +214,6 @@ def segments(options: argparse.Namespace, metrics: Metrics, style: Style, form: 
                         metrics,
                         output,
                         style,
-                        form,
                         several=len(tables.systems) > 1,
                         system=tables.system_name,
                         carried=carried,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.engines import keys as key_values
-from truebleu.metrics import registry
 from truebleu.metrics.accumulator import checked
-from truebleu.metrics.kernel_metric import count_references
 from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.table_metric import count_references
 from truebleu.text import checks
 
 TYPE_CHECKING = False
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal, Self
 
     from truebleu.metrics.base import Metric
-    from truebleu.metrics.kernel_metric import KernelMetric
+    from truebleu.metrics.table_metric import TableMetric
 
 # The columns of a state beside its keys. The rows of the same keys and the same fingerprint add
 # up: the fewest and the most references by min and max, all others by sum.
@@ -74,7 +73,7 @@ class Sums:
         "workers",
     )
 
-    _labels: dict[str, tuple[KernelMetric[Any], int]]
+    _labels: dict[str, tuple[TableMetric[Any], int]]
 
     def __init__(
         self,
@@ -121,7 +120,7 @@ class Sums:
     # ---- what is asked ----
 
     @property
-    def metrics(self) -> tuple[KernelMetric[Any], ...]:
+    def metrics(self) -> tuple[TableMetric[Any], ...]:
         """The metrics."""
         return tuple(metric for metric, _ in self._labels.values())
 
@@ -460,12 +459,12 @@ def _bucket(bucket: Any) -> tuple[str, int] | None:
     return name, count
 
 
-def _metrics(metrics: Any) -> list[tuple[str, KernelMetric[Any]]]:
+def _metrics(metrics: Any) -> list[tuple[str, TableMetric[Any]]]:
     """Each metric once, with what to call it."""
     one = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
-    found: dict[str, KernelMetric[Any]] = {}
+    found: dict[str, TableMetric[Any]] = {}
     for given in [metrics] if one else metrics:
-        metric = checked(registry.metric(given))
+        metric = checked(given)
         label = given if isinstance(given, str) else metric.name
         if label in found and found[label] != metric:
             label = repr(metric)
@@ -476,7 +475,7 @@ def _metrics(metrics: Any) -> list[tuple[str, KernelMetric[Any]]]:
 
 
 def _seen(segments: int, references: tuple[int, int] | None) -> Any:
-    """What `KernelMetric.check` looks at."""
+    """What `TableMetric.check` looks at."""
     return {"segments": segments, "references": references}
 
 

@@ -2,6 +2,7 @@
 #
 #   make test PYTHON=python3.13 VENV=build/py313     another interpreter, another environment
 #   make bench ROWS="memory import"                  some rows of the benchmark table
+#   make test-all WITHOUT=hosts                      without what needs gigabytes
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$python -c $(NEW_ENOUGH) 2>/dev/null && echo $$python && break; done)
@@ -9,6 +10,9 @@ VENV ?= .venv
 ROWS ?=
 # Engines that are large, or want other releases of what the tests want: an environment each.
 ENGINES := spark ray
+# What `make test-all` leaves out, of upstream, engines and hosts; and how many cases its property tests draw.
+WITHOUT ?=
+CASES := $(if $(CI),ci,many)
 # Test files go to as many processes as there are cores, each file to one of them.
 SPREAD := --numprocesses auto --dist loadfile
 TYPESCRIPT := 5.9.3
@@ -27,7 +31,7 @@ NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel -name target -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test engines hosts upstream sanitize bench screenshots lint lint-js format docs clean help
+.PHONY: demo test test-all engines hosts upstream sanitize bench screenshots lint lint-js format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -35,7 +39,7 @@ DE_EN := examples/de-en
 EN_ZH := examples/en-zh
 
 demo: $(VENV)/.installed ## score the example systems, and see what to try next
-	@printf '\nThree German-to-English systems, two references a segment:\n'
+	@printf '\nThree German-to-English systems, two references per segment:\n'
 	$(call show,score $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/cedar.en $(DE_EN)/birch.en $(DE_EN)/aspen.en -f text)
 	@printf '\nAre they different, and how sure is that?\n'
 	$(call show,compare $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/birch.en $(DE_EN)/cedar.en $(DE_EN)/aspen.en -f text)
@@ -43,7 +47,7 @@ demo: $(VENV)/.installed ## score the example systems, and see what to try next
 	$(call show,score $(EN_ZH)/reference.zh -i $(EN_ZH)/cedar.zh $(EN_ZH)/birch.zh -tok zh -f text)
 	@printf '\nWho wins, is it real, why, and where: one page to open in a browser, or to send.\n'
 	@mkdir -p build
-	$(call show,report $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/birch.en $(DE_EN)/cedar.en $(DE_EN)/aspen.en -s $(DE_EN)/source.de --docs $(DE_EN)/documents.txt -m bleu chrf ter --also tokenize=intl lowercase -o build/report.html)
+	$(call show,report $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/birch.en $(DE_EN)/cedar.en $(DE_EN)/aspen.en -src $(DE_EN)/source.de --docs $(DE_EN)/documents.txt -m bleu chrf ter --also tokenize=intl lowercase -o build/report.html)
 	@printf 'Written: %s\n' 'file://$(CURDIR)/build/report.html'
 	@printf '\nNext, in the same environment (source $(BIN)/activate):\n\n'
 	@printf '  %-84s %s\n' \
@@ -54,10 +58,14 @@ demo: $(VENV)/.installed ## score the example systems, and see what to try next
 		'truebleu score REFERENCE -i SYSTEM' 'your own files' \
 		'truebleu --help' 'the rest'
 
-test: $(VENV)/.installed $(VENV)/.group-test ## prove it: the kernel's tests, then Python's, once with no SIMD and once with all of it
-	cargo test --quiet
-	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet $(SPREAD) --ignore tests/compat --ignore tests/views/report tests
+test: $(VENV)/.installed $(VENV)/.group-test ## prove the installation: every behaviour once, in a few minutes
 	$(BIN)/python -m pytest $(SPREAD)
+
+test-all: $(VENV)/.installed $(VENV)/.group-test ## everything: the kernel's tests, many cases, no SIMD, sacreBLEU's own tests, engines, hosts
+	cargo test --quiet
+	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet $(SPREAD) --ignore tests/compat --ignore tests/views --ignore tests/cli tests
+	HYPOTHESIS_PROFILE=$(CASES) $(BIN)/python -m pytest $(SPREAD) -m ''
+	@export HYPOTHESIS_PROFILE=$(CASES); for rest in $(filter-out $(WITHOUT),upstream engines hosts); do $(MAKE) --no-print-directory $$rest || exit; done
 
 engines: $(addprefix engine-,$(ENGINES)) ## the tests of Spark (needs Java 17) and Ray, in an environment of each
 
@@ -65,10 +73,10 @@ engine-%:
 	@$(MAKE) --no-print-directory VENV=$(VENV)-$* in-environment-$*
 
 in-environment-%: $(VENV)/.installed $(VENV)/.group-%
-	$(BIN)/python -m pytest --quiet tests/engines/test_$*.py
+	$(BIN)/python -m pytest --quiet -m '' tests/engines/test_$*.py
 
 hosts: $(VENV)/.installed $(HOSTS)/.installed ## inside torch, torchmetrics, TRL, lm-eval and others, in an environment of their own
-	PYTHONPATH=$(CURDIR) $(HOSTS)/bin/python -m pytest --quiet $(SPREAD) tests/integrations
+	PYTHONPATH=$(CURDIR) $(HOSTS)/bin/python -m pytest --quiet $(SPREAD) -m '' tests/integrations
 
 upstream: $(VENV)/.installed $(VENV)/.group-test ## sacreBLEU's own tests against truebleu.compat.sacrebleu
 	@$(BIN)/python tests/compat/upstream.py
@@ -104,8 +112,9 @@ format: $(VENV)/.installed $(VENV)/.group-lint ## let the tools settle the style
 	$(BIN)/ruff format
 	cargo fmt --all
 
-docs: $(VENV)/.installed $(VENV)/.group-docs ## the pages of docs/, and the reference of package and kernel into build/docs
+docs: $(VENV)/.installed $(VENV)/.group-docs $(VENV)/.group-test ## the pages of docs/, and the reference of package and kernel into build/docs
 	$(BIN)/python docs/pages.py
+	TRUEBLEU_WRITE_PAGES=1 $(BIN)/python -m pytest --quiet -m '' tests/house/test_product.py -k page
 	$(BIN)/pdoc --docformat google --output-directory build/docs/python truebleu truebleu.significance $(addprefix truebleu.,engines engines.duckdb engines.polars engines.spark)
 	RUSTDOCFLAGS="-A rustdoc::private_intra_doc_links" cargo doc --no-deps --document-private-items --quiet --target-dir build/docs/rust
 	@printf 'build/docs/python/index.html\nbuild/docs/rust/doc/truebleu_kernel/index.html\n'

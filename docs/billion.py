@@ -1,4 +1,4 @@
-"""What a billion segments cost: worked out from what was measured on fewer."""
+"""What a billion segments cost: calculated from measurements on fewer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEADER = (
     "read by",
     "metric",
     "rows measured",
-    "processor time, ns a row (measured)",
+    "processor time per row, ns (measured)",
     "a billion rows, hours (multiplied)",
 )
 PARTITION = 128 << 20
@@ -55,37 +55,37 @@ def section() -> str:
     buckets = SYSTEMS * BUCKETS * row
     return f"""## A billion segments
 
-{SYSTEMS} systems, {SEGMENTS // SYSTEMS:,} segments of each: {SEGMENTS:,} hypotheses and as many
-references, {text / 1e9:.0f} GB of text at the {found.bytes_a_segment:.0f} bytes a pair that the
-text of the benchmarks has. Nothing was run at that size. What a row costs was measured
-({found.machine}) by `make bench`, which keeps its figures in `benchmarks/results.json`; the hours
-are that times a billion.
+Take {SYSTEMS} systems with {SEGMENTS // SYSTEMS:,} segments each: {SEGMENTS:,} hypotheses and as
+many references, {text / 1e9:.0f} GB of text at {found.bytes_a_segment:.0f} bytes per pair, as in the
+text of the benchmarks. Nothing was run at that size. `make bench` measured the cost per row
+({found.machine}; the figures are in `benchmarks/results.json`), and the hours are that times a
+billion.
 
 {table(HEADER, rows, left=2)}
 
-Time grows with rows and with nothing else: no step looks at more than a row and its group. Twice
-the rows on two workers of a core each went at {found.scaling("Spark, 2 executors")} the rows a
-second on Spark, {found.scaling(f"{RAY_SCALING}, blocks")} on Ray with blocks in memory and
-{found.scaling(f"{RAY_SCALING}, Parquet")} with Parquet files (measured, on the two cores of one machine); what a network and
-hundreds of machines do to that was not measured.
+Time grows with the number of rows only: no step looks at more than a row and its group. With twice
+the rows, two workers of one core each processed {found.scaling("Spark, 2 executors")} as many rows
+per second as one on Spark, {found.scaling(f"{RAY_SCALING}, blocks")} on Ray with blocks in memory and
+{found.scaling(f"{RAY_SCALING}, Parquet")} with Parquet files (measured on the two cores of one machine). The effect of a
+network and of hundreds of machines was not measured.
 
-**What is shuffled.** A partition passes on a row for each of its groups and metrics. With
-partitions of {PARTITION >> 20} MiB that is {partitions:,.0f} partitions, at most {states:,.0f} rows
-(if every system is in every partition), of {row:.0f} bytes each for BLEU as Arrow has them
-(computed here, without compression): {states * row / 1e6:.0f} MB of sums in place of
+**What is shuffled.** A partition passes on one row per group and metric. Partitions of
+{PARTITION >> 20} MiB make {partitions:,.0f} partitions and at most {states:,.0f} rows (if every
+system is in every partition). A row of BLEU has {row:.0f} bytes in Arrow's layout (computed here,
+without compression), so {states * row / 1e6:.0f} MB of sums travel in place of
 {text / 1e9:.0f} GB of text, 1/{text / (states * row):,.0f} of it. BLEU and chrF together are
-{states * both / 1e6:.0f} MB. Data that are sorted by system send a hundredth of that.
+{states * both / 1e6:.0f} MB. Data sorted by system send a hundredth of that.
 
 **Memory.** One process keeps a row for each group: {SYSTEMS * row / 1e3:.0f} kB for {SYSTEMS}
-systems, {buckets / 1e6:.0f} MB with {BUCKETS:,} buckets for significance. The rest is the engine's: the whole process had a peak of
+systems, {buckets / 1e6:.0f} MB with {BUCKETS:,} buckets for significance. The rest is the engine's. The peak of the whole process was
 {found.peaks("DuckDB")} with DuckDB, {found.peaks("Polars, file by file")} with Polars
 file by file, and {found.peaks("Polars")} with one scan of Polars, which reads ahead in several
-files (measured). A Spark worker passes its groups on when it has
-100,000 of them, so that groups without number cost shuffled rows and not memory.
+files (measured). A Spark worker passes its groups on when it has 100,000 of them, so any number of
+groups costs shuffled rows, not memory.
 
-**Exactness.** The sums are 64-bit integers. The largest of a billion segments are numbers of
-n-grams, about {found.tokens_a_segment * SEGMENTS:.1e} at six bytes a token, where 2⁶³ is 9.2e+18; totals that would pass
-it are an error. The score is that of one machine to the last bit."""
+**Exactness.** The sums are 64-bit integers. The largest are the numbers of n-grams, about
+{found.tokens_a_segment * SEGMENTS:.1e} for a billion segments at six bytes per token; the limit is 2⁶³ = 9.2e+18, and a total
+beyond it is an error. The score is that of one machine, to the last bit."""
 
 
 def _hours(ns: float) -> tuple[str, str]:
@@ -94,7 +94,7 @@ def _hours(ns: float) -> tuple[str, str]:
 
 
 def _state_bytes(metrics: tuple[Any, ...]) -> float:
-    """The size of a group's rows of the state table, in Arrow's layout."""
+    """The size of the rows of a group in the state table, in Arrow's layout."""
     import pyarrow as pa
 
     sums = Sums(metrics, by="system")
@@ -125,7 +125,7 @@ class Results:
         return (self._row(start) or {"figures": {}})["figures"]
 
     def files(self, metric: str) -> float | None:
-        """Nanoseconds a pair of lines of two files, the whole process."""
+        """Nanoseconds per pair of lines of two files, the whole process."""
         starts = {
             "bleu": "1 M pairs, two files, whole",
             "chrf": "chrF, 1 M pairs, two files, whole",
@@ -138,7 +138,7 @@ class Results:
         return _nanoseconds(costs, 20_000)
 
     def parquet(self, engine: str) -> float | None:
-        """Nanoseconds a row of Parquet files, the whole call."""
+        """Nanoseconds per row of Parquet files, the whole call."""
         return _nanoseconds(self._figures("Parquet, 1 M rows").get(engine), 10**6)
 
     def peaks(self, title: str) -> str:
@@ -150,32 +150,32 @@ class Results:
         return f"{eight / 2**20:.0f} MiB on 8 million rows and {one / 2**20:.0f} MiB on one"
 
     def spark(self) -> float | None:
-        """Nanoseconds a row, of all processes."""
+        """Nanoseconds per row, of all processes."""
         figures = self._figures("Spark, ")
         return median(figures["ns"]["stats"]) if figures else None
 
     @property
     def spark_rows(self) -> int:
-        """How many rows Spark was measured on."""
+        """The number of rows that Spark was measured on."""
         row = self._row("Spark, ")
         return int(row["work"].split()[1]) * 10**6 if row else 0
 
     def ray(self) -> float | None:
-        """Nanoseconds a row, of all processes."""
+        """Nanoseconds per row, of all processes."""
         figures = self._figures(RAY)
         return figures["2 workers"]["parquet, stats"]["nanoseconds_a_row"] if figures else None
 
     @property
     def ray_rows(self) -> int:
-        """How many rows Ray was measured on."""
+        """The number of rows that Ray was measured on."""
         figures = self._figures(RAY)
         return int(figures["2 workers"]["rows"]) if figures else 0
 
     def scaling(self, start: str) -> str:
-        """How many times the rows a second two workers have."""
+        """The rows per second of two workers, over those of one."""
         row = self._row(start)
         ratio = row["ratio"].split()[0] if row and row["ratio"] else "?"
-        return f"{ratio} ×"
+        return f"{ratio} times"
 
 
 RAY = "BLEU on Ray Data, warm"

@@ -35,11 +35,11 @@ def page() -> str:
 def _beginning() -> str:
     return f"""# BLEU by hand
 
-BLEU compares a text with reference texts by counting: how many of its words, pairs of words,
-triples and quadruples are in a reference, too, and is it long enough? Everything on this page can be
-checked with a pencil, and all of it was printed by `truebleu explain`. The examples are those
-that most texts on BLEU use. Where such a text has another number, the page says so: the slips are
-small, they are copied from one text to the next, and each of them teaches something.
+BLEU compares a text with reference texts by counting: how many of its words, word pairs, triples and
+quadruples are also in a reference, and is the text long enough? Everything on this page can be checked
+with a pencil, and all numbers were computed by `truebleu explain`. The examples are those that most
+introductions to BLEU use. Where an introduction has a different number, the page says so: the slips
+are small, they are copied from one text to the next, and each of them teaches something.
 
 The definition is by Kishore Papineni, Salim Roukos, Todd Ward and Wei-Jing Zhu (ACL 2002).
 
@@ -56,13 +56,13 @@ def _clipping() -> str:
     row = seven["ngrams"][0]
     return f"""## Why counts are clipped
 
-The hypothesis {code(" ".join(["the"] * 7))} has only words that are in the reference, {row["count"]}
-of {seven["total"]}. An n-gram may therefore count at most as often as it occurs in one of the
-references. {code("the")} occurs {row["reference_count"]} times in reference {row["reference"]}, so the
+All words of the hypothesis {code(" ".join(["the"] * 7))} are in the reference, {row["count"]}
+of {seven["total"]}. Therefore an n-gram counts at most as often as it occurs in a single reference.
+{code("the")} occurs {row["reference_count"]} times in reference {row["reference"]}, so the
 clipped precision is {fraction(seven)}.
 
-A second example, with characters for words: {code("abab")} has these bigrams, and here is how often
-each of them is in {code("abcbab")}.
+A second example has characters instead of words: the bigrams of {code("abab")}, and how often each
+occurs in {code("abcbab")}.
 
 {_bigrams_of_characters()}"""
 
@@ -88,17 +88,17 @@ def _recall() -> str:
     )
     return f"""## Why there is a brevity penalty
 
-{code("the cat")} is perfect as far as it goes: {fraction(one)} unigrams and {fraction(two)} bigrams. Recall
-would notice what is missing: {recalls}. (A well-known encyclopedia has 3/6 for the first. That
-counts both {code("the")} of the reference, of which the hypothesis has only one; clipped, it is
-{one["recall"][0]["matches"]}/{one["recall"][0]["total"]}.) With several references nobody wants recall,
-though, because nobody wants all of them said at once. BLEU has a penalty for texts that are shorter
-than their reference instead: here {pair["hypothesis_length"]} tokens against
+{code("the cat")} has perfect precision: {fraction(one)} unigrams and {fraction(two)} bigrams match. Recall
+would show what is missing: {recalls}. (A well-known encyclopedia has 3/6 for the first. That counts
+{code("the")} twice, as the reference has it, although the hypothesis has it once; clipped, it is
+{one["recall"][0]["matches"]}/{one["recall"][0]["total"]}.) But recall makes no sense with several
+references, because a good translation does not repeat all of them. Instead, BLEU penalizes texts that
+are shorter than their reference: here {pair["hypothesis_length"]} tokens against
 {pair["reference_length"]}.
 
 {formula(pair)}
 
-That is BLEU-2. BLEU-4 of the same pair is {number(four["fraction"])}, because {four["zero"]}."""
+This is BLEU-2. BLEU-4 of the same pair is {number(four["fraction"])}, because {four["zero"]}."""
 
 
 def _two_references() -> str:
@@ -113,20 +113,20 @@ def _two_references() -> str:
     assert pooled > max(separate)
     return f"""## References are pooled
 
-With several references, an n-gram may match in any of them. {code("the the cat")}:
+With several references, an n-gram may match in any of them. For {code("the the cat")}:
 
 {table(header, rows)}
 
-A table in the same encyclopedia gives 2/3 and 1/2 for this pair. The one is right for reference 2
-alone and the other is not, so no set of references gives both.
+A table in the same encyclopedia gives 2/3 and 1/2. The first is right for reference 2 alone, the
+second is not, so no set of references gives both.
 
-Some guides say that the scores against each reference are averaged, or that the best one counts.
-Neither is BLEU: the clipped counts are pooled before anything is divided.
-{code(hypothesis)}, for example:
+Some guides say that the scores against the references are averaged, or that the best one counts.
+Neither is BLEU: the clipped counts are pooled before anything is divided. For example,
+{code(hypothesis)}:
 
 {
         table(
-            ["how", "BLEU"],
+            ["method", "BLEU"],
             [
                 ("reference 1 alone", f"{separate[0]:.2f}"),
                 ("reference 2 alone", f"{separate[1]:.2f}"),
@@ -156,17 +156,16 @@ def _brevity() -> str:
 {short["formula"][0].strip()}
 ```
 
-A study note that is often copied has exp(1 − 6/5) = {number(longer["brevity_penalty"])} for it. That is the
+An often copied study note has exp(1 − 6/5) = {number(longer["brevity_penalty"])} for it. That is the
 penalty of a text of {longer["hypothesis_length"]} tokens, such as {code("the cat on the mat")}: a word was
-lost between the sum and the example. Count the tokens that the tokenizer made, not those that you
-remember.
+lost between the calculation and the example. Count the tokens that the tokenizer made.
 
-How precision and penalty pull at each other is seen best when the hypothesis is {code("the")}, said 1
-to 8 times, with unigrams only:
+Precision and penalty work against each other. The clearest case is {code("the")}, repeated 1 to 8
+times, with unigrams only:
 
 {table(["tokens", "precision", "BP", "BLEU-1"], rows, left=0)}
 
-A text that is too long is not penalized, except that what does not match lowers the precisions."""
+A text that is too long has no penalty of its own: what does not match lowers the precisions."""
 
 
 def _zero() -> str:
@@ -191,14 +190,14 @@ def _zero() -> str:
     return f"""## When an order has no match
 
 The same pair has {fraction(plain["orders"][2])} trigrams and {fraction(plain["orders"][3])} 4-grams, so its BLEU-4 is
-{number(plain["fraction"])}: {plain["zero"]}. For a test set that hardly ever happens. For single sentences it is the
-rule, and everyone *smooths*, each in their own way:
+{number(plain["fraction"])}: {plain["zero"]}. That hardly ever happens for a test set. For single sentences it is
+common, so every implementation *smooths*, each in its own way:
 
 {table(["smoothing", "p1", "p2", "p3", "p4", "BLEU"], rows)}
 
-So a sentence's BLEU means nothing without the name of its smoothing. One of NLTK's habits is worth
-knowing: it is sometimes said to give 0 here, and it gives {nltk:.3g}. Without smoothing it takes the
-smallest positive number for a precision of 0, and warns. Only without any common word is it 0."""
+So a sentence-level BLEU means nothing without the name of its smoothing. NLTK is a special case: it is
+sometimes said to give 0 here, and it gives {nltk:.3g}. Without smoothing it replaces a precision of 0
+by the smallest positive number, and warns. It gives 0 only if no word matches."""
 
 
 # Their order by words is not their order by characters; the page checks that.
@@ -227,15 +226,15 @@ def _characters() -> str:
     best = [RIVALS[order[0]] for order in orders]
     return f"""## Words, please
 
-NLTK's `sentence_bleu` wants lists of tokens. Given two strings it does not complain: a string is a
-sequence, too, of characters, and so the score is that of *characters*. A university's notebook ranks
-six hypotheses in that way. It shows in the numbers, which are far too high, and it can turn the
-ranking round. Three rivals for {code(BUDGET)}:
+NLTK's `sentence_bleu` expects lists of tokens. It accepts two strings without complaint, because a
+string is a sequence of characters, and returns the BLEU of *characters*. A university's notebook ranks
+six hypotheses that way. The numbers are far too high, and the ranking can change. Three hypotheses for
+{code(BUDGET)}:
 
 {table(["hypothesis", "words", "characters"], rows)}
 
 By words the best is {code(best[0])}, by characters {code(best[1])}. Call
-`.split()`, or better, leave the tokens to a tool that names its tokenizer in the signature.
+`.split()`, or better, use a tool that names its tokenizer in the signature.
 """
 
 
@@ -256,14 +255,14 @@ def _corpus() -> str:
     rows.append(("mean of the sentences", "", "", "", "", "", f"{mean:.2f}"))
     return f"""## A corpus is not the mean of its sentences
 
-"The scores are averaged over the corpus", more than one text says. They are not: matches, n-grams
-and lengths are each summed over all segments, and the formula is used once. A short sentence weighs
-little, and one without a matching 4-gram does no harm.
+"The scores are averaged over the corpus", several introductions say. They are not: matches, n-grams
+and lengths are summed over all segments, and the formula is applied once. A short sentence has little
+weight, and a sentence without a matching 4-gram does no harm.
 
 {table(["hypothesis", "reference", "p1", "p2", "p3", "p4", "BLEU"], rows, left=2)}
 
-The denominator is the number of n-grams in the hypotheses, by the way, also where a formula in the
-encyclopedia sums over those of the reference: with the latter it would be recall."""
+The denominator is the number of n-grams in the hypotheses. A formula in the encyclopedia sums over
+those of the reference, which would be recall."""
 
 
 def _case_and_order() -> str:
@@ -278,11 +277,11 @@ def _case_and_order() -> str:
         number(lower["fraction"])
     }. Lower-casing both is a setting, and the signature says whether it was used.
 
-*Word order counts.* One reads that BLEU "does not consider word order". It does, in windows of
+*Word order counts.* BLEU is said not to "consider word order". It does, in windows of
 four: {code(shuffled)} has all the words of {code(CAT)}, and matches {
         ", ".join(map(fraction, orders))
     } of its
-1-, 2-, 3- and 4-grams. What it does not see is order across longer distances."""
+1-, 2-, 3- and 4-grams. It does not see the order over longer distances."""
 
 
 def _your_own() -> str:
@@ -294,5 +293,5 @@ $ truebleu explain "a cat on the mat" --reference "{CAT}"
 $ truebleu explain reference.en -i system.en --segment 17 -o segment17.html
 ```
 
-In Python, `print(tb.explain("a cat on the mat", "{CAT}"))`; a notebook shows the same in colour. The
-answer is {score.value:.2f}; try to get there by hand first."""
+In Python it is `print(tb.explain("a cat on the mat", "{CAT}"))`, and a notebook shows the same in
+colour. The answer is {score.value:.2f}; try it by hand first."""

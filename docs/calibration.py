@@ -1,4 +1,4 @@
-"""Measures how often each test of truebleu.significance is wrong, and writes calibration.json.
+"""Measures the false positives of each test in truebleu.significance; writes calibration.json.
 
 python docs/calibration.py WMT22 [METRIC...]     WMT22: the folder of the general task's data
 

@@ -16,8 +16,8 @@ CLAIMS: list[Claim] = [
     (
         "A dropped “not”",
         (
-            "The worst mistake a translation can make is one token of many. A harmless change of one "
-            "word costs more, and a good translation in other words costs nearly everything."
+            "The worst mistake in a translation can be a single token. A harmless change of one word "
+            "costs more, and a good translation in other words loses nearly everything."
         ),
         "You must not take this medicine with alcohol .",
         [
@@ -28,7 +28,7 @@ CLAIMS: list[Claim] = [
     ),
     (
         "Who did what to whom",
-        "Roles swapped keep every word and most n-grams.",
+        "Swapping the roles keeps every word and most n-grams.",
         "After the match the coach of the home team thanked the referee for his patience .",
         [
             (
@@ -55,7 +55,7 @@ CLAIMS: list[Claim] = [
     ),
     (
         "Paraphrase",
-        "BLEU knows one way of saying a thing: the reference's.",
+        "BLEU knows one way to say a thing: that of the reference.",
         "He gave up smoking ten years ago .",
         [
             ("the same", "A decade ago he quit cigarettes ."),
@@ -64,7 +64,7 @@ CLAIMS: list[Claim] = [
     ),
     (
         "A number, a name",
-        "Nor does it know which words matter.",
+        "BLEU does not know which words matter.",
         "The flight to Vienna leaves from gate 14 at 9.30 .",
         [
             ("another gate", "The flight to Vienna leaves from gate 41 at 9.30 ."),
@@ -74,7 +74,7 @@ CLAIMS: list[Claim] = [
     ),
     (
         "Case",
-        "A capital letter makes another word, unless both sides are lower-cased first.",
+        "A capital letter makes a different word, unless both sides are lower-cased first.",
         "The Bank of England raised rates on Thursday .",
         [
             ("lower case", "the bank of england raised rates on thursday ."),
@@ -83,7 +83,7 @@ CLAIMS: list[Claim] = [
     ),
     (
         "Contractions",
-        "“Do not” and “don't” have nothing in common. The curly apostrophe is yet another one.",
+        "“Do not” and “don't” have no token in common. A curly apostrophe makes a third variant.",
         "I don't think we're going to make it .",
         [
             ("written out", "I do not think we are going to make it ."),
@@ -93,8 +93,8 @@ CLAIMS: list[Claim] = [
     (
         "Diacritics and normalization",
         (
-            "The second hypothesis below looks the same as the reference on every screen: its accents are "
-            "characters of their own (Unicode's NFD). BLEU compares code points. Normalize first."
+            "The second hypothesis below looks like the reference on every screen, but its accents are "
+            "separate characters (Unicode's NFD). BLEU compares code points: normalize first."
         ),
         "Le café près de l'hôtel était fermé .",
         [
@@ -108,11 +108,11 @@ CLAIMS: list[Claim] = [
     (
         "Tokenization",
         (
-            "Scored as they are, without a tokenizer, words keep their punctuation, and a missing stop "
-            "is a wrong word."
+            "Without a tokenizer, words keep their punctuation, and a missing full stop makes a wrong "
+            "word."
         ),
         "Well, that is it.",
-        [("a stop less", "Well, that is it"), ("a comma less", "Well that is it.")],
+        [("no full stop", "Well, that is it"), ("no comma", "Well that is it.")],
     ),
 ]
 
@@ -129,38 +129,37 @@ def page() -> str:
     return f"""{BUILT}
 # What BLEU cannot see
 
-BLEU counts n-grams. Over a test set of a few thousand segments that goes, more or less, with what
-people think of systems that are alike. It is not what people think, and sentence by sentence it can
-be far from that. Each claim on this page is a pair of sentences, or two, with their scores: BLEU of
-the sentence with sacreBLEU's defaults, lower-cased, and with words cut at spaces only.
+BLEU counts n-grams. Over a test set of a few thousand segments, that correlates with human judgement
+of similar systems. It is not human judgement, and for single sentences it can be far from it. Each
+claim on this page comes with two or three sentences and their scores: sentence-level BLEU with
+sacreBLEU's defaults, lower-cased, and split at white space only.
 
 {claims}
 
 ## How many references
 
-The same system against one reference and against two. The score grows and the system does not.
+The same systems against one reference and against two: the scores rise, and the systems are the same.
 
 {_references()}
 
-And a good translation by a person does not score 100. Reference B against reference A:
+A good human translation does not score 100 either. Reference B against reference A scores
 **{_person():.2f}**.
 
 ## One test set against another
 
-The same system on the documents of one test set, best first. It is no better at the one than at the
-other in any sense that these numbers could show: sentences are longer or shorter here and there, and
-closer to or farther from their references.
+One system on the documents of one test set, best first. The numbers do not show that it translates one
+document better than another: sentences are longer or shorter, and references closer or farther.
 
 {_documents()}
 
-So a BLEU of 30 on one test set is neither better nor worse than 25 on another, and the customary
-reading (below 10 almost useless, 40 to 60 high quality, and so on) is a convention, no measurement.
+So a BLEU of 30 on one test set is neither better nor worse than 25 on another. The customary reading
+(below 10 almost useless, 40 to 60 high quality, and so on) is a convention, not a measurement.
 
 ## What helps
 
 * Compare systems on the same test set, with the same references and the same signature.
 * Look at segments: `truebleu explain REF -i HYP --segment N`.
-* Read a second metric beside it that sees other things, and some of the output itself.
+* Read a second metric of another kind, and some of the output itself.
 """
 
 

@@ -12,6 +12,7 @@ from textwrap import fill
 import at_scale
 import by_hand
 import cannot_see
+import json_shapes
 import significance
 import which_bleu
 
@@ -23,6 +24,7 @@ PAGES = {
     "what-bleu-cannot-see.md": cannot_see.page,
     "significance.md": significance.page,
     "at-scale.md": at_scale.page,
+    "json.md": json_shapes.page,
 }
 
 

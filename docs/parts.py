@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from truebleu import explain
-from truebleu.views.explanation.equations import number, short
-from truebleu.views.explanation.markdown import code, escaped, render
+from truebleu.views.explanation import blocks
+from truebleu.views.rendering.markdown import code, escaped, render
+from truebleu.views.rendering.numbers import number, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def fraction(order: Any) -> str:
 
 def worked(hypothesis: str, references: Any, metric: BLEU | None = None, level: int = 3) -> str:
     """A whole explanation in Markdown, below a heading of the page."""
-    return render(explain(hypothesis, references, metric).to_dict(), level)
+    explained = explain(hypothesis, references, metric).to_dict()
+    return render(blocks.of_content(explained, 2, short=False), level)
 
 
 def formula(explained: Any) -> str:

@@ -31,8 +31,9 @@ def page() -> str:
     return f"""{BUILT}
 # Is the difference real?
 
-Two systems, one test set, 0.4 BLEU between them. Would the better one also win on other segments of
-the same kind, or was it luck? That question has an answer, and it costs milliseconds.
+Two systems differ by 0.4 BLEU on a test set. Would the better one also win on other segments of the
+same kind, or was it chance? A significance test answers that in milliseconds: `truebleu compare` on the
+command line, `tb.compare` in Python, and this module underneath:
 
 ```python
 from truebleu import BLEU, significance
@@ -43,39 +44,38 @@ tables = {{name: metric.statistics(path, reference) for name, path in systems.it
 result.differences["cedar"]  # the difference, its interval, p
 ```
 
-The three systems of `examples/de-en`, {segments} segments, against reference A; and a fourth, *birch 2*, which is
-*birch* with every fifth segment taken from *cedar*, which is better, and every tenth from *aspen*,
-which is worse:
+The example has the three systems of `examples/de-en`, {segments} segments, against reference A, and a
+fourth, *birch 2*: *birch* with every fifth segment from *cedar*, which is better, and every tenth from
+*aspen*, which is worse.
 
 {_example(measures)}
 
-Read a row from the left. First the size of the difference, and the interval that says how well
-{segments} segments know it; then p, which says only whether it could be nothing at all. A small
-difference may be certain, and a large one may be luck.
+Read a row from the left: first the size of the difference and its confidence interval, which says how
+precisely {segments} segments determine it; then p, which says only whether the difference could be due
+to chance. A small difference can be significant, and a large one can be chance.
 
 ## What each test asks
 
-**Approximate randomization** (`ar`, the default). If it made no difference which system wrote a
-translation, then exchanging the two systems' translations of random segments would give differences
-like the one observed. In each of 10,000 trials every segment's two translations change sides with
-probability 1/2; p is the share of trials with a difference at least as large, the observed one
-counted among them. Noreen (1989), Riezler and Maxwell (2005).
+**Approximate randomization** (`ar`, the default). Null hypothesis: it makes no difference which system
+wrote a translation. Then exchanging the two systems' translations of random segments gives differences
+like the observed one. In each of 10,000 trials, the two translations of each segment change sides with
+probability 1/2; p is the share of trials with a difference at least as large, the observed one included.
+Noreen (1989), Riezler and Maxwell (2005).
 
-**Paired bootstrap** (`bs`). Test sets as large as this one are drawn from it with replacement, 1,000
-times. How the difference varies among them is how it would vary among test sets; shifted so that
-their mean is 0, they are what chance alone would give, and p is the share of them at least as far
-from 0 as the observed difference. Riezler and Maxwell (2005), Efron and Tibshirani (1993).
+**Paired bootstrap** (`bs`). Test sets of the same size are drawn with replacement, 1,000 times. The
+difference varies among them as it would vary among test sets. Shifted to mean 0, these differences are
+the distribution under the null hypothesis, and p is the share of them at least as far from 0 as the
+observed difference. Riezler and Maxwell (2005), Efron and Tibshirani (1993).
 
 **sacreBLEU's paired bootstrap** (`bs-sacrebleu`). The same draws, but the absolute value of each
-difference is taken *before* the shift: the numbers compared are |d| − mean |d| instead of
-|d − mean d|. Under the null hypothesis |d| varies less than d, so what is compared with the observed
-difference is too small, p is too small, and it can never be much above 0.4. It is here to the last
-bit, because published numbers rest on it.
+difference is taken *before* the shift: it compares |d| − mean |d| instead of |d − mean d|. Under the
+null hypothesis |d| varies less than d, so p is too small, and it can never be much above 0.4. truebleu
+has it to the last bit, because published numbers rest on it.
 
-**Koehn's win ratio** (`koehn`). In how many of the resampled test sets does the better system win? p is
-the share that it does not win. Koehn (2004). It is one-sided: having looked which system is better,
-one asks only in that direction, and so at 5 % finds a difference between equal systems in 10 % of
-cases. It is a fair test of a direction that was fixed before the experiment.
+**Koehn's win ratio** (`koehn`). p is the share of resampled test sets in which the better system does
+not win. Koehn (2004). It is one-sided: the direction is chosen after seeing which system is better, so
+at 5 % it finds a difference between equal systems in 10 % of cases. It is a correct test of a direction
+that was fixed before the experiment.
 
 ## How often each is wrong
 
@@ -83,31 +83,31 @@ cases. It is a fair test of a direction that was fixed before the experiment.
 
 ## Which one to use
 
-Use `ar`. It asks the question that is meant, it needs no assumption about the metric, and it is right
-whatever the size of the test set. `bs` says the same from a few hundred segments on, in a tenth of
-the time. Report the difference with its interval, the test, its number of trials and the seed; the
-signatures of the metrics say the rest.
+Use `ar`. It tests the right hypothesis, it makes no assumption about the metric, and it is correct for
+test sets of any size. From a few hundred segments on, `bs` gives the same answer in a tenth of the time.
+Report the difference with its interval, the test, its number of trials and the seed; the signatures of
+the metrics say the rest.
 
 p is not the probability that the systems are equal, and 1 − p is not the probability that one is
-better. A test knows nothing of other domains, of the metric's blind spots, or of whether a reader
-would notice. Segments of one document are alike, which no test here takes into account; where a
-test set is a few long documents, certainty is smaller than it looks.
+better. A test says nothing about other domains, the metric's blind spots, or whether a reader would
+notice the difference. Segments of one document resemble each other, which no test here takes into
+account: on a test set of a few long documents, the true uncertainty is larger than the interval.
 
 ## Several systems
 
-Of twenty comparisons of equal systems, one is significant at 5 %. `correction="holm"` makes p-values
-that may be read together: the chance of *any* false discovery stays below them (Holm 1979).
-`correction="bh"` controls the expected *share* of false ones among the discoveries (Benjamini and
-Hochberg 1995). Both are over the tests of one metric: of all systems with the baseline, or of all
+Of twenty comparisons of equal systems, one is significant at 5 % on average. `correction="holm"`
+controls the family-wise error rate, the probability of *any* false discovery (Holm 1979).
+`correction="bh"` controls the false discovery rate, the expected *share* of false discoveries (Benjamini
+and Hochberg 1995). Both correct over the tests of one metric: all systems against the baseline, or all
 pairs.
 
-`pairs="all"` tests every pair, and `clusters()` ranks: with the systems sorted by score, there is a
-border wherever each system above is significantly better than each system below, as WMT's findings
-draw it. Within a cluster the order is not settled. Here:
+`pairs="all"` tests every pair, and `clusters()` ranks, as WMT's findings do: with the systems sorted by
+score, a cluster ends where each system above is significantly better than each system below. Within a
+cluster the order is not settled. Here:
 
 {_clusters(measures)}
 
-## How many segments it takes
+## How many segments are needed
 
 The standard error of a difference falls with the square root of the number of segments. A difference
 Δ with standard error s on n segments would be found significant at 5 % with probability 0.8 on
@@ -115,28 +115,29 @@ The standard error of a difference falls with the square root of the number of s
 > n′ = n · ((1.960 + 0.842) · s / Δ)²
 
 segments like these, if Δ were the true difference. `segments_needed` gives n′ for the observed
-difference, `detectable` the difference for which n′ is n. Computed from the observed Δ this says
-nothing that p does not say; it is for planning the next test set.
+difference, `detectable` the difference for which n′ is n. Computed from the observed Δ, n′ adds nothing
+to p; it is for planning the next test set.
 
 {_power(measures)}
 
-## Beside sacreBLEU
+## Compared with sacreBLEU
 
-The draws are NumPy's, bit by bit, so with the same seed (12345 unless told otherwise) the same segments
-are drawn. What differs:
+The random numbers are NumPy's, bit by bit, so the same seed (12345 by default) draws the same segments.
+The differences:
 
 {_precision(measures)}
 {_ties()}
 * **Identical systems** have p = 1 and a note that says so; sacreBLEU gives them 1 / (trials + 1).
-* **The bootstrap test** is `bs`, not sacreBLEU's, unless `bs-sacrebleu` is asked for.
-* **A seed of 0** is a seed. sacreBLEU's paired tests take it for none, and differ from run to run.
+* **The bootstrap test** is `bs`; sacreBLEU's is `bs-sacrebleu`.
+* **A seed of 0** is a seed. sacreBLEU's paired tests ignore it, and differ from run to run.
 
-`truebleu.significance_sacrebleu` has sacreBLEU's own numbers, means, intervals and p-values, equal to
-the last bit under NumPy 2 and without NumPy; `truebleu.compat.sacrebleu` uses them.
+`truebleu.significance.sacrebleu` computes sacreBLEU's own means, intervals and p-values, equal to the
+last bit to those with NumPy 2, and needs no NumPy; `truebleu.compat.sacrebleu` uses it.
 
 ## Scores from elsewhere
 
-Any metric that gives a number for each segment can be tested, if the score of a system is the mean:
+Any metric with a score per segment can be tested, if the score of a system is their mean. On the command
+line that is `--scores COMET=comet.tsv`; in Python:
 
 ```python
 significance.Measure.of_scores("COMET", {{"aspen": [0.81, ...], "birch": [0.84, ...]}})
@@ -201,19 +202,20 @@ def _calibration() -> str:
         for j, level in enumerate(levels)
     ]
     error = 100 * (levels[0] * (1 - levels[0]) / trials) ** 0.5
-    return f"""A test at 5 % may call equal systems different in 5 % of cases. Whether it does can be measured
-on real text: take segments at random from {result["pool"]:,} (WMT22, {pairs}), translated by two systems
-({" and ".join(result["systems"])}), and in each let the two systems change places or not by the toss of
-a coin. Then what wrote a translation makes no difference, and every difference that is found is a
-false one. Shares of {trials:,} such test sets in which a test with its default settings found one (a
-share near 5 % has a standard error of {error:.2f} %):
+    return f"""A test at 5 % may call equal systems different in 5 % of cases. Whether it does can be measured on
+real text: draw segments at random from {result["pool"]:,} (WMT22, {pairs}), translated by two systems
+({" and ".join(result["systems"])}), and let the two systems change places in each by the toss of a coin. Then
+the null hypothesis holds, and every difference that a test finds is a false positive. The table has the
+share of {trials:,} such test sets in which a test with its default settings found one (a share near 5 %
+has a standard error of {error:.2f} %):
 
 {table(["", "segments", "at", *(f"`{test}`" for test in TESTS)], rows, left=1)}
 
-`ar` and `bs` are what they claim to be. For `ar` that is no surprise: the coin makes exactly the
-world that it supposes, so its column checks the program more than the idea. `bs` supposes something
-else, and is a little too eager on 200 segments. `bs-sacrebleu` is wrong twice as often as it says, and `koehn`
-too, if the direction was chosen after looking. `docs/calibration.py` makes the table."""
+`ar` and `bs` are calibrated. For `ar` that is no surprise: the coin makes exactly the null hypothesis
+that it assumes, so its column checks the program rather than the idea. `bs` assumes something else, and
+finds slightly too many differences on 200 segments. `bs-sacrebleu` is wrong twice as often as it claims,
+and so is `koehn`, if the direction was chosen after seeing the scores. `docs/calibration.py` makes the
+table."""
 
 
 def _clusters(measures: list[Measure]) -> str:
@@ -248,10 +250,10 @@ def _precision(measures: list[Measure]) -> str:
         theirs = confidence(measure.metric, measure.tables[measure.systems.index("birch")]).mean
         told.append(f"{measure.name} {mean:.10f} and {theirs:.10f}")
     return _point(
-        "**Precision.** sacreBLEU's bootstrap sums in single precision and, with NumPy 2, computes "
-        "most of each score in it; with NumPy 1 the same command gives other digits. truebleu's "
-        "sums are exact integers and its scores are in double precision. Means of 1,000 resamples "
-        f"of *birch*, here and there: {'; '.join(told)}."
+        "**Precision.** sacreBLEU's bootstrap adds in single precision and, with NumPy 2, also "
+        "computes most of each score in it; with NumPy 1 the same command gives other digits. "
+        "truebleu's sums are exact integers, and its scores have double precision. Means of 1,000 "
+        f"resamples of *birch*, by truebleu and by sacreBLEU: {'; '.join(told)}."
     )
 
 
@@ -265,8 +267,8 @@ def _ties() -> str:
     p = paired_ar(metric, list(tables.values()))[1].p_value
     return _point(
         "**Ties.** sacreBLEU's randomization counts trials with a *larger* difference, truebleu's "
-        "those with one at least as large, as Noreen has it. It matters where few segments differ: "
-        "if one does, every trial gives the same difference. For *birch* and *birch* with another "
+        "those with one at least as large, as Noreen does. It matters where few segments differ: if "
+        "one does, every trial gives the same difference. For *birch* and *birch* with another "
         f"last segment, sacreBLEU's p is {p:.4f}, truebleu's "
         f"{ours.differences['with another last segment'].p:.4f}."
     )

@@ -12,18 +12,18 @@ SYSTEM = HYPOTHESES["birch"]
 A = [REFERENCES["A"]]
 BOTH = [REFERENCES["A"], REFERENCES["B"]]
 
-# One setting after the other, all else as sacreBLEU has it.
+# One setting at a time, all others as in sacreBLEU.
 SETTINGS = {
-    "nothing: sacreBLEU's defaults": {},
+    "sacreBLEU's defaults": {},
     "lower case": {"lowercase": True},
     "tokenizer `intl`": {"tokenize": "intl"},
     "tokenizer `none`: words and their punctuation": {"tokenize": "none"},
     "tokenizer `char`": {"tokenize": "char"},
-    "bigrams at most": {"max_order": 2},
+    "n-grams up to order 2": {"max_order": 2},
     "the shortest reference's length": {"reference_length": "shortest"},
     "the longest reference's length": {"reference_length": "longest"},
     "the mean of the references' lengths": {"reference_length": "average"},
-    "of equally close lengths the first": {"tie": "first"},
+    "of equally close reference lengths the first": {"tie": "first"},
     "no brevity penalty": {"brevity_penalty": "none"},
     "smoothing `add-k`": {"smoothing": "add-k"},
     "the mean of the segments' scores": {"aggregate": "segments"},
@@ -36,20 +36,20 @@ def page() -> str:
     return f"""{BUILT}
 # Which BLEU is that?
 
-"BLEU = 27.3" is not a measurement. It is one of a family, whose members differ in how they cut text
-into tokens, whether case counts, which of several references gives the length, what they do about
-an order without a match, and whether they sum counts or average scores. Two papers that both say
-BLEU can be several points apart on the same text without either being wrong.
+"BLEU = 27.3" says too little. BLEU is a family, and its members differ in how they tokenize, whether
+case counts, which of several references gives the length, how they smooth an order without a match,
+and whether they sum counts or average scores. Two papers can report BLEU scores that are several points
+apart on the same text, and both can be right.
 
-This is what it looks like on one text: system *birch* of `examples/de-en`, {_lines()} segments,
+The examples on this page are for one text: system *birch* of `examples/de-en`, {_lines()} segments,
 against reference A, and against A and B together.
 
 ## One setting at a time
 
 {_settings()}
 
-The range is the lesson. What moves the score most is what goes unsaid most often: the tokens, and
-whether a corpus was scored or its sentences.
+The settings that change the score most are those that papers leave out most often: the tokenizer, and
+whether the corpus or its sentences were scored.
 
 ## Every member
 
@@ -79,7 +79,7 @@ def _settings() -> str:
         for value, usual in zip(values, default, strict=True):
             cells += [f"{value:.2f}", f"{value - usual:+.2f}" if parameters else ""]
         rows.append((name, *cells))
-    return table(["what is different", "A", "", "A and B", ""], rows)
+    return table(["setting", "A", "change", "A and B", "change"], rows)
 
 
 def _members() -> str:
@@ -101,12 +101,12 @@ def _members() -> str:
         rows.append((code(name), escaped(member.title), escaped(different), *cells))
         if member.quirks:
             notes.setdefault(member.quirks, []).append(code(name))
-    header = ["name", "what its users call it", "what differs from sacreBLEU", "A", "A and B"]
+    header = ["name", "called", "differs from sacreBLEU in", "A", "A and B"]
     return (
-        f"{len(rows)} published implementations, each with as many digits as it prints, in its own "
-        "scale. A dash stands where a member is defined for one reference only, or needs something "
-        "that was not there when this page was built.\n\n"
-        f"{table(header, rows, left=3)}\n\n### What surprises\n\n"
+        f"{len(rows)} published implementations, each with the digits that it prints, in its own scale. "
+        "A dash means that a member takes one reference only, or needs something that was not "
+        "installed when this page was built.\n\n"
+        f"{table(header, rows, left=3)}\n\n### Peculiarities\n\n"
         + "\n".join(f"* {', '.join(names)}: {escaped(quirk)}" for quirk, names in notes.items())
     )
 

@@ -11,13 +11,13 @@ import strategies
 from hypothesis import HealthCheck, settings
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-settings.register_profile("default", max_examples=150, deadline=None, suppress_health_check=QUIET)
-settings.register_profile("thorough", settings.get_profile("default"), max_examples=10_000)
+# `make test` draws few cases and `make test-all` many.
+settings.register_profile("few", max_examples=15, deadline=None, suppress_health_check=QUIET)
+settings.register_profile("many", settings.get_profile("few"), max_examples=150)
+settings.register_profile("thorough", settings.get_profile("few"), max_examples=10_000)
 # The same examples each time, where a change is judged by them; new ones are sought elsewhere.
-settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
-settings.load_profile(
-    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default")
-)
+settings.register_profile("ci", settings.get_profile("many"), derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "few"))
 
 from places import SHARED
 

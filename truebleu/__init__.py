@@ -1,15 +1,15 @@
 """BLEU and the metrics read beside it: exact, explained, and as fast as reading the file."""
 
 from truebleu._kernel import __version__
-from truebleu.bleu_family import names as _  # the registry of metrics learns of the family
+from truebleu.bleu_family import names as _  # noqa: F401  the registry of metrics learns of the family
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the table equal
     from truebleu._kernel import InputError as InputError
     from truebleu._kernel import Scores as Scores
-    from truebleu.bleu_family import Family as Family
-    from truebleu.bleu_family import family as family
     from truebleu.bleu_family.identify import which as which
+    from truebleu.bleu_family.members import Family as Family
+    from truebleu.bleu_family.members import family as family
     from truebleu.metrics.accumulator import Accumulator as Accumulator
     from truebleu.metrics.base import Metric as Metric
     from truebleu.metrics.base import Score as Score
@@ -18,6 +18,14 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the ta
     from truebleu.metrics.bleu import bleu as bleu
     from truebleu.metrics.chrf import CHRF as CHRF
     from truebleu.metrics.chrf import chrf as chrf
+    from truebleu.metrics.codebleu import CodeBLEU as CodeBLEU
+    from truebleu.metrics.composed import document_bleu as document_bleu
+    from truebleu.metrics.composed import mean_document_bleu as mean_document_bleu
+    from truebleu.metrics.gec_gleu import GECGLEU as GECGLEU
+    from truebleu.metrics.gleu import GLEU as GLEU
+    from truebleu.metrics.ibleu import IBLEU as IBLEU
+    from truebleu.metrics.nist import NIST as NIST
+    from truebleu.metrics.nltk_bleu import NLTKBLEU as NLTKBLEU
     from truebleu.metrics.registry import metric as metric
     from truebleu.metrics.statistics import Statistics as Statistics
     from truebleu.metrics.ter import TER as TER
@@ -28,6 +36,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the ta
     from truebleu.pairs.mbr import MBR as MBR
     from truebleu.pairs.mbr import mbr as mbr
     from truebleu.text.files import File as File
+    from truebleu.text.tokenizers import tokenize as tokenize
     from truebleu.views.comparison import Comparison as Comparison
     from truebleu.views.comparison import compare as compare
     from truebleu.views.explanation import Explanation as Explanation
@@ -42,14 +51,20 @@ PUBLIC = {
     "Accumulator": "metrics.accumulator",
     "BLEU": "metrics.bleu",
     "CHRF": "metrics.chrf",
+    "CodeBLEU": "metrics.codebleu",
     "Comparison": "views.comparison",
     "Explanation": "views.explanation",
     "Family": "bleu_family.members",
     "File": "text.files",
+    "GECGLEU": "metrics.gec_gleu",
+    "GLEU": "metrics.gleu",
     "History": "views.history",
+    "IBLEU": "metrics.ibleu",
     "InputError": "_kernel",
     "MBR": "pairs.mbr",
     "Metric": "metrics.base",
+    "NIST": "metrics.nist",
+    "NLTKBLEU": "metrics.nltk_bleu",
     "Report": "views.report",
     "Score": "metrics.base",
     "Scores": "_kernel",
@@ -60,15 +75,18 @@ PUBLIC = {
     "chrf": "metrics.chrf",
     "compare": "views.comparison",
     "distinct_n": "pairs.diversity",
+    "document_bleu": "metrics.composed",
     "explain": "views.explanation",
     "family": "bleu_family.members",
     "history": "views.history",
     "mbr": "pairs.mbr",
+    "mean_document_bleu": "metrics.composed",
     "metric": "metrics.registry",
     "pairwise_diversity": "pairs.diversity",
     "report": "views.report",
     "self_bleu": "pairs.diversity",
     "ter": "metrics.ter",
+    "tokenize": "text.tokenizers",
     "which": "bleu_family.identify",
 }
 

@@ -505,10 +505,34 @@ def test_names_are_those_of_rows_and_scores_of_the_table():
     assert table["fairseq"].problem == (
         "references: more than one for a segment, and this metric is defined for one only"
     )
-    values = [row.value for row in table if row.value is not None]
-    assert values == sorted(values, reverse=True)
-    assert str(table).count("\n") == len(table) + 1
+    for bounded in (True, False):
+        rows = [row for row in table if row.value is not None and row.bounded == bounded]
+        values = [row.value for row in rows]
+        assert values == sorted(values, reverse=True)
+        assert table.cells(bounded=bounded)[0][1] == ("0-100" if bounded else "score")
+        assert [cells[0] for cells in table.cells(bounded=bounded)[1:]][: len(rows)] == [
+            row.label for row in rows
+        ]
     assert json.loads(json.dumps(table.to_dict()))
+
+
+def test_scores_without_a_bound_stand_apart_and_defects_are_marked():
+    table = family.score(["a b c d e"], ["a b c d f"], members=["nltk-corpus-6", "nist", "nmt"])
+    first, second = str(table).split("\nWithout an upper bound:\n")
+    assert "nmt" in first
+    assert "nist" not in first
+    assert "nist" in second
+    assert "nltk-corpus-6 !" in second
+    assert f"! nltk-corpus-6: {family['nltk-corpus-6'].defect}" in second
+    assert next(row.member.name for row in table) == "nmt"
+
+
+def test_nothing_about_members_names_an_address():
+    told = "".join(f"{member!r}{member.to_dict()}" for member in family.values())
+    assert " at 0x" not in told
+    assert eval(family["mteval-v13a"].to_dict()["metric"], {"BLEU": BLEU}) == (
+        family["mteval-v13a"].metric
+    )
 
 
 def test_tokens_are_scored_by_members_that_take_tokens():

@@ -20,10 +20,7 @@ def tried(counted):  # noqa: F811
 
 def found(number, tried):
     """The matches of a number, as `which` finds them."""
-    wanted, given = identify.number(number)
-    return identify.Identification(
-        given, tried, [m for m in tried if identify._fits(m.value, wanted)], {}
-    )
+    return identify.identified(identify.number(number)[1], tried, {})
 
 
 @pytest.mark.parametrize(("name", "changes", "one", "two"), GOLDEN)
@@ -44,6 +41,7 @@ def test_finds_each_member_by_its_number(name, changes, one, two, tried, counted
 
 HYPOTHESES = ["the cat sat on the mat", "a dog barked at the other dog"]
 REFERENCES = [("the cat sat on a mat", "a cat sat there"), ("a dog barked at another dog", "woof")]
+REFERENCES_FIRST = [first for first, _ in REFERENCES]
 
 
 def test_digits_of_a_string_count():
@@ -75,6 +73,7 @@ def test_no_match_says_what_was_tried_and_the_nearest():
     answer = tb.which("99.99", HYPOTHESES, REFERENCES)
     assert not answer
     assert len(answer.nearest) == 5
+    assert answer.to_dict()["different_scores"] == 0
     assert "none of" in answer.ambiguity
     text = str(answer)
     assert "Tried: every member" in text
@@ -120,22 +119,47 @@ def run(capfd, *arguments):
 def test_command_which(files, capfd):
     hypotheses, a, b = files
     number = f"{family['sacrebleu'].score(HYPOTHESES, REFERENCES).value:.3f}"
-    status, output, _ = run(capfd, "which", number, a, b, "-i", hypotheses, "-f", "text")
+    status, output, _ = run(capfd, "which", number, a, b, "-i", hypotheses)
     assert status == 0
     assert "sacrebleu " in output
-    status, output, _ = run(capfd, "which", number, a, b, "-i", hypotheses)
-    assert json.loads(output)["given"] == number
+    status, output, _ = run(capfd, "which", number, a, b, "-i", hypotheses, "-f", "json")
+    told = json.loads(output)
+    assert (told["truebleu_family"], told["given"]) == (1, number)
+    assert " at 0x" not in output
+
+
+def test_which_tells_how_far_it_is():
+    told = []
+    tb.which("12", HYPOTHESES, REFERENCES, progress=lambda done, total: told.append((done, total)))
+    ((total,), done) = {total for _, total in told}, [done for done, _ in told]
+    assert done == list(range(total))
 
 
 def test_command_score(files, capfd):
     hypotheses, a, b = files
     status, output, _ = run(capfd, "score", a, b, "-i", hypotheses, "-f", "json")
     assert status == 0
-    rows = {row["member"]: row for row in json.loads(output)}
+    rows = {row["member"]: row for row in json.loads(output)["scores"]}
     assert rows["fairseq"]["problem"]
     assert rows["sacrebleu"]["score"] == family["sacrebleu"].score(HYPOTHESES, REFERENCES).value
     _, output, _ = run(capfd, "score", a, "-i", hypotheses, "-m", "nmt", "codenn", "-f", "markdown")
     assert output.count("\n") == 4
+
+
+def test_command_scores_several_systems(files, write, capfd):
+    hypotheses, a, b = files
+    other = write("other", REFERENCES_FIRST)
+    status, output, _ = run(capfd, "score", a, b, "-i", hypotheses, other, "-f", "json")
+    assert status == 0
+    rows = {(row["system"], row["member"]): row for row in json.loads(output)["scores"]}
+    assert rows["hyp", "nmt"]["score"] == family["nmt"].score(HYPOTHESES, REFERENCES).value
+    assert rows["other", "nmt"]["score"] == pytest.approx(100)
+    assert len(rows) == 2 * len(family.score(HYPOTHESES, REFERENCES))
+    _, output, _ = run(capfd, "score", a, b, "-i", hypotheses, other, "-m", "nmt", "nltk-corpus-7")
+    assert output.split()[:3] == ["member", "hyp", "other"]
+    bounded, apart = output.split("On scales of their own")
+    assert "nmt" in bounded
+    assert "nltk-corpus-7 !" in apart
 
 
 def test_command_list_and_show(capfd):
@@ -145,14 +169,17 @@ def test_command_list_and_show(capfd):
     status, output, _ = run(capfd, "show", "mteval-v13a", "nist", "-f", "text")
     assert status == 0
     assert "NIST evaluations" in output
-    status, output, _ = run(capfd, "list")
-    assert len(json.loads(output)) == len(family)
+    nist = " ".join(output.partition("nist:")[2].split())
+    assert "prints 0 or more, without an upper bound, 4 digits" in nist
+    status, output, _ = run(capfd, "list", "-f", "json")
+    assert len(json.loads(output)["members"]) == len(family)
+    assert " at 0x" not in output
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["show", "mteval-13a"], "did you mean mteval-v13a"),
+        (["show", "mteval-13a"], "did you mean 'mteval-v13a'"),
         (["show"], "show what"),
         (["lst"], "did you mean 'list'"),
         (["list", "x"], "takes no names"),

@@ -578,11 +578,11 @@ def test_errors_in_a_tokenizer_come_through():
 
 
 def test_what_is_no_formula_of_sums_is_refused():
-    with pytest.raises(TypeError, match="NIST is no formula of sums"):
+    with pytest.raises(ValueError, match="NIST .* the sums of parts do not add up"):
         Sums(NIST())
     with pytest.raises(ValueError, match="a mean of segments' scores"):
         Sums(BLEU(aggregate="segments"))
-    with pytest.raises(ValueError, match=r"unknown metric 'blue' \(did you mean 'bleu'\?\)"):
+    with pytest.raises(ValueError, match=r"unknown metric 'blue'; did you mean 'bleu'\?"):
         Sums("blue")
     with pytest.raises(ValueError, match="none at all"):
         Sums(())
@@ -676,7 +676,7 @@ def test_bytes_that_are_not_utf8_are_named_by_row():
 
 
 def test_options_that_cannot_be():
-    with pytest.raises(ValueError, match="nulls='drop'"):
+    with pytest.raises(ValueError, match="unknown nulls 'drop'; there are raise, skip"):
         Sums(nulls="drop")
     with pytest.raises(ValueError, match="workers=0"):
         Sums(workers=0)

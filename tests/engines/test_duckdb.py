@@ -804,8 +804,10 @@ def test_sql_functions_score_rows_and_keep_nulls(connection):
     assert [round(value) for value in found[3]] == [0, 100, 0]
     engine.register(connection, {"own": truebleu.BLEU(lowercase=True)})
     assert connection.sql("SELECT own('A', 'a') > 99.9").fetchall() == [(True,)]
-    with pytest.raises(TypeError, match="metric: "):
-        engine.register(connection, {"own": "bleu"})
+    engine.register(connection, {"own": "chrf++"})
+    assert connection.sql("SELECT own('a', 'a') > 99.9").fetchall() == [(True,)]
+    with pytest.raises(TypeError, match="metric: expected a metric"):
+        engine.register(connection, {"own": 3})
 
 
 def test_functions_can_be_registered_again(connection):

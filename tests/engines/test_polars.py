@@ -232,7 +232,7 @@ def test_what_is_wrong(frame):
         engine.corpus_bleu([])
     with pytest.raises(TypeError, match="tokenise"):
         engine.corpus_bleu(frame, tokenise="intl")
-    with pytest.raises(TypeError, match="hyp: the name of a column is meant, not <Expr"):
+    with pytest.raises(TypeError, match="hyp: expected the name of a column, not <Expr"):
         engine.corpus_bleu(frame, pl.col("hyp"))
     with pytest.raises(ValueError, match="ref: no column"):
         engine.sentence_bleu("hyp", [])

@@ -397,7 +397,7 @@ def test_an_aggregation_among_others(ray):
     columns = {"hyp": table.hyp, "ref": table.ref, "group": table.group}
     ds = ray.data.from_arrow(pa.table(columns)).repartition(5)
     expected = engine.corpus_bleu(ds, by="group")
-    found = ds.aggregate(engine.Bleu(), engine.Bleu(by="group", name="each"), Count())
+    found = ds.aggregate(engine.CorpusScore(), engine.CorpusScore(by="group", name="each"), Count())
     assert found["bleu"] == BLEU().score(table.hyp, table.ref).value
     assert {row["group"]: row["score"] for row in found["each"]} == {
         key: score.value for key, score in expected.items()

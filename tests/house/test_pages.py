@@ -66,7 +66,7 @@ def test_what_bleu_cannot_see(pages):
 
 def test_which_bleu(built):
     page = built["which-bleu.md"]
-    assert "| nothing: sacreBLEU's defaults | 29.96 | | 33.94 | |" in page
+    assert "| sacreBLEU's defaults | 29.96 | | 33.94 | |" in page
     assert "published implementations" in page
 
 
@@ -74,6 +74,35 @@ def test_significance(built):
     page = built["significance.md"]
     assert "with another last segment, sacreBLEU's p is 0.0001, truebleu's 1.0000" in page
     assert "| chrF2 | 200 | 5 % |" in page
+
+
+@pytest.fixture(scope="module")
+def shapes(pages):
+    return importlib.import_module("json_shapes")
+
+
+KINDS = (
+    *("score", "segments", "matrix", "compare", "explain", "history"),
+    *("family list, family show", "family score", "family which"),
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_key_of_json_is_explained(shapes, kind):
+    fields = shapes.fields(kind)
+    assert set(fields) == set(shapes.MEANINGS[kind])
+    version = next(iter(fields))
+    assert version.startswith("truebleu_")
+    assert fields[version][0] == 1
+
+
+def test_json_of_every_command_is_explained(shapes):
+    from truebleu.cli.commands import COMMANDS
+
+    explained = {name.split()[0] for kind in shapes.COMMANDS for name in kind.split(", ")}
+    assert set(KINDS) == set(shapes.COMMANDS)
+    # A page and a script are no JSON.
+    assert explained == set(COMMANDS) - {"report", "completion"}
 
 
 def test_the_tests_that_are_called_calibrated_are(pages):

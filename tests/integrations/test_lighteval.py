@@ -28,7 +28,7 @@ def test_all_gold_answers_are_references(text):
 
 
 def test_one_prediction_a_document():
-    with pytest.raises(tb.InputError, match="document 0: 2 predictions where one is meant"):
+    with pytest.raises(tb.InputError, match="document 0: expected one prediction, not 2"):
         ours.score(tb.BLEU(), [SimpleNamespace(golds=["a"], preds=["a", "b"])])
 
 

@@ -75,7 +75,8 @@ def test_items_have_one_reference_or_several():
 
 
 def test_what_the_harness_makes_of_several_targets_is_refused():
-    with pytest.raises(tb.InputError, match=r"document 0: 1.0 where a pair.*process_results"):
+    told = r"document 0: expected a pair .* not 1.0.*process_results"
+    with pytest.raises(tb.InputError, match=told):
         ours.aggregation()([1.0, 1.0])
 
 

@@ -22,7 +22,7 @@ def test_one_process_has_the_sum_already(text):
 
 
 def test_only_totals_can_be_added_up():
-    with pytest.raises(TypeError, match="an Accumulator or Statistics is meant, not list"):
+    with pytest.raises(TypeError, match="expected an Accumulator or Statistics, not list"):
         all_reduce_([1, 2])
 
 

@@ -68,9 +68,10 @@ def test_logits_are_refused_with_what_to_do():
 def test_ids_of_the_wrong_shape_are_named():
     numpy = pytest.importorskip("numpy")
     ids = numpy.ones((2, 5), int)
-    with pytest.raises(tb.InputError, match=r"^label_ids: an array of shape \(5,\).*are meant$"):
+    told = r"^label_ids: expected the ids .*not an array of shape \(5,\)$"
+    with pytest.raises(tb.InputError, match=told):
         compute_metrics(Words())(prediction(ids, ids[0]))
-    with pytest.raises(tb.InputError, match=r"^label_ids: None where the ids .*are meant$"):
+    with pytest.raises(tb.InputError, match=r"^label_ids: expected the ids .*not None$"):
         compute_metrics(Words())(prediction(ids, None))
 
 

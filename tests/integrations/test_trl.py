@@ -81,17 +81,17 @@ def test_names_are_what_logs_show():
             "no column 'reference'; did you mean 'references'. There are references, prompts. Name",
         ),
         (["a"], {}, "no column 'reference'; there are none. Name"),
-        (["a"], {"reference": None}, "'reference' is None; a list with a reference"),
-        (["a"], {"reference": "a"}, "'reference' is 'a'; a list with a reference"),
+        (["a"], {"reference": None}, "'reference' is None; expected a list with a reference"),
+        (["a"], {"reference": "a"}, "'reference' is 'a'; expected a list with a reference"),
         (["a", "b"], {"reference": ["a"]}, "2 completions and 1 of 'reference'"),
-        (["a", None], {"reference": ["a", "a"]}, "completion 2 is None; a string is meant"),
+        (["a", None], {"reference": ["a", "a"]}, "completion 2 is None; expected a string"),
         (
             [[{"role": "assistant"}]],
             {"reference": ["a"]},
-            r"completion 1 is .*'role': 'assistant'}\]; a string",
+            r"completion 1 is .*'role': 'assistant'}\]; expected a string",
         ),
         ([[]], {"reference": ["a"]}, r"completion 1 is \[\]"),
-        (["a"], {"reference": [7]}, "'reference' of completion 1 is 7; a string, a list"),
+        (["a"], {"reference": [7]}, "'reference' of completion 1 is 7; expected a string, a list"),
         (["a"], {"reference": [["a", 7]]}, "'reference' of completion 1 is"),
     ],
 )
@@ -102,7 +102,7 @@ def test_what_does_not_fit_is_named(completions, columns, message):
 
 @pytest.mark.parametrize("scale", [math.nan, math.inf])
 def test_a_scale_that_makes_no_rewards(scale):
-    with pytest.raises(ValueError, match=f"bleu_reward: scale={scale}; a finite number"):
+    with pytest.raises(ValueError, match=f"bleu_reward: scale={scale}; expected a finite number"):
         bleu_reward(scale=scale)
 
 

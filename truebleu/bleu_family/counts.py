@@ -45,6 +45,8 @@ _SETTLED = (
     "\U0001f300-\U0001f5ff"
 )
 _VIEWER = f"[!#%*<=>\\\\^_|{_SPACES}]|(?i:quot|amp|lt|gt);|\\A\\s*\\Z"
+_INTERNATIONAL = ("intl", False, f"[{_SEPARATORS}\u2028]|{_ENTITIES}")
+_LOWER_INTERNATIONAL = ("intl", True, f"[{_SEPARATORS}\u2028Σ]|{_ENTITIES}")
 
 # Tokenizers that do as one of the kernel's to every segment in which nothing matches a pattern,
 # with the case that they have it in. The kernel is many times faster.
@@ -58,18 +60,10 @@ AS_KERNEL: dict[tuple[object, object], tuple[str, bool | str, str]] = {
     ("mteval-v11b-lower", False): ("13a", "ascii", f"[{_SPACES}]|{_CAPITALS}"),
     ("mteval-v13a", False): ("13a", False, f"[{_SEPARATORS}]"),
     ("mteval-v13a-lower", False): ("13a", "ascii", f"[{_SEPARATORS}]|{_CAPITALS}"),
-    ("mteval-v12", False): ("intl", False, f"[{_SEPARATORS}\u2028]|{_ENTITIES}"),
-    ("mteval-v12-lower", False): ("intl", True, f"[{_SEPARATORS}\u2028Σ]|{_ENTITIES}"),
-    ("mteval-v14-international", False): (
-        "intl",
-        False,
-        f"[{_SEPARATORS}\u2028]|{_ENTITIES}",
-    ),
-    ("mteval-v14-international-lower", False): (
-        "intl",
-        True,
-        f"[{_SEPARATORS}\u2028Σ]|{_ENTITIES}",
-    ),
+    ("mteval-v12", False): _INTERNATIONAL,
+    ("mteval-v12-lower", False): _LOWER_INTERNATIONAL,
+    ("mteval-v14-international", False): _INTERNATIONAL,
+    ("mteval-v14-international-lower", False): _LOWER_INTERNATIONAL,
     ("codenn", False): ("13a", True, "[\n\r&]|(?i:<skipped>)"),
     # Without spaces around a segment, its first and its last character may stay where they are.
     ("keras-hub", False): ("13a", False, f"[{_SPACES}]|\\A[.,]|[0-9.,][.,]\\Z"),

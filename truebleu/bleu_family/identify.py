@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
+from itertools import combinations, pairwise, product
 from math import inf
 
 from truebleu._kernel import InputError
@@ -11,6 +12,7 @@ from truebleu.bleu_family.members import MEMBERS
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.nist import NIST
 from truebleu.text import layout
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,28 +23,23 @@ if TYPE_CHECKING:
     from truebleu.metrics.base import Metric
     from truebleu.text.inputs import Hypotheses, References
 
-# What is changed, a parameter or two that go together at a time, and to what.
-_TOKENIZERS: tuple[dict[str, Any], ...] = tuple(
-    {"tokenize": name} for name in ("13a", "none", "intl", "zh", "char")
+
+def _each(name: str, *values: object, **more: object) -> tuple[dict[str, Any], ...]:
+    """A change of one parameter to each of some values, with others that go together with it."""
+    return tuple({name: value, **more} for value in values)
+
+
+_TOKENIZERS = _each("tokenize", "13a", "none", "intl", "zh", "char")
+_CASES = _each("lowercase", False, True)
+_ORDERS = _each("max_order", *range(1, 7))
+_LENGTHS = (
+    *_each("tie", "shorter", "first", "longer", reference_length="closest"),
+    *_each("reference_length", "shortest", "longest", "average", "average-truncated"),
 )
-_CASES: tuple[dict[str, Any], ...] = ({"lowercase": False}, {"lowercase": True})
-_ORDERS: tuple[dict[str, Any], ...] = tuple({"max_order": order} for order in (1, 2, 3, 4, 5, 6))
-_LENGTHS: tuple[dict[str, Any], ...] = (
-    {"reference_length": "closest", "tie": "shorter"},
-    {"reference_length": "closest", "tie": "first"},
-    {"reference_length": "closest", "tie": "longer"},
-    *({"reference_length": rule} for rule in ("shortest", "longest", "average")),
-    {"reference_length": "average-truncated"},
-)
-_SMOOTHINGS: tuple[dict[str, Any], ...] = tuple(
-    {"smoothing": name, "smoothing_value": None}
-    for name in ("none", "exp", "floor", "add-k", "add-k-all")
-)
-_EFFECTIVE: tuple[dict[str, Any], ...] = tuple(
-    {"effective_order": value, "missing_order": None} for value in (True, False)
-)
-_AGGREGATES: tuple[dict[str, Any], ...] = ({"aggregate": "corpus"}, {"aggregate": "segments"})
-_BREVITY: tuple[dict[str, Any], ...] = ({"brevity_penalty": "none"},)
+_SMOOTHINGS = _each("smoothing", "none", "exp", "floor", "add-k", "add-k-all", smoothing_value=None)
+_EFFECTIVE = _each("effective_order", True, False, missing_order=None)
+_AGGREGATES = _each("aggregate", "corpus", "segments")
+_BREVITY = _each("brevity_penalty", "none")
 
 # Members whose settings are changed two at a time; of the others only tokenizer and case together.
 _CENTRES = ("sacrebleu", "sacrebleu-sentence")
@@ -53,19 +50,14 @@ _ORDERS_COUNTED = 6
 MOST_NIST = 25
 
 
-class Candidate:
+class Candidate(Record):
     """A member, perhaps with other settings than it is published with, and its score."""
 
-    __slots__ = ("changes", "member", "metric", "value")
-
-    def __init__(
-        self, member: Member, changes: Sequence[str], metric: Metric, value: float
-    ) -> None:
-        self.member = member
-        self.changes = tuple(changes)
-        self.metric = metric
-        self.value = value
-        """The score, 0-100."""
+    member: Member
+    changes: tuple[str, ...]
+    metric: Metric
+    value: float
+    """The score, 0-100."""
 
     @property
     def name(self) -> str:
@@ -85,49 +77,32 @@ class Candidate:
         }
 
 
-class Identification:
-    """What gives a number on a text: members as published, other settings, or the nearest."""
-
-    __slots__ = ("given", "members", "nearest", "problems", "settings", "tried")
+class Identification(Record):
+    """The computations that give a number on a text, or the nearest."""
 
     given: str
     """The number that was asked for."""
-    members: list[Candidate]
-    """Members, as they are published, that give it."""
-    settings: list[Candidate]
-    """Members that give it with one or two settings changed."""
+    matches: list[Candidate]
+    """Those that give it: members as they are published, then with one or two settings changed."""
     nearest: list[Candidate]
     """The five whose scores are nearest, if none gives it."""
     tried: int
-    """How many different computations were tried."""
+    """The number of different computations that were tried."""
     problems: dict[str, str]
     """Members that could not be tried, and why."""
 
-    def __init__(
-        self,
-        given: str,
-        tried: Sequence[Candidate],
-        fits: Sequence[Candidate],
-        problems: dict[str, str],
-    ) -> None:
-        self.given = given
-        self.members = [match for match in fits if not match.changes]
-        self.settings = [match for match in fits if match.changes]
-        self.tried = len(tried)
-        self.problems = problems
-        self.nearest = []
-        if not fits:
-            number = Decimal(given)
-            wanted = float(number if number > 1 else number * 100)
-            self.nearest = sorted(tried, key=lambda match: abs(match.value - wanted))[:5]
+    @property
+    def members(self) -> list[Candidate]:
+        """Members, as they are published, that give it."""
+        return [match for match in self.matches if not match.changes]
 
     @property
-    def matches(self) -> list[Candidate]:
-        """Members first, then settings."""
-        return self.members + self.settings
+    def settings(self) -> list[Candidate]:
+        """Members that give it with one or two settings changed."""
+        return [match for match in self.matches if match.changes]
 
     def __bool__(self) -> bool:
-        return bool(self.members or self.settings)
+        return bool(self.matches)
 
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.matches)
@@ -145,9 +120,7 @@ class Identification:
         """How many different scores fit the number."""
         values = sorted(match.value for match in self.matches)
         # What is nearer than that may be single precision.
-        return sum(
-            1 for a, b in zip(values, [*values[1:], inf], strict=True) if b - a > 1e-6 * max(1.0, a)
-        )
+        return sum(b - a > 1e-6 * max(1.0, a) for a, b in pairwise([*values, inf]))
 
     @property
     def ambiguity(self) -> str:
@@ -229,10 +202,18 @@ def which(
     papineni-2002
     """
     wanted, given = number(score)
-    tried, problems = _tried(Text(hypotheses, references, workers), wanted, progress)
-    return Identification(
-        given, tried, [match for match in tried if _fits(match.value, wanted)], problems
-    )
+    return identified(given, *_tried(Text(hypotheses, references, workers), wanted, progress))
+
+
+def identified(given: str, tried: Sequence[Candidate], problems: dict[str, str]) -> Identification:
+    """The candidates that give a number; the nearest if none does."""
+    wanted, _ = number(given)
+    matches = [candidate for candidate in tried if _fits(candidate.value, wanted)]
+    nearest: list[Candidate] = []
+    if not matches:
+        value = float(wanted if wanted > 1 else wanted * 100)
+        nearest = sorted(tried, key=lambda candidate: abs(candidate.value - value))[:5]
+    return Identification(given, matches, nearest, len(tried), problems)
 
 
 def number(score: float | str) -> tuple[Decimal, str]:
@@ -294,7 +275,7 @@ def _tried(
         ):
             continue
         of_member.setdefault(member.name, []).append(values[key])
-        matches.append(Candidate(member, changes, metric, values[key]))
+        matches.append(Candidate(member, tuple(changes), metric, values[key]))
     if not matches:
         raise InputError(f"no member can score this text: {next(iter(problems.values()))}")
     return matches, problems
@@ -331,21 +312,12 @@ def _neighbours(*, several: bool) -> Iterator[tuple[Member, list[str], Metric]]:
         for change in central if member.name in _CENTRES else small if means else single:
             yield from _changed(member, change)
     for member in members:
-        for first, second in _pairs(central if member.name in _CENTRES else None):
-            yield from _changed(member, {**first, **second})
-
-
-def _pairs(
-    changes: Sequence[dict[str, Any]] | None,
-) -> Iterable[tuple[dict[str, Any], dict[str, Any]]]:
-    if changes is None:
-        return [(first, second) for first in _TOKENIZERS for second in _CASES]
-    return [
-        (first, second)
-        for i, first in enumerate(changes)
-        for second in changes[i + 1 :]
-        if first.keys() != second.keys()
-    ]
+        pairs: Iterable[tuple[dict[str, Any], ...]] = product(_TOKENIZERS, _CASES)
+        if member.name in _CENTRES:
+            pairs = combinations(central, 2)
+        for first, second in pairs:
+            if first.keys() != second.keys():
+                yield from _changed(member, {**first, **second})
 
 
 def _changed(member: Member, change: dict[str, Any]) -> Iterator[tuple[Member, list[str], Metric]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from truebleu.bleu_family.member import Member
+from truebleu.bleu_family.member import Member, group
 from truebleu.bleu_family.parameters import (
     ADD_ONE,
     BIRD,
     CHEN,
     DETLEFSEN,
+    GIVEN,
     LIN,
     NLTK,
     NMT,
@@ -24,141 +25,132 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def libraries() -> Iterator[Member]:
-    """NLTK, Hugging Face and tensorflow/nmt, and those that come with training."""
-    smoothers: dict[int, dict[str, Any]] = {
-        0: {"smoothing": "tiny"},
-        1: {"smoothing": "floor"},
-        2: {"smoothing": "add-k"},
-        3: {"smoothing": "exp"},
-    }
-    for kind, parameters in {"corpus": {}, "sentence": SEGMENTS}.items():
-        for method, smoothing in smoothers.items():
+def _nltk() -> Iterator[Member]:
+    """corpus_bleu and sentence_bleu with each smoothing method."""
+    counts = (
+        "Takes lists of tokens; a string is silently scored as characters. Every segment counts at "
+        "least one n-gram of each order, so corpora with short segments score lower than elsewhere."
+    )
+    tiny = " Without a match the score is not 0 but about 1e-155."
+    for kind, parameters, mean in (("corpus", {}, ""), ("sentence", SEGMENTS, _MEAN)):
+        for method, smoothing in enumerate(("tiny", "floor", "add-k", "exp")):
+            default = "" if method else " (the default)"
             yield Member(
                 f"nltk-{kind}-{method}",
-                f"NLTK {kind}_bleu, method{method}"
-                + (" (the default)" if not method else "")
-                + (", mean of segments" if parameters else ""),
-                BLEU(**NLTK, **smoothing, **parameters),
+                f"NLTK {kind}_bleu, method{method}{default}{mean}",
+                BLEU(**NLTK, smoothing=smoothing, **parameters),
+                counts if method else counts + tiny,
                 used="tutorials, text generation, code generation",
                 citation=CHEN if method else BIRD,
-                quirks="Takes lists of tokens; a string is silently scored as characters. Every "
-                "segment counts at least one n-gram of each order, so corpora with short segments "
-                "score lower than elsewhere."
-                + (" Without a match the score is not 0 but about 1e-155." if not method else ""),
             )
-    for method in (4, 5, 6, 7):
-        yield from _nltk_interpolated(method)
+    shared: dict[str, Any] = {"used": "text generation", "citation": CHEN}
+    for method, quirks in (
+        (4, "Changed in NLTK 3.5 and 3.6: a segment of another version scores differently."),
+        (5, "Can be above 1."),
+        (6, "Not defined without a matching trigram."),
+        (7, "Methods 4 and 5 together. Can be above 1."),
+    ):
+        corpus, title = f"nltk-corpus-{method}", f"NLTK corpus_bleu, method{method}"
+        summed = NLTKBLEU(method=method)
+        yield Member(
+            f"nltk-sentence-{method}",
+            f"NLTK sentence_bleu, method{method}{_MEAN}",
+            summed.with_parameters(aggregate="segments"),
+            quirks,
+            **shared,
+        )
+        if method == 4:
+            yield Member(corpus, title, summed, **shared)
+            continue
+        yield Member(
+            corpus,
+            title,
+            summed.with_parameters(context="last-segment"),
+            quirks,
+            defect="A mistake in NLTK: it takes the last segment for the corpus, so the score "
+            "changes with the order of segments.",
+            **shared,
+        )
+        yield Member(
+            f"{corpus}-summed",
+            f"{title}, without its mistake",
+            summed,
+            f"As NLTK means it: of the sums of all segments. {quirks}",
+            **shared,
+        )
+
+
+_MEAN = ", mean of segments"
+
+
+def libraries() -> Iterator[Member]:
+    """NLTK, Hugging Face and tensorflow/nmt, and those that come with training."""
+    yield from _nltk()
     for name, title, tokenize, used, citation in (
         ("nmt", "tensorflow/nmt compute_bleu", "none", "tutorials of TensorFlow and many copies",
          "Luong, Brevdo and Zhao (2017): Neural machine translation tutorial"),
         ("huggingface", "Hugging Face evaluate bleu", "13a", "evaluate.load('bleu')",
          "Hugging Face evaluate, metrics/bleu, a copy of tensorflow/nmt"),
     ):  # fmt: skip
-        for suffix, smoothing in {"": UNSMOOTHED, "-smooth": ADD_ONE}.items():
-            yield Member(
-                f"{name}{suffix}",
-                title + (", smooth=True" if suffix else ""),
-                BLEU(tokenize, **NMT, **smoothing),
-                used=used,
-                citation=(LIN if suffix else "") + citation,
-                quirks="The shortest reference length: above sacreBLEU's with several references.",
-            )
+        longer = "The shortest reference length: above sacreBLEU's with several references."
+        metric = BLEU(tokenize, **NMT, **UNSMOOTHED)
+        smooth = metric.with_parameters(**ADD_ONE)
+        yield Member(name, title, metric, longer, used=used, citation=citation)
+        yield Member(
+            f"{name}-smooth",
+            f"{title}, smooth=True",
+            smooth,
+            longer,
+            used=used,
+            citation=LIN + citation,
+        )
     yield Member(
         "bleuscore",
         "bleuscore (Rust)",
         BLEU("mteval-v13a", **NMT, **UNSMOOTHED),
+        "The shortest reference length, as Hugging Face's. The program takes U+001C to U+001F for "
+        "letters; the member does not.",
         used="a faster stand-in for Hugging Face's bleu",
         citation="bleuscore 0.2.0",
-        quirks="The shortest reference length, as Hugging Face's. The program takes U+001C to "
-        "U+001F for letters; the member does not.",
     )
     yield Member(
         "keras-hub",
         "KerasHub metrics.Bleu",
         BLEU("keras-hub", **{**NMT, "arithmetic": "float32"}, **UNSMOOTHED),
+        "A rule of its tokenizer has no effect: the final full stop of 'in 2020.' stays.",
         used="models of Keras",
         citation="keras-team/keras-hub, keras_hub/src/metrics/bleu.py",
-        quirks="A rule of its tokenizer has no effect: the final full stop of 'in 2020.' stays.",
     )
-    for suffix, case in {"": True, "-cased": False}.items():
-        yield Member(
-            f"t2t-bleu{suffix}",
-            f"tensor2tensor t2t-bleu, {'uncased' if case else 'cased'}",
-            BLEU(
-                "tensor2tensor",
-                lowercase=case,
-                reference_length="single",
-                missing_order="one",
-                no_match="smoothed",
-                arithmetic="nmt",
-            ),
-            used="papers on the Transformer by Google",
-            citation="Vaswani et al. (2018): Tensor2Tensor for neural machine translation. AMTA",
-            quirks="Its international tokenizer is not mteval's: it knows only \\d as digits. "
-            "approx_bleu, shown while training, counts subwords instead.",
-            digits=2,
-        )
+    t2t: dict[str, Any] = {"missing_order": "one", "no_match": "smoothed", "arithmetic": "nmt"}
+    uncased = BLEU("tensor2tensor", lowercase=True, reference_length="single", **t2t)
+    cased = uncased.with_parameters(lowercase=False)
+    digits = (
+        "Its international tokenizer is not mteval's: it knows only \\d as digits. approx_bleu, "
+        "shown while training, counts subwords instead."
+    )
+    yield from group(
+        ("t2t-bleu", "tensor2tensor t2t-bleu, uncased", uncased, digits),
+        ("t2t-bleu-cased", "tensor2tensor t2t-bleu, cased", cased, digits),
+        used="papers on the Transformer by Google",
+        citation="Vaswani et al. (2018): Tensor2Tensor for neural machine translation. AMTA",
+        digits=2,
+    )
     yield Member(
         "fairseq",
         "fairseq-score, libbleu",
-        BLEU("none", **UNSMOOTHED, reference_length="single"),
+        BLEU(**GIVEN, **UNSMOOTHED, reference_length="single"),
+        "Counts integers of its dictionary. N-grams are told apart by a 64-bit hash that was seen "
+        "to collide; counts here are exact. Unknown words of the reference never match.",
         used="papers with fairseq",
         citation="Ott et al. (2019): fairseq. NAACL demonstrations",
-        quirks="Counts integers of its dictionary. N-grams are told apart by a 64-bit hash that "
-        "was seen to collide; counts here are exact. Unknown words of the reference never match.",
         digits=2,
     )
-    for suffix, smoothing in {"": UNSMOOTHED, "-smooth": {"smoothing": "add-k"}}.items():
-        quirk = (
-            "Of two equally close reference lengths the first listed, so the order of references "
-        )
-        quirk += "matters. One order without a match makes the score 0, smoothed or not."
-        yield Member(
-            f"torchmetrics{suffix}",
-            "torchmetrics BLEUScore" + (", smooth=True" if suffix else ""),
-            BLEU("none", **TORCH, **smoothing),
-            used="training with PyTorch Lightning",
-            citation=DETLEFSEN,
-            quirks=quirk,
-        )
-        yield Member(
-            f"torchmetrics-sacrebleu{suffix}",
-            "torchmetrics SacreBLEUScore" + (", smooth=True" if suffix else ""),
-            BLEU("13a", **TORCH, **smoothing),
-            used="training with PyTorch Lightning",
-            citation=DETLEFSEN,
-            quirks=f"Not sacreBLEU: {quirk[0].lower()}{quirk[1:]} It lower-cases after tokenizing.",
-        )
-    yield Member(
-        "torchtext",
-        "torchtext bleu_score",
-        BLEU("none", **TORCH, **UNSMOOTHED),
-        used="training with torchtext",
-        citation="pytorch/text, torchtext/data/metrics.py",
-        quirks="Of two equally close reference lengths the first listed. A token with a space in "
-        "it breaks its n-grams.",
-    )
-    for suffix, parameters in {
-        "": {**SEGMENTS, "missing_order": "at-least-one"},
-        "-micro": {"missing_order": "zero"},
-    }.items():
-        yield Member(
-            f"ignite{suffix}",
-            f"PyTorch-Ignite Bleu, average='{suffix[1:] or 'macro'}'",
-            BLEU(**{**NLTK, **parameters}, **UNSMOOTHED, no_match="any-zero"),
-            used="training with PyTorch-Ignite",
-            citation="Fomin et al. (2020): PyTorch-Ignite; ignite/metrics/nlp/bleu.py",
-            quirks=""
-            if suffix
-            else "By default the mean of segment scores, and unsmoothed: every "
-            "segment without a matching 4-gram counts 0.",
-        )
+    yield from _pytorch()
     yield Member(
         "allennlp",
         "AllenNLP BLEU",
         BLEU(
-            "none",
+            **GIVEN,
             smoothing="add-k-all",
             smoothing_value=1e-13,
             no_match="smoothed",
@@ -166,45 +158,48 @@ def libraries() -> Iterator[Member]:
             scale=1.0,
             arithmetic="allennlp",
         ),
+        "Counts token numbers; without exclude_indices the lengths include padding. An order "
+        "without any n-gram counts as perfect.",
         used="training with AllenNLP",
         citation="Gardner et al. (2018): AllenNLP. NLP-OSS",
-        quirks="Counts token numbers; without exclude_indices the lengths include padding. An "
-        "order without any n-gram counts as perfect.",
     )
 
 
-def _nltk_interpolated(method: int) -> Iterator[Member]:
-    """NLTK's methods 4 to 7, which are no smoothing of single precisions."""
-    common: dict[str, Any] = {"used": "text generation", "citation": CHEN}
-    quirks = {
-        4: "Changed in NLTK 3.5 and 3.6: a segment of another version scores differently.",
-        5: "Can be above 1.",
-        6: "Not defined without a matching trigram.",
-        7: "Methods 4 and 5 together. Can be above 1.",
-    }[method]
-    yield Member(
-        f"nltk-sentence-{method}",
-        f"NLTK sentence_bleu, method{method}, mean of segments",
-        NLTKBLEU(method=method, aggregate="segments"),
-        quirks=quirks,
-        **common,
+def _pytorch() -> Iterator[Member]:
+    """torchmetrics, torchtext and PyTorch-Ignite."""
+    first = "f two equally close reference lengths the first listed"
+    zero = (
+        f"{first}, so the order of references matters. One order without a match makes the score "
+        "0, smoothed or not."
     )
-    if method == 4:
-        yield Member("nltk-corpus-4", "NLTK corpus_bleu, method4", NLTKBLEU(method=4), **common)
-        return
+    for suffix, title, smoothing in (
+        ("", "", UNSMOOTHED),
+        ("-smooth", ", smooth=True", {"smoothing": "add-k"}),
+    ):
+        yield from group(
+            (f"torchmetrics{suffix}", f"torchmetrics BLEUScore{title}",
+             BLEU(**GIVEN, **TORCH, **smoothing), f"O{zero}"),
+            (f"torchmetrics-sacrebleu{suffix}", f"torchmetrics SacreBLEUScore{title}",
+             BLEU(**TORCH, **smoothing),
+             f"Not sacreBLEU: o{zero} It lower-cases after tokenizing."),
+            used="training with PyTorch Lightning",
+            citation=DETLEFSEN,
+        )  # fmt: skip
     yield Member(
-        f"nltk-corpus-{method}",
-        f"NLTK corpus_bleu, method{method}",
-        NLTKBLEU(method=method, context="last-segment"),
-        quirks=quirks,
-        defect="A mistake in NLTK: it takes the last segment for the corpus, so the score changes "
-        "with the order of segments.",
-        **common,
+        "torchtext",
+        "torchtext bleu_score",
+        BLEU(**GIVEN, **TORCH, **UNSMOOTHED),
+        f"O{first}. A token with a space in it breaks its n-grams.",
+        used="training with torchtext",
+        citation="pytorch/text, torchtext/data/metrics.py",
     )
-    yield Member(
-        f"nltk-corpus-{method}-summed",
-        f"NLTK corpus_bleu, method{method}, without its mistake",
-        NLTKBLEU(method=method),
-        quirks=f"As NLTK means it: of the sums of all segments. {quirks}",
-        **common,
+    segments = BLEU(**NLTK, **UNSMOOTHED, **SEGMENTS, no_match="any-zero")
+    corpus = segments.with_parameters(aggregate="corpus", missing_order="zero")
+    mean = "By default the mean of segment scores, and unsmoothed: every segment without a "
+    mean += "matching 4-gram counts 0."
+    yield from group(
+        ("ignite", "PyTorch-Ignite Bleu, average='macro'", segments, mean),
+        ("ignite-micro", "PyTorch-Ignite Bleu, average='micro'", corpus),
+        used="training with PyTorch-Ignite",
+        citation="Fomin et al. (2020): PyTorch-Ignite; ignite/metrics/nlp/bleu.py",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truebleu.bleu_family.member import Member
+from truebleu.bleu_family.member import Member, group
 from truebleu.bleu_family.parameters import (
     ADD_ONE,
     CDEC,
@@ -29,25 +29,94 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def _mteval(
-    version: str, used: str, quirks: str, tokenizers: dict[str, Any], **parameters: Any
-) -> Iterator[Member]:
-    """A version of mteval, with and without -c; `tokenizers` are (preserving, lower-casing)."""
-    for option, (cased, uncased) in tokenizers.items():
-        for case, tokenizer in {"": uncased, "-c": cased}.items():
-            options = f"{option}{case}"
-            given = {**parameters}
-            if "shortest" in option:
-                given["reference_length"] = "shortest"
+# The tokenizers of mteval's versions, for lower case and for case kept (-c).
+_V11B = ("mteval-v11b-lower", "mteval-v11b")
+_V12 = ("mteval-v12-lower", "mteval-v12")
+_V13A = ("mteval-v13a-lower", "mteval-v13a")
+_V14 = ("mteval-v14-international-lower", "mteval-v14-international")
+
+_OLD_MTEVAL: dict[str, Any] = {
+    **UNSMOOTHED,
+    "reference_length": "shortest",
+    "scale": 1.0,
+}
+_SMOOTHS = "Smooths (1/2, 1/4, ... of a match) even for a corpus; no match at all is above 0."
+
+
+def _mteval() -> Iterator[Member]:
+    """Each version with its options, with and without -c."""
+    since_2009 = "NIST evaluations since 2009, WMT until sacreBLEU"
+    as_v13a = "as v13a, which it equals but for what it reads"
+    of_bytes = "Works on bytes. Dies if there is no hypothesis token."
+    symbols = "All Unicode punctuation and symbols are split."
+    for name, tokenizers, parameters, used, quirks in (
+        ("v11b", _V11B, _OLD_MTEVAL, "NIST evaluations of 2002 to 2006", of_bytes),
+        ("v12", _V12, _OLD_MTEVAL, "NIST evaluation of 2008", symbols),
+        ("v13a", _V13A, MTEVAL_13, since_2009, _SMOOTHS),
+        ("v13a-shortest", _V13A, MTEVAL_13, since_2009, _SMOOTHS),
+        ("v14", _V13A, MTEVAL_13, as_v13a, _SMOOTHS),
+        ("v14-shortest", _V13A, MTEVAL_13, as_v13a, _SMOOTHS),
+        ("v14-intl", _V14, MTEVAL_13, as_v13a, _SMOOTHS),
+        ("v14-intl-shortest", _V14, MTEVAL_13, as_v13a, _SMOOTHS),
+    ):
+        shortest = {"reference_length": "shortest"} if "shortest" in name else {}
+        lowers = f"{quirks} Lower-cases unless -c is given."
+        for case, tokenizer, told in zip(("", "-c"), tokenizers, (lowers, quirks), strict=True):
+            version, *options = f"{name}{case}".split("-")
             yield Member(
-                f"mteval-{version}{options}",
-                f"mteval-{version}.pl" + "".join(f" {SWITCHES[o]}" for o in options.split("-")[1:]),
-                BLEU(tokenizer, **given),
+                f"mteval-{name}{case}",
+                " ".join([f"mteval-{version}.pl", *map(SWITCHES.__getitem__, options)]),
+                BLEU(tokenizer, **{**parameters, **shortest}),
+                told,
                 used=used,
                 citation=MTEVAL.format(version),
-                quirks=quirks if case else f"{quirks} Lower-cases unless -c is given.".strip(),
                 digits=4,
             )
+
+
+def _moses() -> Iterator[Member]:
+    """The Perl scripts and the programs for tuning."""
+    given = "Scores tokens as they come, so differently tokenized outputs do not compare."
+    cut = "Cuts the last character off a last line without newline."
+    for name, case, quirks in (
+        ("multi-bleu", False, given),
+        ("multi-bleu-lc", "ascii", f"{given} Its -lc lower-cases A to Z only."),
+        ("multi-bleu-detok", False, cut),
+        ("multi-bleu-detok-lc", True, cut),
+    ):
+        script = name.removesuffix("-lc")
+        yield Member(
+            name,
+            f"{script}.perl" + (" -lc" if case else ""),
+            BLEU(script, lowercase=case, **UNSMOOTHED),
+            quirks,
+            used="papers on neural translation before 2019",
+            citation=MOSES,
+            digits=2,
+        )
+    program: dict[str, Any] = {**GIVEN, "scale": 1.0, "arithmetic": "float32"}
+    yield Member(
+        "moses-sentence-bleu",
+        "Moses sentence-bleu, mean of segments",
+        BLEU(**program, **ADD_ONE, **SEGMENTS),
+        "Adds one at every order but not to the lengths of the brevity penalty.",
+        used="tuning and n-best lists in Moses",
+        citation=MOSES,
+    )
+    whole = "The mean reference length of a segment is cut to an integer."
+    for name, rule, quirks in (
+        ("closest", "closest", ""),
+        ("shortest", "shortest", ""),
+        ("average", "average-truncated", whole),
+    ):
+        yield Member(
+            "moses-mert" + ("" if rule == "closest" else f"-{name}"),
+            f"Moses mert, BLEU with reflen:{name}",
+            BLEU(**program, **UNSMOOTHED, reference_length=rule, no_match="any-zero"),
+            quirks,
+            used="minimum error rate training in Moses",
+            citation=MOSES,
+        )
 
 
 def machine_translation() -> Iterator[Member]:
@@ -55,208 +124,92 @@ def machine_translation() -> Iterator[Member]:
     yield Member(
         "papineni-2002",
         "BLEU as the paper defines it",
-        BLEU("none", smoothing="none", scale=1.0, arithmetic="nmt"),
+        BLEU(**GIVEN, **UNSMOOTHED, scale=1.0, arithmetic="nmt"),
+        "The paper leaves open which of two equally close reference lengths counts; the shorter "
+        "is taken here.",
         used="the definition; IBM's own program followed it",
         citation=PAPINENI,
-        quirks="The paper leaves open which of two equally close reference lengths counts; the "
-        "shorter is taken here.",
         digits=4,
     )
-    western = ("mteval-v11b", "mteval-v11b-lower")
-    modern = ("mteval-v13a", "mteval-v13a-lower")
-    yield from _mteval(
-        "v11b",
-        "NIST evaluations of 2002 to 2006",
-        "Works on bytes. Dies if there is no hypothesis token.",
-        {"": western},
-        smoothing="none",
-        reference_length="shortest",
-        scale=1.0,
-    )
-    yield from _mteval(
-        "v12",
-        "NIST evaluation of 2008",
-        "All Unicode punctuation and symbols are split.",
-        {"": ("mteval-v12", "mteval-v12-lower")},
-        smoothing="none",
-        reference_length="shortest",
-        scale=1.0,
-    )
-    yield from _mteval(
-        "v13a",
-        "NIST evaluations since 2009, WMT until sacreBLEU",
-        "Smooths (1/2, 1/4, ... of a match) even for a corpus; no match at all is above 0.",
-        {"": modern, "-shortest": modern},
-        **MTEVAL_13,
-    )
-    international = ("mteval-v14-international", "mteval-v14-international-lower")
-    yield from _mteval(
-        "v14",
-        "as v13a, which it equals but for what it reads",
-        "Smooths (1/2, 1/4, ... of a match) even for a corpus; no match at all is above 0.",
-        {
-            "": modern,
-            "-shortest": modern,
-            "-intl": international,
-            "-intl-shortest": international,
-        },
-        **MTEVAL_13,
-    )
-    given = "Scores tokens as they come, so differently tokenized outputs do not compare."
-    cut = "Cuts the last character off a last line without newline."
-    for name, tokenize, case, quirks in (
-        ("multi-bleu", "multi-bleu", False, given),
-        ("multi-bleu-lc", "multi-bleu", "ascii", f"{given} Its -lc lower-cases A to Z only."),
-        ("multi-bleu-detok", "multi-bleu-detok", False, cut),
-        ("multi-bleu-detok-lc", "multi-bleu-detok", True, cut),
-    ):
-        yield Member(
-            name,
-            f"{name.removesuffix('-lc')}.perl" + (" -lc" if case else ""),
-            BLEU(tokenize, lowercase=case, smoothing="none"),
-            used="papers on neural translation before 2019",
-            citation=MOSES,
-            quirks=quirks,
-            digits=2,
-        )
-    yield Member(
-        "moses-sentence-bleu",
-        "Moses sentence-bleu, mean of segments",
-        BLEU("none", **ADD_ONE, **SEGMENTS, scale=1.0, arithmetic="float32"),
-        used="tuning and n-best lists in Moses",
-        citation=MOSES,
-        quirks="Adds one at every order but not to the lengths of the brevity penalty.",
-    )
-    for name, rule in (
-        ("", "closest"),
-        ("-shortest", "shortest"),
-        ("-average", "average-truncated"),
-    ):
-        yield Member(
-            f"moses-mert{name}",
-            f"Moses mert, BLEU with reflen:{rule.removesuffix('-truncated')}",
-            BLEU(
-                "none",
-                **UNSMOOTHED,
-                reference_length=rule,
-                no_match="any-zero",
-                scale=1.0,
-                arithmetic="float32",
-            ),
-            used="minimum error rate training in Moses",
-            citation=MOSES,
-            quirks="The mean reference length of a segment is cut to an integer."
-            if "av" in name
-            else "",
-        )
-    yield from _sacrebleu()
-
-
-def _sacrebleu() -> Iterator[Member]:
-    rows: tuple[tuple[str, dict[str, Any], str, str], ...] = (
-        ("", {}, "shared tasks of WMT since 2018, and most papers", ""),
-        (
-            "-lc",
-            {"lowercase": True},
-            "uncased scores beside the default",
-            "Lower-cases before tokenizing, so &QUOT; becomes a quotation mark.",
-        ),
-        (
-            "-intl",
-            {"tokenize": "intl"},
-            "many languages in papers of Google and Meta",
-            "Does not decode entities, which mteval does.",
-        ),
-        (
-            "-zh",
-            {"tokenize": "zh"},
-            "translation into Chinese",
-            "Ideographs outside the basic plane are not split.",
-        ),
-        ("-char", {"tokenize": "char"}, "translation into Japanese, Thai and others", ""),
-        (
-            "-sentence",
-            SEGMENTS,
-            "sentence_bleu and --sentence-level, averaged",
-            "Orders without n-grams are left out; BLEU().sentence_score keeps them.",
-        ),
-        (
-            "-raw",
-            {**GIVEN, "smoothing": "floor", "effective_order": True},
-            "raw_corpus_bleu, as in Sockeye",
-            "",
-        ),
-    )
-    for name, parameters, used, quirks in rows:
+    yield from _mteval()
+    yield from _moses()
+    for name, parameters, used, quirks in _SACREBLEU:
         yield Member(
             f"sacrebleu{name}",
             f"sacreBLEU 2.6.0{name.replace('-', ' ', 1)}",
             BLEU(**parameters),
+            quirks,
             used=used,
             citation=POST,
-            quirks=quirks,
             digits=1,
         )
 
 
+_SACREBLEU: tuple[tuple[str, dict[str, Any], str, str], ...] = (
+    ("", {}, "shared tasks of WMT since 2018, and most papers", ""),
+    ("-lc", {"lowercase": True}, "uncased scores beside the default",
+     "Lower-cases before tokenizing, so &QUOT; becomes a quotation mark."),
+    ("-intl", {"tokenize": "intl"}, "many languages in papers of Google and Meta",
+     "Does not decode entities, which mteval does."),
+    ("-zh", {"tokenize": "zh"}, "translation into Chinese",
+     "Ideographs outside the basic plane are not split."),
+    ("-char", {"tokenize": "char"}, "translation into Japanese, Thai and others", ""),
+    ("-sentence", SEGMENTS, "sentence_bleu and --sentence-level, averaged",
+     "Orders without n-grams are left out; BLEU().sentence_score keeps them."),
+    ("-raw", {**GIVEN, "smoothing": "floor", "effective_order": True},
+     "raw_corpus_bleu, as in Sockeye", ""),
+)  # fmt: skip
+
+
 def tools() -> Iterator[Member]:
     """Other decoders, and programs that compare systems."""
-    phrasal: dict[str, Any] = {
-        "tokenize": "mteval-v11b",
-        "lowercase": True,
+    phrasal: dict[str, Any] = {"tokenize": "mteval-v11b", "lowercase": True, "tie": "first"}
+    compare: dict[str, Any] = {**NLTK, "tokenize": "compare-mt", "scale": 100.0}
+    compare["reference_length"] = "single"
+    viewer: dict[str, Any] = {
         "tie": "first",
+        "missing_order": "one",
+        "no_match": "smoothed",
+        "scale": 1.0,
     }
-    yield Member(
-        "phrasal",
-        "Phrasal BLEUMetric",
-        BLEU(**phrasal, **UNSMOOTHED),
+    split = "NIST's tokenizer and lower case by default"
+    first = "of two equally close reference lengths the first."
+    floor = "An order without a match counts 0.01 of one."
+    forgets = "Its tokenizer forgets ! # % * < = > \\ ^ _ and |."
+    yield from group(
+        ("phrasal", "Phrasal BLEUMetric", BLEU(**phrasal, **UNSMOOTHED),
+         f"{split}; {first} One segment alone is always smoothed."),
+        ("phrasal-smooth", "Phrasal BLEUMetric -smooth, mean of segments",
+         BLEU(**phrasal, smoothing="add-k", **SEGMENTS), f"{split}."),
         used="Stanford's statistical translation",
         citation=GREEN,
-        quirks="NIST's tokenizer and lower case by default; of two equally close reference lengths "
-        "the first. One segment alone is always smoothed.",
         digits=3,
+    )  # fmt: skip
+    yield from group(
+        ("cdec-ibm", "cdec IBM_BLEU", BLEU(**CDEC, tie="first"), floor),
+        ("cdec-nist", "cdec NIST_BLEU", BLEU(**CDEC, reference_length="shortest"), floor),
+        ("cdec-koehn", "cdec KOEHN_BLEU", BLEU(**CDEC, reference_length="average"), floor),
+        used="tuning and scoring with cdec",
+        citation=DYER,
+        digits=2,
     )
-    yield Member(
-        "phrasal-smooth",
-        "Phrasal BLEUMetric -smooth, mean of segments",
-        BLEU(**phrasal, smoothing="add-k", **SEGMENTS),
-        used="Stanford's statistical translation",
-        citation=GREEN,
-        quirks="NIST's tokenizer and lower case by default.",
-        digits=3,
-    )
-    lengths: dict[str, dict[str, Any]] = {
-        "ibm": {"tie": "first"},
-        "nist": {"reference_length": "shortest"},
-        "koehn": {"reference_length": "average"},
-    }
-    for name, parameters in lengths.items():
-        yield Member(
-            f"cdec-{name}",
-            f"cdec {name.upper()}_BLEU",
-            BLEU(**CDEC, **parameters),
-            used="tuning and scoring with cdec",
-            citation=DYER,
-            quirks="An order without a match counts 0.01 of one.",
-            digits=2,
-        )
     yield Member(
         "cdec-qcri",
         "cdec QCRI_BLEU",
         CdecBLEU(),
+        "One match where there is none, a brevity penalty of its own, less what a text without any "
+        "match would get.",
         used="tuning with cdec",
         citation=DYER,
-        quirks="One match where there is none, a brevity penalty of its own, less what a text "
-        "without any match would get.",
         digits=2,
     )
     yield Member(
         "jbleu",
         "jBLEU in MultEval",
-        BLEU("none", missing_order="one", no_match="smoothed"),
+        BLEU(**GIVEN, missing_order="one", no_match="smoothed"),
+        "mteval-v13a's formula on tokens as given.",
         used="significance tests with MultEval",
         citation="Clark, Dyer, Lavie and Smith (2011): Better hypothesis testing. ACL",
-        quirks="mteval-v13a's formula on tokens as given.",
         digits=1,
     )
     yield Member(
@@ -267,35 +220,21 @@ def tools() -> Iterator[Member]:
         citation="Klejch, Avramidis, Burchardt and Popel (2015): MT-ComparEval. PBML",
         digits=2,
     )
-    compare: dict[str, Any] = {**NLTK, "tokenize": "compare-mt", "scale": 100.0}
-    yield Member(
-        "compare-mt",
-        "compare-mt, bleu",
-        BLEU(**compare, **UNSMOOTHED, reference_length="single"),
+    yield from group(
+        ("compare-mt", "compare-mt, bleu", BLEU(**compare, **UNSMOOTHED),
+         "An order without a match is left out of the sum, which counts it as perfect."),
+        ("compare-mt-sentbleu", "compare-mt, sentbleu",
+         BLEU(**compare, smoothing="add-k", **SEGMENTS),
+         "The mean of NLTK's sentence_bleu with method2."),
         used="comparing systems",
         citation=NEUBIG,
-        quirks="An order without a match is left out of the sum, which counts it as perfect.",
         digits=4,
-    )
-    yield Member(
-        "compare-mt-sentbleu",
-        "compare-mt, sentbleu",
-        BLEU(**compare, smoothing="add-k", reference_length="single", **SEGMENTS),
-        used="comparing systems",
-        citation=NEUBIG,
-        quirks="The mean of NLTK's sentence_bleu with method2.",
+    )  # fmt: skip
+    yield from group(
+        ("ibleu-viewer", "iBLEU, the viewer", BLEU("madnani-ibleu-lower", **viewer), forgets),
+        ("ibleu-viewer-cased", "iBLEU, the viewer, case kept", BLEU("madnani-ibleu", **viewer),
+         forgets),
+        used="looking at scores in a browser",
+        citation="Madnani (2011): iBLEU. ICSC",
         digits=4,
-    )
-    for suffix, tokenizer in {
-        "": "madnani-ibleu-lower",
-        "-cased": "madnani-ibleu",
-    }.items():
-        yield Member(
-            f"ibleu-viewer{suffix}",
-            "iBLEU, the viewer" + (", case kept" if suffix else ""),
-            BLEU(tokenizer, tie="first", missing_order="one", no_match="smoothed", scale=1.0),
-            used="looking at scores in a browser",
-            citation="Madnani (2011): iBLEU. ICSC",
-            quirks="Its tokenizer forgets ! # % * < = > \\ ^ _ and |.",
-            digits=4,
-        )
+    )  # fmt: skip

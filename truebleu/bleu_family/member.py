@@ -3,76 +3,44 @@
 from __future__ import annotations
 
 from truebleu.metrics.bleu import BLEU
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
     from typing import Any
 
     from truebleu._kernel import Scores
-    from truebleu.metrics.base import Metric, Score
+    from truebleu.metrics.base import Score
+    from truebleu.metrics.table_metric import TableMetric, TableScore
     from truebleu.text.inputs import Hypotheses, References
 
+# These do not change the score, or only its last digit.
+_UNSAID = ("scale", "arithmetic", "empty_brevity", "smoothing_value")
 
-class Member:
+
+class Member(Record):
     """A published implementation: what it computes, where it is met, how it surprises."""
-
-    __slots__ = ("citation", "defect", "digits", "metric", "name", "quirks", "title", "used")
 
     name: str
     """What `truebleu.family` calls it."""
     title: str
     """What its users call it."""
-    metric: Metric
-    """What it computes: parameters of `BLEU`, or a metric of its own."""
+    metric: TableMetric[TableScore]
+    """The computation: parameters of `BLEU`, or a metric of its own."""
+    quirks: str = ""
+    """Surprises, in a sentence or two; empty if there are none."""
     used: str
-    """Where it is met."""
-    quirks: str
-    """What surprises, in a sentence or two; empty if nothing does."""
-    defect: str
-    """A mistake of the program, which the member makes as well; empty if none is known."""
+    """Where it is used."""
     citation: str
     """The paper or the program."""
-    digits: int | None
-    """How many digits it prints after the point; None if it gives all."""
-
-    def __init__(
-        self,
-        name: str,
-        title: str,
-        metric: Metric,
-        *,
-        used: str,
-        citation: str,
-        quirks: str = "",
-        defect: str = "",
-        digits: int | None = None,
-    ) -> None:
-        for field, value in {
-            "name": name,
-            "title": title,
-            "metric": metric,
-            "used": used,
-            "quirks": quirks,
-            "defect": defect,
-            "citation": citation,
-            "digits": digits,
-        }.items():
-            object.__setattr__(self, field, value)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"members are frozen, {name} as well")
+    digits: int | None = None
+    """The digits after the point that it prints; None if it prints all."""
+    defect: str = ""
+    """A mistake of the program, which the member makes as well; empty if none is known."""
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.metric!r}>"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Member):
-            return NotImplemented
-        return self.name == other.name and self.metric == other.metric
-
-    def __hash__(self) -> int:
-        return hash((self.name, self.metric))
 
     @property
     def single_reference(self) -> bool:
@@ -86,8 +54,24 @@ class Member:
 
     @property
     def differences(self) -> list[str]:
-        """What differs from sacreBLEU's default, in a word each."""
-        return differences(self.metric)
+        """The differences from sacreBLEU's default, in a word each.
+
+        >>> metric = BLEU("none", lowercase=True, smoothing="floor", max_order=2)
+        >>> Member("", "", metric, used="", citation="").differences
+        ['tokens as given', 'lower case', 'smoothing floor 0.1', 'max order 2']
+        """
+        metric = self.metric
+        words = [] if isinstance(metric, BLEU) else [metric.NAME.replace("-BLEU", "")]
+        for parameter in metric.PARAMETERS:
+            value = metric.parameters[parameter.name]
+            if value == parameter.default or parameter.name in _UNSAID:
+                continue
+            word = parameter.label(value)
+            number = getattr(metric, "smoothing_value", None)
+            if parameter.name == "smoothing" and number is not None:
+                word += f" {number:g}"
+            words.append(word)
+        return words
 
     def printed(self, score: Score) -> str:
         """The number as this implementation prints it, in its own scale."""
@@ -97,17 +81,11 @@ class Member:
     def to_dict(self) -> dict[str, Any]:
         """Everything, in words and numbers."""
         return {
-            "name": self.name,
-            "title": self.title,
-            "used": self.used,
-            "quirks": self.quirks,
-            "defect": self.defect,
-            "citation": self.citation,
-            "digits": self.digits,
+            **super().to_dict(),
+            "metric": repr(self.metric),
             "scale": self.scale,
             "single_reference": self.single_reference,
             "differences": self.differences,
-            "metric": repr(self.metric),
             "signature": str(self.metric.signature()),
         }
 
@@ -141,24 +119,7 @@ class Member:
         return {key: self.metric.from_statistics(one) for key, one in table.groups(by).items()}
 
 
-# What does not change the score, or only its last digit.
-_UNSAID = ("scale", "arithmetic", "empty_brevity", "smoothing_value")
-
-
-def differences(metric: Metric) -> list[str]:
-    """What differs from the metric's default, in a word each.
-
-    >>> differences(BLEU("none", lowercase=True, smoothing="floor", max_order=2))
-    ['tokens as given', 'lower case', 'smoothing floor 0.1', 'max order 2']
-    """
-    words = [] if isinstance(metric, BLEU) else [metric.NAME.replace("-BLEU", "")]
-    for parameter in metric.PARAMETERS:
-        value = metric.parameters[parameter.name]
-        if value == parameter.default or parameter.name in _UNSAID:
-            continue
-        word = parameter.label(value)
-        number = getattr(metric, "smoothing_value", None)
-        if parameter.name == "smoothing" and number is not None:
-            word += f" {number:g}"
-        words.append(word)
-    return words
+def group(*rows: tuple[Any, ...], **shared: Any) -> Iterator[Member]:
+    """Members with values in common, each from its name, title, metric and perhaps quirks."""
+    for row in rows:
+        yield Member(*row, **shared)

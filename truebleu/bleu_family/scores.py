@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from truebleu.bleu_family.counts import Text
 from truebleu.text.layout import aligned
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,23 +16,15 @@ if TYPE_CHECKING:
     from truebleu.text.inputs import Hypotheses, References
 
 
-class Row:
+class Row(Record):
     """A member and its score, or why it has none."""
 
-    __slots__ = ("member", "problem", "score")
-
-    def __init__(self, member: Member, score: Score | None, problem: str | None = None) -> None:
-        self.member = member
-        self.score = score
-        self.problem = problem
+    member: Member
+    score: Score | None
+    problem: str | None = None
 
     def __repr__(self) -> str:
-        return f"<{self.member.name}: {self.problem or self.member.printed(self._known)}>"
-
-    @property
-    def _known(self) -> Score:
-        assert self.score is not None
-        return self.score
+        return f"<{self.member.name}: {self.problem or self.printed}>"
 
     @property
     def value(self) -> float | None:
@@ -47,6 +40,11 @@ class Row:
     def printed_short(self) -> str:
         """The same in few places."""
         return self.printed if len(self.printed) < 12 else f"{self.printed[:9]}..."
+
+    @property
+    def label(self) -> str:
+        """The member's name, marked if it has a known defect."""
+        return f"{self.member.name} !" if self.member.defect else self.member.name
 
     @property
     def shown(self) -> str:
@@ -66,12 +64,11 @@ class Row:
     def to_dict(self) -> dict[str, Any]:
         """Everything, in words and numbers."""
         member = self.member
-        known: dict[str, Any] = {"member": member.name, "title": member.title}
+        known: dict[str, Any] = {"member": member.name, "title": member.title, "score": self.value}
         if self.score is None:
-            return {**known, "score": None, "problem": self.problem}
+            return {**known, "problem": self.problem}
         return {
             **known,
-            "score": self.score.value,
             "printed": self.printed,
             "scale": member.scale,
             "bounded": self.bounded,
@@ -110,14 +107,25 @@ class FamilyScores:
         return f"<{len(self.rows)} members of the family>"
 
     def __str__(self) -> str:
-        return aligned(self.cells(), right=(1, 2))
+        told = [aligned(self.cells(bounded=True), right=(1, 2))]
+        if not all(row.bounded for row in self.rows):
+            told += ["\nWithout an upper bound:", aligned(self.cells(bounded=False), right=(1, 2))]
+        return "\n".join([*told, *self.defects()])
 
-    def cells(self) -> list[list[str]]:
-        """A header and a row per member: name, score 0-100, what it prints, what differs."""
+    def cells(self, *, bounded: bool) -> list[list[str]]:
+        """A header and a row per member: name, score, what it prints, what differs.
+
+        bounded: members whose scores have an upper bound, or the others. A known defect is marked.
+        """
+        rows = [row for row in self.rows if row.bounded == bounded]
         return [
-            ["member", "0-100", "it prints", "differs in"],
-            *([row.member.name, row.shown, row.printed_short, row.notes] for row in self.rows),
+            ["member", "0-100" if bounded else "score", "it prints", "differs in"],
+            *([row.label, row.shown, row.printed_short, row.notes] for row in rows),
         ]
+
+    def defects(self) -> list[str]:
+        """The known defects of members, a line each."""
+        return [f"! {row.member.name}: {row.member.defect}" for row in self if row.member.defect]
 
     def to_dict(self) -> list[dict[str, Any]]:
         """A dictionary per row."""

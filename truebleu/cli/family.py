@@ -132,7 +132,7 @@ def _show(options: argparse.Namespace) -> tuple[dict[str, Any], Iterator[Block]]
 def _shown(members: Sequence[Member]) -> Iterator[Block]:
     for member in members:
         yield Heading(2, f"{member.name}: {member.title}")
-        yield Facts((name, Cell(value)) for name, value in _facts(member).items() if value)
+        yield Facts([(name, Cell(value)) for name, value in _facts(member).items() if value])
 
 
 def _facts(member: Member) -> dict[str, str]:

@@ -106,16 +106,17 @@ class Logging:
             for system, (read, more) in self._read.items()
         }
         self._log.append(
-            Entry.of_score(
-                one.score,
+            Entry(
+                time,
                 one.label,
+                one.score.name,
+                one.score.value,
+                str(one.signature),
                 seen[one.label]["segments"],
                 inputs[one.label][0],
-                inputs[one.label][1:],
+                tuple(inputs[one.label][1:]),
                 name=self._names[one.label],
                 note=self._note,
-                time=time,
-                signature=str(one.signature),
                 **one.ends,
             )
             for one in results

@@ -183,9 +183,9 @@ class Work:
         """The scores of each document."""
         if self.inputs.documents is None:
             return []
-        from truebleu.views import annotations
+        from truebleu.views import labelling
 
-        known = annotations.documents(self.inputs.documents, len(tables[0]))
+        known = labelling.documents(self.inputs.documents, len(tables[0]))
         return [
             scores.Scored(
                 system,

@@ -72,7 +72,8 @@ def _drawn(made: Callable[[], object], output: Output, style: Style) -> bool:
         color_system=colors,
         legacy_windows=False,
     )
-    console.print(made())
+    # The terminal breaks what is longer than its lines, so that it is copied whole.
+    console.print(made(), soft_wrap=True)
     output.write(file.getvalue())
     return True
 

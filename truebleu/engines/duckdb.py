@@ -22,11 +22,10 @@ import re
 from contextlib import suppress
 
 from truebleu._kernel import InputError
+from truebleu.engines.functions import NAMED, corpus, named
 from truebleu.engines.sums import Sums
+from truebleu.metrics import registry
 from truebleu.metrics.accumulator import checked
-from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.chrf import CHRF
-from truebleu.metrics.ter import TER
 
 try:
     import duckdb
@@ -56,7 +55,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, Expression
 
     from truebleu.engines.duckdb_rows import Columns, Data
-    from truebleu.metrics.kernel_metric import KernelMetric
+    from truebleu.metrics.base import Metric
+    from truebleu.metrics.table_metric import TableMetric
 
 
 def stats(
@@ -65,7 +65,7 @@ def stats(
     ref: str | Sequence[str] = "ref",
     *,
     by: Columns = None,
-    metrics: str | KernelMetric[Any] | Sequence[str | KernelMetric[Any]] = ("bleu",),
+    metrics: str | Metric | Sequence[str | Metric] = "bleu",
     nulls: Literal["raise", "skip"] = "raise",
     bucket: tuple[str, int] | None = None,
     references: Data | None = None,
@@ -130,152 +130,92 @@ def stats(
     return sums
 
 
-def corpus_bleu(
-    data: Data, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
+def corpus_score(
+    data: Data,
+    hyp: str = "hyp",
+    ref: str | Sequence[str] = "ref",
+    *,
+    metric: str | Metric = "bleu",
+    **options: Any,
 ) -> Any:
-    """The BLEU score of all rows, a `Score`; with `by` of each group, a dict from key to score.
+    """The score of all rows, a `Score`; with `by` of each group, a dict from key to score.
 
-    Takes the options of `stats` and the parameters of `truebleu.BLEU`. The key is a tuple where
-    there are several columns to group by. Raises what `stats` raises.
+    metric: a metric, or a name, as `truebleu.metric` takes it.
+    options: those of `stats`, and parameters of the metric. The key is a tuple where there are
+        several columns to group by. Raises what `stats` raises.
     """
-    return _corpus(BLEU, data, hyp, ref, options)
+    return corpus(stats, data, hyp, ref, metric, options)
 
 
-def corpus_chrf(
-    data: Data, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
-) -> Any:
-    """The chrF score of all rows, or with `by` of each group. As `corpus_bleu`."""
-    return _corpus(CHRF, data, hyp, ref, options)
-
-
-def corpus_ter(
-    data: Data, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
-) -> Any:
-    """The TER score of all rows, or with `by` of each group. As `corpus_bleu`."""
-    return _corpus(TER, data, hyp, ref, options)
-
-
-def sentence_bleu(
+def sentence_score(
     hyp: str | Expression = "hyp",
     ref: str | Expression = "ref",
     *,
+    metric: str | Metric = "bleu",
     connection: DuckDBPyConnection | None = None,
     **parameters: Any,
 ) -> Expression:
-    """An expression: the BLEU score of each row, 0-100, null where a text is.
+    """An expression: the score of each row, null where a text is.
 
     `relation.select("*", sentence_bleu("hyp", "ref").alias("bleu"))`. It is a function of
     `connection` (DuckDB's default one), which must be that of the relation, and needs pyarrow.
-    parameters: those of `truebleu.BLEU`.
+    metric: a metric, or a name, as `truebleu.metric` takes it; parameters: of the metric.
     """
-    return _sentence(BLEU(**parameters), hyp, ref, connection)
+    made = checked(registry.metric(metric, **parameters))
+    connection = duckdb.default_connection() if connection is None else connection
+    name = "truebleu_" + re.sub(r"\W+", "_", repr(made)).strip("_").lower()
+    known = connection.execute(
+        "SELECT 1 FROM duckdb_functions() WHERE function_name = ?", [name]
+    ).fetchall()
+    if not known:
+        _create(connection, name, made)
+    columns = [duckdb.ColumnExpression(c) if isinstance(c, str) else c for c in (hyp, ref)]
+    return duckdb.FunctionExpression(name, *columns)
 
 
-def sentence_chrf(
-    hyp: str | Expression = "hyp",
-    ref: str | Expression = "ref",
-    *,
-    connection: DuckDBPyConnection | None = None,
-    **parameters: Any,
-) -> Expression:
-    """An expression: the chrF score of each row. As `sentence_bleu`."""
-    return _sentence(CHRF(**parameters), hyp, ref, connection)
-
-
-def sentence_ter(
-    hyp: str | Expression = "hyp",
-    ref: str | Expression = "ref",
-    *,
-    connection: DuckDBPyConnection | None = None,
-    **parameters: Any,
-) -> Expression:
-    """An expression: the TER score of each row. As `sentence_bleu`."""
-    return _sentence(TER(**parameters), hyp, ref, connection)
+corpus_bleu, corpus_chrf, corpus_ter = (named(corpus_score, name) for name in NAMED)
+sentence_bleu, sentence_chrf, sentence_ter = (named(sentence_score, name) for name in NAMED)
 
 
 def register(
     connection: DuckDBPyConnection | None = None,
-    functions: Mapping[str, KernelMetric[Any]] | None = None,
+    functions: Mapping[str, str | Metric] | None = None,
 ) -> None:
     """Gives SQL functions of two strings, DOUBLE: sentence_bleu, sentence_chrf and sentence_ter.
 
-    `functions` has other names, and metrics for them; functions of these names are replaced if they
-    are Python's. To score a corpus, `corpus_bleu` is faster, and exact: scores of rows do not add
-    up to it. Needs pyarrow.
+    functions: other names, with a metric or a metric's name for each. Python's functions of these
+        names are replaced.
+
+    To score a corpus, `corpus_bleu` is faster, and exact: scores of rows do not add up to it.
+    Needs pyarrow.
 
     >>> connection = duckdb.connect()
-    >>> register(connection, {"bleu": BLEU(lowercase=True)})
-    >>> connection.sql("SELECT round(bleu('The cat', 'the CAT'), 2)").fetchall()
+    >>> register(connection, {"chrf2": "chrf++"})
+    >>> connection.sql("SELECT round(chrf2('the cat', 'the cat'), 2)").fetchall()
     [(100.0,)]
     >>> connection.close()
     """
     check_connection(connection)
     connection = duckdb.default_connection() if connection is None else connection
-    if functions is None:
-        functions = {"sentence_bleu": BLEU(), "sentence_chrf": CHRF(), "sentence_ter": TER()}
-    for name, metric in functions.items():
-        checked(metric)
+    for name, given in (functions or {f"sentence_{name}": name for name in NAMED}).items():
+        metric = checked(given)
         # A cell of a notebook runs again.
         with suppress(duckdb.Error):
             connection.remove_function(name)
         _create(connection, name, metric)
 
 
-# ---- scores ----
-
-
-def _corpus(
-    kind: type[KernelMetric[Any]], data: Data, hyp: str, ref: Any, options: dict[str, Any]
-) -> Any:
-    ours = {name: options.pop(name) for name in OPTIONS if name in options}
-    sums = stats(data, hyp, ref, metrics=kind(**options), **ours)
-    found = sums.scores() if names(ours.get("by")) else sums.score()
-    sums.warn()
-    return found
-
-
-OPTIONS = (
-    *("by", "nulls", "references", "on", "unjoined", "connection", "memory", "workers", "progress"),
-)
-
-
-def _sentence(
-    metric: KernelMetric[Any],
-    hyp: str | Expression,
-    ref: str | Expression,
-    connection: DuckDBPyConnection | None,
-) -> Expression:
-    connection = duckdb.default_connection() if connection is None else connection
-    name = "truebleu_" + re.sub(r"\W+", "_", repr(metric)).strip("_").lower()
-    known = connection.execute(
-        "SELECT 1 FROM duckdb_functions() WHERE function_name = ?", [name]
-    ).fetchall()
-    if not known:
-        _create(connection, name, metric)
-    columns = [duckdb.ColumnExpression(c) if isinstance(c, str) else c for c in (hyp, ref)]
-    return duckdb.FunctionExpression(name, *columns)
-
-
-def _create(connection: DuckDBPyConnection, name: str, metric: KernelMetric[Any]) -> None:
+def _create(connection: DuckDBPyConnection, name: str, metric: TableMetric[Any]) -> None:
     """Gives a connection a function that scores rows."""
     try:
-        import pyarrow as pa
-        import pyarrow.compute as pc
+        from truebleu.engines.arrow_rows import scores
     except ImportError:
         raise ImportError(
             "DuckDB hands whole columns to a Python function with pyarrow only: pip install pyarrow"
         ) from None
 
     def score(hypotheses: Any, references: Any) -> Any:
-        known = pc.and_(pc.is_valid(hypotheses), pc.is_valid(references))
-        columns = [column.filter(known) for column in (hypotheses, references)]
-        if not len(columns[0]):
-            return pa.nulls(len(hypotheses), pa.float64())
-        scores = pa.array(metric.segments(*columns))
-        if len(scores) == len(hypotheses):
-            return scores
-        blank = pa.nulls(len(hypotheses), pa.float64())
-        return pc.replace_with_mask(blank, known.combine_chunks(), scores)
+        return scores(metric, hypotheses, [references])
 
     score.__annotations__ = {}  # DuckDB would read them
     try:

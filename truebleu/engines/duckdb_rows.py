@@ -13,8 +13,8 @@ import duckdb
 from truebleu._kernel import InputError
 from truebleu.engines.duckdb_files import Files, quoted, said
 from truebleu.engines.duckdb_join import check, joined
+from truebleu.text.checks import nearest
 from truebleu.text.files import at_home, table_format
-from truebleu.text.tokenizers import nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

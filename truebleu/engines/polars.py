@@ -24,11 +24,11 @@ import warnings
 from collections.abc import Iterator
 
 from truebleu._kernel import InputError
+from truebleu.engines.functions import NAMED, corpus, named, summed
 from truebleu.engines.sums import Sums
-from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.chrf import CHRF
-from truebleu.metrics.ter import TER
-from truebleu.text.tokenizers import nearest
+from truebleu.metrics import registry
+from truebleu.metrics.accumulator import checked
+from truebleu.text.checks import nearest
 
 try:
     import polars as pl
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Literal
 
-    from truebleu.metrics.kernel_metric import KernelMetric
+    from truebleu.metrics.base import Metric
+    from truebleu.metrics.table_metric import TableMetric
 
     Columns = str | Sequence[str] | None
     Frame = pl.DataFrame | pl.LazyFrame
@@ -59,7 +60,7 @@ def stats(
     ref: str | Sequence[str] = "ref",
     *,
     by: Columns = None,
-    metrics: str | KernelMetric[Any] | Sequence[str | KernelMetric[Any]] = ("bleu",),
+    metrics: str | Metric | Sequence[str | Metric] = "bleu",
     nulls: Literal["raise", "skip"] = "raise",
     bucket: tuple[str, int] | None = None,
     workers: int = 1,
@@ -127,53 +128,58 @@ def _add(sums: Sums, frame: Frame) -> None:
         sums.update(batch)
 
 
-def corpus_bleu(
-    frame: Frames, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
+def corpus_score(
+    frame: Frames,
+    hyp: str = "hyp",
+    ref: str | Sequence[str] = "ref",
+    *,
+    metric: str | Metric = "bleu",
+    **options: Any,
 ) -> Any:
-    """The BLEU score of all rows, a `Score`; with `by` a frame: its columns, score, segments.
+    """The score of all rows, a `Score`; with `by` a frame: its columns, score, segments.
 
-    Takes the options of `stats` and the parameters of `truebleu.BLEU`. Raises what `stats` raises.
+    metric: a metric, or a name, as `truebleu.metric` takes it.
+    options: those of `stats`, and parameters of the metric. Raises what `stats` raises.
     """
-    return _corpus(BLEU, frame, hyp, ref, options)
+    keys = _names(options.get("by"))
+    if "score" in keys:
+        raise InputError("by: 'score' is a column of the result; rename the column")
+    if not keys:
+        return corpus(stats, frame, hyp, ref, metric, options)
+    sums = summed(stats, frame, hyp, ref, metric, options)
+    values = [score.value for score in sums.scores().values()]
+    # The rows of the state are in the order of the scores; a group of nulls alone has none.
+    table = pl.DataFrame(sums).filter(pl.col("segments") > 0)
+    return table.select(*keys, pl.Series("score", values, pl.Float64), "segments")
 
 
-def corpus_chrf(
-    frame: Frames, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
-) -> Any:
-    """The chrF score of all rows, or with `by` of each group. As `corpus_bleu`."""
-    return _corpus(CHRF, frame, hyp, ref, options)
-
-
-def corpus_ter(
-    frame: Frames, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
-) -> Any:
-    """The TER score of all rows, or with `by` of each group. As `corpus_bleu`."""
-    return _corpus(TER, frame, hyp, ref, options)
-
-
-def sentence_bleu(
-    hyp: Expression = "hyp", ref: Expression | Sequence[Expression] = "ref", **parameters: Any
+def sentence_score(
+    hyp: Expression = "hyp",
+    ref: Expression | Sequence[Expression] = "ref",
+    *,
+    metric: str | Metric = "bleu",
+    **parameters: Any,
 ) -> pl.Expr:
-    """An expression: the BLEU score of each row, 0-100, null where there is no text.
+    """An expression: the score of each row, null where there is no text.
 
     hyp: strings. ref: strings, lists of them, or several such columns. Works in lazy frames and in
-    the streaming engine, too. parameters: those of `truebleu.BLEU`.
+    the streaming engine, too. metric: a metric, or a name, as `truebleu.metric` takes it;
+    parameters: of the metric.
     """
-    return _sentence(BLEU(**parameters), hyp, ref)
+    made = checked(registry.metric(metric, **parameters))
+    refs: list[Any] = list(ref) if isinstance(ref, list | tuple) else [ref]
+    if not refs:
+        raise ValueError("ref: no column; at least one of references is needed")
+    return pl.map_batches(
+        [hyp, *refs],
+        lambda columns: _scores(made, columns),
+        return_dtype=pl.Float64,
+        is_elementwise=True,
+    )
 
 
-def sentence_chrf(
-    hyp: Expression = "hyp", ref: Expression | Sequence[Expression] = "ref", **parameters: Any
-) -> pl.Expr:
-    """An expression: the chrF score of each row. As `sentence_bleu`."""
-    return _sentence(CHRF(**parameters), hyp, ref)
-
-
-def sentence_ter(
-    hyp: Expression = "hyp", ref: Expression | Sequence[Expression] = "ref", **parameters: Any
-) -> pl.Expr:
-    """An expression: the TER score of each row. As `sentence_bleu`."""
-    return _sentence(TER(**parameters), hyp, ref)
+corpus_bleu, corpus_chrf, corpus_ter = (named(corpus_score, name) for name in NAMED)
+sentence_bleu, sentence_chrf, sentence_ter = (named(sentence_score, name) for name in NAMED)
 
 
 def _names(columns: Columns) -> list[str]:
@@ -182,38 +188,7 @@ def _names(columns: Columns) -> list[str]:
     return [columns] if isinstance(columns, str) else list(columns)
 
 
-OPTIONS = ("by", "nulls", "workers")
-
-
-def _corpus(
-    kind: type[KernelMetric[Any]], frame: Frames, hyp: str, ref: Any, options: dict[str, Any]
-) -> Any:
-    ours = {name: options.pop(name) for name in OPTIONS if name in options}
-    keys = _names(ours.get("by"))
-    if "score" in keys:
-        raise InputError("by: 'score' is a column of the result; rename the column")
-    sums = stats(frame, hyp, ref, metrics=kind(**options), **ours)
-    found: Any = sums.scores() if keys else sums.score()
-    sums.warn()
-    if not keys:
-        return found
-    scores = pl.Series("score", [score.value for score in found.values()], pl.Float64)
-    # The rows of the state are in the order of the scores; a group of nulls alone has none.
-    return pl.DataFrame(sums).filter(pl.col("segments") > 0).select(*keys, scores, "segments")
-
-
-def _sentence(metric: KernelMetric[Any], hyp: Expression, ref: Any) -> pl.Expr:
-    refs = list(ref) if isinstance(ref, list | tuple) else [ref]
-    if not refs:
-        raise ValueError("ref: no column; at least one of references is needed")
-
-    def score(columns: Sequence[pl.Series]) -> pl.Series:
-        return _scores(metric, columns)
-
-    return pl.map_batches([hyp, *refs], score, return_dtype=pl.Float64, is_elementwise=True)
-
-
-def _scores(metric: KernelMetric[Any], columns: Sequence[pl.Series]) -> pl.Series:
+def _scores(metric: TableMetric[Any], columns: Sequence[pl.Series]) -> pl.Series:
     """The score of each row: hypotheses, and a column or several of references."""
     rows = max(map(len, columns)) if all(map(len, columns)) else 0
     # A literal is a column of one row.

@@ -12,10 +12,10 @@ from __future__ import annotations
 import sys
 
 from truebleu._kernel import InputError, __version__
+from truebleu.engines.functions import NAMED, corpus, named
 from truebleu.engines.sums import Sums
-from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.chrf import CHRF
-from truebleu.metrics.ter import TER
+from truebleu.metrics import registry
+from truebleu.metrics.accumulator import checked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,17 +23,18 @@ if TYPE_CHECKING:
     from typing import Any, Literal, TypeAlias
 
     from truebleu.metrics.base import Metric, Score
-    from truebleu.metrics.kernel_metric import KernelMetric
 
     Nulls: TypeAlias = Literal["raise", "skip"]
 
 __all__ = [
-    "Bleu",  # noqa: F822 - `__getattr__` makes it
+    "CorpusScore",  # noqa: F822 - `__getattr__` makes it
     "corpus_bleu",
     "corpus_chrf",
+    "corpus_score",
     "corpus_ter",
     "sentence_bleu",
     "sentence_chrf",
+    "sentence_score",
     "sentence_ter",
     "stats",
 ]
@@ -91,125 +92,57 @@ def stats(
     return sums
 
 
-def corpus_bleu(
+def corpus_score(
     ds: Any,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     *,
-    by: str | Sequence[str] | None = None,
-    nulls: Nulls = "raise",
-    **parameters: Any,
+    metric: str | Metric = "bleu",
+    **options: Any,
 ) -> Score | dict[Any, Score]:
-    """The BLEU of a dataset; with `by` that of each group, by key.
+    """The score of a dataset; with `by` that of each group, by key.
 
-    Arguments as for `stats`; parameters are those of `truebleu.BLEU`. Raises what `stats` raises,
-    and InputError for nulls (`nulls="skip"` warns how many were left out) and for no rows.
+    metric: a metric, or a name, as `truebleu.metric` takes it.
+    options: `by` and `nulls` as for `stats`, and parameters of the metric. Raises what `stats`
+        raises, and InputError for nulls (`nulls="skip"` warns how many were left out) and for no
+        rows.
     """
-    return _corpus(BLEU(**parameters), ds, hyp, ref, by, nulls)
+    found: Score | dict[Any, Score] = corpus(stats, ds, hyp, ref, metric, options)
+    return found
 
 
-def corpus_chrf(
+def sentence_score(
     ds: Any,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
+    column: str | None = None,
     *,
-    by: str | Sequence[str] | None = None,
-    nulls: Nulls = "raise",
-    **parameters: Any,
-) -> Score | dict[Any, Score]:
-    """The chrF of a dataset, as `corpus_bleu`; parameters are those of `truebleu.CHRF`."""
-    return _corpus(CHRF(**parameters), ds, hyp, ref, by, nulls)
-
-
-def corpus_ter(
-    ds: Any,
-    hyp: str = "hyp",
-    ref: str | Sequence[str] = "ref",
-    *,
-    by: str | Sequence[str] | None = None,
-    nulls: Nulls = "raise",
-    **parameters: Any,
-) -> Score | dict[Any, Score]:
-    """The TER of a dataset, as `corpus_bleu`; parameters are those of `truebleu.TER`."""
-    return _corpus(TER(**parameters), ds, hyp, ref, by, nulls)
-
-
-def sentence_bleu(
-    ds: Any,
-    hyp: str = "hyp",
-    ref: str | Sequence[str] = "ref",
-    column: str = "bleu",
-    *,
+    metric: str | Metric = "bleu",
     nulls: Nulls = "raise",
     **parameters: Any,
 ) -> Any:
-    """The dataset with a column more: the BLEU of each row, as `BLEU.sentence` gives it.
+    """The dataset with a column more: the score of each row, as `metric.sentence` gives it.
 
     Nothing runs before the dataset is used. With `nulls="skip"` the score of a row without a
-    hypothesis or without any reference is null; with "raise" the task raises InputError. Parameters
-    are those of `truebleu.BLEU`.
+    hypothesis or without any reference is null; with "raise" the task raises InputError.
+    column: its name; that of the metric in small letters by default.
+    metric: a metric, or a name, as `truebleu.metric` takes it; parameters: of the metric.
     """
-    return _sentences(BLEU(**parameters), ds, hyp, ref, column, nulls)
+    _require_dataset(ds)
+    made = checked(registry.metric(metric, **parameters))
+    column = column or made.NAME.lower()
+    sums = Sums(made, hyp=hyp, ref=ref, nulls=nulls)
+    _refuse_taken(column, ds.columns(fetch_if_missing=False) or ())
+    _checked(ds, sums)
+    options = {"metric": made, "hyp": hyp, "ref": ref, "nulls": nulls, "column": column}
+    return ds.map_batches(_in_task("scored", options), **BLOCKS)
 
 
-def sentence_chrf(
-    ds: Any,
-    hyp: str = "hyp",
-    ref: str | Sequence[str] = "ref",
-    column: str = "chrf",
-    *,
-    nulls: Nulls = "raise",
-    **parameters: Any,
-) -> Any:
-    """The dataset with the chrF of each row, as `sentence_bleu` has its BLEU."""
-    return _sentences(CHRF(**parameters), ds, hyp, ref, column, nulls)
-
-
-def sentence_ter(
-    ds: Any,
-    hyp: str = "hyp",
-    ref: str | Sequence[str] = "ref",
-    column: str = "ter",
-    *,
-    nulls: Nulls = "raise",
-    **parameters: Any,
-) -> Any:
-    """The dataset with the TER of each row, as `sentence_bleu` has its BLEU."""
-    return _sentences(TER(**parameters), ds, hyp, ref, column, nulls)
+corpus_bleu, corpus_chrf, corpus_ter = (named(corpus_score, name) for name in NAMED)
+sentence_bleu, sentence_chrf, sentence_ter = (named(sentence_score, name) for name in NAMED)
 
 
 # ---- in the driver ----
-
-
-def _corpus(
-    metric: KernelMetric[Any],
-    ds: Any,
-    hyp: str,
-    ref: str | Sequence[str],
-    by: str | Sequence[str] | None,
-    nulls: Nulls,
-) -> Score | dict[Any, Score]:
-    sums = stats(ds, hyp, ref, by=by, metrics=(metric,), nulls=nulls)
-    sums.check()
-    if nulls == "skip":
-        sums.warn()
-    return sums.scores() if by else sums.score()
-
-
-def _sentences(
-    metric: KernelMetric[Any],
-    ds: Any,
-    hyp: str,
-    ref: str | Sequence[str],
-    column: str,
-    nulls: Nulls,
-) -> Any:
-    _require_dataset(ds)
-    sums = Sums(metric, hyp=hyp, ref=ref, nulls=nulls)
-    _refuse_taken(column, ds.columns(fetch_if_missing=False) or ())
-    _checked(ds, sums)
-    options = {"metric": metric, "hyp": hyp, "ref": ref, "nulls": nulls, "column": column}
-    return ds.map_batches(_in_task("scored", options), **BLOCKS)
 
 
 def _require_dataset(ds: object) -> None:
@@ -352,8 +285,9 @@ def _unpacked(sums: Sums, *states: bytes) -> Sums:
 
 def scored(block: Any, options: Mapping[str, Any]) -> Any:
     """The block with the score of each of its rows as another column."""
-    import pyarrow as pa
     import pyarrow.compute as pc
+
+    from truebleu.engines import arrow_rows
 
     metric, hyp, ref, column = (options[name] for name in ("metric", "hyp", "ref", "column"))
     _refuse_taken(column, block.column_names)
@@ -362,23 +296,15 @@ def scored(block: Any, options: Mapping[str, Any]) -> Any:
     # No rows: only the columns' names and types are looked at.
     Sums(metric, hyp=hyp, ref=ref).update(block.slice(0, 0))
     references = [block[name] for name in ([ref] if isinstance(ref, str) else ref)]
-    missing = {hyp: _nulls(block[hyp]), str(ref): _without_text(references)}
-    skipped = sum(missing.values()) > 0
-    if skipped.any() and options["nulls"] == "raise":
-        told = ", ".join(f"{name} {rows.sum():,}" for name, rows in missing.items() if rows.any())
+    there = {hyp: pc.is_valid(block[hyp]), str(ref): arrow_rows.referenced(references)}
+    nulls = {name: block.num_rows - pc.sum(known).as_py() for name, known in there.items()}
+    if options["nulls"] == "raise" and any(nulls.values()):
+        told = ", ".join(f"{name} {count:,}" for name, count in nulls.items() if count)
         raise InputError(
             f"nulls in a block of {block.num_rows:,} rows: {told}; leave these rows out before, or "
             "give them null scores with nulls='skip'"
         )
-    texts = [block[hyp], *references]
-    kept = pa.array(~skipped)
-    if skipped.any():
-        texts = [text.filter(kept) for text in texts]
-    scores = pa.nulls(block.num_rows, pa.float64())
-    if len(texts[0]):
-        found = metric.segments(texts[0], texts[1] if isinstance(ref, str) else texts[1:])
-        scores = pc.replace_with_mask(scores, kept, pa.array(found))
-    return block.append_column(column, scores)
+    return block.append_column(column, arrow_rows.scores(metric, block[hyp], references))
 
 
 def _refuse_taken(column: str, columns: Sequence[str]) -> None:
@@ -386,47 +312,25 @@ def _refuse_taken(column: str, columns: Sequence[str]) -> None:
         raise InputError(f"there is a column '{column}' already; name another with column=")
 
 
-def _without_text(references: Sequence[Any]) -> Any:
-    """For each row whether there is no reference in any of the columns."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    absent = True
-    for column in references:
-        missing = _nulls(column)
-        if pa.types.is_nested(column.type):
-            lists = column.combine_chunks()
-            rows = pc.list_parent_indices(lists).filter(pc.list_flatten(lists).is_valid())
-            missing = missing | True
-            missing[rows.to_numpy(zero_copy_only=False)] = False
-        absent = absent & missing
-    return absent
-
-
-def _nulls(column: Any) -> Any:
-    """For each row whether it is null, as a NumPy array."""
-    return column.is_null().to_numpy()
-
-
 # ---- for Dataset.aggregate ----
 
 
 def __getattr__(name: str) -> Any:
-    """`Bleu` is a class of Ray's, so it is made when it is asked for."""
-    if name != "Bleu":
+    """`CorpusScore` is a class of Ray's, so it is made when it is asked for."""
+    if name != "CorpusScore":
         raise AttributeError(f"module 'truebleu.engines.ray' has no attribute '{name}'")
-    globals()["Bleu"] = made = _bleu()
+    globals()[name] = made = _aggregation()
     return made
 
 
-def _bleu() -> type:
+def _aggregation() -> type:
     from ray.data.aggregate import AggregateFnV2
 
-    class Bleu(AggregateFnV2):  # type: ignore[misc]
-        """BLEU as an aggregation of whole datasets, among others: `ds.aggregate(Bleu(), Count())`.
+    class CorpusScore(AggregateFnV2):  # type: ignore[misc]
+        """A score as an aggregation of whole datasets: `ds.aggregate(CorpusScore(), Count())`.
 
-        hyp, ref, by, nulls: as for `stats`. name: that of the result. Others are parameters of
-        `truebleu.BLEU`.
+        hyp, ref, by, nulls: as for `stats`. metric and parameters: as for `corpus_score`. name:
+        that of the result; by default that of the metric in small letters.
 
         The result is a number; with `by` a list of dicts, a group each, of the columns of its key,
         `score` and `segments`. Tasks hand totals on, not text. It is not for `ds.groupby(...)`,
@@ -440,12 +344,14 @@ def _bleu() -> type:
             ref: str | Sequence[str] = "ref",
             by: str | Sequence[str] | None = None,
             *,
-            name: str = "bleu",
+            metric: str | Metric = "bleu",
+            name: str | None = None,
             nulls: Nulls = "raise",
             **parameters: Any,
         ) -> None:
-            self._sums = Sums(BLEU(**parameters), hyp=hyp, ref=ref, by=by or (), nulls=nulls)
-            super().__init__(name, bytes, on=None, ignore_nulls=False)
+            made = registry.metric(metric, **parameters)
+            self._sums = Sums(made, hyp=hyp, ref=ref, by=by or (), nulls=nulls)
+            super().__init__(name or made.NAME.lower(), bytes, on=None, ignore_nulls=False)
 
         def aggregate_block(self, block: Any) -> bytes:
             """The totals of a block."""
@@ -482,5 +388,5 @@ def _bleu() -> type:
         # What it was called before Ray made the name public.
         _finalize = finalize
 
-    Bleu.__qualname__ = "Bleu"
-    return Bleu
+    CorpusScore.__qualname__ = "CorpusScore"
+    return CorpusScore

@@ -14,11 +14,11 @@ import os
 
 from truebleu._kernel import InputError
 from truebleu.engines import spark_cluster
+from truebleu.engines.functions import NAMED, named
 from truebleu.engines.sums import COLUMNS, Sums
-from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.chrf import CHRF
-from truebleu.metrics.ter import TER
-from truebleu.text import tokenizers
+from truebleu.metrics import registry
+from truebleu.metrics.accumulator import checked
+from truebleu.text import checks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from truebleu.metrics.base import Metric, Score
-    from truebleu.metrics.kernel_metric import KernelMetric
+    from truebleu.metrics.table_metric import TableMetric
 
     Metrics = str | Metric | Sequence[str | Metric]
     Nulls = Literal["raise", "skip"]
@@ -37,11 +37,13 @@ __all__ = [
     "check",
     "corpus_bleu",
     "corpus_chrf",
+    "corpus_score",
     "corpus_ter",
     "merge",
     "scores",
     "sentence_bleu",
     "sentence_chrf",
+    "sentence_score",
     "sentence_ter",
     "stats",
     "sums",
@@ -111,78 +113,80 @@ def sums(
     return found
 
 
-def corpus_bleu(
+def corpus_score(
     df: DataFrame,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     *,
+    metric: str | Metric = "bleu",
     by: str | Sequence[str] | None = None,
     nulls: Nulls = "raise",
     **parameters: Any,
 ) -> Score | DataFrame:
-    """BLEU of all rows, a `Score`; with `by`, a DataFrame with the score of each group.
+    """The score of all rows, a `Score`; with `by`, a DataFrame with the score of each group.
 
-    parameters: those of `truebleu.BLEU`; other arguments and errors as for `sums`.
+    metric: a metric, or a name, as `truebleu.metric` takes it; parameters: of the metric. Other
+        arguments and errors as for `sums`.
 
     With `by` the scores are computed on the executors, for any number of groups. The columns are
     those of `by`, "score" (double, 0-100) and "segments". The table is computed once, before this
     returns, and Spark keeps it in its cache.
     """
-    return _corpus(BLEU(**parameters), df, hyp, ref, by, nulls)
+    made = checked(registry.metric(metric, **parameters))
+    if by is None:
+        score: Score = sums(df, hyp, ref, metrics=made, nulls=nulls).score()
+        return score
+    from pyspark.sql import functions as F  # noqa: N812
+
+    wanted = _Query(df, hyp, ref, by, made, nulls, None)
+    wanted.check()
+    with spark_cluster.short():
+        scored = _kept(_scored(wanted.states(), made))
+        # Sums over no rows at all are null.
+        row = scored.agg(*(F.sum(name).alias(name) for name in COUNTS)).collect()[0]
+    total = Sums(made, hyp=wanted.hyp, ref=wanted.refs, nulls=nulls)
+    total.merge_state(_of_all(made, [row[name] or 0 for name in COUNTS]))
+    try:
+        total.check()
+    except InputError:
+        scored.unpersist()
+        raise
+    total.warn()
+    return scored.drop("null_hypotheses", "null_references")
 
 
-def corpus_chrf(
-    df: DataFrame,
-    hyp: str = "hyp",
-    ref: str | Sequence[str] = "ref",
+def sentence_score(
+    hyp: Column | str,
+    ref: Column | str | Sequence[Column | str],
     *,
-    by: str | Sequence[str] | None = None,
-    nulls: Nulls = "raise",
+    metric: str | Metric = "bleu",
     **parameters: Any,
-) -> Score | DataFrame:
-    """chrF, chrF+ or chrF++, as `corpus_bleu` has BLEU; parameters of `truebleu.CHRF`."""
-    return _corpus(CHRF(**parameters), df, hyp, ref, by, nulls)
-
-
-def corpus_ter(
-    df: DataFrame,
-    hyp: str = "hyp",
-    ref: str | Sequence[str] = "ref",
-    *,
-    by: str | Sequence[str] | None = None,
-    nulls: Nulls = "raise",
-    **parameters: Any,
-) -> Score | DataFrame:
-    """TER, as `corpus_bleu` has BLEU; parameters of `truebleu.TER`. Lower is better."""
-    return _corpus(TER(**parameters), df, hyp, ref, by, nulls)
-
-
-def sentence_bleu(
-    hyp: Column | str, ref: Column | str | Sequence[Column | str], **parameters: Any
 ) -> Column:
-    """A column of sentence BLEU (double, 0-100), as `truebleu.BLEU(...).segments` has it.
+    """A column of sentence scores (double), as `metric.segments` has them.
 
     hyp: a column of strings, or its name.
     ref: a column of strings or of arrays of strings, or its name; or several such, one a reference.
-    parameters: those of `truebleu.BLEU`.
+    metric: a metric, or a name, as `truebleu.metric` takes it; parameters: of the metric.
 
     Null where the hypothesis is null, or all its references are.
     """
-    return _sentences(BLEU(**parameters), hyp, ref)
+    spark_cluster.check_packages()
+    from pyspark.sql import functions as F  # noqa: N812
+
+    refs = [ref] if isinstance(ref, str) or not isinstance(ref, list | tuple) else ref
+    if not refs:
+        raise InputError("ref: no columns; name at least one")
+    made = checked(registry.metric(metric, **parameters))
+    columns = [F.col(column) if isinstance(column, str) else column for column in (hyp, *refs)]
+    arrow = hasattr(F, "arrow_udf")  # from Spark 4.1 on
+    task = spark_cluster.shipped(
+        "sentences" if arrow else "sentences_of_pandas", made, f"sentence_{made.NAME.lower()}"
+    )
+    return (F.arrow_udf if arrow else F.pandas_udf)(task, "double")(*columns)
 
 
-def sentence_chrf(
-    hyp: Column | str, ref: Column | str | Sequence[Column | str], **parameters: Any
-) -> Column:
-    """A column of sentence chrF, as `sentence_bleu`; parameters of `truebleu.CHRF`."""
-    return _sentences(CHRF(**parameters), hyp, ref)
-
-
-def sentence_ter(
-    hyp: Column | str, ref: Column | str | Sequence[Column | str], **parameters: Any
-) -> Column:
-    """A column of sentence TER, as `sentence_bleu`; parameters of `truebleu.TER`."""
-    return _sentences(TER(**parameters), hyp, ref)
+corpus_bleu, corpus_chrf, corpus_ter = (named(corpus_score, name) for name in NAMED)
+sentence_bleu, sentence_chrf, sentence_ter = (named(sentence_score, name) for name in NAMED)
 
 
 def merge(states: DataFrame, metrics: Metrics = ("bleu",)) -> DataFrame:
@@ -297,7 +301,7 @@ class _Query:
         return _merged(partial, self.sums.metrics)
 
 
-def _merged(states: DataFrame, metrics: Sequence[KernelMetric[Any]]) -> DataFrame:
+def _merged(states: DataFrame, metrics: Sequence[TableMetric[Any]]) -> DataFrame:
     """Rows of equal keys added up, in hash aggregations before the exchange and behind it."""
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -337,38 +341,7 @@ def _without_nulls(states: DataFrame, hyp: str, ref: str | Sequence[str]) -> Dat
 # ---- from states to scores ----
 
 
-def _corpus(
-    metric: KernelMetric[Any],
-    df: DataFrame,
-    hyp: str,
-    ref: str | Sequence[str],
-    by: str | Sequence[str] | None,
-    nulls: Nulls,
-) -> Score | DataFrame:
-    if by is None:
-        found = sums(df, hyp, ref, metrics=metric, nulls=nulls)
-        score: Score = found.score()
-        return score
-    from pyspark.sql import functions as F  # noqa: N812
-
-    wanted = _Query(df, hyp, ref, by, metric, nulls, None)
-    wanted.check()
-    with spark_cluster.short():
-        scored = _kept(_scored(wanted.states(), metric))
-        # Sums over no rows at all are null.
-        row = scored.agg(*(F.sum(name).alias(name) for name in COUNTS)).collect()[0]
-    total = Sums(metric, hyp=wanted.hyp, ref=wanted.refs, nulls=nulls)
-    total.merge_state(_of_all(metric, [row[name] or 0 for name in COUNTS]))
-    try:
-        total.check()
-    except InputError:
-        scored.unpersist()
-        raise
-    total.warn()
-    return scored.drop("null_hypotheses", "null_references")
-
-
-def _scored(states: DataFrame, metric: KernelMetric[Any]) -> DataFrame:
+def _scored(states: DataFrame, metric: TableMetric[Any]) -> DataFrame:
     """Keys, score, segments, and the nulls."""
     from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql import types as T  # noqa: N812
@@ -392,23 +365,6 @@ def _kept(frame: DataFrame) -> DataFrame:
         return frame
 
 
-def _sentences(
-    metric: KernelMetric[Any], hyp: Column | str, ref: Column | str | Sequence[Column | str]
-) -> Column:
-    spark_cluster.check_packages()
-    from pyspark.sql import functions as F  # noqa: N812
-
-    refs = [ref] if isinstance(ref, str) or not isinstance(ref, list | tuple) else ref
-    if not refs:
-        raise InputError("ref: no columns; name at least one")
-    columns = [F.col(column) if isinstance(column, str) else column for column in (hyp, *refs)]
-    arrow = hasattr(F, "arrow_udf")  # from Spark 4.1 on
-    task = spark_cluster.shipped(
-        "sentences" if arrow else "sentences_of_pandas", metric, f"sentence_{metric.NAME.lower()}"
-    )
-    return (F.arrow_udf if arrow else F.pandas_udf)(task, "double")(*columns)
-
-
 # ---- between the driver and the workers ----
 
 
@@ -423,7 +379,7 @@ def _collected(states: DataFrame) -> Any:
     return pa.Table.from_pylist(rows, schema=to_arrow_schema(states.schema))
 
 
-def _of_all(metric: KernelMetric[Any], counts: Sequence[int]) -> Any:
+def _of_all(metric: TableMetric[Any], counts: Sequence[int]) -> Any:
     """A state table of one row, for what `Sums` has to say of its counts."""
     import pyarrow as pa
 
@@ -460,7 +416,7 @@ def _column(df: DataFrame, role: str, name: str) -> str:
         return found[0]
     if found:
         raise InputError(f"{role}: {len(found)} columns are called '{name}'; rename all but one")
-    raise InputError(f"{role}: no column '{name}'{tokenizers.nearest(name, names)}")
+    raise InputError(f"{role}: no column '{name}'{checks.nearest(name, names)}")
 
 
 def _field(df: DataFrame, name: str) -> Any:

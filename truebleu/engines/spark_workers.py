@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from truebleu._kernel import Table, __version__
+from truebleu.engines import arrow_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.engines.sums import Sums
-    from truebleu.metrics.kernel_metric import KernelMetric
+    from truebleu.metrics.table_metric import TableMetric
 
 MOST_GROUPS = 100_000
 """With more groups than this, what was counted so far is passed on: it bounds a worker's memory."""
@@ -40,7 +41,7 @@ def partial_sums(empty: Sums, batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def scores(
-    arguments: tuple[KernelMetric[Any], Sequence[str], Sequence[str]], batches: Iterable[Any]
+    arguments: tuple[TableMetric[Any], Sequence[str], Sequence[str]], batches: Iterable[Any]
 ) -> Iterator[Any]:
     """What is asked of each row of a state table with these columns: the score, and any of them."""
     import pyarrow as pa
@@ -66,7 +67,7 @@ def _named(batch: Any, names: Sequence[str]) -> Any:
     return pa.RecordBatch.from_arrays(batch.columns, names=list(names))
 
 
-def _check(metric: KernelMetric[Any], batch: Any) -> None:
+def _check(metric: TableMetric[Any], batch: Any) -> None:
     """Raises InputError if the metric is not defined for what was counted."""
     import pyarrow.compute as pc
 
@@ -87,49 +88,13 @@ def _table(statistics: Any, width: int) -> Table:
     )
 
 
-def sentences(metric: KernelMetric[Any], hypotheses: Any, *references: Any) -> Any:
+def sentences(metric: TableMetric[Any], hypotheses: Any, *references: Any) -> Any:
     """The score of each row of Arrow columns; null where there is no hypothesis or no reference."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    there = [_referenced(column) for column in references]
-    whole = pc.is_valid(hypotheses)
-    some = there[0]
-    for column in there[1:]:
-        some = pc.or_(some, column)
-    whole = pc.and_(whole, some)
-    if pc.all(whole).as_py() is not False:
-        return _scores(metric, hypotheses, references)
-    kept = _scores(
-        metric, hypotheses.filter(whole), [column.filter(whole) for column in references]
-    )
-    empty = pa.nulls(len(hypotheses), pa.float64())
-    return pc.replace_with_mask(empty, whole, kept)
+    return arrow_rows.scores(metric, hypotheses, references)
 
 
-def sentences_of_pandas(metric: KernelMetric[Any], *columns: Any) -> Any:
+def sentences_of_pandas(metric: TableMetric[Any], *columns: Any) -> Any:
     """The same of pandas' columns, for Spark before 4.1."""
     import pyarrow as pa
 
     return sentences(metric, *map(pa.Array.from_pandas, columns)).to_pandas()
-
-
-def _scores(metric: KernelMetric[Any], hypotheses: Any, references: Sequence[Any]) -> Any:
-    import pyarrow as pa
-
-    if not len(hypotheses):
-        return pa.array([], pa.float64())
-    one = references[0] if len(references) == 1 else list(references)
-    return pa.array(metric.segments(hypotheses, one))
-
-
-def _referenced(column: Any) -> Any:
-    """Which rows of a column of strings, or of lists of strings, hold a reference."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
-        return pc.is_valid(column)
-    values = column.flatten()
-    rows = pc.list_parent_indices(column).filter(pc.is_valid(values))
-    return pc.is_in(pa.array(range(len(column)), rows.type), value_set=rows)

@@ -6,10 +6,9 @@ from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.engines import keys as key_values
 from truebleu.metrics.accumulator import checked
-from truebleu.metrics.kernel_metric import count_references
 from truebleu.metrics.statistics import Statistics
-from truebleu.text import tokenizers
-from truebleu.text.inputs import MOST_WORKERS
+from truebleu.metrics.table_metric import count_references
+from truebleu.text import checks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal, Self
 
     from truebleu.metrics.base import Metric
-    from truebleu.metrics.kernel_metric import KernelMetric
+    from truebleu.metrics.table_metric import TableMetric
 
 # The columns of a state beside its keys. The rows of the same keys and the same fingerprint add
 # up: the fewest and the most references by min and max, all others by sum.
@@ -74,7 +73,7 @@ class Sums:
         "workers",
     )
 
-    _labels: dict[str, tuple[KernelMetric[Any], int]]
+    _labels: dict[str, tuple[TableMetric[Any], int]]
 
     def __init__(
         self,
@@ -87,12 +86,10 @@ class Sums:
         bucket: tuple[str, int] | None = None,
         workers: int = 1,
     ) -> None:
-        if not isinstance(workers, int) or workers < 1:
-            raise ValueError(f"workers={workers!r}: a number of threads is meant, 1 or more")
-        if nulls not in ("raise", "skip"):
-            raise ValueError(f"nulls={nulls!r}: 'raise' or 'skip' is meant")
+        self.workers = checks.threads(workers)
+        checks.one_of("nulls", nulls, ("raise", "skip"))
         if not isinstance(hyp, str):
-            raise TypeError(f"hyp: the name of a column is meant, not {hyp!r:.40}")
+            raise TypeError(f"hyp: expected the name of a column, not {hyp!r:.40}")
         self._hyp = hyp
         self._ref = _names("ref", ref)
         if not self._ref:
@@ -116,7 +113,6 @@ class Sums:
                 counter = metric._kernel if metric.reads_text else metric.statistics  # noqa: SLF001
                 parts[metric.fingerprint] = (metric.fingerprint, len(metric.columns), counter)
             self._labels[label] = (metric, number)
-        self.workers = min(workers, MOST_WORKERS)
         self._sums = _kernel.Groups(
             list(parts.values()), hyp, list(self._ref), list(self._by), self._bucket
         )
@@ -124,7 +120,7 @@ class Sums:
     # ---- what is asked ----
 
     @property
-    def metrics(self) -> tuple[KernelMetric[Any], ...]:
+    def metrics(self) -> tuple[TableMetric[Any], ...]:
         """The metrics."""
         return tuple(metric for metric, _ in self._labels.values())
 
@@ -216,7 +212,7 @@ class Sums:
         taken = _kernel.Frame(frame, what)
         for name in columns:
             if name not in taken.names:
-                raise InputError(f"no column '{name}'{tokenizers.nearest(name, taken.names)}")
+                raise InputError(f"no column '{name}'{checks.nearest(name, taken.names)}")
         return taken
 
     # ---- what comes of it ----
@@ -463,18 +459,12 @@ def _bucket(bucket: Any) -> tuple[str, int] | None:
     return name, count
 
 
-def _metrics(metrics: Any) -> list[tuple[str, KernelMetric[Any]]]:
+def _metrics(metrics: Any) -> list[tuple[str, TableMetric[Any]]]:
     """Each metric once, with what to call it."""
-    if isinstance(metrics, str) or not hasattr(metrics, "__iter__"):
-        metrics = (metrics,)
-    found: dict[str, KernelMetric[Any]] = {}
-    for given in metrics:
-        metric = given
-        if isinstance(given, str):
-            from truebleu.views.comparison.reading import measured
-
-            metric = measured(given)[0].metric
-        metric = checked(metric)
+    one = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
+    found: dict[str, TableMetric[Any]] = {}
+    for given in [metrics] if one else metrics:
+        metric = checked(given)
         label = given if isinstance(given, str) else metric.name
         if label in found and found[label] != metric:
             label = repr(metric)
@@ -485,7 +475,7 @@ def _metrics(metrics: Any) -> list[tuple[str, KernelMetric[Any]]]:
 
 
 def _seen(segments: int, references: tuple[int, int] | None) -> Any:
-    """What `KernelMetric.check` looks at."""
+    """What `TableMetric.check` looks at."""
     return {"segments": segments, "references": references}
 
 

@@ -17,20 +17,16 @@ integrations.md` has an example of each; `truebleu.Accumulator` does the same wo
 
 from __future__ import annotations
 
-from truebleu.metrics import accumulator
-from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.chrf import CHRF
-from truebleu.metrics.ter import TER
-from truebleu.text.tokenizers import nearest
+from truebleu.metrics import registry
+from truebleu.metrics.accumulator import Accumulator, checked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from truebleu.metrics.kernel_metric import KernelMetric
-
-METRICS: dict[str, type[KernelMetric[Any]]] = {"bleu": BLEU, "chrf": CHRF, "ter": TER}
+    from truebleu.metrics.base import Metric, Score
+    from truebleu.metrics.table_metric import TableMetric
 
 
 def needed(module: str, package: str, user: str) -> ModuleType:
@@ -54,35 +50,21 @@ def needed(module: str, package: str, user: str) -> ModuleType:
         ) from None
 
 
-def metric_of(
-    metric: KernelMetric[Any] | str | None, parameters: dict[str, Any]
-) -> KernelMetric[Any]:
-    """A metric that adds up: given as one, or by name with its parameters; BLEU by default.
+def metric_of(metric: Metric | str | None, parameters: dict[str, Any]) -> TableMetric[Any]:
+    """A metric that adds up, as `truebleu.metric` takes it with parameters; BLEU by default.
 
     >>> metric_of("chrf", {"word_order": 2})
     CHRF(word_order=2)
     """
-    if metric is None or isinstance(metric, str):
-        name = "bleu" if metric is None else metric
-        if name.lower() not in METRICS:
-            raise ValueError(f"no metric is called {name!r}{nearest(name, METRICS)}")
-        metric = METRICS[name.lower()](**parameters)
-    elif parameters:
-        raise TypeError(
-            f"parameters ({', '.join(parameters)}) go with a metric's name; {metric!r} has its own"
-        )
-    return accumulator.checked(metric)
+    return checked(registry.metric("bleu" if metric is None else metric, **parameters))
 
 
-def per_segment(references: Any) -> Any:
-    """References that a host gives for each segment, said so that they cannot be mistaken.
+def score(metric: Metric, hypotheses: Any, references: Any) -> Score:
+    """The score of a host's texts: lists of references are a segment's, and never streams.
 
-    Two lists of two references could be two segments or two streams, and `Metric.score` refuses
-    them; tuples are always a segment's.
-
-    >>> per_segment([["a", "b"], "c"])
-    [('a', 'b'), 'c']
+    >>> float(score(metric_of("chrf", {}), ["a b", "b"], [["a b", "a"], ["b", "c"]]))
+    100.0
     """
-    if not isinstance(references, list | tuple):
-        return references
-    return [tuple(one) if isinstance(one, list) else one for one in references]
+    total = Accumulator(metric)
+    total.update(hypotheses, references)
+    return total.compute()

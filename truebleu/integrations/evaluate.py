@@ -3,7 +3,7 @@
     import evaluate
     from truebleu.integrations.evaluate import path
 
-    bleu = evaluate.load(path())                 # or path(), "chrf"; path(), "ter"
+    bleu = evaluate.load(path())                 # or path(), "chrf++"; path(), "ter"
     bleu.add_batch(predictions=[…], references=[…])
     bleu.compute(tokenize="intl")                # {"score": 27.3, "signature": "nrefs:1|…", …}
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from truebleu.integrations import METRICS, needed
+from truebleu.integrations import metric_of, needed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,11 +27,10 @@ def path() -> str:
 
 
 def load(metric: str = "bleu", **options: Any) -> Any:
-    """The evaluation module of a metric: "bleu", "chrf", "ter".
+    """The evaluation module of a metric, by a name that `truebleu.metric` takes.
 
     options: those of `evaluate.load`: `experiment_id`, `num_process` …
     """
-    if metric not in METRICS:
-        raise ValueError(f"no metric is called {metric!r}; there are {', '.join(METRICS)}")
+    metric_of(metric, {})
     evaluate = needed("evaluate", "evaluate", "truebleu.integrations.evaluate.load")
     return evaluate.load(path(), metric, **options)

@@ -22,7 +22,7 @@ from truebleu.integrations import metric_of, needed
 from truebleu.metrics.accumulator import Accumulator
 
 if TYPE_CHECKING:
-    from truebleu.metrics.kernel_metric import KernelMetric
+    from truebleu.metrics.table_metric import TableMetric
 
 Scorer = Callable[[Any, Any], Awaitable[Any]]
 
@@ -70,7 +70,7 @@ def ter(**parameters: Any) -> Scorer:
     return _scorer(metric_of("ter", parameters))
 
 
-def _scorer(metric: KernelMetric[Any]) -> Scorer:
+def _scorer(metric: TableMetric[Any]) -> Scorer:
     try:
         Accumulator.from_state_dict(Accumulator(metric).state_dict())
     except InputError as error:  # rather now than after all samples

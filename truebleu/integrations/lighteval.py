@@ -18,26 +18,27 @@ from __future__ import annotations
 import pickle
 
 from truebleu._kernel import InputError
-from truebleu.integrations import metric_of, needed, per_segment
+from truebleu.integrations import metric_of, needed
+from truebleu.integrations import score as score_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from truebleu.metrics.kernel_metric import KernelMetric
+    from truebleu.metrics.base import Metric
 
 USER = "truebleu.integrations.lighteval"
 
 
 def corpus_metric(
-    metric: KernelMetric[Any] | str | None = None, *, name: str | None = None, **parameters: Any
+    metric: Metric | str | None = None, *, name: str | None = None, **parameters: Any
 ) -> Any:
     """A CorpusLevelMetric.
 
-    metric: a metric, or "bleu", "chrf", "ter"; BLEU by default.
+    metric: a metric, or a name, as `truebleu.metric` takes it; BLEU by default.
     name: what results call it: "truebleu", "truechrf", "trueter" by default.
-    parameters: of the metric, if it is given by name.
+    parameters: of the metric.
     """
     made = metric_of(metric, parameters)
     try:
@@ -70,19 +71,19 @@ def corpus_metric(
     )
 
 
-def score(metric: KernelMetric[Any], items: Sequence[Any]) -> float:
+def score(metric: Metric, items: Sequence[Any]) -> float:
     """The score of items: `golds`, the references, and `preds`, of which there is one."""
     hypotheses, references = [], []
     for number, item in enumerate(items):
         predictions = [item.preds] if isinstance(item.preds, str) else list(item.preds)
         if len(predictions) != 1:
             raise InputError(
-                f"document {number}: {len(predictions)} predictions where one is meant; ask for "
-                "one sample a document"
+                f"document {number}: expected one prediction, not {len(predictions)}; ask for one "
+                "sample per document"
             )
         hypotheses += predictions
         references.append(item.golds if isinstance(item.golds, str) else list(item.golds))
-    return float(metric.score(hypotheses, per_segment(references)))
+    return float(score_of(metric, hypotheses, references))
 
 
 class Computation:
@@ -94,7 +95,7 @@ class Computation:
 
     __name__ = "corpus_score"
 
-    def __init__(self, metric: KernelMetric[Any]) -> None:
+    def __init__(self, metric: Metric) -> None:
         self.metric = metric
 
     def __call__(self, items: Sequence[Any]) -> float:

@@ -22,28 +22,29 @@ MetricSpec, was read: the same decorators fill it.
 from __future__ import annotations
 
 from truebleu._kernel import InputError
-from truebleu.integrations import metric_of, needed, per_segment
+from truebleu.integrations import metric_of, needed
+from truebleu.integrations import score as score_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from truebleu.metrics.kernel_metric import KernelMetric
+    from truebleu.metrics.base import Metric
 
 NAMES = {"truebleu": "bleu", "truechrf": "chrf", "trueter": "ter"}
 
-_REGISTERED: dict[str, KernelMetric[Any]] = {}
+_REGISTERED: dict[str, Metric] = {}
 
 
 def register(
-    name: str | None = None, metric: KernelMetric[Any] | str | None = None, **parameters: Any
+    name: str | None = None, metric: Metric | str | None = None, **parameters: Any
 ) -> None:
     """Makes a metric known to the harness; without a name, those of `NAMES` with their defaults.
 
     name: how tasks call it. It must be a new one, or already this metric's.
-    metric: a metric, or "bleu", "chrf", "ter"; BLEU by default.
-    parameters: of the metric, if it is given by name.
+    metric: a metric, or a name, as `truebleu.metric` takes it; BLEU by default.
+    parameters: of the metric.
     """
     if name is None:
         if metric is not None or parameters:
@@ -77,9 +78,7 @@ def item(references: str | Sequence[str], prediction: str) -> tuple[Any, str]:
     return (references if isinstance(references, str) else tuple(references), prediction)
 
 
-def aggregation(
-    metric: KernelMetric[Any] | str | None = None, **parameters: Any
-) -> Callable[..., float]:
+def aggregation(metric: Metric | str | None = None, **parameters: Any) -> Callable[..., float]:
     """The score of items, as a function: for YAML's `aggregation: !function utils.…`.
 
     An item is a pair: a reference, or several, and the prediction.
@@ -94,13 +93,13 @@ def aggregation(
         for number, pair in enumerate(pairs):
             if not isinstance(pair, list | tuple) or len(pair) != 2:
                 raise InputError(
-                    f"document {number}: {pair!r:.60} where a pair of references and prediction is "
-                    "meant. Of documents with several targets the harness keeps only whether any "
-                    "was right; give the pair yourself, in the task's process_results "
+                    f"document {number}: expected a pair of references and prediction, not "
+                    f"{pair!r:.60}. Of documents with several targets the harness keeps only "
+                    "whether any was right; give the pair yourself, in the task's process_results "
                     "(truebleu.integrations.lm_eval.item)"
                 )
         references = [one if isinstance(one, str) else list(one) for one, _ in pairs]
-        return float(made.score([prediction for _, prediction in pairs], per_segment(references)))
+        return float(score_of(made, [prediction for _, prediction in pairs], references))
 
     score.__name__ = made.NAME.lower()
     return score

@@ -43,7 +43,7 @@ def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Tot
     Raises InputError, on every process, if not all of them count the same.
     """
     if not isinstance(totals, Accumulator | Statistics):
-        raise TypeError(f"an Accumulator or Statistics is meant, not {type(totals).__name__}")
+        raise TypeError(f"expected an Accumulator or Statistics, not {type(totals).__name__}")
     torch = needed("torch", "torch", "all_reduce_")
     distributed = torch.distributed
     if not (distributed.is_available() and distributed.is_initialized()):

@@ -18,19 +18,16 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from truebleu.integrations import needed, per_segment
+from truebleu.integrations import metric_of, needed
+from truebleu.metrics import registry
 from truebleu.metrics.accumulator import Accumulator
-from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.chrf import CHRF
-from truebleu.metrics.ter import TER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from truebleu.metrics.base import Score
-    from truebleu.metrics.kernel_metric import KernelMetric
+    from truebleu.metrics.base import Metric, Score
 
 torch: Any = needed("torch", "torch", "truebleu.integrations.torchmetrics")
 torchmetrics: Any = needed("torchmetrics", "torchmetrics", "truebleu.integrations.torchmetrics")
@@ -54,29 +51,38 @@ ASIDE = (
 class Corpus(torchmetrics.Metric):  # type: ignore[misc]
     """The score of a corpus. `update` adds a batch, `compute` gives the score, 0-100.
 
-    metric: whose score; its totals must add up.
-    options: torchmetrics' own (`process_group`, `dist_sync_on_step` …).
+    metric: a metric or a name, as `truebleu.metric` takes it; its totals must add up.
+    options: parameters of the metric, and torchmetrics' own (`process_group` …).
 
     The score is a tensor of float64 (float32 where a device has no other); NaN, with torchmetrics'
     warning, if there was no text at all.
     """
 
     is_differentiable = False
-    higher_is_better = True
     full_state_update = False
     plot_lower_bound = 0.0
-    plot_upper_bound: float | None = 100.0
 
-    def __init__(self, metric: KernelMetric[Any], **options: Any) -> None:
+    def __init__(self, metric: Metric | str = "bleu", **options: Any) -> None:
+        known = registry.metric(metric).parameters
+        own = {name: options.pop(name) for name in known if name in options}
         super().__init__(**options)
-        columns = len(Accumulator(metric).totals)
-        self.metric = metric
+        self.metric = metric_of(metric, own)
         # The state is called after what it counts: neither a checkpoint of other parameters nor
         # another metric can be taken for it. (A MetricCollection lets metrics whose states have
         # the same names and, after one batch, the same values share one state from then on.)
-        self.counts = f"counts_{crc32(metric.fingerprint.encode()):08x}"
-        start = torch.zeros(EXTRA + columns, dtype=torch.int64)
+        self.counts = f"counts_{crc32(self.metric.fingerprint.encode()):08x}"
+        start = torch.zeros(EXTRA + len(self.metric.columns), dtype=torch.int64)
         self.add_state(self.counts, default=start, dist_reduce_fx="sum")
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether higher scores are better."""
+        return not self.metric.LOWER_IS_BETTER
+
+    @property
+    def plot_upper_bound(self) -> float | None:
+        """The highest score that can be; None if there is none, as of error rates."""
+        return 100.0 if self.higher_is_better else None
 
     def update(self, preds: Sequence[str], target: Sequence[str | Sequence[str | None]]) -> None:
         """Adds a batch.
@@ -87,7 +93,7 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
         Raises InputError, and adds nothing, for lengths that differ and missing text.
         """
         batch = Accumulator(self.metric)
-        batch.update(preds, per_segment(target))
+        batch.update(preds, target)
         counts = [*_counted(batch), *batch.totals]
         state = getattr(self, self.counts)
         more = torch.tensor(counts, dtype=torch.int64, device=state.device)
@@ -149,30 +155,21 @@ class CorpusBLEU(Corpus):
     """Corpus BLEU, 0-100. parameters: those of `truebleu.BLEU`, and torchmetrics' own."""
 
     def __init__(self, **parameters: Any) -> None:
-        super().__init__(*_made(BLEU, parameters), **parameters)
+        super().__init__("bleu", **parameters)
 
 
 class CorpusCHRF(Corpus):
     """Corpus chrF, 0-100. parameters: those of `truebleu.CHRF`, and torchmetrics' own."""
 
     def __init__(self, **parameters: Any) -> None:
-        super().__init__(*_made(CHRF, parameters), **parameters)
+        super().__init__("chrf", **parameters)
 
 
 class CorpusTER(Corpus):
     """Corpus TER, from 0 up. parameters: those of `truebleu.TER`, and torchmetrics' own."""
 
-    higher_is_better = False
-    plot_upper_bound = None
-
     def __init__(self, **parameters: Any) -> None:
-        super().__init__(*_made(TER, parameters), **parameters)
-
-
-def _made(kind: type[KernelMetric[Any]], parameters: dict[str, Any]) -> tuple[KernelMetric[Any]]:
-    """The metric, of those of the parameters that are its own, which are taken out."""
-    own = {name: parameters.pop(name) for name in list(parameters) if name in kind.PARAMETERS}
-    return (kind(**own),)
+        super().__init__("ter", **parameters)
 
 
 def _counted(batch: Accumulator) -> tuple[int, int, int]:

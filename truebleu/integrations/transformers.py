@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from truebleu.metrics.kernel_metric import KernelMetric
+    from truebleu.metrics.base import Metric
 
 # What Trainer pads labels, and predictions of different lengths, with.
 IGNORED = -100
@@ -35,11 +35,11 @@ IGNORED = -100
 class ComputeMetrics:
     """What `compute_metrics` makes: called with each batch, or once with all of them."""
 
-    def __init__(self, tokenizer: Any, metrics: Sequence[KernelMetric[Any]], ignored: int) -> None:
+    def __init__(self, tokenizer: Any, metrics: Sequence[Metric], ignored: int) -> None:
         if not hasattr(tokenizer, "batch_decode"):
             raise TypeError(
-                f"tokenizer: {tokenizer!r:.60} has no batch_decode; the tokenizer that made the "
-                "labels is meant"
+                f"tokenizer: {tokenizer!r:.60} has no batch_decode; expected the tokenizer that "
+                "made the labels"
             )
         if not metrics:
             raise ValueError("metric: none at all; leave it out for BLEU")
@@ -83,7 +83,7 @@ class ComputeMetrics:
                 "give Trainer a preprocess_logits_for_metrics"
             )
             raise InputError(
-                f"{role}: {found} where the ids of n texts, n × length, are meant"
+                f"{role}: expected the ids of n texts, n × length, not {found}"
                 f"{hint if len(shape) == 3 else ''}"
             )
         rows = ids.tolist() if hasattr(ids, "tolist") else ids
@@ -94,7 +94,7 @@ class ComputeMetrics:
 
 def compute_metrics(
     tokenizer: Any,
-    metric: KernelMetric[Any] | str | Sequence[KernelMetric[Any] | str] | None = None,
+    metric: Metric | str | Sequence[Metric | str] | None = None,
     *,
     ignored: int = IGNORED,
     **parameters: Any,
@@ -102,10 +102,10 @@ def compute_metrics(
     """For Trainer's `compute_metrics`: ids are decoded, counted and scored.
 
     tokenizer: what the ids are decoded with: anything with `batch_decode`.
-    metric: a metric or a name ("bleu", "chrf", "ter"), or several; BLEU by default. The keys of
-        the result are the names.
+    metric: a metric or a name, as `truebleu.metric` takes it, or several; BLEU by default. The
+        keys of the result are the names of the metrics in small letters.
     ignored: the id that is no token; others that are not text are the tokenizer's special tokens.
-    parameters: of the metric, if it is given by name.
+    parameters: of each metric.
 
     With `batch_eval_metrics` it is called with each batch, and `compute_result=True` at the last.
     """

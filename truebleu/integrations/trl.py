@@ -19,16 +19,15 @@ from itertools import compress
 from math import isfinite
 
 from truebleu._kernel import InputError
-from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.chrf import CHRF
-from truebleu.text.tokenizers import nearest
+from truebleu.integrations import metric_of
+from truebleu.text.checks import nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from truebleu.metrics.kernel_metric import KernelMetric
+    from truebleu.metrics.base import Metric
 
     Reward = Callable[..., list[float | None]]
 
@@ -40,21 +39,16 @@ def bleu_reward(
     name: str = "bleu_reward",
     **parameters: Any,
 ) -> Reward:
-    """A reward function: sentence BLEU times `scale`, so 0-1 by default.
+    """A reward function of sentence BLEU, with parameters of `truebleu.BLEU`: see `metric_reward`.
 
-    reference_column: the column of the data set with a reference, or a list of references, for
-        each completion; None where there is none, for which the reward is None too, and TRL
-        leaves that completion to its other rewards.
-    name: what logs call it; give several of them different names.
-    parameters: those of `truebleu.BLEU`. Orders that a completion is too short for are left out
-        (effective order) and orders without a match are smoothed (exp), as sacreBLEU's
-        sentence_bleu does.
+    Orders that a completion is too short for are left out (effective order) and orders without a
+    match are smoothed (exp), as sacreBLEU's sentence_bleu does.
 
     >>> reward = bleu_reward()
     >>> reward(completions=["it is", "it rains"], reference=[["that was", "they are"], None])
     [0.0, None]
     """
-    return _reward(BLEU(**parameters), reference_column, scale, name)
+    return metric_reward("bleu", reference_column, scale, name=name, **parameters)
 
 
 def chrf_reward(
@@ -64,13 +58,32 @@ def chrf_reward(
     name: str = "chrf_reward",
     **parameters: Any,
 ) -> Reward:
-    """A reward function: sentence chrF times `scale`; all else as for `bleu_reward`."""
-    return _reward(CHRF(**parameters), reference_column, scale, name)
+    """A reward function of sentence chrF, with parameters of `truebleu.CHRF`."""
+    return metric_reward("chrf", reference_column, scale, name=name, **parameters)
 
 
-def _reward(metric: KernelMetric[Any], column: str, scale: float, name: str) -> Reward:
+def metric_reward(
+    metric: Metric | str = "bleu",
+    reference_column: str = "reference",
+    scale: float = 0.01,
+    *,
+    name: str | None = None,
+    **parameters: Any,
+) -> Reward:
+    """A reward function: a metric's sentence score times `scale`, so 0-1 by default.
+
+    metric: a metric, or a name, as `truebleu.metric` takes it; parameters: of the metric.
+    reference_column: the column of the data set with a reference, or a list of references, for
+        each completion; None where there is none, for which the reward is None too, and TRL
+        leaves that completion to its other rewards.
+    scale: what scores are multiplied by; below 0 for a metric of which lower is better.
+    name: what logs call it; give several of them different names.
+    """
+    made = metric_of(metric, parameters)
+    name = name or f"{made.NAME.lower()}_reward"
+    column = reference_column
     if not isfinite(scale):
-        raise ValueError(f"{name}: scale={scale}; a finite number is meant")
+        raise ValueError(f"{name}: scale={scale}; expected a finite number")
 
     def reward(completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """The score of each completion times the scale; None where there is no reference."""
@@ -83,13 +96,13 @@ def _reward(metric: KernelMetric[Any], column: str, scale: float, name: str) -> 
         references = columns[column]
         if isinstance(references, str) or not hasattr(references, "__len__"):
             raise InputError(
-                f"{name}: {column!r} is {references!r:.80}; a list with a reference, or a list of "
-                "references, for each completion is meant"
+                f"{name}: {column!r} is {references!r:.80}; expected a list with a reference, or a "
+                "list of references, for each completion"
             )
         if len(references) != len(completions):
             raise InputError(
                 f"{name}: {len(completions)} completions and {len(references)} of {column!r}; "
-                "one reference, or list of references, a completion is meant"
+                "expected one reference, or list of references, per completion"
             )
         texts = [
             one if type(one) is str else _text(one, number, name)
@@ -102,7 +115,7 @@ def _reward(metric: KernelMetric[Any], column: str, scale: float, name: str) -> 
         scored = [one is not None for one in known]
         if not any(scored):
             return [None] * len(scored)
-        scores = iter(metric.segments(list(compress(texts, scored)), list(compress(known, scored))))
+        scores = iter(made.segments(list(compress(texts, scored)), list(compress(known, scored))))
         return [next(scores) * scale if is_scored else None for is_scored in scored]
 
     reward.__name__ = reward.__qualname__ = name
@@ -123,7 +136,7 @@ def _text(completion: Any, number: int, name: str) -> str:
             return "".join(part.get("text") or "" for part in found)
     if not isinstance(found, str):
         raise InputError(
-            f"{name}: completion {number} is {completion!r:.80}; a string is meant, or a list of "
+            f"{name}: completion {number} is {completion!r:.80}; expected a string, or a list of "
             'messages like {"role": "assistant", "content": "…"}'
         )
     return found
@@ -137,7 +150,7 @@ def _references(given: Any, number: int, name: str, column: str) -> tuple[str | 
         one is None or isinstance(one, str) for one in given
     ):
         raise InputError(
-            f"{name}: {column!r} of completion {number} is {given!r:.80}; a string, a list of "
-            "strings, or None is meant"
+            f"{name}: {column!r} of completion {number} is {given!r:.80}; expected a string, a "
+            "list of strings, or None"
         )
     return tuple(given) if any(one is not None for one in given) else None

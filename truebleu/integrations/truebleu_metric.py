@@ -7,10 +7,10 @@ line, and nothing imported from beside it.
 import datasets
 import evaluate
 
-from truebleu.integrations import metric_of, per_segment
+from truebleu.integrations import metric_of, score
 
 DESCRIPTION = """\
-BLEU, chrF and TER of a corpus, with the numbers of sacreBLEU 2.6.0 to the last bit.
+BLEU, chrF, TER and others of a corpus, with the numbers of sacreBLEU 2.6.0 to the last bit.
 """
 
 CITATION = """\
@@ -21,8 +21,8 @@ INPUTS = """\
 Args:
     predictions: n strings.
     references: for each of them a string, or a list of strings, which may vary in number.
-    **parameters: those of truebleu.BLEU, truebleu.CHRF or truebleu.TER, by the module's
-        configuration: "bleu" (the default), "chrf", "ter".
+    **parameters: those of the metric that the module's configuration names, as truebleu.metric
+        takes it: "bleu" (the default), "chrf", "ter".
 Returns:
     score: the score, 0-100.
     signature: what was computed, so that anyone can compute it again.
@@ -54,6 +54,4 @@ class TrueBLEU(evaluate.Metric):  # type: ignore[misc]
         **parameters: object,
     ) -> dict[str, object]:
         name = "bleu" if self.config_name == "default" else self.config_name
-        metric = metric_of(name, parameters)
-        score: dict[str, object] = metric.score(predictions, per_segment(references)).to_dict()
-        return score
+        return score(metric_of(name, parameters), predictions, references).to_dict()

@@ -111,15 +111,12 @@ class Accumulator:
     def state_dict(self) -> dict[str, Any]:
         """All that is known, as plain values: numbers, strings and lists, for JSON or torch.save.
 
-        "signature" is that of the score, "sentences" that of a sentence's, in which BLEU's
-        effective order may differ: the metric can be made again from both. "segments", "references"
-        (the fewest and the most of a segment) and "totals" add up as `merge` does: by sum, by min
-        and max, by sum.
+        The metric can be made again from "metric". "segments", "references" (the fewest and the
+        most of a segment) and "totals" add up as `merge` does: by sum, by min and max, by sum.
         """
         return {
             "format": FORMAT,
-            "signature": f"{self._metric.name}|{self._metric.signature()}",
-            "sentences": f"{self._metric.name}|{self._metric.signature(segment=True)}",
+            "metric": str(self._metric),
             "fingerprint": self._metric.fingerprint,
             "segments": self._segments,
             "references": None if self._references is None else list(self._references),
@@ -145,12 +142,12 @@ class Accumulator:
     ) -> Accumulator:
         """An accumulator of a state.
 
-        metric: what made it, which its signature names; needed for tokenizers of one's own alone.
+        metric: what made it, which the state names; needed for tokenizers of one's own alone.
         """
         if metric is None:
             _checked(state)
             try:
-                metric = _named(state)
+                metric = registry.metric(str(state.get("metric")))
             except ValueError as error:
                 raise InputError(f"state: its metric has to be given: {error}") from None
         made = cls(metric)
@@ -207,15 +204,6 @@ def checked(metric: Any) -> TableMetric[Any]:
 
 def _restored(metric: TableMetric[Any], state: dict[str, Any]) -> Accumulator:
     return Accumulator.from_state_dict(state, metric)
-
-
-def _named(state: Mapping[str, Any]) -> TableMetric[Any]:
-    """The metric that a state's signatures name."""
-    metric = registry.metric(str(state.get("signature")))
-    sentences = registry.metric(str(state.get("sentences", state["signature"])))
-    if sentences != metric and "effective_order" in metric.parameters:
-        metric = metric.with_parameters(effective_order=None)
-    return checked(metric)
 
 
 def _is_empty(texts: object) -> bool:

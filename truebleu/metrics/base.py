@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import chain, repeat
+
 from truebleu._kernel import __version__
 from truebleu.text import checks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, Self
 
     from truebleu._kernel import Scores
@@ -35,14 +37,15 @@ CIRCUMSTANCES = {
 class Metric:
     """A metric with its parameters: frozen, hashable, equal if its parameters are.
 
-    A subclass lists its `PARAMETERS`, says in `FIELDS` in which order signatures have them, and
-    keeps them in its constructor (`_keep`). Parameters are attributes.
+    A subclass declares its parameters (see `parameters`), says in `FIELDS` in which order
+    signatures have them, and keeps them in its constructor (`_keep`).
     """
 
     __slots__ = ("_values",)
 
     NAME: ClassVar[str]
-    PARAMETERS: ClassVar[tuple[Parameter, ...]] = ()
+    PARAMETERS: ClassVar[tuple[Parameter[Any], ...]] = ()
+    _NAMES: ClassVar[frozenset[str]] = frozenset()
     # The fields of signatures, in sacreBLEU's order; those that are not here follow.
     FIELDS: ClassVar[tuple[str, ...]] = ()
     # Fields with a constant value, and their short forms.
@@ -58,26 +61,29 @@ class Metric:
     OF_SACREBLEU: ClassVar[bool] = False
     # Names that are public beside the parameters, in the order of `dir()`.
     PUBLIC: ClassVar[tuple[str, ...]] = (
-        *("score", "sentence", "segments", "matrix", "top_k", "expected"),
+        *("score", "sentence", "segments", "matrix", "triangle", "top_k"),
+        "expected",
         *("statistics", "from_statistics", "scores", "columns", "fingerprint"),
         *("name", "parameters", "signature"),
     )
 
     def __init_subclass__(cls) -> None:
         """Makes properties and documentation of the parameters."""
-        for parameter in cls.__dict__.get("PARAMETERS", ()):
-            if parameter.name not in cls.__dict__:
-                setattr(cls, parameter.name, _property(parameter))
-        if cls.__dict__.get("PARAMETERS") and cls.__doc__:
-            # The sentences of help stand behind the first paragraphs, before the example.
-            head, mark, example = cls.__doc__.partition("\n    >>> ")
-            told = "\n".join(f"    {p.name}: {p.documented}." for p in cls.PARAMETERS)
-            cls.__doc__ = f"{head.rstrip()}\n\n{told}\n{mark}{example}"
+        declared = cls.PARAMETERS
+        if "PARAMETERS" not in vars(cls):  # those of the class above
+            return
+        cls._NAMES = frozenset(parameter.name for parameter in declared)
+        for parameter in declared:
+            setattr(cls, parameter.name, property(parameter.getter(), doc=parameter.help))
+        # The sentences of help stand behind the first paragraphs, before the example.
+        head, mark, example = (cls.__doc__ or "").partition("\n    >>> ")
+        told = "\n".join(f"    {p.name}: {p.documented}." for p in declared)
+        cls.__doc__ = f"{head.rstrip()}\n\n{told}\n{mark}{example}"
 
     def __new__(cls, *_: Any, **given: Any) -> Self:
-        unknown = given.keys() - {parameter.name for parameter in cls.PARAMETERS}
-        if unknown:
-            raise TypeError(unknown_parameter(cls, min(unknown)))
+        """Refuses a parameter that there is none, and names the nearest."""
+        for name in given.keys() - cls._NAMES:
+            raise TypeError(unknown_parameter(cls, name))
         return super().__new__(cls)
 
     def _keep(self, given: Mapping[str, Any]) -> None:
@@ -110,19 +116,22 @@ class Metric:
         constants = {key: short for key, (_, short) in cls.CONSTANTS.items()}
         return {**CIRCUMSTANCES, **constants, **{p.key: p.short for p in cls.PARAMETERS}}
 
-    def _fields(self, *, segment: bool) -> dict[str, str]:  # noqa: ARG002
-        """The fields of the parameters, for a corpus or for one segment."""
+    def _fields(self, *, segment: bool | None) -> dict[str, str]:  # noqa: ARG002
+        """The fields of the parameters: for a corpus, for one segment, or None for the metric."""
         fields = {key: value for key, (value, _) in self.CONSTANTS.items()}
         for parameter in self.PARAMETERS:
             value = self._values[parameter.name]
-            if parameter.always or value != parameter.default:
+            if not parameter.optional or value != parameter.default:
                 fields[parameter.key] = parameter.written(value)
         return fields
 
-    def signature(self, references: int | str | None = None, *, segment: bool = False) -> Signature:
+    def signature(
+        self, references: int | str | None = None, *, segment: bool | None = False
+    ) -> Signature:
         """What is computed, so that anyone can compute it again.
 
-        references: how many there are per segment, or "var"; segment: for the score of one.
+        references: how many there are per segment, or "var".
+        segment: True for the score of one; None for the metric, whatever it will score.
         """
         own = self._fields(segment=segment)
         fields = {} if references is None else {"nrefs": str(references)}
@@ -174,7 +183,7 @@ class Metric:
 
     def __str__(self) -> str:
         """The signature, with the metric's name: it makes the metric again."""
-        return f"{self.name}|{self.signature()}"
+        return f"{self.name}|{self.signature(segment=None)}"
 
     def __repr__(self) -> str:
         given = [
@@ -198,11 +207,6 @@ class Metric:
 
 def _made(cls: type[Metric], values: dict[str, Any]) -> Metric:
     return cls(**values)
-
-
-def _property(parameter: Parameter) -> property:
-    name = parameter.name
-    return property(lambda metric: metric._values[name], doc=parameter.help)  # noqa: SLF001
 
 
 def unknown_parameter(cls: type[Metric], name: str) -> str:
@@ -339,8 +343,9 @@ _ELSEWHERE = {
     "bp": "brevity_penalty",
     "sys_len": "hypothesis_length",
     "ref_len": "reference_length",
+    "ref_length": "reference_length",
     "counts": "matches",
-    "prec_str": "verbose",
+    "num_edits": "edits",
 }
 
 
@@ -434,7 +439,8 @@ class Score:
         return hash(self.value)
 
     def __getattr__(self, name: str) -> Any:
-        hint = f"; it is .{_ELSEWHERE[name]} here" if name in _ELSEWHERE else ""
+        own = _ELSEWHERE.get(name, "")
+        hint = f"; it is .{own} here" if hasattr(type(self), own) else ""
         raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
 
     # ---- as text ----
@@ -446,15 +452,8 @@ class Score:
         return f"<{self.format()}>"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         rows = {**self.details(), "signature": str(self.signature)}
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th>"
-            f"<td style='text-align:left'>{escape(_shown(value))}</td></tr>"
-            for name, value in rows.items()
-        )
-        return f"<b>{escape(f'{self.name} = {self.value:.2f}')}</b><table>{cells}</table>"
+        return html_table(f"{self.name} = {self.value:.2f}", rows.items())
 
     def format(
         self,
@@ -492,6 +491,21 @@ class Score:
         import json
 
         return json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+
+
+def html_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[object] = ()) -> str:
+    """A small table for a notebook; the first cell of a row says what the row is."""
+    from html import escape
+
+    def line(cells: Iterable[object], name: str = "th", rest: str = "td") -> str:
+        made = "".join(
+            f"<{kind} style='text-align:left'>{escape(_shown(cell))}</{kind}>"
+            for cell, kind in zip(cells, chain((name,), repeat(rest)), strict=False)
+        )
+        return f"<tr>{made}</tr>"
+
+    head = line(header, "td", "th") if header else ""
+    return f"<b>{escape(title)}</b><table>{head}{''.join(map(line, rows))}</table>"
 
 
 def _shown(value: object) -> str:

@@ -11,19 +11,19 @@ from truebleu import _kernel
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu_formula import SMOOTHING, SMOOTHING_VALUES, Formula
-from truebleu.metrics.kernel_metric import KernelMetric
+from truebleu.metrics.kernel_metric import KernelMetric, score_with
 from truebleu.metrics.statistics import Statistics
-from truebleu.metrics.table_metric import COMPENSATED, PARTS, TableScore
+from truebleu.metrics.table_metric import COMPENSATED, PARTS, TableMetric, TableScore
 from truebleu.text import inputs, tokenizers
 
 __all__ = ["BLEU", "BLEUScore", "bleu"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from truebleu._kernel import Scan, Summary, Table
+    from truebleu._kernel import Summary, Table
     from truebleu.metrics.bleu_formula import Result
     from truebleu.metrics.table_metric import Pairs
 
@@ -144,6 +144,19 @@ class BLEUScore(TableScore):
         }
 
 
+class SmoothingValue(p.Number["float | None"]):
+    """The value that smoothing uses, given or default; None if it uses none."""
+
+    def getter(self) -> Callable[[BLEU], float | None]:
+        """The value given, or that of the smoothing."""
+
+        def value(metric: BLEU) -> float | None:
+            given: float | None = metric.parameters["smoothing_value"]
+            return SMOOTHING_VALUES[metric.smoothing] if given is None else given
+
+        return value
+
+
 class BLEU(KernelMetric[BLEUScore]):
     """BLEU with its parameters. The defaults are sacreBLEU's.
 
@@ -158,172 +171,154 @@ class BLEU(KernelMetric[BLEUScore]):
     __slots__ = ("_in_kernel", "_plain")
 
     NAME = "BLEU"
+    SCORE = BLEUScore
     FIELDS = ("case", "eff", "tok", "smooth", "order", "weights", "value")
-    PARAMETERS = (
-        p.Tokenizer(hints=("tokenizer", "tok")),
-        p.lowercase(),
-        p.Choice(
-            "smoothing",
-            "exp",
-            "smoothing of n-gram orders with zero matches",
-            SMOOTHING,
-            key="smooth",
-            short="s",
-            always=True,
-            flags=("-s", "--smooth-method"),
-            common=True,
-            hints=("smooth_method", "smoothing_function", "smooth"),
-            labels={"none": "unsmoothed", "tiny": "tiny for 0", "epsilon": "guards"},
-        ),
-        p.Number(
-            "smoothing_value",
-            None,
-            "the value of smoothing floor (0.1) or add-k (1)",
-            key="value",
-            short="val",
-            flags=("-sv", "--smooth-value"),
-            common=True,
-            hints=("smooth_value",),
-        ),
-        p.Choice(
-            "effective_order",
-            None,
-            "leave out orders that the hypothesis is too short for",
-            {None: "for single segments, not for a corpus, as sacreBLEU", True: "", False: ""},
-            words={True: "yes", False: "no"},
-            key="eff",
-            short="e",
-            common=True,
-            hints=("use_effective_order", "auto_reweigh"),
-            labels={True: "effective order", False: "no effective order"},
-        ),
-        p.WholeNumber(
-            "max_order",
-            4,
-            "the longest n-grams; as many as there are weights, if these are given",
-            key="order",
-            short="ord",
-            word="order",
-            common=True,
-            hints=("max_ngram_order", "n", "n_gram"),
-        ),
-        p.Numbers(
-            "weights",
-            None,
-            "a weight for each order; their mean without weights",
-            short="wt",
-            common=True,
-        ),
-        p.Choice(
-            "reference_length",
-            "closest",
-            "which reference gives the reference length",
-            LENGTH_RULES,
-            key="reflen",
-            short="rl",
-            labels={
-                "single": "one reference",
-                "average": "mean length",
-                "average-truncated": "whole mean length",
-                "shortest": "shortest reference",
-                "longest": "longest reference",
-                "closest": "closest reference",
-            },
-        ),
-        p.Choice(
-            "tie",
-            "shorter",
-            "which of two equally close reference lengths counts",
-            dict.fromkeys(("shorter", "first", "longer"), ""),
-            short="ti",
-            labels={
-                "shorter": "shorter of ties",
-                "first": "first of ties",
-                "longer": "longer of ties",
-            },
-        ),
-        p.Choice(
-            "brevity_penalty",
-            "standard",
-            "the brevity penalty of a hypothesis of c tokens and a reference of r",
-            {
-                "standard": "exp(1 - r/c) if c < r",
-                "plus-one": "with 1 added to both lengths",
-                "coco": "as pycocoevalcap",
-                "none": "always 1",
-            },
-            key="bp",
-            labels={"plus-one": "lengths + 1", "none": "no brevity penalty"},
-        ),
-        p.Number(
-            "empty_brevity",
-            0.0,
-            "the brevity penalty of hypotheses without tokens",
-            key="bp0",
-            short="b0",
-        ),
-        p.Choice(
-            "missing_order",
-            None,
-            "an order that the hypotheses are too short for",
-            {
-                None: "as effective_order says",
-                "zero": "makes the score 0",
-                "one": "counts as precision 1",
-                "drop": "is left out",
-                "at-least-one": "cannot be, each segment counts an n-gram of each order",
-            },
-            key="miss",
-            short="mi",
-            labels={
-                "one": "missing = 1",
-                "at-least-one": "one n-gram at least",
-                "drop": "effective order",
-            },
-        ),
-        p.Choice(
-            "no_match",
-            "zero",
-            "the score without matches",
-            {
-                "zero": "0 without any match",
-                "any-zero": "0 without a match in any one order",
-                "smoothed": "smoothing may make it positive",
-            },
-            key="zero",
-            short="z",
-            labels={"smoothed": "no match > 0", "any-zero": "any 0 = 0"},
-        ),
-        p.Choice(
-            "aggregate",
-            "corpus",
-            "the score of a corpus",
-            {"corpus": "of summed counts", "segments": "the mean of all segments' scores"},
-            key="agg",
-            short="ag",
-            labels={"segments": "mean of segments", "corpus": "summed counts"},
-        ),
-        p.Number("scale", 100.0, "the scale in which the score is published, 100 or 1", short="sc"),
-        p.Choice(
-            "arithmetic",
-            "sacrebleu",
-            "whose order of floating-point operations, which decides the last bit",
-            dict.fromkeys(ARITHMETICS, ""),
-            key="arith",
-            short="fp",
-        ),
+    tokenize = p.Tokenizer(hints=("tokenizer", "tok"))
+    lowercase = p.lowercase()
+    smoothing = p.Choice(
+        "exp",
+        "smoothing of n-gram orders with zero matches",
+        SMOOTHING,
+        key="smooth",
+        short="s",
+        flags=("-s", "--smooth-method"),
+        common=True,
+        hints=("smooth_method", "smoothing_function", "smooth"),
+        labels={"none": "unsmoothed", "tiny": "tiny for 0", "epsilon": "guards"},
     )
-
-    if TYPE_CHECKING:
-        tokenize: tokenizers.Tokenize
-        lowercase: bool | str
-        smoothing: str
-        effective_order: bool | None
-        max_order: int
-        weights: tuple[float, ...] | None
-        aggregate: str
-        scale: float
-        arithmetic: str
+    smoothing_value = SmoothingValue(
+        None,
+        "the value of smoothing floor (0.1) or add-k (1)",
+        key="value",
+        short="val",
+        flags=("-sv", "--smooth-value"),
+        common=True,
+        hints=("smooth_value",),
+        optional=True,
+    )
+    effective_order = p.Choice[bool | None](
+        None,
+        "leave out orders that the hypothesis is too short for",
+        {None: "for single segments, not for a corpus, as sacreBLEU", True: "", False: ""},
+        words={True: "yes", False: "no"},
+        key="eff",
+        short="e",
+        common=True,
+        hints=("use_effective_order", "auto_reweigh"),
+        labels={True: "effective order", False: "no effective order"},
+        optional=True,
+    )
+    max_order = p.WholeNumber(
+        4,
+        "the longest n-grams; as many as there are weights, if these are given",
+        key="order",
+        short="ord",
+        phrase="order {}",
+        common=True,
+        hints=("max_ngram_order", "n", "n_gram"),
+        optional=True,
+    )
+    weights = p.Numbers(
+        None,
+        "a weight for each order; their mean without weights",
+        short="wt",
+        common=True,
+        optional=True,
+    )
+    reference_length = p.Choice(
+        "closest",
+        "which reference gives the reference length",
+        LENGTH_RULES,
+        key="reflen",
+        short="rl",
+        phrase="{} reference",
+        labels={
+            "single": "one reference",
+            "average": "mean length",
+            "average-truncated": "whole mean length",
+        },
+        optional=True,
+    )
+    tie = p.Choice(
+        "shorter",
+        "which of two equally close reference lengths counts",
+        dict.fromkeys(("shorter", "first", "longer"), ""),
+        short="ti",
+        phrase="{} of ties",
+        optional=True,
+    )
+    brevity_penalty = p.Choice(
+        "standard",
+        "the brevity penalty of a hypothesis of c tokens and a reference of r",
+        {
+            "standard": "exp(1 - r/c) if c < r",
+            "plus-one": "with 1 added to both lengths",
+            "coco": "as pycocoevalcap",
+            "none": "always 1",
+        },
+        key="bp",
+        labels={"plus-one": "lengths + 1", "none": "no brevity penalty"},
+        optional=True,
+    )
+    empty_brevity = p.Number(
+        0.0,
+        "the brevity penalty of hypotheses without tokens",
+        key="bp0",
+        short="b0",
+        optional=True,
+    )
+    missing_order = p.Choice[str | None](
+        None,
+        "an order that the hypotheses are too short for",
+        {
+            None: "as effective_order says",
+            "zero": "makes the score 0",
+            "one": "counts as precision 1",
+            "drop": "is left out",
+            "at-least-one": "cannot be, each segment counts an n-gram of each order",
+        },
+        key="miss",
+        short="mi",
+        labels={
+            "one": "missing = 1",
+            "at-least-one": "one n-gram at least",
+            "drop": "effective order",
+        },
+        optional=True,
+    )
+    no_match = p.Choice(
+        "zero",
+        "the score without matches",
+        {
+            "zero": "0 without any match",
+            "any-zero": "0 without a match in any one order",
+            "smoothed": "smoothing may make it positive",
+        },
+        key="zero",
+        short="z",
+        labels={"smoothed": "no match > 0", "any-zero": "any 0 = 0"},
+        optional=True,
+    )
+    aggregate = p.Choice(
+        "corpus",
+        "the score of a corpus",
+        {"corpus": "of summed counts", "segments": "the mean of all segments' scores"},
+        key="agg",
+        short="ag",
+        labels={"segments": "mean of segments", "corpus": "summed counts"},
+        optional=True,
+    )
+    scale = p.Number(
+        100.0, "the scale in which the score is published, 100 or 1", short="sc", optional=True
+    )
+    arithmetic = p.Choice(
+        "sacrebleu",
+        "whose order of floating-point operations, which decides the last bit",
+        dict.fromkeys(ARITHMETICS, ""),
+        key="arith",
+        short="fp",
+        optional=True,
+    )
 
     def __init__(
         self,
@@ -346,7 +341,7 @@ class BLEU(KernelMetric[BLEUScore]):
         arithmetic: str = "sacrebleu",
     ) -> None:
         if max_order is None:
-            max_order = len(weights) if hasattr(weights, "__len__") else 4
+            max_order = len(weights) if weights is not None and hasattr(weights, "__len__") else 4
         self._keep(locals())
         self._check_together()
         values = self._values
@@ -395,12 +390,6 @@ class BLEU(KernelMetric[BLEUScore]):
             raise ValueError("give either effective_order or missing_order; both say the same")
 
     @property
-    def smoothing_value(self) -> float | None:
-        """The value that smoothing uses, given or default; None if it uses none."""
-        given: float | None = self._values["smoothing_value"]
-        return SMOOTHING_VALUES[self.smoothing] if given is None else given
-
-    @property
     def length_rule(self) -> str:
         """The rule for the reference length, as the kernel calls it."""
         rule, tie = self._values["reference_length"], self._values["tie"]
@@ -443,25 +432,23 @@ class BLEU(KernelMetric[BLEUScore]):
 
     def formula(self, *, segment: bool = False) -> Formula:
         """What is done with the counts, of a corpus or of one segment."""
-        values = self._values
         return Formula(
-            smoothing=self.smoothing,
-            smoothing_value=self.smoothing_value or 0.0,
-            missing_order=self.missing(segment=segment),
-            no_match=values["no_match"],
-            brevity_penalty=values["brevity_penalty"],
-            empty_brevity=values["empty_brevity"],
-            weights=self.weights,
-            arithmetic=self.arithmetic,
+            {
+                **self._values,
+                "smoothing_value": self.smoothing_value or 0.0,
+                "missing_order": self.missing(segment=segment),
+            }
         )
 
     # ---- signatures ----
 
-    def _fields(self, *, segment: bool) -> dict[str, str]:
+    def _fields(self, *, segment: bool | None) -> dict[str, str]:
         fields = super()._fields(segment=segment)
-        effective = self.missing(segment=segment or not self._sums) == "drop"
-        fields["eff"] = "yes" if effective else "no"
-        if self._values["missing_order"] in ("drop", "zero"):
+        missing = self._values["missing_order"]
+        if segment is not None or missing:  # otherwise the default is both, and goes unsaid
+            effective = self.missing(segment=segment or not self._sums) == "drop"
+            fields["eff"] = "yes" if effective else "no"
+        if missing in ("drop", "zero"):
             del fields["miss"]  # effective order says it
         value = self.smoothing_value
         fields.pop("value", None)
@@ -514,17 +501,6 @@ class BLEU(KernelMetric[BLEUScore]):
         """The reference length that a row of statistics says."""
         return row[1] / PARTS if self.length_rule == "average" else row[1]
 
-    def score_of(
-        self,
-        row: Sequence[int],
-        references: int | str | None,
-        *,
-        segment: bool = False,
-        value: float | None = None,
-    ) -> BLEUScore:
-        """The score of a row of statistics; `value` if it is known."""
-        return BLEUScore(self, row, references, segment=segment, value=value)
-
     def values(self, table: Table, *, segment: bool) -> Sequence[float]:
         """The score of each row, in the scale of the arithmetic."""
         if self._plain:
@@ -565,17 +541,9 @@ class BLEU(KernelMetric[BLEUScore]):
 
     # ---- from text to rows ----
 
-    def _scan(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, workers: int
-    ) -> Scan:
-        return inputs.scan(
-            self._kernel,
-            hypotheses,
-            references,
-            tokenize=self.tokenize,
-            lowercase=self.lowercase,
-            workers=workers,
-        )
+    @property
+    def _splitting(self) -> dict[str, Any]:
+        return {"tokenize": self._values["tokenize"], "lowercase": self._values["lowercase"]}
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> BLEUScore:
         """The score of one segment.
@@ -606,16 +574,8 @@ class BLEU(KernelMetric[BLEUScore]):
     def _pairs(
         self, hypotheses: inputs.Hypotheses, references: inputs.Hypotheses | None, workers: int
     ) -> Pairs:
-        if not self._plain:
-            return super(KernelMetric, self)._pairs(hypotheses, references, workers)
-        return inputs.pairs(
-            self._kernel,
-            hypotheses,
-            references,
-            tokenize=self.tokenize,
-            lowercase=self.lowercase,
-            workers=workers,
-        )
+        by: type[TableMetric[BLEUScore]] = KernelMetric if self._plain else TableMetric
+        return by._pairs(self, hypotheses, references, workers)  # noqa: SLF001
 
 
 def bleu(
@@ -630,22 +590,23 @@ def bleu(
     effective_order: bool | None = None,
     max_order: int | None = None,
     weights: Sequence[float] | None = None,
-    **parameters: Any,
+    reference_length: str = "closest",
+    tie: str = "shorter",
+    brevity_penalty: str = "standard",
+    empty_brevity: float = 0.0,
+    missing_order: str | None = None,
+    no_match: str = "zero",
+    aggregate: str = "corpus",
+    scale: float = 100.0,
+    arithmetic: str = "sacrebleu",
+    **unknown: Any,
 ) -> BLEUScore:
     """The BLEU score of a corpus: `BLEU(...).score(hypotheses, references)`.
+
+    Text is as for `BLEU.score`, parameters are as for `BLEU`.
 
     >>> score = bleu(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
     >>> round(float(score), 2)
     53.73
     """
-    metric = BLEU(
-        tokenize,
-        lowercase=lowercase,
-        smoothing=smoothing,
-        smoothing_value=smoothing_value,
-        effective_order=effective_order,
-        max_order=max_order,
-        weights=weights,
-        **parameters,
-    )
-    return metric.score(hypotheses, references, workers=workers)
+    return score_with(BLEU, **locals())

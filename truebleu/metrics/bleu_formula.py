@@ -14,7 +14,8 @@ from math import exp, fsum, log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
 # sacreBLEU's stand-in for the logarithm of 0; its exponential is 0.
 LOG_OF_ZERO = -9999999999
@@ -51,37 +52,16 @@ SMOOTHING_VALUES: dict[str, float | None] = {
 class Formula:
     """BLEU's parameters after counting; `bleu.BLEU` says what they mean."""
 
-    __slots__ = (
-        "arithmetic",
-        "brevity_penalty",
-        "empty_brevity",
-        "missing_order",
-        "no_match",
-        "smoothing",
-        "smoothing_value",
-        "weights",
-    )
-
-    def __init__(
-        self,
-        *,
-        smoothing: str,
-        smoothing_value: float,
-        missing_order: str,
-        no_match: str,
-        brevity_penalty: str,
-        empty_brevity: float,
-        weights: Sequence[float] | None,
-        arithmetic: str,
-    ) -> None:
-        self.smoothing = smoothing
-        self.smoothing_value = smoothing_value
-        self.missing_order = missing_order
-        self.no_match = no_match
-        self.brevity_penalty = brevity_penalty
-        self.empty_brevity = empty_brevity
-        self.weights = weights
-        self.arithmetic = arithmetic
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        """parameters: of the metric, with the smoothing value and what a missing order counts."""
+        self.smoothing: str = parameters["smoothing"]
+        self.smoothing_value: float = parameters["smoothing_value"]
+        self.missing_order: str = parameters["missing_order"]
+        self.no_match: str = parameters["no_match"]
+        self.brevity_penalty: str = parameters["brevity_penalty"]
+        self.empty_brevity: float = parameters["empty_brevity"]
+        self.weights: Sequence[float] | None = parameters["weights"]
+        self.arithmetic: str = parameters["arithmetic"]
 
     def evaluate(
         self,
@@ -206,7 +186,7 @@ class Formula:
         if self.arithmetic == "nltk":
             # An order that smoothing has left without a match is skipped.
             return exp(fsum(weight * log(p) for weight, p in pairs if p > 0))
-        if not fractions or min(fractions) <= 0:
+        if min(fractions) <= 0:
             return 0.0
         if self.arithmetic == "float32":
             logs = [
@@ -247,8 +227,6 @@ class Formula:
         return exp(sum(w * (log(match + guard) - log(total + guard)) for w, match, total in counts))
 
     def _mean_of_percentages(self, precisions: Sequence[float | None]) -> float:
-        if not precisions:
-            return 0.0
         percentages = [100.0 if p is None else p for p in precisions]
         logs = [log(p) if p != 0.0 else LOG_OF_ZERO for p in percentages]
         if self.weights is None:

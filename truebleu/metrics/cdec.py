@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from truebleu.text import inputs, tokenizers
+    from truebleu.metrics.python_metric import Corpus, Rows
+    from truebleu.text import tokenizers
 
 
 class CdecBLEU(PythonMetric):
@@ -37,7 +38,8 @@ class CdecBLEU(PythonMetric):
 
     NAME = "cdec-BLEU"
     PREFIX = "cdec-"
-    PARAMETERS = (p.Tokenizer("none"), p.lowercase())
+    tokenize = p.Tokenizer("none")
+    lowercase = p.lowercase()
 
     def __init__(
         self, tokenize: tokenizers.Tokenize = "none", *, lowercase: bool | str = False
@@ -49,15 +51,8 @@ class CdecBLEU(PythonMetric):
         """The names of the columns of this metric's statistics: BLEU's."""
         return BLEU().columns
 
-    def _rows(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses | None,  # noqa: ARG002
-        workers: int,
-    ) -> tuple[list[list[int]], tuple[int, int]]:
-        metric = BLEU(**self._values, tie="first")
-        return self._counted_by(metric, hypotheses, references, workers)
+    def _rows(self, corpus: Corpus) -> Rows:
+        return self._counted_by(BLEU(**self._values, tie="first"), corpus)
 
     def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         length, reference_length, matches, totals = row[0], row[1], row[2:6], row[6:]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from truebleu import _kernel
 from truebleu.metrics import parameters as p
-from truebleu.metrics.kernel_metric import KernelMetric
+from truebleu.metrics.kernel_metric import KernelMetric, score_with
 from truebleu.metrics.table_metric import TableScore
 
 __all__ = ["CHRF", "CHRFScore", "chrf"]
@@ -100,69 +100,47 @@ class CHRF(KernelMetric[CHRFScore]):
     __slots__ = ()
 
     NAME = "chrF"
+    SCORE = CHRFScore
     PREFIX = "chrf-"
     FIELDS = ("case", "eff", "nc", "nw", "space", "beta")
-    PARAMETERS = (
-        p.WholeNumber(
-            "char_order",
-            6,
-            "the longest character n-grams",
-            least=0,
-            most=100,
-            key="nc",
-            always=True,
-            flags=("-cc",),
-            common=True,
-            hints=("n_char_order", "max_len"),
-        ),
-        p.WholeNumber(
-            "word_order",
-            0,
-            "the longest word n-grams; 1 is chrF+, 2 is chrF++",
-            least=0,
-            key="nw",
-            always=True,
-            flags=("-cw",),
-            common=True,
-            hints=("n_word_order",),
-        ),
-        p.Number(
-            "beta",
-            2,
-            "β, the weight of recall relative to precision",
-            most=1e100,
-            integers=True,
-            short="b",
-            common=True,
-        ),
-        p.lowercase(more=False, shared=False),
-        p.Flag(
-            "whitespace",
-            "count white space as characters",
-            key="space",
-            short="s",
-            always=True,
-            common=True,
-        ),
-        p.Flag(
-            "eps_smoothing",
-            "keep orders that the text is too short for, with a tiny precision and recall, as "
-            "chrF++.py, Moses and NLTK do",
-            words=("yes", "no"),
-            key="eff",
-            short="e",
-            always=True,
-            common=True,
-        ),
+    char_order = p.WholeNumber(
+        6,
+        "the longest character n-grams",
+        least=0,
+        most=100,
+        key="nc",
+        flags=("-cc",),
+        common=True,
+        hints=("n_char_order", "max_len"),
     )
-
-    if TYPE_CHECKING:
-        char_order: int
-        word_order: int
-        beta: float
-        lowercase: bool
-        whitespace: bool
-        eps_smoothing: bool
+    word_order = p.WholeNumber(
+        0,
+        "the longest word n-grams; 1 is chrF+, 2 is chrF++",
+        least=0,
+        key="nw",
+        flags=("-cw",),
+        common=True,
+        hints=("n_word_order",),
+    )
+    beta = p.Number(
+        2,
+        "β, the weight of recall relative to precision",
+        most=1e100,
+        integers=True,
+        short="b",
+        common=True,
+        optional=True,
+    )
+    lowercase = p.lowercase(more=False, shared=False)
+    whitespace = p.Flag("count white space as characters", key="space", short="s", common=True)
+    eps_smoothing = p.Flag(
+        "keep orders that the text is too short for, with a tiny precision and recall, as "
+        "chrF++.py, Moses and NLTK do",
+        words=("yes", "no"),
+        key="eff",
+        short="e",
+        common=True,
+    )
 
     def __init__(
         self,
@@ -206,18 +184,6 @@ class CHRF(KernelMetric[CHRFScore]):
             f"{what}_{order}" for order in orders for what in ("hypothesis", "reference", "matches")
         )
 
-    def score_of(
-        self,
-        row: Sequence[int],
-        references: int | str | None,
-        *,
-        segment: bool = False,
-        value: float | None = None,
-    ) -> CHRFScore:
-        """The score of a row of statistics; `value` if it is known."""
-        value = self._value(row, segment=segment) if value is None else value
-        return CHRFScore(self, row, references, segment=segment, value=value)
-
     @classmethod
     def implied(cls, name: str) -> dict[str, str] | None:
         """The fields that a name implies: "chrF3++" that β is 3."""
@@ -246,13 +212,17 @@ def chrf(
     char_order: int = 6,
     word_order: int = 0,
     beta: float = 2,
-    **parameters: Any,
+    lowercase: bool = False,
+    whitespace: bool = False,
+    eps_smoothing: bool = False,
+    **unknown: Any,
 ) -> CHRFScore:
     """The chrF score of a corpus: `CHRF(...).score(hypotheses, references)`.
+
+    Text is as for `CHRF.score`, parameters are as for `CHRF`.
 
     >>> score = chrf(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
     >>> round(float(score), 2)
     61.93
     """
-    metric = CHRF(char_order, word_order, beta, **parameters)
-    return metric.score(hypotheses, references, workers=workers)
+    return score_with(CHRF, **locals())

@@ -12,12 +12,14 @@ from math import exp, fsum, log
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import PythonMetric, PythonScore
+from truebleu.metrics.table_metric import count_references
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from truebleu.metrics.python_metric import Corpus, Rows
     from truebleu.text import inputs, tokenizers
 
 # The original measures the length of a pair, tokens and weights, in the place of the reference's.
@@ -25,6 +27,8 @@ PAIR = 2
 ORDERS = 4
 # Tokens weigh 1 or 0.2; in fifths, their sums are integers.
 FIFTHS = 5
+# The weight of an n-gram, that of a token that is not reserved, and the least total of a reference.
+IN_FIFTHS, AS_PUBLISHED = (FIFTHS, 1, FIFTHS), (1, 0.2, 1)
 
 # The reserved words of languages, as CodeBLEU counts them. For another language, or another idea
 # of what is reserved, give the words.
@@ -71,35 +75,28 @@ class CodeBLEU(PythonMetric):
 
     NAME = "CodeBLEU"
     PREFIX = "codebleu-"
-    PARAMETERS = (
-        p.Tokenizer("none"),
-        p.lowercase(),
-        p.Choice(
-            "part",
-            "weighted",
-            "which part",
-            {
-                "ngram": "NLTK's corpus_bleu with method1",
-                "weighted": "not what its name says: numerators and denominators are counted in "
-                "the references, so it is a recall, and several references add up; among unigrams "
-                "a reserved word counts 1 and any other token 0.2. By mistake every reference is "
-                "2 tokens long in its brevity penalty. Both have 0.1 match where there is none",
-            },
-            short="pt",
-            always=True,
-        ),
-        p.Choice(
-            "language",
-            None,
-            "whose reserved words count in the weighted part",
-            {None: "", **dict.fromkeys(KEYWORDS, "")},
-            short="lg",
-        ),
-        p.Words("keywords", None, "the reserved words, instead of a language", short="kw"),
+    tokenize = p.Tokenizer("none")
+    lowercase = p.lowercase()
+    part = p.Choice(
+        "weighted",
+        "which part",
+        {
+            "ngram": "NLTK's corpus_bleu with method1",
+            "weighted": "not what its name says: numerators and denominators are counted in "
+            "the references, so it is a recall, and several references add up; among unigrams "
+            "a reserved word counts 1 and any other token 0.2. By mistake every reference is "
+            "2 tokens long in its brevity penalty. Both have 0.1 match where there is none",
+        },
+        short="pt",
     )
-
-    if TYPE_CHECKING:
-        part: str
+    language = p.Choice(
+        None,
+        "whose reserved words count in the weighted part",
+        {None: "", **dict.fromkeys(KEYWORDS, "")},
+        short="lg",
+        optional=True,
+    )
+    keywords = p.Words(None, "the reserved words, instead of a language", short="kw", optional=True)
 
     def __init__(
         self,
@@ -134,38 +131,25 @@ class CodeBLEU(PythonMetric):
             return super().score(hypotheses, references, workers=workers)
         # The original adds rounded numbers in the order of segments; a table adds exact ones.
         pairs = list(self._tokens(hypotheses, references))
-        row = [
-            sum(column)
-            for column in zip(*(_recall(*p, self._reserved) for p in pairs), strict=True)
-        ]
-        weights = (1, 0.2, 1)
-        rounded = [
-            sum(column)
-            for column in zip(*(_recall(*p, self._reserved, weights) for p in pairs), strict=True)
-        ]
-        numbers = {len(others) for _, others in pairs}
-        count = numbers.pop() if len(numbers) == 1 else "var"
+        row, rounded = (
+            list(map(sum, zip(*(_recall(*p, self._reserved, by) for p in pairs), strict=True)))
+            for by in (IN_FIFTHS, AS_PUBLISHED)
+        )
+        numbers = [len(others) for _, others in pairs]
+        count = count_references((min(numbers), max(numbers)))
         return PythonScore(self, row, count, *self._of(rounded))
 
-    def _rows(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses | None,  # noqa: ARG002
-        workers: int,
-    ) -> tuple[list[list[int]], tuple[int, int]]:
+    def _rows(self, corpus: Corpus) -> Rows:
         if self.part == "ngram":
             metric = BLEU(
                 self._values["tokenize"],
                 lowercase=self._values["lowercase"],
                 missing_order="at-least-one",
             )
-            return self._counted_by(metric, hypotheses, references, workers)
-        rows, numbers = [], []
-        for hypothesis, others in self._tokens(hypotheses, references):
-            numbers.append(len(others))
-            rows.append(_recall(hypothesis, others, self._reserved))
-        return rows, (min(numbers), max(numbers))
+            return self._counted_by(metric, corpus)
+        pairs = list(self._tokens(corpus.hypotheses, corpus.references))
+        numbers = [len(others) for _, others in pairs]
+        return [_recall(*pair, self._reserved) for pair in pairs], (min(numbers), max(numbers))
 
     def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         unit = 1 if self.part == "ngram" else FIFTHS
@@ -192,12 +176,9 @@ def _recall(
     hypothesis: list[Any],
     references: list[list[Any]],
     reserved: frozenset[str],
-    weights: tuple[float, float, float] = (FIFTHS, 1, FIFTHS),
+    weights: tuple[float, float, float] = IN_FIFTHS,
 ) -> list[Any]:
-    """Lengths, matches and totals of a segment, n-grams weighed and counted in references.
-
-    weights: of an n-gram, of a token that is not reserved, and the least total of a reference.
-    """
+    """Lengths, matches and totals of a segment, n-grams weighed and counted in references."""
     full, other, least = weights
     matches: list[float] = [0] * ORDERS
     totals: list[float] = [0] * ORDERS

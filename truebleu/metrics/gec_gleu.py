@@ -12,13 +12,14 @@ from random import Random
 
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import parameters as p
-from truebleu.metrics.python_metric import PythonMetric, PythonScore
+from truebleu.metrics.python_metric import Corpus, PythonMetric, PythonScore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
+    from truebleu.metrics.python_metric import Rows
     from truebleu.text import inputs, tokenizers
 
 ORDERS = (1, 2, 3, 4)
@@ -48,30 +49,20 @@ class GECGLEU(PythonMetric):
     NAME = "GEC-GLEU"
     PREFIX = "gec-gleu-"
     NEEDS_SOURCE = True
-    PARAMETERS = (
-        p.Tokenizer("none"),
-        p.lowercase(),
-        p.Choice(
-            "draw",
-            "random",
-            "which of several references",
-            {
-                "random": "drawn as the original does, the same numbers as its Python 2 gave",
-                "each": "the mean of the corpus scores against the first references, the second, "
-                "and so on, which involves no chance",
-            },
-            short="dr",
-            always=True,
-        ),
-        p.WholeNumber(
-            "iterations",
-            500,
-            "how often random draws",
-            most=1_000_000,
-            key="iter",
-            short="it",
-            always=True,
-        ),
+    tokenize = p.Tokenizer("none")
+    lowercase = p.lowercase()
+    draw = p.Choice(
+        "random",
+        "which of several references",
+        {
+            "random": "drawn as the original does, the same numbers as its Python 2 gave",
+            "each": "the mean of the corpus scores against the first references, the second, "
+            "and so on, which involves no chance",
+        },
+        short="dr",
+    )
+    iterations = p.WholeNumber(
+        500, "how often random draws", most=1_000_000, key="iter", short="it"
     )
 
     def __init__(
@@ -102,7 +93,7 @@ class GECGLEU(PythonMetric):
 
         Every segment needs the same number of references.
         """
-        rows = self._with_sources(hypotheses, references, sources)
+        rows = self._with_sources(Corpus(hypotheses, references, sources))
         numbers = {len(row) for row in rows}
         if len(numbers) > 1:
             raise InputError("references: GEC-GLEU draws one of them, so all segments need as many")
@@ -130,7 +121,7 @@ class GECGLEU(PythonMetric):
     ) -> PythonScore:
         """The score of one segment: the mean over its references, smoothed."""
         one = references if isinstance(references, str) else tuple(references)
-        (row,) = self._with_sources((hypothesis,), (one,), (source,))
+        (row,) = self._with_sources(Corpus((hypothesis,), (one,), (source,)))
         return PythonScore(self, (), len(row), _mean(row), {}, segment=True)
 
     def segments(  # type: ignore[override]
@@ -142,17 +133,11 @@ class GECGLEU(PythonMetric):
         workers: int = 1,  # noqa: ARG002
     ) -> Scores:
         """The score of each segment, 0-100."""
-        rows = self._with_sources(hypotheses, references, sources)
+        rows = self._with_sources(Corpus(hypotheses, references, sources))
         return Scores([self.SCALE * _mean(row) for row in rows])
 
-    def _rows(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses | None,
-        workers: int,  # noqa: ARG002
-    ) -> tuple[list[list[int]], tuple[int, int]]:
-        rows = self._with_sources(hypotheses, references, sources)
+    def _rows(self, corpus: Corpus) -> Rows:
+        rows = self._with_sources(corpus)
         if any(len(row) > 1 for row in rows):
             raise InputError(
                 "references: GEC-GLEU draws one of several at random, so it has no table of sums; "
@@ -163,16 +148,11 @@ class GECGLEU(PythonMetric):
     def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
         return _value([count or 1 for count in row] if segment else row), {}
 
-    def _with_sources(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses | None,
-    ) -> list[list[tuple[int, ...]]]:
+    def _with_sources(self, corpus: Corpus) -> list[list[tuple[int, ...]]]:
         """For each segment and each of its references, both lengths and BLEU-like counts."""
         rows = []
-        with_references = self._tokens(hypotheses, references)
-        with_sources = self._tokens(hypotheses, sources)
+        with_references = self._tokens(corpus.hypotheses, corpus.references)
+        with_sources = self._tokens(corpus.hypotheses, corpus.sources)
         for (tokens, others), (_, (source, *more)) in zip(
             with_references, with_sources, strict=True
         ):

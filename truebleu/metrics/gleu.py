@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from truebleu.text import inputs, tokenizers
+    from truebleu.metrics.python_metric import Corpus, Rows
+    from truebleu.text import tokenizers
 
 
 class GLEU(PythonMetric):
@@ -34,18 +35,10 @@ class GLEU(PythonMetric):
 
     NAME = "GLEU"
     PREFIX = "gleu-"
-    PARAMETERS = (
-        p.Tokenizer(),
-        p.lowercase(),
-        p.WholeNumber("min_order", 1, "the shortest n-grams", key="least", short="mn", always=True),
-        p.WholeNumber("max_order", 4, "the longest n-grams", key="order", short="ord", always=True),
-    )
-
-    if TYPE_CHECKING:
-        tokenize: tokenizers.Tokenize
-        lowercase: bool | str
-        min_order: int
-        max_order: int
+    tokenize = p.Tokenizer()
+    lowercase = p.lowercase()
+    min_order = p.WholeNumber(1, "the shortest n-grams", key="least", short="mn")
+    max_order = p.WholeNumber(4, "the longest n-grams", key="order", short="ord")
 
     def __init__(
         self,
@@ -64,24 +57,18 @@ class GLEU(PythonMetric):
         """The names of the columns of this metric's statistics."""
         return ("matches", "totals")
 
-    def _rows(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses | None,  # noqa: ARG002
-        workers: int,
-    ) -> tuple[list[list[int]], tuple[int, int]]:
+    def _rows(self, corpus: Corpus) -> Rows:
         least, most = self.min_order, self.max_order
         numbers: list[int] = []
         tokens: list[list[Any]] = []
         against: list[list[Any]] = []
-        for hypothesis, others in self._tokens(hypotheses, references):
+        for hypothesis, others in self._tokens(corpus.hypotheses, corpus.references):
             numbers.append(len(others))
             tokens += [hypothesis] * len(others)
             against += others
         # Each reference alone: what matches in it is what BLEU counts with a single reference.
         metric = BLEU("none", max_order=most)
-        table = iter(metric.statistics(tokens, against, workers=workers).tolist())
+        table = iter(metric.statistics(tokens, against, workers=corpus.workers).tolist())
         rows = []
         for number in numbers:
             best = [0, 0]

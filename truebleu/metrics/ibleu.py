@@ -10,7 +10,7 @@ from __future__ import annotations
 from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.python_metric import PythonMetric, PythonScore
+from truebleu.metrics.python_metric import Corpus, PythonMetric, PythonScore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu._kernel import Scores
+    from truebleu.metrics.python_metric import Rows
     from truebleu.text import inputs, tokenizers
 
 
@@ -36,19 +37,12 @@ class IBLEU(PythonMetric):
     PREFIX = "ibleu-"
     NEEDS_SOURCE = True
     SCALE = 1.0
-    PARAMETERS = (
-        p.Tokenizer(),
-        p.lowercase(),
-        p.Number(
-            "alpha",
-            0.8,
-            "the weight of the references; 0.7 to 0.9 in the literature",
-            most=1,
-            short="al",
-            always=True,
-        ),
-        p.WholeNumber("max_order", 4, "the longest n-grams", key="order", short="ord"),
+    tokenize = p.Tokenizer()
+    lowercase = p.lowercase()
+    alpha = p.Number(
+        0.8, "the weight of the references; 0.7 to 0.9 in the literature", most=1, short="al"
     )
+    max_order = p.WholeNumber(4, "the longest n-grams", key="order", short="ord", optional=True)
 
     def __init__(
         self,
@@ -96,15 +90,11 @@ class IBLEU(PythonMetric):
         statistics, _ = self.count(hypotheses, references, sources=sources, workers=workers)
         return self.segment_scores(statistics)
 
-    def _rows(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses | None,
-        workers: int,
-    ) -> tuple[list[list[int]], tuple[int, int]]:
-        rows, numbers = self._counted_by(self._bleu, hypotheses, references, workers)
-        copied, each = self._counted_by(self._bleu, hypotheses, sources, workers)
+    def _rows(self, corpus: Corpus) -> Rows:
+        rows, numbers = self._counted_by(self._bleu, corpus)
+        copied, each = self._counted_by(
+            self._bleu, Corpus(corpus.hypotheses, corpus.sources, workers=corpus.workers)
+        )
         if each != (1, 1):
             raise InputError("sources: expected one per segment, not several")
         return [[*row, *more] for row, more in zip(rows, copied, strict=True)], numbers

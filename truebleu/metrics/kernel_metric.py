@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from truebleu._kernel import Table
-from truebleu.metrics.table_metric import S, TableMetric, count_references
+from truebleu.metrics.table_metric import S, TableMetric, TableScore, count_references
 from truebleu.text import inputs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, ClassVar
 
     from truebleu._kernel import Metric as Compiled
     from truebleu._kernel import Scan, Scores, Summary
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
 class KernelMetric(TableMetric[S]):
     """A metric whose rows the kernel counts, and whose scores are an `S`.
 
-    A subclass makes `_kernel` last in its constructor, names the `columns`, and makes a score of a
-    row (`score_of`).
+    A subclass makes `_kernel` last in its constructor, names the `columns`, and the class of its
+    scores (`SCORE`).
     """
 
     __slots__ = ("_kernel",)
 
     OF_SACREBLEU = True
+    SCORE: ClassVar[type[TableScore]]
 
     _kernel: Compiled
 
@@ -34,10 +36,15 @@ class KernelMetric(TableMetric[S]):
         """Whether the kernel reads the text itself, so that other metrics can read along."""
         return True
 
+    @property
+    def _splitting(self) -> dict[str, Any]:
+        """What Python splits text by, for metrics that take tokens or tokenizers of one's own."""
+        return {}
+
     def _scan(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, workers: int
     ) -> Scan:
-        return inputs.scan(self._kernel, hypotheses, references, workers=workers)
+        return inputs.scan(self._kernel, hypotheses, references, workers=workers, **self._splitting)
 
     def _count(
         self,
@@ -78,6 +85,17 @@ class KernelMetric(TableMetric[S]):
             )
             table, seen = run.table(segments)
 
+    def score_of(
+        self,
+        row: Sequence[int],
+        references: int | str | None,
+        *,
+        segment: bool = False,
+        value: float | None = None,
+    ) -> S:
+        """The score of a row of statistics; `value` if it is known."""
+        return self.SCORE(self, row, references, segment=segment, value=value)  # type: ignore[return-value]
+
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> S:
         """The score of one segment."""
         try:
@@ -104,9 +122,24 @@ class KernelMetric(TableMetric[S]):
     def _pairs(
         self, hypotheses: inputs.Hypotheses, references: inputs.Hypotheses | None, workers: int
     ) -> Pairs:
-        return inputs.pairs(self._kernel, hypotheses, references, workers=workers)
+        return inputs.pairs(
+            self._kernel, hypotheses, references, workers=workers, **self._splitting
+        )
 
     def __setattr__(self, name: str, value: object) -> None:
         if hasattr(self, "_kernel"):  # set last
             raise AttributeError(f"metrics are frozen; make another with {name}={value!r}")
         object.__setattr__(self, name, value)
+
+
+def score_with(
+    kind: Callable[..., KernelMetric[S]],
+    *,
+    hypotheses: inputs.Hypotheses,
+    references: inputs.References,
+    workers: int,
+    unknown: dict[str, Any],
+    **parameters: Any,
+) -> S:
+    """The score of a corpus by a metric of this class, with these parameters."""
+    return kind(**parameters, **unknown).score(hypotheses, references, workers=workers)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import inf, isqrt
 from operator import index as integer
-from typing import overload
 
 from truebleu._kernel import InputError, PairScores, Scores
+from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,12 +109,12 @@ class Matrix(PairScores):
 class Triangle(PairScores):
     """The score of each text against each later one: n(n-1)/2 numbers in one row.
 
-    A metric's `matrix(texts, triangle=True)` makes it. The order is that of
+    A metric's `triangle` makes it. The order is that of
     `itertools.combinations(texts, 2)`: (0, 1), (0, 2), ..., (1, 2), ... `numpy.asarray` shares its
     memory.
 
     >>> from truebleu import BLEU
-    >>> triangle = BLEU("none").matrix(["a b", "a c", "d"], triangle=True)
+    >>> triangle = BLEU("none").triangle(["a b", "a c", "d"])
     >>> round(triangle[0, 1]), triangle.tolist()
     (50, [49.99..., 0.0, 0.0])
     """
@@ -149,8 +149,8 @@ class Triangle(PairScores):
         i, j = (_place("text", place, count) for place in index)
         if i >= j:
             raise IndexError(
-                f"pair {i}, {j}: only those of a text and a later one are here; matrix() without "
-                "triangle has all of them"
+                f"pair {i}, {j}: only those of a text and a later one are here; matrix() "
+                "has all of them"
             )
         return self.at(i * (2 * count - i - 1) // 2 + j - i - 1)
 

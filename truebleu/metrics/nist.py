@@ -12,13 +12,14 @@ from math import exp, log
 from truebleu._kernel import Scores
 from truebleu.metrics import parameters as p
 from truebleu.metrics.python_metric import PythonMetric, PythonScore
-from truebleu.metrics.table_metric import PARTS
+from truebleu.metrics.table_metric import PARTS, count_references
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
+    from truebleu.metrics.python_metric import Corpus, Rows
     from truebleu.text import inputs, tokenizers
 
 # A logarithm to the base 2 is a quotient in Perl, in NLTK and here; log2 differs in the last bit.
@@ -53,29 +54,21 @@ class NIST(PythonMetric):
     NOT_ADDITIVE = (
         "NIST weighs n-grams by all references of the corpus, so the sums of parts do not add up"
     )
-    PARAMETERS = (
-        p.Tokenizer(),
-        p.lowercase(),
-        p.WholeNumber("max_order", 5, "the longest n-grams", key="order", short="ord", always=True),
-        p.Choice(
-            "variant",
-            "mteval",
-            "whose NIST score",
-            {
-                "mteval": "mteval-v11b's to v14's, in which an n-gram behind the lone token 0 "
-                "counts as if it had no history, because Perl takes 0 for false",
-                "doddington": "without that",
-                "nltk": "NLTK's, which takes of several references the best for each segment and "
-                "order instead of matching in all",
-            },
-            short="var",
-            always=True,
-        ),
+    tokenize = p.Tokenizer()
+    lowercase = p.lowercase()
+    max_order = p.WholeNumber(5, "the longest n-grams", key="order", short="ord")
+    variant = p.Choice(
+        "mteval",
+        "whose NIST score",
+        {
+            "mteval": "mteval-v11b's to v14's, in which an n-gram behind the lone token 0 "
+            "counts as if it had no history, because Perl takes 0 for false",
+            "doddington": "without that",
+            "nltk": "NLTK's, which takes of several references the best for each segment and "
+            "order instead of matching in all",
+        },
+        short="var",
     )
-
-    if TYPE_CHECKING:
-        max_order: int
-        variant: str
 
     def __init__(
         self,
@@ -111,13 +104,12 @@ class NIST(PythonMetric):
             return super().score(hypotheses, references, workers=workers)
         # NLTK adds rounded numbers in the order of segments; a table adds exact ones.
         segments = list(self._weighted(hypotheses, references))
-        rows = [self._row(one) for one in segments]
-        row = list(map(sum, zip(*rows, strict=True)))
+        row = list(map(sum, zip(*map(self._row, segments), strict=True)))
         sums = [0.0] * self.max_order
         for one in segments:
             sums = [so_far + more for so_far, more in zip(sums, one.information, strict=True)]
-        numbers = {len(one.lengths) for one in segments}
-        count = numbers.pop() if len(numbers) == 1 else "var"
+        numbers = [len(one.lengths) for one in segments]
+        count = count_references((min(numbers), max(numbers)))
         return PythonScore(self, row, count, *self._of(sums, row))
 
     def _scores_of_pairs(
@@ -129,14 +121,8 @@ class NIST(PythonMetric):
             [self.sentence(text, other).value for text, other in zip(texts, others, strict=True)]
         )
 
-    def _rows(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses | None,  # noqa: ARG002
-        workers: int,  # noqa: ARG002
-    ) -> tuple[list[list[int]], tuple[int, int]]:
-        segments = list(self._weighted(hypotheses, references))
+    def _rows(self, corpus: Corpus) -> Rows:
+        segments = list(self._weighted(corpus.hypotheses, corpus.references))
         numbers = [len(one.lengths) for one in segments]
         return [self._row(one) for one in segments], (min(numbers), max(numbers))
 

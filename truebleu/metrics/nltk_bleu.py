@@ -15,15 +15,16 @@ from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import PythonMetric, PythonScore
+from truebleu.metrics.statistics import Statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from truebleu._kernel import Scores, Table
-    from truebleu.metrics.statistics import Statistics
-    from truebleu.text import inputs, tokenizers
+    from truebleu.metrics.python_metric import Corpus, Rows
+    from truebleu.text import tokenizers
 
     Number = Fraction | float
 
@@ -31,10 +32,14 @@ if TYPE_CHECKING:
 OLDEST = (3, 2, 5)
 
 
-class Weights(p.Parameter):
+class Weights(p.Parameter["Any"]):
     """A weight per order, or several such sequences. Signatures put ; between these."""
 
     metavar = "X"
+
+    def getter(self) -> Callable[[NLTKBLEU], tuple[tuple[float, ...], ...]]:
+        """The sequences of weights, one for each score."""
+        return lambda metric: _sequences(metric.parameters["weights"])
 
     def checked(self, value: Any) -> tuple[Any, ...]:
         """The sequence, or the sequences, as tuples."""
@@ -49,8 +54,7 @@ class Weights(p.Parameter):
 
     def written(self, value: Any) -> str:
         """The weights between commas."""
-        many = value if isinstance(value[0], tuple) else (value,)
-        return ";".join(",".join(map(repr, one)) for one in many)
+        return ";".join(",".join(map(repr, one)) for one in _sequences(value))
 
     def read(self, text: str) -> Any:
         """The weights that were written so."""
@@ -58,7 +62,11 @@ class Weights(p.Parameter):
         return many[0] if len(many) == 1 else many
 
 
-class Release(p.Parameter):
+def _sequences(weights: tuple[Any, ...]) -> tuple[tuple[float, ...], ...]:
+    return weights if isinstance(weights[0], tuple) else (weights,)
+
+
+class Release(p.Parameter[str]):
     """A release of NLTK."""
 
     def checked(self, value: Any) -> str:
@@ -72,6 +80,17 @@ class Release(p.Parameter):
     def read(self, text: str) -> str:
         """The release."""
         return text
+
+
+class NLTKScore(PythonScore):
+    """NLTK's score, or its scores for several sequences of weights."""
+
+    __slots__ = ()
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """For each sequence of weights the score as NLTK gives it, 0-1."""
+        return tuple(self._details["values"])
 
 
 class NLTKBLEU(PythonMetric):
@@ -89,75 +108,52 @@ class NLTKBLEU(PythonMetric):
     __slots__ = ()
 
     NAME = "NLTK-BLEU"
+    SCORE = NLTKScore
     PREFIX = "nltk-"
-    PARAMETERS = (
-        p.Tokenizer("none"),
-        p.lowercase(),
-        p.WholeNumber(
-            "method",
-            0,
-            "NLTK's SmoothingFunction().method0 to method7, as a number",
-            least=0,
-            most=7,
-            short="m",
-            always=True,
-        ),
-        Weights(
-            "weights",
-            (0.25, 0.25, 0.25, 0.25),
-            "one per order, or several such sequences, which give several scores at once "
-            "(score.values; score.value is the first)",
-            short="wt",
-            always=True,
-        ),
-        p.Flag(
-            "auto_reweigh",
-            "with fewer than 4 tokens in all and the default weights, 1/tokens for as many orders",
-            key="reweigh",
-            short="rw",
-            always=True,
-        ),
-        p.Number("epsilon", 0.1, "of method 1", key="eps", short="ep", always=True),
-        p.Number("alpha", 5.0, "of method 6", short="al", always=True),
-        p.Number("k", 5.0, "of method 4", always=True),
-        Release(
-            "version",
-            "3.10.4",
-            "the release of NLTK: methods 2 and 4 changed at 3.6, 4 at 3.5, 0 and the length that "
-            "4 uses for a corpus at 3.3 and 3.4; since 3.6.6 a precision that smoothing left at 0 "
-            "counts as 1",
-            key="nltk",
-            short="nv",
-            always=True,
-        ),
-        p.Choice(
-            "context",
-            "corpus",
-            "what methods 5 to 7 take 5-grams and the number of n-grams from",
-            {
-                "corpus": "all segments",
-                "last-segment": "as NLTK's corpus_bleu, the segment that happens to be the last, "
-                "so that the score changes with the order of segments and can be far above 1",
-            },
-            short="cx",
-            always=True,
-        ),
-        p.Choice(
-            "aggregate",
-            "corpus",
-            "the score of a corpus",
-            {"corpus": "corpus_bleu", "segments": "the mean of sentence_bleu"},
-            key="agg",
-            short="ag",
-            always=True,
-        ),
+    tokenize = p.Tokenizer("none")
+    lowercase = p.lowercase()
+    method = p.WholeNumber(
+        0, "NLTK's SmoothingFunction().method0 to method7, as a number", least=0, most=7, short="m"
     )
-
-    if TYPE_CHECKING:
-        method: int
-        version: str
-        context: str
-        aggregate: str
+    weights = Weights(
+        (0.25, 0.25, 0.25, 0.25),
+        "one per order, or several such sequences, which give several scores at once "
+        "(score.values; score.value is the first)",
+        short="wt",
+    )
+    auto_reweigh = p.Flag(
+        "with fewer than 4 tokens in all and the default weights, 1/tokens for as many orders",
+        key="reweigh",
+        short="rw",
+    )
+    epsilon = p.Number(0.1, "of method 1", key="eps", short="ep")
+    alpha = p.Number(5.0, "of method 6", short="al")
+    k = p.Number(5.0, "of method 4")
+    version = Release(
+        "3.10.4",
+        "the release of NLTK: methods 2 and 4 changed at 3.6, 4 at 3.5, 0 and the length that "
+        "4 uses for a corpus at 3.3 and 3.4; since 3.6.6 a precision that smoothing left at 0 "
+        "counts as 1",
+        key="nltk",
+        short="nv",
+    )
+    context = p.Choice(
+        "corpus",
+        "what methods 5 to 7 take 5-grams and the number of n-grams from",
+        {
+            "corpus": "all segments",
+            "last-segment": "as NLTK's corpus_bleu, the segment that happens to be the last, "
+            "so that the score changes with the order of segments and can be far above 1",
+        },
+        short="cx",
+    )
+    aggregate = p.Choice(
+        "corpus",
+        "the score of a corpus",
+        {"corpus": "corpus_bleu", "segments": "the mean of sentence_bleu"},
+        key="agg",
+        short="ag",
+    )
 
     def __init__(
         self,
@@ -177,12 +173,6 @@ class NLTKBLEU(PythonMetric):
         self._keep(locals())
         if _release(self.version) < (3, 6, 6) and len(self.weights) > 1:
             raise ValueError(f"NLTK {version} takes one sequence of weights; since 3.6.6 several")
-
-    @property
-    def weights(self) -> tuple[tuple[float, ...], ...]:
-        """The sequences of weights, one for each score."""
-        given = self._values["weights"]
-        return given if isinstance(given[0], tuple) else (given,)
 
     @property
     def max_order(self) -> int:
@@ -229,58 +219,36 @@ class NLTKBLEU(PythonMetric):
         mean = f"{self!r} is a mean of segments' scores, which do not add up exactly"
         return self.order_matters or (mean if self.aggregate == "segments" else None)
 
-    def _rows(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses | None,  # noqa: ARG002
-        workers: int,
-    ) -> tuple[list[list[int]], tuple[int, int]]:
+    def _rows(self, corpus: Corpus) -> Rows:
         metric = BLEU(
             self._values["tokenize"],
             lowercase=self._values["lowercase"],
             max_order=self._counted,
             missing_order="at-least-one",
         )
-        rows, numbers = self._counted_by(metric, hypotheses, references, workers)
+        rows, numbers = self._counted_by(metric, corpus)
         orders = range(self._counted)
         return [[*row, *(max(0, row[0] - n) for n in orders)] for row in rows], numbers
 
     def from_statistics(
         self, totals: Statistics | Sequence[int], *, references: int | str | None = None
-    ) -> NLTKScore:
+    ) -> PythonScore:
         """corpus_bleu of statistics, or the mean of sentence_bleu over a table's rows."""
-        if not hasattr(totals, "fingerprint"):
-            row = self._checked_row(totals)
-            return NLTKScore(self, row, references, self._values_of(row))
+        if self._sums or not isinstance(totals, Statistics):
+            return super().from_statistics(totals, references=references)
         self._check_statistics(totals)
-        rows = totals.tolist()
-        references = totals.references if references is None else references
+        segment = self.aggregate == "segments"
         summed = totals.total().tolist()[0]
-        if self.aggregate == "segments":
-            each = [self._guarded(number, row) for number, row in enumerate(rows, 1)]
-            values = [sum(column) / len(rows) for column in zip(*each, strict=True)]
-            return NLTKScore(self, summed, references, values, segment=True)
-        if self.order_matters and self.context == "last-segment":
-            warnings.warn(f"{self.order_matters}; context='corpus' does not", stacklevel=3)
-        return NLTKScore(self, summed, references, self._values_of(summed, rows[-1]))
-
-    def _guarded(self, number: int, row: Sequence[int]) -> list[float]:
-        try:
-            return self._values_of(row)
-        except InputError as error:
-            raise InputError(f"segment {number}: {error}") from None
-
-    def score_of(
-        self,
-        row: Sequence[int],
-        references: int | str | None,
-        *,
-        segment: bool = False,
-        value: float | None = None,  # noqa: ARG002
-    ) -> NLTKScore:
-        """The score of a row of statistics."""
-        return NLTKScore(self, row, references, self._values_of(row), segment=segment)
+        if segment:
+            each = [made["values"] for _, made in self._formulas(totals, segment=True)]
+            values = [sum(column) / len(totals) for column in zip(*each, strict=True)]
+        else:
+            if self.context == "last-segment":
+                warnings.warn(f"{self.order_matters}; context='corpus' does not", stacklevel=3)
+            values = self._values_of(summed, totals.tolist()[-1])
+        references = totals.references if references is None else references
+        details = self._details(summed, values)
+        return NLTKScore(self, summed, references, values[0], details, segment=segment)
 
     def _scores(self, table: Table, *, segment: bool) -> Scores:
         return super()._scores(table, segment=segment or self.aggregate == "segments")
@@ -441,27 +409,3 @@ def _reweighed(weights: tuple[float, ...], length: int) -> tuple[float, ...]:
 def _release(version: str) -> tuple[int, ...]:
     """A release as numbers that compare: (3, 6, 5)."""
     return tuple(map(int, version.split(".")))
-
-
-class NLTKScore(PythonScore):
-    """NLTK's score, or its scores for several sequences of weights."""
-
-    __slots__ = ("_all",)
-
-    def __init__(
-        self,
-        metric: NLTKBLEU,
-        row: Sequence[int],
-        references: int | str | None,
-        values: Sequence[float],
-        *,
-        segment: bool = False,
-    ) -> None:
-        details = metric._details(row, values)  # noqa: SLF001
-        super().__init__(metric, row, references, values[0], details, segment=segment)
-        self._all = tuple(values)
-
-    @property
-    def values(self) -> tuple[float, ...]:
-        """For each sequence of weights the score as NLTK gives it, 0-1."""
-        return self._all

@@ -1,8 +1,9 @@
 """What a parameter of a metric is, said once: its name, default and range, its field in signatures,
 its option on the command line, and a sentence of help.
 
-A metric lists its parameters (`PARAMETERS`). The checks of its constructor, its properties, its
-signature both ways, its options, its documentation and the labels of views are made of that list.
+A metric declares its parameters as attributes of its class. The checks of its constructor, its
+properties, its signature both ways, its options, its documentation and the labels of views are made
+of these declarations.
 """  # noqa: D205
 
 from __future__ import annotations
@@ -10,57 +11,78 @@ from __future__ import annotations
 from math import inf
 
 from truebleu.text import checks, tokenizers
+from truebleu.text.typed import Generic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
+else:
+    T = None
 
 
-class Parameter:
+class Parameter(Generic[T]):
     """One parameter. Subclasses say which values it takes, and how these are written.
 
     name, default: as in the constructor. `checked` gives the value that is kept.
-    key, short: the field in signatures, and its short form; the field is left out for the default
-        unless `always`.
+    key, short: the field in signatures, and its short form; an `optional` field is left out for
+        the default.
     flags: short options beside `--name`, which has the metric's prefix; `shared` options have no
         prefix and set the parameter of each metric that has it.
     hints: what other programs call the parameter, for messages.
-    word, labels: words for the parameter and for values, where settings are compared.
+    phrase, labels: words for values, and for some of them, where settings are compared.
     """
 
     metavar: str | None = "NAME"
     # Whether its value is several.
     several = False
 
+    name: str
+
     def __init__(
         self,
-        name: str,
-        default: Any,
+        default: T,
         help: str,  # noqa: A002
         *,
         key: str | None = None,
         short: str | None = None,
-        always: bool = False,
+        optional: bool = False,
         flags: Sequence[str] = (),
         shared: bool = False,
         common: bool = False,
         hints: Sequence[str] = (),
-        word: str | None = None,
+        phrase: str | None = None,
         labels: Mapping[Any, str] | None = None,
     ) -> None:
-        self.name = name
         self.default = default
         self.help = help
-        self.key = key or name
-        self.short = short or self.key
-        self.always = always
+        self._key = key
+        self._short = short
+        self.optional = optional
         self.flags = tuple(flags)
         self.shared = shared
         self.common = common
         self.hints = tuple(hints)
-        self.word = word or name.replace("_", " ")
+        self._phrase = phrase
         self.labels = labels or {}
+
+    def __set_name__(self, metric: Any, name: str) -> None:
+        metric.PARAMETERS = (*vars(metric).get("PARAMETERS", ()), self)
+        self.name = name
+        self.key = self._key or name
+        self.short = self._short or self.key
+        self.phrase = self._phrase or f"{name.replace('_', ' ')} {{}}"
+
+    if TYPE_CHECKING:  # a metric makes it a property
+
+        def __get__(self, metric: object, _: type | None = None) -> T: ...
+
+    def getter(self) -> Callable[[Any], Any]:
+        """A function that gives the value of this parameter of a metric."""
+        name = self.name
+        return lambda metric: metric._values[name]  # noqa: SLF001
 
     def checked(self, value: Any) -> Any:
         """The value as it is kept; ValueError or TypeError for what is none."""
@@ -90,12 +112,10 @@ class Parameter:
     def label(self, value: Any) -> str:
         """A value in a word or two, where settings are compared; empty for what goes unsaid.
 
-        >>> WholeNumber("max_order", 4, "", word="order").label(2)
+        >>> BLEU.PARAMETERS[5].label(2)
         'order 2'
         """
-        if value in self.labels:
-            return self.labels[value]
-        return f"{self.word} {self.written(value)}"
+        return self.labels.get(value) or self.phrase.format(self.written(value))
 
     def plain(self, value: Any) -> Any:
         """The value in the types of JSON."""
@@ -112,20 +132,19 @@ class Parameter:
         return self.documented
 
 
-class Flag(Parameter):
+class Flag(Parameter[bool]):
     """Yes or no. `words` stand for no and yes in signatures."""
 
     metavar = None
 
     def __init__(
         self,
-        name: str,
         help: str,  # noqa: A002
         *,
         words: tuple[str, str] = ("no", "yes"),
         **more: Any,
     ) -> None:
-        super().__init__(name, False, help, **more)
+        super().__init__(False, help, **more)
         self.words = words
 
     def checked(self, value: Any) -> bool:
@@ -147,10 +166,10 @@ class Flag(Parameter):
         return text == self.words[1]
 
     def label(self, value: Any) -> str:
-        return self.labels.get(value, self.word if value else "")
+        return self.labels.get(value, self.name.replace("_", " ") if value else "")
 
 
-class Choice(Parameter):
+class Choice(Parameter[T]):
     """One of a few values, each with what it means.
 
     words: what signatures call values that are no words.
@@ -158,15 +177,14 @@ class Choice(Parameter):
 
     def __init__(
         self,
-        name: str,
-        default: Any,
+        default: T,
         help: str,  # noqa: A002
         meanings: Mapping[Any, str],
         *,
         words: Mapping[Any, str] | None = None,
         **more: Any,
     ) -> None:
-        super().__init__(name, default, help, **more)
+        super().__init__(default, help, **more)
         self.meanings = dict(meanings)
         self.words = dict(words or {})
 
@@ -178,7 +196,7 @@ class Choice(Parameter):
         raise ValueError(f"unknown {self.name} {value!r}{checks.nearest(str(value), words)}")
 
     def written(self, value: Any) -> str:
-        return self.words.get(value, str(value))
+        return str(self.words.get(value, value))
 
     def read(self, text: str) -> Any:
         meant = {self.written(value): value for value in self.meanings}
@@ -218,15 +236,14 @@ class Choice(Parameter):
         return f"{self.help}: {', '.join(told)}"
 
 
-class Number(Parameter):
+class Number(Parameter[T]):
     """A number between two limits; with `integers`, one that was written without a point stays."""
 
     metavar = "X"
 
     def __init__(
         self,
-        name: str,
-        default: float | None,
+        default: T,
         help: str,  # noqa: A002
         *,
         least: float = 0,
@@ -234,7 +251,7 @@ class Number(Parameter):
         integers: bool = False,
         **more: Any,
     ) -> None:
-        super().__init__(name, default, help, **more)
+        super().__init__(default, help, **more)
         self.least, self.most, self.integers = least, most, integers
 
     def checked(self, value: Any) -> float | None:
@@ -255,27 +272,24 @@ class Number(Parameter):
             raise ValueError(f"expected a number, not '{text:.40}'") from None
 
 
-class WholeNumber(Parameter):
+class WholeNumber(Parameter[int]):
     """A whole number between two limits."""
 
     metavar = "N"
 
     def __init__(
         self,
-        name: str,
-        default: int | None,
+        default: int,
         help: str,  # noqa: A002
         *,
         least: int = 1,
         most: int = 16,
         **more: Any,
     ) -> None:
-        super().__init__(name, default, help, **more)
+        super().__init__(default, help, **more)
         self.least, self.most = least, most
 
-    def checked(self, value: Any) -> int | None:
-        if value is None and self.default is None:
-            return None
+    def checked(self, value: Any) -> int:
         return checks.whole(self.name, value, self.least, self.most)
 
     def read(self, text: str) -> int:
@@ -289,7 +303,7 @@ class WholeNumber(Parameter):
         return f"{self.help}, {self.least} to {self.most}"
 
 
-class Numbers(Parameter):
+class Numbers(Parameter[tuple[float, ...] | None]):
     """Numbers, or None. Signatures separate them by commas."""
 
     metavar = "X"
@@ -317,7 +331,7 @@ class Numbers(Parameter):
         return f"{self.name} {','.join(f'{one:g}' for one in value)}"
 
 
-class Words(Parameter):
+class Words(Parameter[tuple[str, ...] | None]):
     """Several words, or None, in no order."""
 
     several = True
@@ -334,16 +348,14 @@ class Words(Parameter):
         return text.split(",")
 
 
-class Tokenizer(Parameter):
+class Tokenizer(Parameter[tokenizers.Tokenize]):
     """A tokenizer by name, or a callable."""
 
     def __init__(self, default: str = "13a", **more: Any) -> None:
         super().__init__(
-            "tokenize",
             default,
             "the tokenizer: a name, or a callable from str to a list of str",
             key="tok",
-            always=True,
             flags=("-tok",),
             shared=True,
             common=True,
@@ -381,20 +393,18 @@ class Tokenizer(Parameter):
         return f"the tokenizer: {', '.join((*tokenizers.KERNEL, *own))}, or another program's"
 
 
-def lowercase(*, more: bool = True, shared: bool = True) -> Choice:
+def lowercase(*, more: bool = True, shared: bool = True) -> Choice[bool | str]:
     """Whether text is lower-cased, which most metrics have; with `more`, how."""
     meanings: dict[Any, str] = {False: "", True: "first, as str.lower()"}
     if more:
         meanings |= {"ascii": "A to Z only", "after": "each token, after tokenizing"}
     return Choice(
-        "lowercase",
         False,
         "lower-case the text",
         meanings,
         words={False: "mixed", True: "lc"},
         key="case",
         short="c",
-        always=True,
         flags=("-lc",) if shared else (),
         shared=shared,
         common=True,

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from truebleu._kernel import Summary
     from truebleu.metrics.bleu import BLEU
 
+    # A row per segment, and the fewest and the most references of a segment.
+    Rows = tuple[list[list[int]], tuple[int, int]]
+
 
 class PythonScore(TableScore):
     """The score of such a metric, with what it was made of."""
@@ -53,6 +56,24 @@ class PythonScore(TableScore):
         return dict(self._details)
 
 
+class Corpus:
+    """What a metric counts: hypotheses, their references and, for some metrics, their sources."""
+
+    __slots__ = ("hypotheses", "references", "sources", "workers")
+
+    def __init__(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses | None = None,
+        workers: int = 1,
+    ) -> None:
+        self.hypotheses = hypotheses
+        self.references = references
+        self.sources = sources
+        self.workers = workers
+
+
 class PythonMetric(TableMetric[PythonScore]):
     """A metric with a row of integers per segment (`_rows`), and a formula of sums (`_formula`).
 
@@ -64,15 +85,9 @@ class PythonMetric(TableMetric[PythonScore]):
 
     FIELDS = ("case", "tok")
     SCALE: ClassVar[float] = 100.0
+    SCORE: ClassVar[type[PythonScore]] = PythonScore
 
-    def _rows(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses | None,
-        workers: int,
-    ) -> tuple[list[list[int]], tuple[int, int]]:
-        """A row per segment, and the fewest and the most references of a segment."""
+    def _rows(self, corpus: Corpus) -> Rows:
         raise NotImplementedError
 
     def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
@@ -90,15 +105,11 @@ class PythonMetric(TableMetric[PythonScore]):
             lowercase=self._values["lowercase"],
         )
 
-    def _counted_by(
-        self,
-        metric: BLEU,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        workers: int,
-    ) -> tuple[list[list[int]], tuple[int, int]]:
+    def _counted_by(self, metric: BLEU, corpus: Corpus) -> Rows:
         """The rows that a BLEU with this metric's tokens counts."""
-        statistics, seen = metric.count(hypotheses, references, workers=workers)
+        statistics, seen = metric.count(
+            corpus.hypotheses, corpus.references, workers=corpus.workers
+        )
         return statistics.tolist(), seen["references"] or (1, 1)
 
     def _count(
@@ -111,7 +122,7 @@ class PythonMetric(TableMetric[PythonScore]):
         *,
         totals: bool,
     ) -> tuple[Table, Summary]:
-        rows, numbers = self._rows(hypotheses, references, sources, workers)
+        rows, numbers = self._rows(Corpus(hypotheses, references, sources, workers))
         table = Table.from_rows(rows, len(self.columns))
         return table.total() if totals else table, {
             "segments": len(rows),
@@ -132,13 +143,14 @@ class PythonMetric(TableMetric[PythonScore]):
     ) -> PythonScore:
         """The score of a row of statistics."""
         published, details = self._formula(row, segment=segment)
-        return PythonScore(self, row, references, published, details, segment=segment)
+        return self.SCORE(self, row, references, published, details, segment=segment)
 
-    def _scores(self, table: Table, *, segment: bool) -> Scores:
-        values = []
+    def _formulas(self, table: Table, *, segment: bool) -> Iterator[tuple[float, dict[str, Any]]]:
         for number, row in enumerate(table.tolist(), 1):
             try:
-                values.append(self.SCALE * self._formula(row, segment=segment)[0])
+                yield self._formula(row, segment=segment)
             except InputError as error:
                 raise InputError(f"segment {number}: {error}" if segment else str(error)) from None
-        return Scores(values)
+
+    def _scores(self, table: Table, *, segment: bool) -> Scores:
+        return Scores([self.SCALE * value for value, _ in self._formulas(table, segment=segment)])

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
+    from truebleu.metrics.table_metric import TableMetric
+
+    AnyMetric = TableMetric[Any]
+
 # Each name: where the metric is, and the parameters that the name stands for.
 METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "bleu": ("bleu:BLEU", {}),
@@ -32,52 +36,39 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "cdec-bleu": ("cdec:CdecBLEU", {}),
 }
 
-# Where classes are imported from.
-PLACES = {place: f"truebleu.metrics.{place}" for place, _ in METRICS.values()}
-
 # The metrics of `-m all`: they need nothing but hypotheses and references.
 ALL = ("bleu", "chrf", "chrf++", "ter", "nist", "gleu")
 
 
-class Source:
-    """Further names: those that there are, and what makes the metric of one."""
-
-    def __init__(
-        self, about: str, names: Callable[[], Iterable[str]], metric: Callable[[str], Metric]
-    ) -> None:
-        self.about = about
-        self.names = names
-        self.metric = metric
-
-
-SOURCES: list[Source] = []
+# Further names: a word for them, a function that lists them, and one that makes the metric of one.
+SOURCES: list[tuple[str, Callable[[], Iterable[str]], Callable[[str], AnyMetric]]] = []
 
 
 def add_source(
-    about: str, names: Callable[[], Iterable[str]], metric: Callable[[str], Metric]
+    about: str, names: Callable[[], Iterable[str]], metric: Callable[[str], AnyMetric]
 ) -> None:
     """Adds names of metrics. `metric` raises KeyError for a name that it does not know."""
-    SOURCES.append(Source(about, names, metric))
+    SOURCES.append((about, names, metric))
 
 
 def names() -> list[str]:
     """Every name, those of further sources included."""
-    return [*METRICS, *(name for source in SOURCES for name in source.names())]
+    return [*METRICS, *(name for _, more, _ in SOURCES for name in more())]
 
 
-def class_of(name: str) -> type[Metric]:
+def class_of(name: str) -> type[AnyMetric]:
     """The class of a name in `METRICS`."""
-    module, _, cls = PLACES[METRICS[name][0]].rpartition(":")
-    found: type[Metric] = getattr(import_module(module), cls)
+    module, _, cls = METRICS[name][0].partition(":")
+    found: type[AnyMetric] = getattr(import_module(f"truebleu.metrics.{module}"), cls)
     return found
 
 
-def classes() -> Iterator[type[Metric]]:
+def classes() -> Iterator[type[AnyMetric]]:
     """Each class once, in the order of the table."""
     yield from {place: class_of(name) for name, (place, _) in METRICS.items()}.values()
 
 
-def metric(name: str | Signature | Metric, **parameters: Any) -> Metric:
+def metric(name: str | Signature | Metric, **parameters: Any) -> TableMetric[Any]:
     """The metric of this name, ready to use.
 
     name: "bleu", "chrf++", "ter", "nist", ...; a member of the BLEU family ("mteval-v13a"); or a
@@ -97,48 +88,41 @@ def metric(name: str | Signature | Metric, **parameters: Any) -> Metric:
     return found.with_parameters(**parameters) if parameters else found
 
 
-def _found(name: Any) -> Metric:
-    if isinstance(name, Signature):
-        return name.metric()
-    if not isinstance(name, str):
-        return given(name)
-    known = _by_name(name)
-    if known is not None:
-        return known
-    # A score's name, as "chrF3", or a signature.
-    return Signature.parse(name).metric()
+def _found(name: Any) -> AnyMetric:
+    if isinstance(name, str):
+        # If it is not registered, a score's name, as "chrF3", or a signature.
+        return _by_name(name) or given(Signature.parse(name).metric())
+    return given(name.metric() if isinstance(name, Signature) else name)
 
 
-def _by_name(name: str) -> Metric | None:
+def _by_name(name: str) -> AnyMetric | None:
     """The metric of a name that is registered."""
     lower = name.strip().lower()
     if lower in METRICS:
         return class_of(lower)(**METRICS[lower][1])
     if not lower or set(lower) & set(":| "):
         return None
-    for source in SOURCES:
+    for _, _, make in SOURCES:
         try:
-            return source.metric(lower)
+            return make(lower)
         except KeyError:
             continue
     return None
 
 
-def given(metric: Any) -> Metric:
+def given(metric: Any) -> AnyMetric:
     """What was given as a metric, if it is one; TypeError says what was expected."""
-    if isinstance(metric, Metric):
-        return metric
+    for found in (metric, getattr(metric, "metric", None)):  # a member of the family has one
+        if isinstance(found, Metric):
+            return found  # type: ignore[return-value]
     if isinstance(metric, type) and issubclass(metric, Metric):
         raise TypeError(f"metric: {metric.__name__} is a class; give {metric.__name__}()")
-    own = getattr(metric, "metric", None)  # a member of the family has one
-    if isinstance(own, Metric):
-        return own
     raise TypeError(
         f"metric: expected a metric such as truebleu.CHRF(), or a name, not {metric!r:.60}"
     )
 
 
-def metrics(wanted: Any) -> dict[Metric, str | None]:
+def metrics(wanted: Any) -> dict[AnyMetric, str | None]:
     """Each metric once, in order, with what it was asked for as, if that says more than its name.
 
     wanted: a name or a metric, or several; "all" is those of `ALL`.
@@ -147,7 +131,7 @@ def metrics(wanted: Any) -> dict[Metric, str | None]:
     {BLEU(): None, BLEU(tokenize='mteval-v13a-lower', ...): 'mteval-v13a'}
     """
     one = isinstance(wanted, str | Metric | Signature) or not hasattr(wanted, "__iter__")
-    found: dict[Metric, str | None] = {}
+    found: dict[AnyMetric, str | None] = {}
     for item in [wanted] if one else wanted:
         for name in ALL if item == "all" else [item]:
             member = getattr(name, "name", name) if not isinstance(name, Metric) else None
@@ -178,12 +162,15 @@ def _read(text: str) -> Signature:
             raise ValueError(f"'{text}' says both {long[key]}:{read[long[key]]} and {key}:{value}")
     own = {key: value for key, value in read.items() if key not in CIRCUMSTANCES}
     shown = {key: value for key, value in read.items() if key not in implied or key in fields}
-    return Signature(cls.from_fields(own), shown)
+    try:
+        return Signature(cls.from_fields(own), shown)
+    except ValueError as error:
+        raise ValueError(f"'{text}': {error}") from None
 
 
 def _class_of_signature(
     name: str, fields: Mapping[str, str]
-) -> tuple[type[Metric], dict[str, str]]:
+) -> tuple[type[AnyMetric], dict[str, str]]:
     """The metric that a signature is of, by its name, or without one by the fields that it has.
 
     With it come the fields that the name implies.
@@ -200,7 +187,7 @@ def _class_of_signature(
     known = names()
     near = checks.close(name, known)
     hint = f"; did you mean '{near}'?" if near else ";"
-    further = "".join(f", {source.about}" for source in SOURCES)
+    further = "".join(f", {about}" for about, _, _ in SOURCES)
     raise ValueError(
         f"unknown metric '{name}'{hint} There are {', '.join(METRICS)}{further}, and signatures"
     )

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 
 from truebleu._kernel import InputError, Table
+from truebleu.metrics.base import html_table
+from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
-    from typing import Any, Self, overload
-else:
-
-    def overload(function: object) -> object:  # noqa: D103
-        return function
-
+    from typing import Any, Self
 
 # The saved format, version 1, is: this line, a line of JSON, zero bytes up to a multiple of 64,
 # then the rows as little-endian 64-bit integers. It needs no library to read or write, a program
@@ -22,6 +19,9 @@ else:
 # "references" and "segments".
 MAGIC = b"truebleu statistics 1\n"
 ALIGNMENT = 64
+
+# A notebook shows so many segments, and the sum of all.
+SHOWN = 10
 
 
 class Statistics(Table):
@@ -208,6 +208,17 @@ class Statistics(Table):
 
     def __repr__(self) -> str:
         return f"Statistics({len(self)} segments x {self.width} columns, {self._fingerprint})"
+
+    def _repr_html_(self) -> str:
+        rows: list[list[object]]
+        rows = [[i, *row] for i, row in enumerate(self.range(0, min(SHOWN, len(self))).tolist())]
+        rows += [["…"]] if len(self) > SHOWN else []
+        rows.append(["sum", *self.total().tolist()[0]])
+        return html_table(
+            f"Statistics: {len(self):,} segments × {self.width} columns, {self._fingerprint}",
+            rows,
+            ["", *self._columns],
+        )
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         """The table as an Arrow array of structures (PyCapsule protocol)."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 
 from truebleu._kernel import InputError, Scores, Table
-from truebleu.metrics.base import Metric, Score
-from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.base import Metric, Score, html_table
+from truebleu.metrics.statistics import SHOWN, Statistics
 from truebleu.text import checks, inputs, tokenizers
 from truebleu.text.segments import lasting
+from truebleu.text.typed import Generic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, Generic, Literal, TypeVar, overload
+    from typing import Any, TypeVar
 
     from truebleu._kernel import Pairs as CompiledPairs
     from truebleu._kernel import Scan, Summary
@@ -24,18 +25,7 @@ if TYPE_CHECKING:
 
     S = TypeVar("S", bound=Score)
 else:
-    # What importing typing would cost, for what only type checkers read.
     S = None
-
-    class Generic:  # noqa: D101
-        __slots__ = ()
-
-        def __class_getitem__(cls, _: object) -> type:
-            return cls
-
-    def overload(function: object) -> object:  # noqa: D103
-        return function
-
 
 # sacreBLEU's sum of logarithms, and a mean of scores, is Python's sum(), which adds with
 # compensation since 3.12: the last bit depends on the Python that computes it. The kernel does as
@@ -44,6 +34,15 @@ COMPENSATED = sys.version_info >= (3, 12)
 
 # A mean of lengths is counted in parts of a token, so that it is an integer: 1 to 16 all divide it.
 PARTS = 720720
+
+
+def _html_of_scores(scores: Scores) -> str:
+    rows = [*enumerate(scores[:SHOWN]), *([("…",)] if len(scores) > SHOWN else [])]
+    return html_table(f"Scores: {len(scores):,} segments", rows)
+
+
+# The kernel, which makes them, knows no HTML.
+Scores._repr_html_ = _html_of_scores  # type: ignore[attr-defined]
 
 
 class TableScore(Score):
@@ -58,13 +57,13 @@ class TableScore(Score):
         references: int | str | None,
         *,
         segment: bool = False,
-        value: float,
+        value: float | None = None,
     ) -> None:
         self._metric = metric
         self._row = row
         self._references = references
         self._segment = segment
-        self._value = value
+        self._value: float = metric._value(row, segment=segment) if value is None else value  # noqa: SLF001
 
     @property
     def name(self) -> str:
@@ -315,69 +314,51 @@ class TableMetric(Metric, Generic[S]):
             raise ValueError(f"{self.NAME} needs a source beside each pair")
         return lambda texts, others: self.segments(texts, others, workers=workers)
 
-    @overload
-    def matrix(  # noqa: D102
+    def matrix(
         self,
         hypotheses: inputs.Hypotheses,
         references: inputs.Hypotheses | None = None,
         *,
         workers: int = 1,
         dtype: object = "float64",
-        triangle: Literal[False] = False,
-    ) -> Matrix: ...
-
-    @overload
-    def matrix(  # noqa: D102, F811
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: None = None,
-        *,
-        workers: int = 1,
-        dtype: object = "float64",
-        triangle: Literal[True],
-    ) -> Triangle: ...
-
-    def matrix(  # noqa: F811
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.Hypotheses | None = None,
-        *,
-        workers: int = 1,
-        dtype: object = "float64",
-        triangle: bool = False,
-    ) -> Matrix | Triangle:
+    ) -> Matrix:
         """The score of each hypothesis against each reference, each as `sentence` gives it.
 
         hypotheses, references: n and m strings (any sequence, an Arrow column, a file). Without
             references, the hypotheses against each other, each against itself too.
         workers: threads. The scores are the same for any number.
         dtype: "float64", or "float32" for half the memory.
-        triangle: without references, only the pairs of a hypothesis and a later one: n(n-1)/2.
 
-        Gives a `Matrix` of n × m scores, 0-100, or a `Triangle`. Memory beside them is that of the
-        texts. Raises InputError for no texts or a missing one, MemoryError, before anything is
-        scored, if the scores do not fit into memory.
+        Gives a `Matrix` of n × m scores, 0-100. Memory beside them is that of the texts. Raises
+        InputError for no texts or a missing one, MemoryError, before anything is scored, if the
+        scores do not fit into memory.
 
         >>> from truebleu import BLEU
-        >>> metric = BLEU()
-        >>> print(metric.matrix(["a b c d", "a b"], ["a b c d", "a b c e", "f"]))
+        >>> print(BLEU().matrix(["a b c d", "a b"], ["a b c d", "a b c e", "f"]))
         Matrix(2 x 3, float64)
         [100.00  59.46   0.00]
         [ 36.79  36.79   0.00]
-        >>> metric.matrix(["a b c d", "a b c e", "f"], triangle=True)[0, 1]
-        59.46...
         """
-        from truebleu.metrics.matrix import Matrix, Triangle, is_single
+        from truebleu.metrics.matrix import Matrix, is_single
 
         single = is_single(dtype)
-        if not triangle:
-            pairs = self._pairs(hypotheses, references, workers)
-            return Matrix(pairs.matrix(single, False))
-        if references is not None:
-            raise ValueError(
-                "triangle=True is for hypotheses against each other; leave references out"
-            )
-        return Triangle(self._pairs(hypotheses, None, workers).matrix(single, True))
+        return Matrix(self._pairs(hypotheses, references, workers).matrix(single, False))
+
+    def triangle(
+        self, texts: inputs.Hypotheses, *, workers: int = 1, dtype: object = "float64"
+    ) -> Triangle:
+        """The score of each text against each later one: n(n-1)/2, half of `matrix(texts)`.
+
+        Arguments and errors as for `matrix`.
+
+        >>> from truebleu import BLEU
+        >>> BLEU().triangle(["a b c d", "a b c e", "f"])[0, 1]
+        59.46...
+        """
+        from truebleu.metrics.matrix import Triangle, is_single
+
+        single = is_single(dtype)
+        return Triangle(self._pairs(texts, None, workers).matrix(single, True))
 
     def top_k(
         self,

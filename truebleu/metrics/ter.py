@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from truebleu import _kernel
 from truebleu.metrics import parameters as p
-from truebleu.metrics.kernel_metric import KernelMetric
+from truebleu.metrics.kernel_metric import KernelMetric, score_with
 from truebleu.metrics.table_metric import PARTS, TableScore
 
 __all__ = ["TER", "TERScore", "ter"]
@@ -83,55 +83,42 @@ class TER(KernelMetric[TERScore]):
     __slots__ = ()
 
     NAME = "TER"
+    SCORE = TERScore
     PREFIX = "ter-"
     FIELDS = ("case", "tok", "norm", "punct", "asian")
     CONSTANTS = {"tok": ("tercom", "t")}  # noqa: RUF012
     LOWER_IS_BETTER = True
     BOUND = None
-    PARAMETERS = (
-        p.Flag(
-            "normalized",
-            "split off punctuation, resolve entities, join lines, as tercom's -N",
-            key="norm",
-            short="nr",
-            always=True,
-            common=True,
-        ),
-        p.Flag(
-            "no_punct",
-            "delete punctuation",
-            words=("yes", "no"),
-            key="punct",
-            short="pn",
-            always=True,
-            common=True,
-        ),
-        p.Flag(
-            "asian_support",
-            "where either is done, do it to Chinese and Japanese characters, too: normalized makes "
-            "each ideograph a token",
-            key="asian",
-            short="as",
-            always=True,
-            common=True,
-        ),
-        p.Flag(
-            "case_sensitive",
-            "do not lower-case the text",
-            words=("lc", "mixed"),
-            key="case",
-            short="c",
-            always=True,
-            common=True,
-            hints=("lowercase",),
-        ),
+    normalized = p.Flag(
+        "split off punctuation, resolve entities, join lines, as tercom's -N",
+        key="norm",
+        short="nr",
+        common=True,
     )
-
-    if TYPE_CHECKING:
-        normalized: bool
-        no_punct: bool
-        asian_support: bool
-        case_sensitive: bool
+    no_punct = p.Flag(
+        "delete punctuation",
+        hints=("ignore_punct",),
+        words=("yes", "no"),
+        key="punct",
+        short="pn",
+        common=True,
+    )
+    asian_support = p.Flag(
+        "where either is done, do it to Chinese and Japanese characters, too: normalized makes "
+        "each ideograph a token",
+        hints=("support_zh_ja_chars",),
+        key="asian",
+        short="as",
+        common=True,
+    )
+    case_sensitive = p.Flag(
+        "do not lower-case the text",
+        words=("lc", "mixed"),
+        key="case",
+        short="c",
+        common=True,
+        hints=("lowercase",),
+    )
 
     def __init__(
         self,
@@ -153,18 +140,6 @@ class TER(KernelMetric[TERScore]):
         """
         return ("edits", "reference_length_parts")
 
-    def score_of(
-        self,
-        row: Sequence[int],
-        references: int | str | None,
-        *,
-        segment: bool = False,
-        value: float | None = None,
-    ) -> TERScore:
-        """The score of a row of statistics; `value` if it is known."""
-        value = self._value(row, segment=segment) if value is None else value
-        return TERScore(self, row, references, segment=segment, value=value)
-
     def alignment(self, hypothesis: str, references: str | Sequence[str | None]) -> Alignment:
         """The edits of one segment, word by word, with the shifts that come before them.
 
@@ -182,12 +157,18 @@ def ter(
     references: inputs.References,
     *,
     workers: int = 1,
-    **parameters: Any,
+    normalized: bool = False,
+    no_punct: bool = False,
+    asian_support: bool = False,
+    case_sensitive: bool = False,
+    **unknown: Any,
 ) -> TERScore:
-    """The TER score of a corpus: `TER(**parameters).score(hypotheses, references)`.
+    """The TER score of a corpus: `TER(...).score(hypotheses, references)`.
+
+    Text is as for `TER.score`, parameters are as for `TER`.
 
     >>> score = ter(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
     >>> round(float(score), 2)
     18.18
     """
-    return TER(**parameters).score(hypotheses, references, workers=workers)
+    return score_with(TER, **locals())

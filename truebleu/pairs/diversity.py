@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from truebleu._kernel import Table
     from truebleu.metrics.base import Metric, Score
+    from truebleu.metrics.table_metric import TableMetric
 
 # Texygen's metric: NLTK's sentence_bleu with method1, on what white space separates.
 TEXYGEN: dict[str, Any] = {
@@ -125,7 +126,7 @@ def _values(metric: BLEU, table: Table) -> Sequence[float]:
     ]
 
 
-def _with_all_others(metric: Metric, texts: list[str], workers: int) -> Iterator[float]:
+def _with_all_others(metric: TableMetric[Any], texts: list[str], workers: int) -> Iterator[float]:
     """Each text's score with all others as references."""
     for first in range(0, len(texts), ROWS):
         some = range(first, min(first + ROWS, len(texts)))
@@ -212,7 +213,7 @@ def pairwise_diversity(
     )
 
 
-def _mean_of_pairs(metric: Metric, texts: list[str], workers: int) -> float:
+def _mean_of_pairs(metric: TableMetric[Any], texts: list[str], workers: int) -> float:
     """The mean over the texts of each one's mean score with the others."""
     count = len(texts)
     means: list[float] = []
@@ -226,21 +227,22 @@ def _mean_of_pairs(metric: Metric, texts: list[str], workers: int) -> float:
     return fsum(means) / count
 
 
-def _score_of_pairs(metric: Metric, sets: list[list[str]], workers: int) -> Score:
+def _score_of_pairs(metric: TableMetric[Any], sets: list[list[str]], workers: int) -> Score:
     """The corpus score of all pairs of all sets."""
     pairs = (
         (one[i], one[j]) for one in sets for i in range(len(one)) for j in range(len(one)) if i != j
     )
     if metric.not_additive:
         hypotheses, references = zip(*pairs, strict=True)
-        return metric.score(list(hypotheses), list(references), workers=workers)
+        score: Score = metric.score(list(hypotheses), list(references), workers=workers)
+        return score
     totals = [0] * len(metric.columns)
     while some := _some(pairs):
         hypotheses, references = zip(*some, strict=True)
         table = metric.statistics(list(hypotheses), list(references), workers=workers)
         totals = [a + b for a, b in zip(totals, table.total().tolist()[0], strict=True)]
-    score: Score = metric.from_statistics(totals, references=1)
-    return score
+    score = metric.from_statistics(totals, references=1)
+    return score  # noqa: RET504
 
 
 def _some(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import overload
-
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import registry
 from truebleu.metrics.matrix import checked_weights
 from truebleu.text import checks, inputs
+from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.metrics.base import Metric, Signature
+    from truebleu.metrics.table_metric import TableMetric
 
 # How many candidates print() shows, and how much of each.
 SHOWN, WIDTH = 5, 60
@@ -253,7 +253,7 @@ def _for_each(role: str, lists: int, sources: int) -> str:
 
 
 def _ranked(
-    metric: Metric,
+    metric: TableMetric[Any],
     candidates: list[str],
     references: list[str] | None,
     weights: list[float] | None,

@@ -34,9 +34,14 @@ class Measure:
     <BLEU of 2 systems on 2 segments>
     """
 
-    __slots__ = ("_lower_is_better", "_mean", "_metric", "_name", "_tables", "_values")
+    __slots__ = ("_mean", "_tables", "_values", "lower_is_better", "metric", "name")
 
-    _metric: Any
+    name: str
+    """The name of the metric, such as "BLEU" or "chrF2", or the name given."""
+    metric: TableMetric[Any] | None
+    """The metric; None for a column of scores."""
+    lower_is_better: bool
+    """Whether a better system has a lower score, as with error rates."""
     _mean: Mean | None
     _values: dict[str, float]
 
@@ -50,12 +55,9 @@ class Measure:
         _check_systems(metric.name, {name: len(table) for name, table in tables.items()})
         if metric.order_matters:
             raise ValueError(f"{metric.order_matters}, so segments cannot be resampled")
-        self._metric = metric
-        self._name = metric.name
-        self._lower_is_better = metric.LOWER_IS_BETTER
-        self._values = {
-            name: self._metric.from_statistics(table).value for name, table in tables.items()
-        }
+        self.metric, self.name = metric, metric.name
+        self.lower_is_better = metric.LOWER_IS_BETTER
+        self._values = {name: metric.from_statistics(table).value for name, table in tables.items()}
         self._mean, self._tables = None, dict[str, Table](tables)
         if getattr(metric, "aggregate", "corpus") == "segments":
             scores = {name: metric.segment_scores(table).tolist() for name, table in tables.items()}
@@ -75,16 +77,6 @@ class Measure:
         return _Column(name, scores, lower_is_better=lower_is_better)
 
     @property
-    def name(self) -> str:
-        """What is measured: "BLEU", "chrF2", or the name given."""
-        return self._name
-
-    @property
-    def metric(self) -> TableMetric[Any] | None:
-        """The metric; None for a column of scores."""
-        return self._metric  # type: ignore[no-any-return]
-
-    @property
     def systems(self) -> tuple[str, ...]:
         """The names of the systems."""
         return tuple(self._tables)
@@ -93,11 +85,6 @@ class Measure:
     def segments(self) -> int:
         """How many segments each system has."""
         return len(next(iter(self._tables.values())))
-
-    @property
-    def lower_is_better(self) -> bool:
-        """Whether a better system has a lower score, as with error rates."""
-        return self._lower_is_better
 
     @property
     def is_summed(self) -> bool:
@@ -111,7 +98,7 @@ class Measure:
 
     def scores(self, sums: Table) -> Scores:
         """The score of each row of sums."""
-        formula: Any = self._mean or self._metric
+        formula: Any = self._mean or self.metric
         return formula.scores(sums)  # type: ignore[no-any-return]
 
     def observed(self) -> list[float]:
@@ -140,9 +127,7 @@ class _Column(Measure):
                 raise TypeError(f"{system}: statistics; Measure(metric, ...) takes them")
             columns[system] = [_number(name, system, i, x) for i, x in enumerate(numbers, 1)]
         _check_systems(name, {system: len(column) for system, column in columns.items()})
-        self._metric = None
-        self._name = name
-        self._lower_is_better = lower_is_better
+        self.metric, self.name, self.lower_is_better = None, name, lower_is_better
         self._mean, self._tables = means(columns)
         self._values = dict(zip(columns, self.observed(), strict=True))
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from itertools import combinations
 from math import fsum, sqrt
 
-from truebleu._kernel import InputError, Scores, Stack, Stream, count_apart, exchanged
+from truebleu._kernel import InputError, Stack, Stream, count_apart, exchanged
+from truebleu.significance import memory
 from truebleu.significance.correction import CORRECTIONS, METHODS
 from truebleu.significance.measure import Measure
 from truebleu.significance.results import Difference, Interval, Paired
@@ -14,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
+
+    Pairs = Sequence[tuple[int, int]]
 
 TESTS = ("ar", "bs", "bs-sacrebleu", "koehn")
 PAIRS = ("baseline", "all")
@@ -56,14 +61,11 @@ def intervals(
     >>> intervals([Measure.of_scores("stars", scores)], resamples=100)
     [{'A': <3.83 [3.00, 4.67]>, 'B': <3.50 [2.33, 4.33]>}]
     """
-    _check_measures(measures)
-    resamples, seed, level = checks.whole("resamples", resamples, 1), *_checked(seed, level)
-    step = _steps(progress, resamples)
-    workers = checks.threads(workers)
-    scores = _bootstrap(measures, _stack(measures), resamples, seed, workers, step)
+    resamples = checks.whole("resamples", resamples, 1)
+    run = _Run(measures, seed, level, workers, progress, resamples)
     return [
-        _system_intervals(measure, of_measure, level, seed)
-        for measure, of_measure in zip(measures, scores, strict=True)
+        run.intervals(measure, scores)
+        for measure, scores in zip(measures, run.bootstrap(resamples), strict=True)
     ]
 
 
@@ -101,50 +103,46 @@ def paired(
     >>> result.differences["B"]
     <stars: B - A = -0.33 [-0.83, +0.33], p = 0.5842 (ar)>
     """
-    _check_measures(measures)
-    resamples, seed, level = checks.whole("resamples", resamples, 1), *_checked(seed, level)
+    resamples = checks.whole("resamples", resamples, 1)
     randomizations = checks.whole("randomizations", randomizations, 1)
-    workers = checks.threads(workers)
     checks.one_of("test", test, TESTS)
     checks.one_of("pairs", pairs, PAIRS)
     checks.one_of("correction", correction, (None, *CORRECTIONS))
+    trials = randomizations if test == "ar" else resamples
+    total = resamples + (randomizations if test == "ar" else 0)
+    run = _Run(measures, seed, level, workers, progress, total)
     systems = measures[0].systems
     if baseline is None:
         baseline = systems[0]
     elif baseline not in systems:
         raise ValueError(f"baseline: no system '{baseline}'{checks.nearest(baseline, systems)}")
     base = systems.index(baseline)
+    compared = [(i, base) for i in range(len(systems)) if i != base]
     if pairs == "all":
-        compared = [(i, j) for i in range(len(systems)) for j in range(i + 1, len(systems))]
-    else:
-        compared = [(i, base) for i in range(len(systems)) if i != base]
-    stack = _stack(measures)
-    step = _steps(progress, resamples + (randomizations if test == "ar" else 0))
-    scores = _bootstrap(measures, stack, resamples, seed, workers, step)
-    trials = resamples
+        compared = list(combinations(range(len(systems)), 2))
+    scores = run.bootstrap(resamples)
     if test == "ar":
-        trials = randomizations
-        counts = _randomize(measures, stack, compared, randomizations, seed, workers, step)
+        counts = run.randomize(compared, trials)
     elif test == "bs-sacrebleu":
-        counts = _sacrebleu(measures, compared, resamples, seed, workers)
+        counts = run.sacrebleu(compared, trials)
     else:
         counts = [{} for _ in measures]
     results = []
-    for measure, of_measure, of_test in zip(measures, scores, counts, strict=True):
-        totals = measure.observed()
-        found = {}
-        for i, j in compared:
-            found[i, j] = _difference(
+    for measure, observed, of_measure, of_test in zip(
+        measures, run.observed, scores, counts, strict=True
+    ):
+        found = {
+            (i, j): run.difference(
                 measure,
                 (systems[i], systems[j]),
-                (totals[i], totals[j]),
-                (of_measure[i].tolist(), of_measure[j].tolist()),
-                count=of_test.get((i, j)),
+                observed[i] - observed[j],
+                (of_measure[i], of_measure[j]),
                 test=test,
                 trials=trials,
-                level=level,
-                seed=seed,
+                count=of_test.get((i, j)),
             )
+            for i, j in compared
+        }
         against = {
             systems[i]: found[i, base] if (i, base) in found else found[base, i].reversed()
             for i in range(len(systems))
@@ -156,11 +154,11 @@ def paired(
                 test=test,
                 baseline=baseline,
                 correction=correction,
-                seed=seed,
+                seed=run.seed,
                 resamples=resamples,
                 randomizations=randomizations if test == "ar" else None,
-                level=level,
-                intervals=_system_intervals(measure, of_measure, level, seed),
+                level=run.level,
+                intervals=run.intervals(measure, of_measure),
                 differences=_corrected(against, correction),
                 pairs=_corrected({(d.system, d.baseline): d for d in found.values()}, correction),
             )
@@ -168,198 +166,189 @@ def paired(
     return results
 
 
-def _bootstrap(
-    measures: Sequence[Measure],
-    stack: Stack,
-    resamples: int,
-    seed: int | None,
-    workers: int,
-    step: Callable[[int], None] | None,
-) -> list[list[Scores]]:
-    """The scores of resampled test sets, of each system of each measure."""
-    stream = Stream(seed)
-    parts: list[list[list[Scores]]] = [[[] for _ in measure.systems] for measure in measures]
-    for block in _blocks(resamples, _block(measures, step)):
-        sums = iter(stack.bootstrap(stream, block, workers))
-        for measure, of_measure in zip(measures, parts, strict=True):
-            for of_system in of_measure:
-                of_system.append(measure.scores(next(sums)))
-        if step is not None:
-            step(block)
-    return [[_joined(of_system) for of_system in of_measure] for of_measure in parts]
+class _Run:
+    """Measures that are resampled together: all of them share the draws."""
 
+    def __init__(
+        self,
+        measures: Sequence[Measure],
+        seed: Any,
+        level: Any,
+        workers: Any,
+        progress: Callable[[int, int], None] | None,
+        total: int,
+    ) -> None:
+        _check_measures(measures)
+        self.measures = measures
+        self.seed = checks.seed(seed)
+        self.level = checks.share("level", level)
+        self._workers = checks.threads(workers)
+        self._progress = progress
+        self._total, self._done = total, 0
+        tables = [table for measure in measures for table in measure.tables]
+        self._width, self._segments = sum(table.width for table in tables), measures[0].segments
+        memory.reserve(self._segments, self._width, self._workers)
+        self._stack = Stack(tables)
 
-def _randomize(
-    measures: Sequence[Measure],
-    stack: Stack,
-    compared: Sequence[tuple[int, int]],
-    trials: int,
-    seed: int | None,
-    workers: int,
-    step: Callable[[int], None] | None,
-) -> list[dict[tuple[int, int], int]]:
-    """In how many trials the systems of each pair are at least as far apart as they are.
+    @cached_property
+    def observed(self) -> list[list[float]]:
+        """The scores of all systems' own sums, of each measure."""
+        return [measure.observed() for measure in self.measures]
 
-    In a trial, the baseline keeps the segments that the trial takes and gets the system's for the
-    others. The sums of each system's taken rows give those of all pairs.
-    """
-    stream = Stream(seed)
-    totals = [[table.total() for table in measure.tables] for measure in measures]
-    observed = [measure.observed() for measure in measures]
-    counts = [dict.fromkeys(compared, 0) for _ in measures]
-    for block in _blocks(trials, min(_block(measures, step), TRIALS * workers)):
-        chosen = iter(stack.choose(stream, block, workers))
-        for number, measure in enumerate(measures):
-            halves = [next(chosen) for _ in measure.systems]
-            whole, values = totals[number], observed[number]
-            for i, j in compared:
-                a, b = exchanged((halves[j], halves[i]), (whole[j], whole[i]))
-                apart = abs(values[i] - values[j])
-                scores = (measure.scores(a), measure.scores(b))
-                counts[number][i, j] += count_apart(*scores, apart, strictly=False)
-        if step is not None:
-            step(block)
-    return counts
+    def _blocks(self, count: int, most: int) -> Iterator[int]:
+        """The numbers of draws to make at a time, so that memory and time stay bounded."""
+        additions = ADDITIONS if self._progress is None else TOLD
+        size = min(SUMS // self._width, additions // (self._width * self._segments), most)
+        for start in range(0, count, max(1, size)):
+            block = min(max(1, size), count - start)
+            yield block
+            self._done += block
+            if self._progress is not None:
+                self._progress(self._done, self._total)
 
+    def bootstrap(self, resamples: int) -> list[list[list[float]]]:
+        """The scores of resampled test sets, of each system of each measure."""
+        stream = Stream(self.seed)
+        scores: list[list[list[float]]] = [[[] for _ in one.systems] for one in self.measures]
+        for block in self._blocks(resamples, resamples):
+            sums = iter(self._stack.bootstrap(stream, block, self._workers))
+            for measure, of_measure in zip(self.measures, scores, strict=True):
+                for of_system in of_measure:
+                    of_system.extend(measure.scores(next(sums)))
+        return scores
 
-def _sacrebleu(
-    measures: Sequence[Measure],
-    compared: Sequence[tuple[int, int]],
-    resamples: int,
-    seed: int | None,
-    workers: int,
-) -> list[dict[tuple[int, int], int]]:
-    """The counts behind sacreBLEU's p-values."""
-    from truebleu.significance import sacrebleu as original
+    def randomize(self, compared: Pairs, trials: int) -> list[dict[tuple[int, int], int]]:
+        """In how many trials the systems of each pair are at least as far apart as they are.
 
-    tables = []
-    for measure in measures:
-        if measure.metric is None or not measure.is_summed:
-            raise ValueError(f"test 'bs-sacrebleu' is of BLEU, chrF and TER, not of {measure.name}")
-        tables.append((measure.metric, measure.tables))
-    scores = original.bootstrap_scores(tables, resamples=resamples, seed=seed, workers=workers)
-    counts = []
-    for measure, of_measure in zip(measures, scores, strict=True):
-        values = measure.observed()
-        counts.append(
-            {
-                (i, j): original.bs_count(of_measure[i], of_measure[j], abs(values[i] - values[j]))
-                for i, j in compared
-            }
+        In a trial, the baseline keeps the segments that the trial takes and gets the system's for
+        the others. The sums of each system's taken rows give those of all pairs.
+        """
+        stream = Stream(self.seed)
+        totals = [[table.total() for table in measure.tables] for measure in self.measures]
+        counts = [dict.fromkeys(compared, 0) for _ in self.measures]
+        for block in self._blocks(trials, TRIALS * self._workers):
+            chosen = iter(self._stack.choose(stream, block, self._workers))
+            for number, measure in enumerate(self.measures):
+                halves = [next(chosen) for _ in measure.systems]
+                whole, values = totals[number], self.observed[number]
+                for i, j in compared:
+                    a, b = exchanged((halves[j], halves[i]), (whole[j], whole[i]))
+                    apart = abs(values[i] - values[j])
+                    scores = (measure.scores(a), measure.scores(b))
+                    counts[number][i, j] += count_apart(*scores, apart, strictly=False)
+        return counts
+
+    def sacrebleu(self, compared: Pairs, resamples: int) -> list[dict[tuple[int, int], int]]:
+        """The counts behind sacreBLEU's p-values."""
+        from truebleu.significance import sacrebleu as original
+
+        tables = []
+        for measure in self.measures:
+            if measure.metric is None or not measure.is_summed:
+                raise ValueError(
+                    f"test 'bs-sacrebleu' is of BLEU, chrF and TER, not of {measure.name}"
+                )
+            tables.append((measure.metric, measure.tables))
+        resampled = original.bootstrap_scores(
+            tables, resamples=resamples, seed=self.seed, workers=self._workers
         )
-    return counts
+        counts = []
+        for values, scores in zip(self.observed, resampled, strict=True):
+            counts.append(
+                {
+                    (i, j): original.bs_count(scores[i], scores[j], abs(values[i] - values[j]))
+                    for i, j in compared
+                }
+            )
+        return counts
 
+    def _interval(self, measure: Measure, value: float, resampled: Sequence[float]) -> Interval:
+        ordered = sorted(resampled)
+        # The small number keeps a product like 1000 * 0.05 from falling short of 50.
+        cut = int(len(ordered) * (1 - self.level) / 2 + 1e-9)
+        note = ""
+        if measure.segments == 1:
+            note = "one segment: every resample is that segment, so the interval says nothing"
+        elif not cut:
+            note = f"{len(ordered)} resamples are too few for {self.level:.4g}: the interval is all"
+            note += " of them"
+        return Interval(
+            value=value,
+            mean=fsum(ordered) / len(ordered),
+            low=ordered[cut],
+            high=ordered[len(ordered) - cut - 1],
+            level=self.level,
+            resamples=len(ordered),
+            seed=self.seed,
+            note=note,
+        )
 
-def _stack(measures: Sequence[Measure]) -> Stack:
-    return Stack([table for measure in measures for table in measure.tables])
+    def intervals(self, measure: Measure, scores: Sequence[Sequence[float]]) -> dict[str, Interval]:
+        """The interval of each system's score."""
+        return {
+            system: self._interval(measure, measure.value(system), of_system)
+            for system, of_system in zip(measure.systems, scores, strict=True)
+        }
 
+    def difference(
+        self,
+        measure: Measure,
+        names: tuple[str, str],
+        observed: float,
+        resampled: tuple[list[float], list[float]],
+        *,
+        test: str,
+        trials: int,
+        count: int | None,
+    ) -> Difference:
+        """The difference of a system from a baseline, and the test of it.
 
-def _block(measures: Sequence[Measure], step: object) -> int:
-    """How many rows of sums are made at a time, so that memory and time stay bounded."""
-    width = sum(table.width for measure in measures for table in measure.tables)
-    additions = ADDITIONS if step is None else TOLD
-    return max(1, min(SUMS // width, additions // (width * measures[0].segments)))
-
-
-def _blocks(count: int, size: int) -> Iterator[int]:
-    for start in range(0, count, size):
-        yield min(size, count - start)
-
-
-def _joined(parts: Sequence[Scores]) -> Scores:
-    return parts[0] if len(parts) == 1 else Scores([score for part in parts for score in part])
-
-
-def _interval(
-    value: float, resampled: Sequence[float], level: float, seed: int | None, segments: int
-) -> Interval:
-    ordered = sorted(resampled)
-    # The small number keeps a product like 1000 * 0.05 from falling short of 50.
-    cut = int(len(ordered) * (1 - level) / 2 + 1e-9)
-    note = ""
-    if segments == 1:
-        note = "one segment: every resample is that segment, so the interval says nothing"
-    elif not cut:
-        note = f"{len(ordered)} resamples are too few for {level:.4g}: the interval is all of them"
-    return Interval(
-        value=value,
-        mean=fsum(ordered) / len(ordered),
-        low=ordered[cut],
-        high=ordered[len(ordered) - cut - 1],
-        level=level,
-        resamples=len(ordered),
-        seed=seed,
-        note=note,
-    )
-
-
-def _system_intervals(
-    measure: Measure, scores: Sequence[Scores], level: float, seed: int | None
-) -> dict[str, Interval]:
-    return {
-        system: _interval(measure.value(system), of_system.tolist(), level, seed, measure.segments)
-        for system, of_system in zip(measure.systems, scores, strict=True)
-    }
-
-
-def _difference(
-    measure: Measure,
-    names: tuple[str, str],
-    values: tuple[float, float],
-    resampled: tuple[list[float], list[float]],
-    *,
-    count: int | None,
-    test: str,
-    trials: int,
-    level: float,
-    seed: int | None,
-) -> Difference:
-    system, baseline = names
-    differences = [a - b for a, b in zip(*resampled, strict=True)]
-    observed = values[0] - values[1]
-    sign = -1 if measure.lower_is_better else 1
-    value = measure.value(system) - measure.value(baseline)
-    interval = _interval(value, differences, level, seed, measure.segments)
-    mean, size = interval.mean, len(differences)
-    over = sum(difference > 0 for difference in differences)
-    under = sum(difference < 0 for difference in differences)
-    won, lost = (over, under) if sign > 0 else (under, over)
-    better = None if observed == 0 else observed * sign > 0
-    if test == "bs":
-        count = sum(abs(difference - mean) >= abs(observed) for difference in differences)
-    elif test == "koehn":
-        count = size - (0 if better is None else won if better else lost)
-    assert count is not None
-    p = (count + 1) / (trials + 1)
-    tables = dict(zip(measure.systems, measure.tables, strict=True))
-    identical = tables[system].same(tables[baseline])
-    note = ""
-    if identical:
-        p, note = 1.0, "the systems are identical: no segment differs"
-    elif measure.segments == 1:
-        p, note = 1.0, "one segment: no test can tell a difference from chance"
-    elif better is None:
-        note = "the systems have the same score"
-    squares = fsum((difference - mean) ** 2 for difference in differences)
-    return Difference(
-        measure=measure.name,
-        system=system,
-        baseline=baseline,
-        value=value,
-        interval=interval,
-        p=p,
-        adjusted_p=p,
-        test=test,
-        trials=trials,
-        won=won / size,
-        tied=(size - over - under) / size,
-        lost=lost / size,
-        better=better,
-        identical=identical,
-        segments=measure.segments,
-        deviation=sqrt(squares / (size - 1)) if size > 1 else 0.0,
-        note=note,
-    )
+        count: the trials in which the systems are as far apart; None if the resamples tell it.
+        """
+        system, baseline = names
+        value = measure.value(system) - measure.value(baseline)
+        differences = [a - b for a, b in zip(*resampled, strict=True)]
+        interval = self._interval(measure, value, differences)
+        mean, size = interval.mean, len(differences)
+        over = sum(difference > 0 for difference in differences)
+        under = sum(difference < 0 for difference in differences)
+        sign = -1 if measure.lower_is_better else 1
+        won, lost = (over, under) if sign > 0 else (under, over)
+        better = None if observed == 0 else observed * sign > 0
+        if test == "bs":
+            count = sum(abs(difference - mean) >= abs(observed) for difference in differences)
+        elif test == "koehn":
+            count = size - (0 if better is None else won if better else lost)
+        assert count is not None
+        p, note = (count + 1) / (trials + 1), ""
+        tables = dict(zip(measure.systems, measure.tables, strict=True))
+        identical = tables[system].same(tables[baseline])
+        if identical:
+            p, note = 1.0, "the systems are identical: no segment differs"
+        elif measure.segments == 1:
+            p, note = 1.0, "one segment: no test can tell a difference from chance"
+        elif better is None:
+            note = "the systems have the same score"
+        squares = fsum((difference - mean) ** 2 for difference in differences)
+        return Difference(
+            measure=measure.name,
+            system=system,
+            baseline=baseline,
+            value=value,
+            interval=interval,
+            p=p,
+            adjusted_p=p,
+            test=test,
+            trials=trials,
+            won=won / size,
+            tied=(size - over - under) / size,
+            lost=lost / size,
+            better=better,
+            identical=identical,
+            segments=measure.segments,
+            deviation=sqrt(squares / (size - 1)) if size > 1 else 0.0,
+            note=note,
+        )
 
 
 def _corrected(found: dict[Any, Difference], correction: str | None) -> dict[Any, Difference]:
@@ -373,24 +362,6 @@ def _corrected(found: dict[Any, Difference], correction: str | None) -> dict[Any
     }
 
 
-def _steps(progress: Callable[[int, int], None] | None, total: int) -> Callable[[int], None] | None:
-    """What is called with the number of resamples in each block."""
-    if progress is None:
-        return None
-    done = 0
-
-    def step(block: int) -> None:
-        nonlocal done
-        done += block
-        progress(done, total)
-
-    return step
-
-
-def _checked(seed: Any, level: Any) -> tuple[int | None, float]:
-    return checks.seed(seed), checks.share("level", level)
-
-
 def _check_measures(measures: Sequence[Measure]) -> None:
     if isinstance(measures, Measure):
         raise TypeError("measures: expected a list, [measure]")
@@ -398,13 +369,12 @@ def _check_measures(measures: Sequence[Measure]) -> None:
         raise InputError("no measures: there is nothing to test")
     first = measures[0]
     for measure in measures[1:]:
-        if measure.systems != first.systems:
-            raise InputError(
-                f"{first.name} has the systems {', '.join(first.systems)}, and {measure.name} has "
-                f"{', '.join(measure.systems)}; measures are compared for the same systems"
-            )
-        if measure.segments != first.segments:
-            raise InputError(
-                f"{first.name} has {first.segments} segments, and {measure.name} has "
-                f"{measure.segments}; measures are compared on the same segments"
-            )
+        for thing, one, other in (
+            ("systems", *("the systems " + ", ".join(each.systems) for each in (first, measure))),
+            ("segments", *(f"{each.segments} segments" for each in (first, measure))),
+        ):
+            if one != other:
+                raise InputError(
+                    f"{first.name} has {one}, and {measure.name} has {other}; measures are "
+                    f"compared for the same {thing}"
+                )

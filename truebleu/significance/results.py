@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from truebleu.significance.power import ALPHA, effort, segments_needed
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, ClassVar, Self
+    from typing import Any, Self
 
     from truebleu.significance.measure import Measure
 
@@ -25,56 +26,12 @@ LIMIT = (
 )
 
 
-class Record:
-    """Named values that stay as they are."""
-
-    __slots__: ClassVar[tuple[str, ...]] = ()
-
-    def __init__(self, **values: Any) -> None:
-        for name in self.__slots__:
-            object.__setattr__(self, name, values[name])
-
-    def _values(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
-
-    def replaced(self, **values: Any) -> Self:
-        """The same with other values of those names."""
-        return type(self)(**{**self._values(), **values})
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"results do not change: {name} is what it is")
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, type(self)):
-            return NotImplemented
-        return self._values() == other._values()
-
-    def __hash__(self) -> int:
-        return hash(tuple(self._values().values()))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_restored, (type(self), self._values()))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, in full precision."""
-        return {
-            name: value.to_dict() if isinstance(value, Record) else value
-            for name, value in self._values().items()
-        }
-
-
-def _restored(kind: type[Record], values: dict[str, Any]) -> Record:
-    return kind(**values)
-
-
 class Interval(Record):
     """A score, or a difference of scores, and between what values resampling puts it.
 
     The percentile interval: of B sorted resampled values, the ones that leave out
     B (1 - level) / 2 at each end (Efron and Tibshirani 1993, chapter 13).
     """
-
-    __slots__ = ("value", "mean", "low", "high", "level", "resamples", "seed", "note")  # noqa: RUF023
 
     value: float
     """Of all segments."""
@@ -103,26 +60,6 @@ class Interval(Record):
 
 class Difference(Record):
     """How one system differs from another: the size of the difference, and the test of it."""
-
-    __slots__ = (  # noqa: RUF023
-        "measure",
-        "system",
-        "baseline",
-        "value",
-        "interval",
-        "p",
-        "adjusted_p",
-        "test",
-        "trials",
-        "won",
-        "tied",
-        "lost",
-        "better",
-        "identical",
-        "segments",
-        "deviation",
-        "note",
-    )
 
     measure: str
     system: str
@@ -198,20 +135,6 @@ class Difference(Record):
 class Paired(Record):
     """One measure of all systems: intervals, and the tests of the differences."""
 
-    __slots__ = (  # noqa: RUF023
-        "measure",
-        "test",
-        "baseline",
-        "correction",
-        "seed",
-        "resamples",
-        "randomizations",
-        "level",
-        "intervals",
-        "differences",
-        "pairs",
-    )
-
     measure: Measure
     test: str
     baseline: str
@@ -274,22 +197,11 @@ class Paired(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, in full precision."""
-        return {
-            "measure": self.measure.name,
-            "lower_is_better": self.measure.lower_is_better,
-            "segments": self.measure.segments,
-            "test": self.test,
-            "baseline": self.baseline,
-            "correction": self.correction,
-            "seed": self.seed,
-            "resamples": self.resamples,
-            "randomizations": self.randomizations,
-            "level": self.level,
-            "intervals": {name: interval.to_dict() for name, interval in self.intervals.items()},
-            "differences": {name: found.to_dict() for name, found in self.differences.items()},
-            "pairs": [found.to_dict() for found in self.pairs.values()],
-            "caution": self.caution,
-        }
+        measure = self.measure
+        about = {"lower_is_better": measure.lower_is_better, "segments": measure.segments}
+        values = super().to_dict() | {"measure": measure.name}
+        values["pairs"] = list(values["pairs"].values())
+        return {"measure": measure.name, **about, **values, "caution": self.caution}
 
     def __repr__(self) -> str:
         return f"<{self.measure.name}: {len(self.intervals)} systems, {len(self.pairs)} tests>"

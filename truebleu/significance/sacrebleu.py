@@ -13,6 +13,7 @@ from itertools import islice
 from truebleu import _kernel
 from truebleu.metrics.bleu_formula import single as rounded
 from truebleu.metrics.table_metric import COMPENSATED
+from truebleu.significance import memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,14 +26,9 @@ if TYPE_CHECKING:
 SEED = 12345
 
 # The parameters of BLEU that sacreBLEU has too, and the smoothing methods.
-BLEU_PARAMETERS = {
-    "tokenize",
-    "lowercase",
-    "smoothing",
-    "smoothing_value",
-    "effective_order",
-    "max_order",
-}
+BLEU_PARAMETERS = (
+    *("tokenize", "lowercase", "smoothing", "smoothing_value", "effective_order", "max_order"),
+)
 SMOOTHING = ("exp", "floor", "add-k", "none")
 
 # Trials whose sums are in memory at a time.
@@ -192,6 +188,8 @@ def bootstrap_scores(
     parts = [(table, _formula(metric)) for metric, tables in measures for table in tables]
     if not parts:
         return [[] for _ in measures]
+    columns = sum(table.width for table, _ in parts)
+    memory.reserve(len(parts[0][0]), columns, workers, "single")
     stack, stream = _kernel.SingleStack(parts), stream or _kernel.Stream(seed)
     found = iter(stack.bootstrap(stream, resamples, workers))
     return [
@@ -204,6 +202,7 @@ def resampled_sums(
     rows: Sequence[Sequence[float]], *, resamples: int, stream: _kernel.Stream
 ) -> Iterator[list[float]]:
     """The sums of resampled rows in single precision, for other formulas."""
+    memory.reserve(len(rows), len(rows[0]), kind="single")
     numbers = [list(map(float, row)) for row in rows]
     for start in range(0, resamples, TRIALS):
         yield from _kernel.SingleStack.sums(numbers, stream, min(TRIALS, resamples - start))
@@ -242,6 +241,7 @@ def _chosen(
     tables: Sequence[_kernel.Table], trials: int, stream: _kernel.Stream
 ) -> Iterator[list[_kernel.Table]]:
     """For each table the sums of the rows that trials take, a block of trials at a time."""
+    memory.reserve(len(tables[0]), sum(table.width for table in tables))
     stack = _kernel.Stack(tables)
     for start in range(0, trials, TRIALS):
         yield stack.choose(stream, min(TRIALS, trials - start), 1)

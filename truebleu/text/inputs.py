@@ -92,9 +92,9 @@ def _both(hypotheses: Hypotheses, references: References) -> tuple[Any, Any]:
     references = _recognized("references", references)
     if isinstance(hypotheses, list):
         raise TypeError("hypotheses: several files or columns; score one system at a time")
-    if isinstance(references, tuple):
-        if not (isinstance(hypotheses, tuple) and is_tokens(hypotheses)):
-            _refuse_streams(hypotheses, references)
+    tokens = isinstance(hypotheses, tuple) and is_tokens(hypotheses)
+    if isinstance(references, tuple) and not tokens:
+        _refuse_streams(hypotheses, references)
     return hypotheses, references
 
 

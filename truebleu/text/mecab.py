@@ -16,6 +16,10 @@ WORDS = {"ja-mecab": 392126, "ko-mecab": 811795}
 DICTIONARIES = {"ja-mecab": "IPA", "ko-mecab": "KO"}
 
 
+class OtherDictionaryError(ImportError):
+    """MeCab is there, but with a dictionary whose tokens do not compare."""
+
+
 @cache
 def tagger(name: str) -> Any:
     """MeCab's tagger for one of the two tokenizers.
@@ -36,7 +40,7 @@ def tagger(name: str) -> Any:
     made = Tagger(f"{dictionary.MECAB_ARGS} -Owakati")
     found = made.dictionary_info()
     if found.size != WORDS[name] or found.next is not None:
-        raise ImportError(
+        raise OtherDictionaryError(
             f"the tokenizer {name} needs the dictionary of {PACKAGES[name].split()[1]} alone, with "
             f"{WORDS[name]:,} words; this one has {found.size:,}"
         )
@@ -46,7 +50,7 @@ def tagger(name: str) -> Any:
 def function(name: str) -> Callable[[str], list[str]]:
     """The morphemes of one text."""
     parse = tagger(name).parse
-    return lambda text: parse(text.strip()).split()  # type: ignore[no-any-return]
+    return lambda text: parse(text.strip()).split()
 
 
 def label(name: str) -> str:

@@ -13,10 +13,10 @@ from array import array
 from collections.abc import Sequence
 from itertools import accumulate, islice, pairwise
 from threading import Lock
-from typing import overload
 
 from truebleu._kernel import InputError
 from truebleu.text.files import File
+from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu._kernel import Summary
-    from truebleu.metrics.base import Metric, Signature
+    from truebleu.metrics.base import Signature
     from truebleu.metrics.statistics import Statistics
 
     # By metric the counts of each system.
@@ -40,6 +40,10 @@ TESTS = {
     "bs-sacrebleu": "sacreBLEU's paired bootstrap",
     "koehn": "paired bootstrap, win ratio",
 }
+
+
+# The parameters of Significance.
+TESTING = ("test", "samples", "confidence", "level", "seed", "correction")
 
 
 class Significance:
@@ -117,23 +121,6 @@ class Request:
     Arguments are those of `compare` and `report`.
     """
 
-    __slots__ = (
-        "baseline",
-        "documents",
-        "given",
-        "given_references",
-        "given_source",
-        "given_systems",
-        "labels",
-        "lower",
-        "metrics",
-        "references",
-        "source",
-        "systems",
-        "testing",
-        "workers",
-    )
-
     systems: dict[str, Any]
     """The hypotheses of each; None where only scores from elsewhere are known."""
     metrics: dict[TableMetric[Any], str | None]
@@ -184,6 +171,16 @@ class Request:
         self.given_source = source
         self.testing = Significance() if testing is None else testing
         self.workers = checks.threads(workers)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Request:
+        """The request that the arguments of `compare` and `report` make: their `locals()`."""
+        names = ("systems", "references", "metrics", "baseline", "scores", "lower_is_better")
+        chosen: dict[str, Any] = {name: given[name] for name in names}
+        for name in ("source", "documents"):
+            chosen[name] = given.get(name)
+        testing = Significance(**{name: given[name] for name in TESTING})
+        return cls(**chosen, testing=testing, workers=given["workers"])
 
     def beside(self, source: Any, documents: Any, labels: Any) -> Request:
         """The same with what stands beside the systems, in place of what there was."""
@@ -304,7 +301,7 @@ def _systems(systems: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _only_given(
-    given: Mapping[str, dict[str, list[float]]], metrics: Mapping[Metric, object]
+    given: Mapping[str, dict[str, list[float]]], metrics: Mapping[TableMetric[Any], object]
 ) -> dict[str, Any]:
     """The systems that are known by scores from elsewhere alone."""
     if metrics:

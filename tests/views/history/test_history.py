@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import truebleu as tb
-from truebleu.views.history import Entry, History, Log, Input
+from truebleu.views.history import Entry, History, Input, Log
 
 REFERENCE = ["The cat sat on the mat.", "Nobody was there.", "It is late."]
 FIRST = ["The cat sat on a mat.", "Nobody was here.", "It is late."]

@@ -10,8 +10,7 @@ import subprocess
 
 import pytest
 
-from truebleu import BLEU, CHRF, report
-from truebleu import Comparison
+from truebleu import BLEU, CHRF, Comparison, report
 from truebleu.views.report import page
 from truebleu.views.report.slim import slimmed
 

@@ -109,14 +109,16 @@ def test_counts_from_elsewhere(tmp_path):
 def test_lines_that_are_no_counts_are_named(tmp_path, line):
     path = tmp_path / "counts.tsv"
     path.write_text(f"a\t1\n{line}\n", encoding="utf-8")
-    with pytest.raises(tb.InputError, match=r"counts\.tsv\), line 2: a word, a tab and a number"):
+    with pytest.raises(
+        tb.InputError, match=r"counts\.tsv\), line 2: expected a word, a tab and a number"
+    ):
         buckets.given(path)
 
 
 def test_mappings_that_are_no_counts_are_refused():
     with pytest.raises(tb.InputError, match=r"'a' is there 1\.5 times"):
         buckets.given({"a": 1.5})
-    with pytest.raises(TypeError, match="a mapping of words to numbers"):
+    with pytest.raises(TypeError, match="expected a mapping from words to numbers"):
         buckets.given(["a"])
 
 

@@ -115,14 +115,3 @@ def test_any_json_can_be_written_as_utf_8_and_comes_back(text):
 def test_no_number_that_json_has_not():
     with pytest.raises(ValueError, match="not JSON compliant"):
         payload.json_text(float("nan"))
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_escaped_text_has_no_markup_and_can_be_written(text):
-    written = payload.escaped(text)
-    assert not set(written) & set("<>\"'\x00\u2028\u202e")
-    assert written.encode()
-
-
-def test_what_does_not_show_is_written_out():
-    assert payload.escaped("a\u200bb\x00<\ud800>") == "a\\u200bb\\x00&lt;\\ud800&gt;"

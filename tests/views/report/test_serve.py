@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from reading_back import Page
 
 import truebleu as tb
-from truebleu.text.files import File
 from truebleu.text import paged
+from truebleu.text.files import File
 from truebleu.views.report import payload
 from truebleu.views.report.build import Contents
 from truebleu.views.report.serve import MOST, MOST_COMPUTED, Server
@@ -552,7 +552,7 @@ def test_memory_does_not_grow_with_the_text(tmp_path):
         for name in ("ref", "a", "src"):
             (tmp_path / name).write_bytes((words * repeats + name.encode() + b"\n") * 2000)
         files = [str(tmp_path / name) for name in ("ref", "a", "src")]
-        words_of = [files[0], "-i", files[1], "-s", files[2], "--serve", "-q"]
+        words_of = [files[0], "-i", files[1], "--source", files[2], "--serve", "-q"]
         with command(*words_of, script=script) as (process, url):
             for first in range(0, 2000, 500):
                 query = f"texts?roles=system0,reference0,source&from={first}&to={first + 500}"

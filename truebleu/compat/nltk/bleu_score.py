@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     Counts = Sequence[int]
+    # The precisions of all orders, as fractions or other numbers.
+    P = list[Any]
     Weights = Sequence[float] | Sequence[Sequence[float]]
 
 UNIFORM = (0.25, 0.25, 0.25, 0.25)
@@ -167,46 +169,34 @@ class SmoothingFunction:
         self.alpha = alpha
         self.k = k
 
-    def method0(self, p_n: list[Any], *args: Any, **kwargs: Any) -> list[Any]:  # noqa: ARG002
+    def method0(self, p_n: P, *_: Any, **__: Any) -> P:
         """No smoothing: the smallest number instead of 0, and a warning."""
         return _filled([*p_n], *_counts_of(p_n), self, 0)
 
-    def method1(self, p_n: list[Any], *args: Any, **kwargs: Any) -> list[Any]:  # noqa: ARG002
+    def method1(self, p_n: P, *_: Any, **__: Any) -> P:
         """`epsilon` matches instead of none."""
         return _filled([*p_n], *_counts_of(p_n), self, 1)
 
-    def method2(self, p_n: list[Any], *args: Any, **kwargs: Any) -> list[Any]:  # noqa: ARG002
+    def method2(self, p_n: P, *_: Any, **__: Any) -> P:
         """One more match and one more n-gram, above order 1 (Lin and Och 2004)."""
         return [
             Fraction(p.numerator + 1, p.denominator + 1, _normalize=False) if i else p
             for i, p in enumerate(p_n)
         ]
 
-    def method3(self, p_n: list[Any], *args: Any, **kwargs: Any) -> list[Any]:  # noqa: ARG002
+    def method3(self, p_n: P, *_: Any, **__: Any) -> P:
         """1/2 of a match for the first order without one, 1/4 for the next, as mteval-v13a."""
         return _filled(p_n, *_counts_of(p_n), self, 3)
 
     def method4(
-        self,
-        p_n: list[Any],
-        references: Any,  # noqa: ARG002
-        hypothesis: Any,
-        hyp_len: int | None = None,
-        *args: Any,  # noqa: ARG002
-        **kwargs: Any,  # noqa: ARG002
-    ) -> list[Any]:
+        self, p_n: P, references: Any, hypothesis: Any, hyp_len: Any = None, *_: Any, **__: Any
+    ) -> P:
         """As method 3, but less for shorter hypotheses: times ln(length) / k."""
         return _filled(p_n, *_counts_of(p_n), self, 4, hyp_len or len(hypothesis))
 
     def method5(
-        self,
-        p_n: list[Any],
-        references: Any,
-        hypothesis: Any,
-        hyp_len: int | None = None,  # noqa: ARG002
-        *args: Any,  # noqa: ARG002
-        **kwargs: Any,  # noqa: ARG002
-    ) -> list[Any]:
+        self, p_n: P, references: Any, hypothesis: Any, hyp_len: Any = None, *_: Any, **__: Any
+    ) -> P:
         """The mean of an order, the one before (smoothed) and the next; 5-grams follow the last."""
         behind = [*p_n[1:], modified_precision(references, hypothesis, 5)]
         before = p_n[0] + 1
@@ -215,14 +205,8 @@ class SmoothingFunction:
         return p_n
 
     def method6(
-        self,
-        p_n: list[Any],
-        references: Any,  # noqa: ARG002
-        hypothesis: Any,
-        hyp_len: int | None = None,  # noqa: ARG002
-        *args: Any,  # noqa: ARG002
-        **kwargs: Any,  # noqa: ARG002
-    ) -> list[Any]:
+        self, p_n: P, references: Any, hypothesis: Any, hyp_len: Any = None, *_: Any, **__: Any
+    ) -> P:
         """Above order 2, with a prior from the two orders below (Gao and He 2013)."""
         if not p_n[2]:
             raise AssertionError("method 6 needs a match of 3-grams")
@@ -233,14 +217,8 @@ class SmoothingFunction:
         return p_n
 
     def method7(
-        self,
-        p_n: list[Any],
-        references: Any,
-        hypothesis: Any,
-        hyp_len: int | None = None,
-        *args: Any,  # noqa: ARG002
-        **kwargs: Any,  # noqa: ARG002
-    ) -> list[Any]:
+        self, p_n: P, references: Any, hypothesis: Any, hyp_len: Any = None, *_: Any, **__: Any
+    ) -> P:
         """Method 4, then method 5."""
         length = hyp_len or len(hypothesis)
         p_n = self.method4(p_n, references, hypothesis, length)
@@ -270,7 +248,7 @@ def _counts(pairs: list[tuple[Any, Any]], orders: int) -> tuple[int, int, Counts
         return length, reference_length, counts[:orders], counts[orders:]
     ((references, hypothesis),) = pairs
     text, *others = texts((hypothesis, *references))
-    matches = counting.engine(orders).sentence(text, others).matches
+    matches = counting.matches(text, others, orders)
     length = len(hypothesis)
     totals: Counts = range(length, length - orders, -1)
     if length < orders:

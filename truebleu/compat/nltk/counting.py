@@ -10,7 +10,7 @@ from truebleu.metrics.bleu import BLEU
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
 # The longest n-grams that the kernel counts.
@@ -24,6 +24,12 @@ PLAIN = frozenset({list, tuple, str})
 def engine(orders: int, missing_order: str | None = None) -> BLEU:
     """The metric that counts n-grams of up to this order."""
     return BLEU("none", max_order=orders, missing_order=missing_order)
+
+
+def matches(hypothesis: str, references: list[str], orders: int) -> Sequence[int]:
+    """The clipped matches of each order in one segment, straight from the kernel."""
+    _, row, _ = engine(orders)._kernel.sentence(hypothesis, references)  # noqa: SLF001
+    return row[2 : 2 + orders]
 
 
 def paired(references: Any, hypotheses: Any, name: str = "list_of_references") -> list[Any]:

@@ -6,7 +6,7 @@ Yonghui Wu et al. (2016): Google's neural machine translation system, section 4.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain
+from itertools import chain, repeat
 
 from truebleu.compat._tokens import texts
 from truebleu.compat.nltk import counting
@@ -84,13 +84,12 @@ def _kernel_candidates(
         text, *others = texts(segment)
         hypotheses += [text] * len(others)
         references += others
-    metric = counting.engine(most)
     matches: Iterator[Sequence[int]]
     if len(references) > 1:
-        table = metric.statistics(hypotheses, references)
+        table = counting.engine(most).statistics(hypotheses, references)
         matches = (row[2 : 2 + most] for row in table.tolist())
     else:
-        matches = map(lambda *pair: metric.sentence(*pair).matches, hypotheses, references)
+        matches = map(counting.matches, hypotheses, references, repeat(most))
     for hypothesis, *against in segments:
         found = _ngrams(len(hypothesis), most)
         yield [

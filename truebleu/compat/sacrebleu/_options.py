@@ -43,71 +43,42 @@ def _value(names: str, help: str, **more: Any) -> Row:  # noqa: A002
 
 # The groups of options, each with its title and its rows, in sacreBLEU's order, which the usage
 # message shows.
+# fmt: off
 GENERAL = (
     _flag("--citation --cite", "print the BibTeX entry of a test set (-t)"),
     _flag("--list", "list the test sets; with -t, the fields of one"),
-    _value(
-        "--test-set -t",
-        "the test set to score on (see --list); several, with commas between them, are scored as "
-        "one",
-    ),
+    _value("--test-set -t", "the test set to score on (see --list); several, with commas between "
+           "them, are scored as one"),
     _value("--language-pair -l", "source and target language, as en-de", dest="langpair"),
     _value("--origlang -ol", "only segments of this original language; non-de for all others"),
     _value("--subset", "only segments of documents whose annotation matches this expression"),
     _value("--download", "download a test set and do nothing else"),
-    _value(
-        "--echo",
-        "print fields of a test set (src, ref, docid ...; see --list -t) with tabs between them; "
-        "'all' prints all fields",
-        nargs="+",
-    ),
+    _value("--echo", "print fields of a test set (src, ref, docid ...; see --list -t) with tabs "
+           "between them; 'all' prints all fields", nargs="+"),
     _value("--input -i", "the outputs of systems, one file each; else read stdin", nargs="*"),
-    (("refs",), {"nargs": "*", "default": [], "help": "files of references, before -i"}),
-    _value(
-        "--num-refs -nr",
-        "the number of tab-separated references in the file (%(default)s)",
-        type=int,
-        default=1,
-    ),
+    _value("refs", "files of references, before -i", nargs="*", default=[]),
+    _value("--num-refs -nr", "the number of tab-separated references in the file (%(default)s)",
+           type=int, default=1),
     _value("--encoding -e", "the encoding of the files (%(default)s)", default="utf-8"),
-    _value(
-        "--metrics -m",
-        "the metrics to compute (bleu)",
-        choices=METRICS,
-        nargs="+",
-        default=["bleu"],
-    ),
+    _value("--metrics -m", "the metrics to compute (bleu)", choices=METRICS, nargs="+",
+           default=["bleu"]),
     _flag("--sentence-level -sl", "score each segment"),
 )
 BLEU = (
-    _value(
-        "--smooth-method -s",
-        "smoothing of n-gram orders with zero matches: halve (exp), count a little (floor), add to "
-        "matches and totals (add-k), nothing (none) (%(default)s)",
-        choices=SMOOTHING,
-        default="exp",
-        dest="bleu_smooth_method",
-    ),
-    _value(
-        "--smooth-value -sv",
-        "the value of floor (0.1) or add-k (1)",
-        type=float,
-        dest="bleu_smooth_value",
-    ),
-    _value(
-        "--tokenize -tok",
-        "the tokenizer (by the target language zh, ja-mecab, ko-mecab, else 13a)",
-        choices=TOKENIZERS,
-        dest="bleu_tokenize",
-    ),
+    _value("--smooth-method -s", "smoothing of n-gram orders with zero matches: halve (exp), count "
+           "a little (floor), add to matches and totals (add-k), nothing (none) (%(default)s)",
+           choices=SMOOTHING, default="exp", dest="bleu_smooth_method"),
+    _value("--smooth-value -sv", "the value of floor (0.1) or add-k (1)", type=float,
+           dest="bleu_smooth_value"),
+    _value("--tokenize -tok", "the tokenizer (by the target language zh, ja-mecab, ko-mecab, else "
+           "13a)", choices=TOKENIZERS, dest="bleu_tokenize"),
     _flag("--lowercase -lc", "lower-case the text", dest="bleu_lowercase"),
     _flag("--force", "do not warn of text that looks tokenized", dest="bleu_force"),
 )
 CHRF = (
     _value("--chrf-char-order -cc", "character n-gram order (%(default)s)", type=int, default=6),
-    _value(
-        "--chrf-word-order -cw", "word n-gram order (%(default)s); 2 is chrF++", type=int, default=0
-    ),
+    _value("--chrf-word-order -cw", "word n-gram order (%(default)s); 2 is chrF++", type=int,
+           default=0),
     _value("--chrf-beta", "weight of recall (%(default)s)", type=int, default=2),
     _flag("--chrf-whitespace", "count white space as characters"),
     _flag("--chrf-lowercase", "lower-case the text"),
@@ -131,12 +102,8 @@ TESTS = (
 PAIRED = (
     _value("--paired-ar-n -parn", "trials (%(default)s)", type=int, default=10000),
     _value("--paired-bs-n -pbsn", "resamples (%(default)s)", type=int, default=1000),
-    _value(
-        "--paired-jobs -j",
-        "taken as sacreBLEU takes it; one process does it sooner (%(default)s)",
-        type=int,
-        default=1,
-    ),
+    _value("--paired-jobs -j", "taken as sacreBLEU takes it; one process does it sooner "
+           "(%(default)s)", type=int, default=1),
 )
 REPORT = (
     _flag("--quiet -q", "print errors only"),
@@ -145,13 +112,10 @@ REPORT = (
     _value("--width -w", "digits after the point (%(default)s)", type=int, default=1),
     _flag("--detail -d", "also score by original language and domain"),
     _flag("--no-color -nc", "no colours"),
-    _value(
-        "--format -f",
-        "the output format; the environment variable SACREBLEU_FORMAT goes before it (%(default)s)",
-        default="json",
-        choices=FORMATS,
-    ),
+    _value("--format -f", "the output format; the environment variable SACREBLEU_FORMAT goes "
+           "before it (%(default)s)", default="json", choices=FORMATS),
 )
+# fmt: on
 WITH_TESTS = "paired significance tests (several systems)"
 GROUPS = (
     ("BLEU", BLEU),

@@ -82,8 +82,8 @@ def _problem() -> str | None:
         _end_by("SIGPIPE")
     except KeyboardInterrupt:
         _end_by("SIGINT")
-    except MemoryError:
-        return "not enough memory"
+    except MemoryError as error:
+        return f"not enough memory: {error}".removesuffix(": ")
     except PROBLEMS as error:
         return str(error).strip()
     return None

@@ -15,7 +15,7 @@ from ._resampling import bootstrapped, environment_seed, randomized
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from ._resampling import Rows
@@ -25,55 +25,46 @@ if TYPE_CHECKING:
     Baseline = Mapping[str, tuple[Rows, Result]]
 
 
+# What messages call each test, and the interval beside approximate randomization.
+_PERFORMED = {
+    "ar": "approximate randomization test (# trials",
+    "bs": "paired bootstrap resampling test (# resamples",
+    "ci": "bootstrap resampling for confidence interval (# resamples",
+}
+
+
 def estimate_ci(scores: Sequence[float]) -> tuple[float, float]:
     """The mean of resampled scores, and half the width of their 95% interval."""
     return Resampled.of(scores).estimate()
 
 
-def _paired_ar_test(
-    baseline_info: Baseline,
-    sys_name: str,
-    hypotheses: Sequence[str],
-    references: References,
-    metrics: Mapping[str, Metric[Any]],
-    n_samples: int = 10000,
-    n_ar_confidence: int = -1,
-    seed: int | None = None,
-) -> tuple[str, dict[str, Result]]:
-    """Approximate randomization: the systems exchange segments at random, trial by trial.
+def _paired_test(test: str, samples: int) -> Callable[..., tuple[str, dict[str, Result]]]:
+    def paired_test(
+        baseline_info: Baseline,
+        sys_name: str,
+        hypotheses: Sequence[str],
+        references: References,
+        metrics: Mapping[str, Metric[Any]],
+        n_samples: int = samples,
+        n_ar_confidence: int = -1,
+        seed: int | None = None,
+    ) -> tuple[str, dict[str, Result]]:
+        """One system against the baseline: its name, and a result for each metric.
 
-    baseline_info: the statistics and the result of the baseline for each metric.
-    n_ar_confidence: resamples for a mean and an interval; none if it is not above 0.
-    Returns the name of the system, and a result for each metric.
-    """
-    systems = [(sys_name, hypotheses)]
-    found = _tested(
-        "ar", baseline_info, systems, references, metrics, n_samples, n_ar_confidence, seed
-    )
-    return sys_name, {name: result for name, [result] in found.items()}
+        baseline_info: the statistics and the result of the baseline for each metric.
+        n_ar_confidence: resamples for a mean and an interval beside approximate randomization; none
+            if it is not above 0.
+        """
+        systems, options = [(sys_name, hypotheses)], (n_samples, n_ar_confidence, seed)
+        found = _tested(test, baseline_info, systems, references, metrics, *options)
+        return sys_name, {name: result for name, [result] in found.items()}
+
+    return paired_test
 
 
-def _paired_bs_test(
-    baseline_info: Baseline,
-    sys_name: str,
-    hypotheses: Sequence[str],
-    references: References,
-    metrics: Mapping[str, Metric[Any]],
-    n_samples: int = 1000,
-    n_ar_confidence: int = -1,
-    seed: int | None = None,
-) -> tuple[str, dict[str, Result]]:
-    """Paired bootstrap: the same segments are drawn for both systems, resample by resample.
-
-    baseline_info: the statistics and the result of the baseline for each metric.
-    n_ar_confidence: ignored.
-    Returns the name of the system, and a result for each metric.
-    """
-    systems = [(sys_name, hypotheses)]
-    found = _tested(
-        "bs", baseline_info, systems, references, metrics, n_samples, n_ar_confidence, seed
-    )
-    return sys_name, {name: result for name, [result] in found.items()}
+# Approximate randomization: the systems exchange segments at random, trial by trial. Paired
+# bootstrap: the same segments are drawn for both systems, resample by resample.
+_paired_ar_test, _paired_bs_test = _paired_test("ar", 10000), _paired_test("bs", 1000)
 
 
 class PairedTest:
@@ -141,16 +132,12 @@ class PairedTest:
             logger().info("Launching %d parallel workers.", self.n_jobs)
         if self.n_jobs < 1:
             raise ValueError("Number of processes must be at least 1")
-        found = _tested(
-            self.test_type,
-            self._baseline_info,
+        systems, options = (
             self.named_systems[1:],
-            self.references,
-            self.metrics,
-            self.n_samples,
-            self.n_ar_confidence,
-            self._seed,
+            (self.n_samples, self.n_ar_confidence, self._seed),
         )
+        info, references = self._baseline_info, self.references
+        found = _tested(self.test_type, info, systems, references, self.metrics, *options)
         scores: dict[str, list[Any]] = {"System": [name for name, _ in self.named_systems]}
         for name, (_, baseline) in self._baseline_info.items():
             scores[name] = [baseline, *found[name]]
@@ -174,16 +161,11 @@ def _tested(
         for name, metric in metrics.items():
             say("Computing %s for %r and extracting sufficient statistics", name, system)
             stats, score = metric._counted(hypotheses, references)
-            if test == "bs":
-                say(" > Performing paired bootstrap resampling test (# resamples: %d)", samples)
-            else:
-                say(" > Performing approximate randomization test (# trials: %d)", samples)
-                if resamples > 0:
-                    say(
-                        " > Performing bootstrap resampling for confidence interval "
-                        "(# resamples: %d)",
-                        resamples,
-                    )
+            performing = [(_PERFORMED[test], samples)]
+            if test == "ar" and resamples > 0:
+                performing.append((_PERFORMED["ci"], resamples))
+            for what, number in performing:
+                say(f" > Performing {what}: %d)", number)
             info[name][0].append(stats)
             info[name][1].append(score.score)
     results = {}

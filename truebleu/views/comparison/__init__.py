@@ -9,7 +9,7 @@ blocks.py   from the dict to tables and sentences
 from __future__ import annotations
 
 from truebleu.views.rendering.view import Rows
-from truebleu.views.request import Request, Significance
+from truebleu.views.request import Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -187,24 +187,4 @@ def compare(
     >>> difference["significant"], difference["wins"], difference["ties"], difference["losses"]
     (True, 20, 10, 0)
     """
-    testing = Significance(
-        test=test,
-        samples=samples,
-        confidence=confidence,
-        level=level,
-        seed=seed,
-        correction=correction,
-    )
-    request = Request(
-        systems,
-        references,
-        metrics,
-        testing=testing,
-        baseline=baseline,
-        scores=scores,
-        lower_is_better=lower_is_better,
-        source=source,
-        documents=documents,
-        workers=workers,
-    )
-    return Comparison.of_request(request)
+    return Comparison.of_request(Request.of(locals()))

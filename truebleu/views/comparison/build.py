@@ -7,7 +7,7 @@ from operator import gt, lt
 
 from truebleu._kernel import __version__
 from truebleu.significance import Measure, intervals, paired
-from truebleu.views import annotations
+from truebleu.views import labelling
 from truebleu.views.request import TESTS, letters
 
 TYPE_CHECKING = False
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.metrics.base import Signature
+    from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.significance import Difference, Interval, Paired
     from truebleu.views.request import Counted, Counts, Progress, Request, Significance
@@ -30,11 +31,14 @@ def of_counts(
     testing = request.testing
     segments = request.segments(counted)
     columns: list[_Column] = [
-        _Computed(metric, name, counted[metric], testing)
+        _Column.computed(metric, name, counted[metric], testing)
         for metric, name in request.metrics.items()
     ]
     columns += [
-        _Given(name, scores, lower=name in request.lower) for name, scores in request.given.items()
+        _Column(
+            name, Measure.of_scores(name, scores, lower_is_better=name in request.lower), scores
+        )
+        for name, scores in request.given.items()
     ]
     _name(columns)
     results, ranges = _resampled(request, columns, progress)
@@ -46,7 +50,7 @@ def of_counts(
     pairs: list[dict[str, Any]] = []
     for i, column in enumerate(columns):
         result = None if results is None else results[i]
-        block = _Block(column, ranges[i], result, testing, order, request.baseline)
+        block = _Block(request, column, ranges[i], result, order)
         for row in rows:
             row["scores"][column.name] = block.score(row["name"])
         pairs += block.pairs()
@@ -86,29 +90,23 @@ def _resampled(
         assert progress is not None
         progress("resampling", done, total)
 
-    step = None if progress is None else told
+    options: dict[str, Any] = {
+        "resamples": testing.resamples,
+        "seed": testing.seed,
+        "level": testing.level,
+        "workers": request.workers,
+        "progress": None if progress is None else told,
+    }
     if request.baseline is None:
-        ranges = intervals(
-            measures,
-            resamples=testing.resamples,
-            seed=testing.seed,
-            level=testing.level,
-            workers=request.workers,
-            progress=step,
-        )
-        return None, ranges
+        return None, intervals(measures, **options)
     results = paired(
         measures,
         baseline=request.baseline,
         test=testing.test or "bs",
         pairs="all",
         randomizations=testing.randomizations,
-        resamples=testing.resamples,
-        seed=testing.seed,
-        level=testing.level,
         correction=testing.correction,
-        workers=request.workers,
-        progress=step,
+        **options,
     )
     return results, [result.intervals for result in results]
 
@@ -119,7 +117,7 @@ def _documents(
     """The scores of each document, of its segments' summed statistics."""
     if request.documents is None:
         return None
-    known = annotations.documents(request.documents, segments)
+    known = labelling.documents(request.documents, segments)
     made: list[dict[str, Any]] = [
         {"name": name, "segments": known.indices.count(i), "scores": {}}
         for i, name in enumerate(known.names)
@@ -145,36 +143,62 @@ def _test(testing: Significance) -> dict[str, Any]:
 
 
 class _Column:
-    """A metric of all systems: what it is called, and how it was made."""
+    """A metric of all systems: what it is called, and what is known of it by system."""
 
-    source: str
-    name: str
-    """What it is called here."""
-    label: str
-    """The name of its scores."""
-    measure: Measure
+    metric: TableMetric[Any] | None = None
+    """The metric that truebleu computes; None where the scores come from elsewhere."""
+    statistics: Mapping[str, Statistics] = {}
     signature: Signature | None = None
-    digits: int | None = None
-    """Digits after the point that suit its scores, if that is known."""
     references: int | str | None = None
     """How many references a segment has, or "var"; None where there are none."""
+
+    def __init__(
+        self, name: str | None, measure: Measure, segments: Mapping[str, Sequence[float]]
+    ) -> None:
+        self.measure = measure
+        # The name of its scores, and what it was asked for as, if that says more.
+        self.label = measure.name
+        self.name = name or self.label
+        # The score of each segment.
+        self.segments = segments
+
+    @classmethod
+    def computed(
+        cls,
+        metric: TableMetric[Any],
+        name: str | None,
+        counts: Mapping[str, Counts],
+        testing: Significance,
+    ) -> _Column:
+        """A metric that truebleu computes, of its tables."""
+        tables = {system: one.statistics for system, one in counts.items()}
+        scores = {system: one.scores for system, one in counts.items()}
+        made = cls(name, Measure(metric, tables), scores)
+        made.metric, made.statistics = metric, tables
+        made.references = next(iter(tables.values())).references
+        made.signature = testing.signed(metric.signature(made.references), tested=len(counts) > 1)
+        return made
 
     def placing(self, system: str) -> float:
         """What systems are sorted by, the best first."""
         value = self.measure.value(system)
         return value if self.measure.lower_is_better else -value
 
-    def segments(self, system: str) -> Sequence[float]:
-        """The score of each segment."""
-        raise NotImplementedError
-
     def of_groups(self, system: str, groups: Sequence[int]) -> dict[int, float]:
         """The score of each group of segments."""
-        raise NotImplementedError
+        if self.metric is not None:
+            by_group = self.statistics[system].parts(groups)
+            return {i: self.metric.from_statistics(one).value for i, one in by_group.items()}
+        members: dict[int, list[float]] = {}
+        for group, score in zip(groups, self.segments[system], strict=True):
+            members.setdefault(group, []).append(score)
+        return {group: fsum(scores) / len(scores) for group, scores in members.items()}
 
-    def details(self, system: str) -> dict[str, Any]:  # noqa: ARG002
+    def details(self, system: str) -> dict[str, Any]:
         """What the score was made of, as far as it is known."""
-        return {}
+        if self.metric is None:
+            return {}
+        return self.metric.from_statistics(self.statistics[system]).details()
 
     def described(self) -> dict[str, Any]:
         """What is known of the metric itself."""
@@ -182,66 +206,12 @@ class _Column:
             "name": self.name,
             "label": self.label,
             "higher_is_better": not self.measure.lower_is_better,
-            "source": self.source,
-            "digits": self.digits,
+            "source": "given" if self.metric is None else "truebleu",
+            # After the point, those that suit its scores.
+            "digits": None if self.metric is None else self.metric.DIGITS,
             "signature": None if self.signature is None else str(self.signature),
             "short_signature": None if self.signature is None else self.signature.short(),
         }
-
-
-class _Computed(_Column):
-    """A metric that truebleu computes, and its tables."""
-
-    source = "truebleu"
-
-    def __init__(
-        self,
-        metric: TableMetric[Any],
-        name: str | None,
-        counts: Mapping[str, Counts],
-        testing: Significance,
-    ) -> None:
-        self.metric = metric
-        self.counts = counts
-        tables = {system: one.statistics for system, one in counts.items()}
-        self.measure = Measure(metric, tables)
-        self.label = self.measure.name
-        # What it was asked for as, if that says more than the name of the score.
-        self.name = name or self.label
-        self.digits = metric.DIGITS
-        self.references = next(iter(tables.values())).references
-        self.signature = testing.signed(metric.signature(self.references), tested=len(counts) > 1)
-
-    def segments(self, system: str) -> Sequence[float]:
-        return self.counts[system].scores
-
-    def of_groups(self, system: str, groups: Sequence[int]) -> dict[int, float]:
-        by_group = self.counts[system].statistics.parts(groups)
-        return {i: self.metric.from_statistics(one).value for i, one in by_group.items()}
-
-    def details(self, system: str) -> dict[str, Any]:
-        statistics = self.counts[system].statistics
-        return dict(self.metric.from_statistics(statistics).details())
-
-
-class _Given(_Column):
-    """A metric whose scores come from elsewhere, a number per segment."""
-
-    source = "given"
-
-    def __init__(self, name: str, scores: Mapping[str, Sequence[float]], *, lower: bool) -> None:
-        self.scores = scores
-        self.measure = Measure.of_scores(name, scores, lower_is_better=lower)
-        self.name = self.label = name
-
-    def segments(self, system: str) -> Sequence[float]:
-        return self.scores[system]
-
-    def of_groups(self, system: str, groups: Sequence[int]) -> dict[int, float]:
-        by_group: dict[int, list[float]] = {}
-        for group, score in zip(groups, self.scores[system], strict=True):
-            by_group.setdefault(group, []).append(score)
-        return {group: fsum(scores) / len(scores) for group, scores in by_group.items()}
 
 
 def _name(columns: Sequence[_Column]) -> None:
@@ -271,30 +241,25 @@ class _Block:
 
     def __init__(
         self,
+        request: Request,
         column: _Column,
         ranges: Mapping[str, Interval],
         result: Paired | None,
-        testing: Significance,
         order: Sequence[str],
-        baseline: str | None,
     ) -> None:
+        self.baseline, self.testing = request.baseline, request.testing
         self.column = column
         self.ranges = ranges
         self.result = result
-        self.testing = testing
         # Best first by the first metric, and by this one.
         self.order = order
         self.own_order = sorted(order, key=column.placing)
-        self.baseline = baseline
         self.clusters: dict[str, int] = {}
         self.better: Mapping[str, Sequence[str]] = {}
-        self.scores: dict[str, Sequence[float]] = {}
-        if result is not None and testing.test is not None:
-            clusters = result.clusters(testing.alpha)
+        if result is not None and self.testing.test is not None:
+            clusters = result.clusters(self.testing.alpha)
             self.clusters = {name: i for i, names in enumerate(clusters, 1) for name in names}
-            self.better = result.better_than(testing.alpha)
-        if result is not None:
-            self.scores = {system: column.segments(system) for system in order}
+            self.better = result.better_than(self.testing.alpha)
 
     def score(self, system: str) -> dict[str, Any]:
         """What is known of one system."""
@@ -335,12 +300,7 @@ class _Block:
     def _interval(self, interval: Interval) -> dict[str, float] | None:
         if self.testing.confidence is None or self.column.measure.segments == 1:
             return None
-        return {
-            "low": interval.low,
-            "high": interval.high,
-            "mean": interval.mean,
-            "half_width": interval.half_width,
-        }
+        return {key: getattr(interval, key) for key in ("low", "high", "mean", "half_width")}
 
     def _difference(self, difference: Difference, system: str, other: str) -> dict[str, Any]:
         tested = self.testing.test is not None
@@ -361,7 +321,7 @@ class _Block:
 
     def _segments(self, system: str, other: str) -> tuple[int, int, int]:
         """In how many segments a system is better than, equal to and worse than another."""
-        own, others = self.scores[system], self.scores[other]
+        own, others = self.column.segments[system], self.column.segments[other]
         more, less = sum(map(gt, own, others)), sum(map(lt, own, others))
         if self.column.measure.lower_is_better:
             more, less = less, more

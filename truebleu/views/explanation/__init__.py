@@ -4,7 +4,7 @@ The dict that `Explanation.to_dict` gives is the contract; every format is made 
 
 build.py       from texts and a metric to the dict
 blocks.py      from the dict to headings, tables and paragraphs
-bleu.py bleu_blocks.py formula.py    chrf.py  ter.py  nist.py  gleu.py    what is special about each
+bleu.py bleu_blocks.py    chrf.py  ter.py  nist.py  gleu.py    what is special about each
 counting.py    n-grams, clipping, lengths, over tokens; ngrams.py collects them
 """
 

@@ -6,10 +6,10 @@ import sys
 from math import exp, fsum, log
 
 from truebleu.metrics.bleu_formula import SMALL, TINY
-from truebleu.views.explanation import counting, formula
+from truebleu.views.explanation import counting
 from truebleu.views.explanation import ngrams as found
-from truebleu.views.explanation.bleu_blocks import blocks, compared, reading
-from truebleu.views.rendering.equations import as_text
+from truebleu.views.explanation.bleu_blocks import blocks, compared, formula, reading
+from truebleu.views.explanation.counting import tokens
 from truebleu.views.rendering.numbers import ngrams
 
 TYPE_CHECKING = False
@@ -32,7 +32,16 @@ CONVENTION = (
     "hold for your language, your text or a single sentence."
 )
 
-__all__ = ["blocks", "compared", "difference", "of_corpus", "of_pair", "reading", "tokens"]
+__all__ = [
+    "blocks",
+    "compared",
+    "difference",
+    "formula",
+    "of_corpus",
+    "of_pair",
+    "reading",
+    "tokens",
+]
 
 TOKEN = "token"
 
@@ -41,20 +50,23 @@ SEGMENTS = "segments"
 
 
 def of_pair(
-    metric: BLEU, score: BLEUScore, hypothesis: Any, references: Sequence[Any], *, recall: bool
+    metric: BLEU,
+    score: BLEUScore,
+    hypothesis: Any,
+    given: Sequence[tuple[int, Any]],
+    *,
+    recall: bool = False,
 ) -> dict[str, Any]:
     """What there is to say of one hypothesis and its references."""
-    split = counting.splitter(metric.tokenize, metric.lowercase)
-    given = [(number, text) for number, text in enumerate(references, 1) if text is not None]
-    tokens = [split(text) for _, text in given]
     system = _system(metric, score, segment=True)
-    numbers = [number for number, _ in given]
-    _add_words(system, metric, split(hypothesis), tokens, numbers, recall=recall)
+    numbers, texts = zip(*given, strict=True)
+    references = [tokens(metric, text) for text in texts]
+    _add_words(system, metric, tokens(metric, hypothesis), references, numbers, recall=recall)
     return system
 
 
 def of_corpus(
-    metric: BLEU, score: BLEUScore, hypotheses: Any, references: Any, *, recall: bool
+    metric: BLEU, score: BLEUScore, hypotheses: Any, references: Any, *, recall: bool = False
 ) -> dict[str, Any]:
     """What there is to say of a corpus."""
     averaged = metric.aggregate == SEGMENTS
@@ -70,11 +82,6 @@ def of_corpus(
     return system
 
 
-def tokens(metric: BLEU, text: Any) -> list[str]:
-    """The tokens that are counted."""
-    return counting.splitter(metric.tokenize, metric.lowercase)(text)
-
-
 def _system(
     metric: BLEU, score: BLEUScore, *, segment: bool, averaged: bool = False
 ) -> dict[str, Any]:
@@ -84,7 +91,7 @@ def _system(
     logs = [order["weight"] * order["log"] for order in orders if order["log"] is not None]
     mean = None if zero or averaged else fsum([*logs, _units(metric, orders)])
     fraction = score.fraction
-    system = {
+    return {
         "fraction": fraction,
         "published": score.published,
         "hypothesis_length": score.hypothesis_length,
@@ -97,8 +104,6 @@ def _system(
         "zero": zero,
         "reading": {"band": _band(fraction), "convention": CONVENTION},
     }
-    system["formula"] = as_text(formula.of(system, metric.parameters))
-    return system
 
 
 def _units(metric: BLEU, orders: list[dict[str, Any]]) -> float:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from truebleu.text.layout import count
-from truebleu.views.explanation import formula, ngram_blocks
-from truebleu.views.rendering.blocks import Equations, Heading, Paragraph, Table
+from truebleu.views.explanation import ngram_blocks
+from truebleu.views.rendering.blocks import Heading, Paragraph, Table
+from truebleu.views.rendering.equations import between
 from truebleu.views.rendering.numbers import MINUS, fixed, ngrams, number, short, signed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from truebleu.views.rendering.blocks import Block
+    from truebleu.views.rendering.equations import Equation, Node
     from truebleu.views.rendering.numbers import Write
 
     Content = Mapping[str, Any]
 
 
 def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
-    """One system: its words and n-grams, or those that a corpus has most of, and its formula."""
+    """One system: its n-grams, or those that a corpus has most of, precisions and length."""
     if "tokens" in system:
-        yield ngram_blocks.words(system)
         several = len(content["references"]) > 1
         yield from ngram_blocks.tables(system, level, several=several)
     yield Heading(level, "Precisions")
@@ -31,10 +32,6 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
         yield from ngram_blocks.most_frequent(system, level)
     yield Heading(level, "Length")
     yield Paragraph(_length(content, system))
-    yield Heading(level, "The formula")
-    yield Equations(formula.of(system, content["metric"]["parameters"]))
-    if system["zero"] is not None:
-        yield Paragraph(f"The score is 0: {system['zero']}.")
 
 
 def _precisions(system: Content) -> Iterator[Block]:
@@ -159,21 +156,15 @@ def _length(content: Content, system: Content) -> str:
     return f"{text}The brevity penalty is {penalty}."
 
 
-def reading(content: Content, write: Write) -> Iterator[Block]:
+def reading(content: Content, system: Content) -> str:  # noqa: ARG001
     """How scores of such a size are customarily read."""
-    several = len(content["systems"]) > 1
-    for system in content["systems"]:
-        band = system["reading"]["band"]
-        low, high = number(band["from"], 1), band["to"]
-        limits = f"between {low} and {number(high, 1)}" if high is not None else f"above {low}"
-        if not band["from"]:
-            limits = f"below {number(high, 1)}"
-        name = f"{system['name']}: " if several else ""
-        yield Paragraph(
-            f"{name}BLEU = {write(system['score'])}, or {number(system['fraction'])} between 0 and "
-            f"1. By custom, scores {limits} are read as “{band['words']}”."
-        )
-    yield Paragraph(content["systems"][0]["reading"]["convention"])
+    band = system["reading"]["band"]
+    low, high = number(band["from"], 1), band["to"]
+    limits = f"between {low} and {number(high, 1)}" if high is not None else f"above {low}"
+    if not band["from"]:
+        limits = f"below {number(high, 1)}"
+    told = f"By custom, scores {limits} are read as “{band['words']}”."
+    return f"{ngram_blocks.share(system)}. {told}"
 
 
 def compared(content: Content, write: Write) -> Iterator[Block]:
@@ -215,6 +206,85 @@ def compared(content: Content, write: Write) -> Iterator[Block]:
         parts.append(("weights that do not sum to 1", one["weights"]))
     split = [[name, logs(part["log"]), points(part["points"])] for name, part in parts]
     split.append(["together", logs(one["log_difference"]), points(one["difference"])])
-    made = Table.of(["part", "Δ ln BLEU", "points"], split)
-    made.sums = True
-    yield made
+    yield Table.of(["part", "Δ ln BLEU", "points"], split, sums=True)
+
+
+# ---- the formula ----
+
+
+def _entering(order: Content) -> Node:
+    """The precision of an order as it enters the formula."""
+    if order["state"] == "counts as 1":
+        return "1"
+    smoothed = order["smoothed"]
+    if smoothed is None:
+        return ("frac", str(order["matches"]), str(order["total"]))
+    if smoothed["denominator"] == 1 and smoothed["numerator"] < 1e-300:
+        return f"{smoothed['numerator']:.3g}"
+    # pycocoevalcap's guards do not show among four digits.
+    return ("frac", *(short(smoothed[part]) for part in ("numerator", "denominator")))
+
+
+def formula(system: Content, parameters: Content) -> list[Equation]:
+    """The formula of a system's score, line by line."""
+    brevity = _brevity(system, parameters)
+    result = number(system["fraction"])
+    if system["averaged"]:
+        return [*brevity, ("BLEU", f"mean of the segments' scores = {result}")]
+    summand: Node = ("row", ("sum", "n"), ("sub", "w", "n"), " ", ("ln", ("sub", "p", "n")))
+    general: Node = ("row", "BP · ", ("exp", summand))
+    lines: list[Equation] = [*brevity, ("BLEU", general)]
+    if system["zero"] is not None:
+        lines += _zero(system)
+        return [*lines, ("", "0")]
+    bp = number(system["brevity_penalty"])
+    sums = number(system["log_mean"])
+    lines += [
+        ("", ("row", f"{bp} · ", ("exp", _terms(system["orders"])))),
+        ("", ("row", f"{bp} · ", ("exp", sums))),
+        ("", f"{bp} · {number(system['geometric_mean'])}"),
+        ("", result),
+    ]
+    return lines
+
+
+def _brevity(system: Content, parameters: Content) -> list[Equation]:
+    c, r = system["hypothesis_length"], system["reference_length"]
+    value = number(system["brevity_penalty"])
+    form = parameters["brevity_penalty"]
+    if form == "none":
+        return [("BP", "1, for this metric has none")]
+    if system["brevity_penalty"] == 1:
+        return [("BP", f"1, because {c} ≥ {number(r)}")]
+    if not c and form == "standard":
+        return [("BP", f"{value}, because there are no tokens")]
+    more = 1 if form == "plus-one" else 0
+    lengths = ("frac", number(r + more), number(c + more))
+    return [("BP", ("row", ("exp", ("row", f"1 {MINUS} ", lengths)), f" = {value}"))]
+
+
+def _zero(system: Content) -> list[Equation]:
+    used = [order for order in system["orders"] if order["state"] == "makes it 0"]
+    if not used:
+        return []
+    # Of an order without n-grams 0/0 is taken for 0.
+    order = used[0]
+    counts: Node = ("frac", str(order["matches"]), str(order["total"]))
+    return [(("sub", "p", str(order["order"])), ("row", counts, " = 0"))]
+
+
+def _terms(orders: Sequence[Content]) -> Node:
+    """Σ wₙ ln pₙ with the numbers; one weight for all stands before the bracket."""
+    used = [order for order in orders if order["state"] in ("counts", "counts as 1")]
+    weights = [order["weight"] for order in used]
+    logs: list[Node] = [("ln", _entering(order)) for order in used]
+    if len(set(weights)) != 1:
+        parts = [("row", f"{short(w)} ", node) for w, node in zip(weights, logs, strict=True)]
+        return between(parts, " + ")
+    summed = between(logs, " + ")
+    if weights[0] == 1:
+        return summed
+    whole = round(1 / weights[0]) if weights[0] else 0
+    equal = whole and abs(1 / whole - weights[0]) < 1e-12
+    weight: Node = ("frac", "1", str(whole)) if equal else short(weights[0])
+    return ("row", weight, " ", ("paren", summed))

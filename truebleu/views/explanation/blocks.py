@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from truebleu.text.layout import count
+from truebleu.views.explanation import ngram_blocks
 from truebleu.views.explanation.build import EXPLAINED
-from truebleu.views.rendering.blocks import Heading, Paragraph, Words
-from truebleu.views.rendering.numbers import fixed
+from truebleu.views.rendering.blocks import Equations, Heading, Paragraph, Table, Words
+from truebleu.views.rendering.numbers import MINUS, fixed, number, signed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.views.rendering.blocks import Block
+    from truebleu.views.rendering.numbers import Write
 
     Content = Mapping[str, Any]
 
@@ -21,23 +23,57 @@ def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]
     """The blocks of an explanation; scores have so many digits after the point."""
     write = fixed(digits)
     about = EXPLAINED[content["metric"]["name"]]
-    several = len(content["systems"]) > 1
+    systems = content["systems"]
+    references = content.get("references", ())
+    several = len(systems) > 1
+    label = content["metric"]["label"]
     yield Heading(1, title(content, digits))
     yield Paragraph(_signature(content, short=short), "signature")
     if several:
         yield Heading(2, "Both systems")
-        yield from about.compared(content, write)
-    for reference in content.get("references", ()):
-        label = f"Reference {reference['number']}, {count(reference['length'], about.TOKEN)}"
-        yield Words(label, reference["tokens"])
-    for system in content["systems"]:
+        yield from getattr(about, "compared", _compared)(content, write)
+    for reference in references:
+        told = f"Reference {reference['number']}, {count(reference['length'], about.TOKEN)}"
+        yield Words(told, reference["tokens"])
+    level = 3 if several else 2
+    for system in systems:
         if several:
-            label = content["metric"]["label"]
             yield Heading(2, f"{system['name']}: {label} = {write(system['score'])}")
-        yield from about.blocks(content, system, 3 if several else 2)
+        if "reference" in system and len(references) > 1:
+            chosen = f"reference {system['reference']}, which gives the best score"
+            yield Paragraph(f"It is scored against {chosen}.")
+        if "cover" in system:
+            yield ngram_blocks.words(system, about.TOKEN)
+        yield from about.blocks(content, system, level)
+        yield Heading(level, "The formula")
+        yield Equations(about.formula(system, content["metric"]["parameters"]))
+        if system.get("zero") is not None:
+            yield Paragraph(f"The score is 0: {system['zero']}.")
     yield Heading(2, "Reading the score")
-    yield from about.reading(content, write)
+    for system in systems:
+        name = f"{system['name']}: " if several else ""
+        said = about.reading(content, system)
+        yield Paragraph(f"{name}{label} = {write(system['score'])}{said}")
+    if "reading" in systems[0]:
+        yield Paragraph(systems[0]["reading"]["convention"])
     yield Paragraph(content["caution"], "caution")
+
+
+def _compared(content: Content, write: Write) -> Iterator[Block]:
+    """Two systems beside each other, and their differences."""
+    about, one = EXPLAINED[content["metric"]["name"]], content["comparison"]
+    rows = [
+        [system["name"], write(system["score"]), *map(_part, about.parts(system).values())]
+        for system in content["systems"]
+    ]
+    parts = one["differences"]
+    differences = [signed(write)(one["difference"]), *map(signed(_part), parts.values())]
+    header = ["system", content["metric"]["label"], *parts]
+    yield Table.of(header, [*rows, ["difference", *differences]], sums=True)
+
+
+def _part(value: float) -> str:
+    return f"{value:,}".replace("-", MINUS) if isinstance(value, int) else number(value)
 
 
 def title(content: Content, digits: int = 2) -> str:

@@ -3,16 +3,18 @@
 What is special about a metric is in a module of its own, which has
 
 of_pair, of_corpus    what there is to say of one segment, or of a corpus
-tokens                what is counted of a text
-difference            what there is to say of the difference of two systems
-blocks, compared      both, as blocks
+tokens, TOKEN         what is counted of a text, and the name of it
+parts                 what two systems are compared by; BLEU has `difference` and `compared` instead
+formula               the score worked out, line by line
+blocks, reading       what is shown above the formula, and what is said of the score
 """
 
 from __future__ import annotations
 
 from truebleu.text.layout import listed
 from truebleu.text.tokenizers import label
-from truebleu.views.explanation import bleu, chrf, gleu, nist, ter
+from truebleu.views.explanation import bleu, chrf, counting, gleu, nist, ter
+from truebleu.views.rendering.equations import as_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,14 +58,13 @@ def of_pair(
 ) -> dict[str, Any]:
     """The explanation of one hypothesis, or of two, and its references."""
     about = EXPLAINED[metric.NAME]
+    given = counting.present(references)
     made = []
     for name, text in systems:
-        several = references if isinstance(text, str) else [x for x in references if x is not None]
-        score = metric.sentence(text, list(several))
-        known = about.of_pair(metric, score, text, references, recall=recall)
-        made.append({**_system(name, score), **known, "text": _text(text)})
+        score = metric.sentence(text, [one for _, one in given])
+        known = about.of_pair(metric, score, text, given, **_options(recall=recall))
+        made.append({**_system(metric, name, score, known), "text": _text(text)})
     content = _frame(metric, "pair" if segment is None else "segment", made)
-    given = [(number, text) for number, text in enumerate(references, 1) if text is not None]
     tokens = [about.tokens(metric, text) for _, text in given]
     return content | {
         "segment": segment,
@@ -88,13 +89,22 @@ def of_corpus(
     for name, hypotheses in systems:
         statistics, seen = metric.count(hypotheses, references, workers=workers)
         score = metric.from_statistics(statistics)
-        known = about.of_corpus(metric, score, hypotheses, references, recall=recall)
-        made.append({**_system(name, score), **known, "segments": seen["segments"]})
+        known = about.of_corpus(metric, score, hypotheses, references, **_options(recall=recall))
+        made.append({**_system(metric, name, score, known), "segments": seen["segments"]})
     return _frame(metric, "corpus", made) | {"segments": made[0]["segments"]}
 
 
-def _system(name: str, score: Any) -> dict[str, Any]:
-    return {"name": name, "score": score.value, "signature": str(score.signature)}
+def _options(*, recall: bool) -> dict[str, bool]:
+    """What only BLEU is asked for."""
+    return {"recall": True} if recall else {}
+
+
+def _system(
+    metric: TableMetric[Any], name: str, score: Any, known: dict[str, Any]
+) -> dict[str, Any]:
+    system = {"name": name, "score": score.value, "signature": str(score.signature), **known}
+    formula = EXPLAINED[metric.NAME].formula(system, metric.parameters)
+    return {**system, "formula": as_text(formula)}
 
 
 def _text(text: Any) -> str | None:
@@ -106,12 +116,11 @@ def _frame(metric: TableMetric[Any], kind: str, systems: list[dict[str, Any]]) -
     comparison = None
     if len(systems) == 2:
         first, second = systems
-        about = EXPLAINED[metric.NAME]
         comparison = {
             "first": first["name"],
             "second": second["name"],
             "difference": second["score"] - first["score"],
-            **about.difference(metric, first, second, corpus=kind == "corpus"),
+            **_differences(metric, first, second, corpus=kind == "corpus"),
         }
     return {
         "kind": kind,
@@ -125,6 +134,16 @@ def _frame(metric: TableMetric[Any], kind: str, systems: list[dict[str, Any]]) -
         "comparison": comparison,
         "caution": CAUTION,
     }
+
+
+def _differences(
+    metric: Any, first: dict[str, Any], second: dict[str, Any], *, corpus: bool
+) -> dict[str, Any]:
+    about = EXPLAINED[metric.NAME]
+    if about is bleu:
+        return bleu.difference(metric, first, second, corpus=corpus)
+    one, other = about.parts(first), about.parts(second)
+    return {"differences": {name: other[name] - one[name] for name in one}}
 
 
 def _plain(value: Any) -> Any:

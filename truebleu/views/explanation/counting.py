@@ -30,6 +30,21 @@ def splitter(tokenize: Tokenize, lowercase: bool | str) -> Callable[[Any], list[
     return split
 
 
+def tokens(metric: Any, text: Any) -> list[str]:
+    """The tokens that a metric counts."""
+    return splitter(metric.tokenize, metric.lowercase)(text)
+
+
+def present(references: Sequence[Any]) -> list[tuple[int, Any]]:
+    """The references that are not missing, with their numbers, from 1."""
+    return [(number, text) for number, text in enumerate(references, 1) if text is not None]
+
+
+def most_common(counter: Counter[Ngram], most: int) -> list[dict[str, Any]]:
+    """The most frequent n-grams, and how often each was counted."""
+    return [{"ngram": list(ngram), "count": n} for ngram, n in counter.most_common(most)]
+
+
 class Row:
     """One n-gram of a hypothesis: how often it is there, in a reference, and counts."""
 
@@ -111,27 +126,16 @@ def reference_length(
     return chosen, [i for i, other in enumerate(lengths) if other == chosen]
 
 
-class Cover:
-    """One token of a hypothesis in the light of what matched."""
-
-    __slots__ = ("clipped", "longest", "start")
-
-    def __init__(self) -> None:
-        self.longest = 0
-        """The order of the longest matched n-gram that the token is in; 0: of none."""
-        self.start: int | None = None
-        """Where that n-gram begins."""
-        self.clipped: list[int] = []
-        """The orders in which the token is in an n-gram that was cut off by clipping."""
-
-
-def cover(tokens: Tokens, tables: Sequence[Sequence[Row]], least: int = 1) -> list[Cover]:
+def cover(tokens: Tokens, tables: Sequence[Sequence[Row]], least: int = 1) -> list[dict[str, Any]]:
     """For each token the longest matched n-gram that covers it; `least` is the shortest order.
+
+    longest: the order of that n-gram, 0 if there is none; start: where it begins; clipped: the
+    orders in which the token is in an n-gram that was cut off by clipping.
 
     Of an n-gram that counts fewer times than it occurs, the first occurrences are those that
     count. BLEU does not say which; only how many.
     """
-    covers = [Cover() for _ in tokens]
+    covers: list[dict[str, Any]] = [{"longest": 0, "start": None, "clipped": []} for _ in tokens]
     for order, table in enumerate(tables, least):
         left = {row.ngram: (row.clipped, row.most) for row in table}
         for start in range(len(tokens) - order + 1):
@@ -140,8 +144,8 @@ def cover(tokens: Tokens, tables: Sequence[Sequence[Row]], least: int = 1) -> li
             left[ngram] = (counting - 1, most)
             for token in covers[start : start + order]:
                 if counting > 0:
-                    if token.longest < order:
-                        token.longest, token.start = order, start
-                elif most and order not in token.clipped:
-                    token.clipped.append(order)
+                    if token["longest"] < order:
+                        token.update(longest=order, start=start)
+                elif most and order not in token["clipped"]:
+                    token["clipped"].append(order)
     return covers

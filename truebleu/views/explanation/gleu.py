@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from truebleu.text.segments import pairs
 from truebleu.views.explanation import counting, ngram_blocks
 from truebleu.views.explanation import ngrams as found
-from truebleu.views.rendering.blocks import Cell, Column, Equations, Heading, Paragraph, Table
-from truebleu.views.rendering.equations import as_text
-from truebleu.views.rendering.numbers import number, signed
+from truebleu.views.explanation.counting import tokens
+from truebleu.views.rendering.blocks import Heading, Paragraph, Table
+from truebleu.views.rendering.numbers import number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,47 +21,35 @@ if TYPE_CHECKING:
     from truebleu.views.explanation.counting import Tokens
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.equations import Equation
-    from truebleu.views.rendering.numbers import Write
 
     Content = Mapping[str, Any]
 
 TOKEN = "token"
-
-
-def tokens(metric: GLEU, text: Any) -> list[str]:
-    """The tokens that are counted."""
-    return counting.splitter(metric.tokenize, metric.lowercase)(text)
+COUNTS = ("matches", "total", "reference_total")
 
 
 def of_pair(
-    metric: GLEU, score: PythonScore, hypothesis: Any, references: Sequence[Any], *, recall: bool
+    metric: GLEU, score: PythonScore, hypothesis: Any, given: Sequence[tuple[int, Any]]
 ) -> dict[str, Any]:
     """What there is to say of one hypothesis and the reference that it is scored against."""
-    del recall  # it is a part of GLEU
-    given = [(number, text) for number, text in enumerate(references, 1) if text is not None]
-    mine = tokens(metric, hypothesis)
-    chosen, orders = _best(metric, mine, [tokens(metric, text) for _, text in given])
-    number, text = given[chosen]
-    system = {**_system(score), "orders": orders, "reference": number}
-    found.add_to_segment(system, mine, [tokens(metric, text)], [number])
+    mine, others = tokens(metric, hypothesis), [tokens(metric, text) for _, text in given]
+    chosen, orders = _best(metric, mine, others)
+    number, _ = given[chosen]
+    system = {**_system(score, orders), "reference": number}
+    found.add_to_segment(system, mine, [others[chosen]], [number])
     return system
 
 
-def of_corpus(
-    metric: GLEU, score: PythonScore, hypotheses: Any, references: Any, *, recall: bool
-) -> dict[str, Any]:
+def of_corpus(metric: GLEU, score: PythonScore, hypotheses: Any, references: Any) -> dict[str, Any]:
     """What there is to say of a corpus; the counts of each order are of the first segments."""
-    del recall
     split = counting.splitter(metric.tokenize, metric.lowercase)
     orders = range(metric.min_order, metric.max_order + 1)
-    system = {**_system(score), "orders": [_order(n, 0, 0, 0) for n in orders]}
-    for i, (hypothesis, others) in enumerate(pairs(hypotheses, references)):
-        if i == found.LOOKED_INTO:
-            break
-        theirs = [split(text) for text in others if text is not None]
+    system = _system(score, [{"order": order, **dict.fromkeys(COUNTS, 0)} for order in orders])
+    for hypothesis, others in islice(pairs(hypotheses, references), found.LOOKED_INTO):
+        theirs = [split(text) for _, text in counting.present(others)]
         _, counted = _best(metric, split(hypothesis), theirs)
         for order, more in zip(system["orders"], counted, strict=True):
-            for key in ("matches", "total", "reference_total"):
+            for key in COUNTS:
                 order[key] += more[key]
     found.Digest(split, orders).read(hypotheses, references).add_to(system)
     del system["reference_choice"]  # GLEU's is by the score, not by the length
@@ -73,55 +63,35 @@ def _best(
     best, ratio, kept = 0, -1.0, []
     for i, theirs in enumerate(references):
         orders = [
-            _order(
-                n,
-                counting.matches_of(mine, theirs, n),
-                max(0, len(mine) - n + 1),
-                max(0, len(theirs) - n + 1),
-            )
+            {
+                "order": n,
+                "matches": counting.matches_of(mine, theirs, n),
+                "total": max(0, len(mine) - n + 1),
+                "reference_total": max(0, len(theirs) - n + 1),
+            }
             for n in range(metric.min_order, metric.max_order + 1)
         ]
-        matches, total, others = (
-            sum(order[key] for order in orders) for key in ("matches", "total", "reference_total")
-        )
-        larger = max(total, others)
-        own = matches / larger if larger else -0.5
+        matches, *totals = (sum(order[key] for order in orders) for key in COUNTS)
+        own = matches / max(totals) if any(totals) else -0.5
         if own > ratio:
             best, ratio, kept = i, own, orders
     return best, kept
 
 
-def _order(order: int, matches: int, total: int, reference_total: int) -> dict[str, Any]:
-    return {
-        "order": order,
-        "matches": matches,
-        "total": total,
-        "reference_total": reference_total,
-    }
+def _system(score: PythonScore, orders: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"fraction": score.fraction, **score.details(), "orders": orders}
 
 
-def _system(score: PythonScore) -> dict[str, Any]:
-    known = score.details()
-    system = {"fraction": score.fraction, "matches": known["matches"], "totals": known["totals"]}
-    system["formula"] = as_text(_formula(system))
-    return system
-
-
-def difference(
-    metric: GLEU,  # noqa: ARG001
-    first: dict[str, Any],
-    second: dict[str, Any],
-    *,
-    corpus: bool,  # noqa: ARG001
-) -> dict[str, Any]:
-    """The differences of matches and n-grams."""
-    return {name: second[name] - first[name] for name in ("matches", "totals")}
+def parts(system: Content) -> dict[str, float]:
+    """What systems are compared by, beside the score."""
+    return {"matches": system["matches"], "n-grams": system["totals"]}
 
 
 # ---- blocks ----
 
 
-def _formula(system: Content) -> list[Equation]:
+def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
+    """Matches over the larger number of n-grams."""
     if not system["totals"]:
         return [("GLEU", "0, because there are no n-grams")]
     return [
@@ -132,60 +102,26 @@ def _formula(system: Content) -> list[Equation]:
     ]
 
 
-def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
-    """One system: its words, the counts of each order, and the formula."""
+def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:  # noqa: ARG001
+    """One system: its n-grams, and the counts of each order."""
     if "tokens" in system:
-        if len(content["references"]) > 1:
-            yield Paragraph(
-                f"It is scored against reference {system['reference']}, which gives the best score."
-            )
-        yield ngram_blocks.words(system)
-        yield from ngram_blocks.tables(system, level, several=False)
+        yield from ngram_blocks.tables(system, level)
     yield Heading(level, "Matches of all orders")
-    keys = ("matches", "total", "reference_total")
-    rows = [
-        [str(order["order"]), *(f"{order[key]:,}" for key in keys)] for order in system["orders"]
-    ]
-    sums = [sum(order[key] for order in system["orders"]) for key in keys]
+    orders = system["orders"]
+    rows = [[str(order["order"]), *(f"{order[key]:,}" for key in COUNTS)] for order in orders]
+    sums = [sum(order[key] for order in orders) for key in COUNTS]
     rows.append(["together", *(f"{one:,}" for one in sums)])
     header = ("order", "matches", "n-grams of the hypothesis", "n-grams of the reference")
-    columns = [Column(name, "more" if i else "", left=not i) for i, name in enumerate(header)]
-    yield Table(columns, [list(map(Cell, row)) for row in rows], sums=True)
+    yield Table.of(header, rows, sums=True)
     if "tokens" not in system:
         yield Paragraph(
             "A corpus adds up the larger number of each segment, which may be of the hypothesis in "
             "one and of the reference in another."
         )
         yield from ngram_blocks.most_frequent(system, level)
-    yield Heading(level, "The formula")
-    yield Equations(_formula(system))
 
 
-def compared(content: Content, write: Write) -> Iterator[Block]:
-    """Two systems beside each other."""
-    rows = [
-        [system["name"], write(system["score"]), f"{system['matches']:,}", f"{system['totals']:,}"]
-        for system in content["systems"]
-    ]
-    one = content["comparison"]
-    rows.append(
-        [
-            "difference",
-            signed(write)(one["difference"]),
-            f"{one['matches']:+,}",
-            f"{one['totals']:+,}",
-        ]
-    )
-    made = Table.of(["system", "GLEU", "matches", "n-grams"], rows)
-    made.sums = True
-    yield made
-
-
-def reading(content: Content, write: Write) -> Iterator[Block]:
+def reading(content: Content, system: Content) -> str:  # noqa: ARG001
     """What the score is between 0 and 1."""
-    for system in content["systems"]:
-        name = f"{system['name']}: " if len(content["systems"]) > 1 else ""
-        yield Paragraph(
-            f"{name}GLEU = {write(system['score'])}, or {number(system['fraction'])} between 0 and "
-            "1: the smaller of precision and recall over n-grams of all orders together."
-        )
+    what = "the smaller of precision and recall over n-grams of all orders together"
+    return f"{ngram_blocks.share(system)}: {what}."

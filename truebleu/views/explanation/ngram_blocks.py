@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from truebleu.text.layout import count
-from truebleu.views.rendering.blocks import Cell, Column, Heading, Paragraph, Table, Words
-from truebleu.views.rendering.numbers import ngrams
+from truebleu.views.rendering.blocks import Cell, Heading, Paragraph, Table, Words
+from truebleu.views.rendering.numbers import ngrams, number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,50 +41,72 @@ def words(system: Content, token: str = "token", what: str = "Hypothesis") -> Wo
         [min(one["longest"], 4) for one in cover],
         cut,
         tips,
-        LEGEND.format(CUT if cut else ""),
+        LEGEND.format(CUT if cut else "") if cover else "",
     )
 
 
-def tables(system: Content, level: int, *, several: bool) -> Iterator[Block]:
-    """A heading and a table of n-grams for each order; `several` references may have them."""
+def tables(system: Content, level: int, *, several: bool = False) -> Iterator[Block]:
+    """The matches of each order; `several` references may have them."""
+    columns = {"hypothesis": "count", "reference": "reference_count", "clipped": "clipped"}
+    if several:
+        columns = {**columns, "which": "reference", "clipped": columns.pop("clipped")}
     for order in system["orders"]:
-        yield from _table(order, level, several=several)
+        sums = {"count": str(order["total"]), "clipped": str(order["matches"])}
+        told = f"{order['matches']} of {order['total']} match"
+        yield from table(order, level, told, columns, sums)
+        if order["missing"] and order["ngrams"]:
+            where = ", and in every reference" if several else ""
+            missing = listed(order["missing"], MOST)
+            yield Paragraph(f"Missing from the hypothesis{where}: {missing}.")
 
 
-def _table(order: Content, level: int, *, several: bool) -> Iterator[Block]:
+def table(
+    order: Content,
+    level: int,
+    told: str,
+    columns: Mapping[str, str],
+    sums: Mapping[str, str] | None = None,
+) -> Iterator[Block]:
+    """A heading and a table of the n-grams of an order; `columns` names what is known of each."""
     kind = ngrams(order["order"])
-    told = f"{order['matches']} of {order['total']} match"
-    yield Heading(level, f"{kind[0].upper()}{kind[1:]}: {told}")
+    yield Heading(level, f"{kind.capitalize()}: {told}")
     if not order["ngrams"]:
         yield Paragraph(f"The hypothesis is too short to have {kind}.")
         return
-    header = [ngrams(order["order"], 1), "hypothesis", "reference", "clipped"]
-    if several:
-        header.insert(3, "which")
-    rows = []
-    for row in order["ngrams"]:
-        cells = [Cell(" ".join(row["ngram"]), code=True), Cell(str(row["count"]))]
-        cells.append(Cell(str(row["reference_count"])))
-        if several:
-            cells.append(Cell("" if row["reference"] is None else str(row["reference"])))
-        rows.append([*cells, Cell(str(row["clipped"]))])
-    sums = ["", str(order["total"]), "", *([""] if several else []), str(order["matches"])]
-    columns = [Column(name, "more" if i else "", left=not i) for i, name in enumerate(header)]
-    fold = f"Show all {len(rows)} {kind}"
-    yield Table(columns, [*rows, list(map(Cell, sums))], fold=fold, sums=True)
-    if order["missing"]:
-        where = ", and in every reference" if several else ""
-        yield Paragraph(f"Missing from the hypothesis{where}: {listed(order['missing'], MOST)}.")
+    rows: list[list[str | Cell]] = [
+        [Cell(" ".join(row["ngram"]), code=True), *(_known(row[key]) for key in columns.values())]
+        for row in order["ngrams"]
+    ]
+    if sums is not None:
+        rows.append(["", *(sums.get(key, "") for key in columns.values())])
+    fold = f"Show all {len(order['ngrams'])} {kind}"
+    header = [ngrams(order["order"], 1), *columns]
+    yield Table.of(header, rows, fold=fold, sums=sums is not None)
 
 
-def listed(entries: Sequence[Content], most: int) -> str:
+def _known(value: float | None) -> str:
+    return "" if value is None else number(value, 2)
+
+
+def listed(entries: Sequence[Content], most: int, space: str = " ") -> str:
     """N-grams in a row, with how often if more than once."""
     parts = [
-        f"“{' '.join(entry['ngram'])}”" + (f" ×{entry['count']}" if entry["count"] > 1 else "")
+        f"“{space.join(entry['ngram'])}”" + (f" ×{entry['count']}" if entry["count"] > 1 else "")
         for entry in entries[:most]
     ]
     more = len(entries) - most
     return ", ".join(parts) + (f" and {more} more" if more > 0 else "")
+
+
+def share(system: Content) -> str:
+    """A score as papers have it, behind the one in per cent."""
+    return f", or {number(system['fraction'])} between 0 and 1"
+
+
+def first_segments(system: Content, what: str) -> Iterator[Block]:
+    """Says that not all segments of a corpus were looked into, if so it is."""
+    if system.get("looked_into", 0) < system.get("segments", 0):
+        yield Paragraph(f"{what} the first {system['looked_into']:,} segments:")
 
 
 KINDS = (
@@ -105,4 +127,4 @@ def most_frequent(system: Content, level: int) -> Iterator[Block]:
         for order in system["orders"]:
             name = ngrams(order["order"])
             told = listed(order[kind], len(order[kind])) or "none"
-            yield Paragraph(f"{name[0].upper()}{name[1:]}: {told}.")
+            yield Paragraph(f"{name.capitalize()}: {told}.")

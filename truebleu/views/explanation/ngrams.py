@@ -53,10 +53,7 @@ def add_to_segment(
             for ngram, count in counting.missing(tokens, references, order["order"])
         ]
     system["tokens"] = list(tokens)
-    system["cover"] = [
-        {"longest": one.longest, "start": one.start, "clipped": one.clipped}
-        for one in counting.cover(tokens, tables, system["orders"][0]["order"])
-    ]
+    system["cover"] = counting.cover(tokens, tables, system["orders"][0]["order"])
 
 
 class Digest:
@@ -95,12 +92,8 @@ class Digest:
 
     def _tokens(self, pair: Pair) -> tuple[list[str], list[list[str]], list[int]]:
         hypothesis, references = pair
-        given = [(i, text) for i, text in enumerate(references, 1) if text is not None]
-        return (
-            self.split(hypothesis),
-            [self.split(text) for _, text in given],
-            [number for number, _ in given],
-        )
+        numbers, texts = zip(*counting.present(references), strict=True)
+        return self.split(hypothesis), list(map(self.split, texts)), list(numbers)
 
     def _look(self, pair: Pair) -> None:
         tokens, references, numbers = self._tokens(pair)
@@ -131,10 +124,7 @@ class Digest:
         """Adds what was found to the explanation of a system."""
         for i, order in enumerate(system["orders"]):
             for kind, counters in self.counters.items():
-                order[kind] = [
-                    {"ngram": list(ngram), "count": count}
-                    for ngram, count in counters[i].most_common(LISTED)
-                ]
+                order[kind] = counting.most_common(counters[i], LISTED)
             if self.recall is not None:
                 matches, mine, theirs = self.recall[i]
                 order["recall"] = [{"reference": None, **shares(matches, mine, theirs)}]

@@ -7,10 +7,10 @@ from math import log
 
 from truebleu.text.layout import count
 from truebleu.views.explanation import counting, ngram_blocks
-from truebleu.views.rendering.blocks import Cell, Equations, Heading, Paragraph, Table
-from truebleu.views.rendering.equations import as_text, between
-from truebleu.views.rendering.numbers import ngrams as called
-from truebleu.views.rendering.numbers import number, short, signed
+from truebleu.views.explanation.counting import tokens
+from truebleu.views.rendering.blocks import Heading, Paragraph, Table
+from truebleu.views.rendering.equations import between
+from truebleu.views.rendering.numbers import number, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,16 +22,10 @@ if TYPE_CHECKING:
     from truebleu.views.explanation.counting import Ngram, Tokens
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.equations import Equation
-    from truebleu.views.rendering.numbers import Write
 
     Content = Mapping[str, Any]
 
 TOKEN = "token"
-
-
-def tokens(metric: NIST, text: Any) -> list[str]:
-    """The tokens that are counted."""
-    return counting.splitter(metric.tokenize, metric.lowercase)(text)
 
 
 def information(references: Sequence[Tokens], max_order: int, *, zero: bool) -> dict[Ngram, float]:
@@ -53,19 +47,14 @@ def information(references: Sequence[Tokens], max_order: int, *, zero: bool) -> 
 
 
 def of_pair(
-    metric: NIST, score: PythonScore, hypothesis: Any, references: Sequence[Any], *, recall: bool
+    metric: NIST, score: PythonScore, hypothesis: Any, given: Sequence[tuple[int, Any]]
 ) -> dict[str, Any]:
     """What there is to say of one hypothesis and its references."""
-    del recall
-    given = [(number, text) for number, text in enumerate(references, 1) if text is not None]
-    mine = tokens(metric, hypothesis)
-    others = [tokens(metric, text) for _, text in given]
+    mine, others = tokens(metric, hypothesis), [tokens(metric, text) for _, text in given]
     bits = information(others, metric.max_order, zero=metric.variant == "mteval")
-    system = _system(metric, score)
-    tables = []
-    for order in system["orders"]:
-        table = counting.clipped(mine, others, order["order"])
-        tables.append(table)
+    system = of_corpus(metric, score)
+    tables = [counting.clipped(mine, others, order["order"]) for order in system["orders"]]
+    for order, table in zip(system["orders"], tables, strict=True):
         order["ngrams"] = [
             {
                 "ngram": list(row.ngram),
@@ -75,61 +64,34 @@ def of_pair(
             }
             for row in table
         ]
-    system["tokens"] = mine
-    system["cover"] = [
-        {"longest": one.longest, "start": one.start, "clipped": one.clipped}
-        for one in counting.cover(mine, tables)
-    ]
-    return system
+    return {**system, "tokens": mine, "cover": counting.cover(mine, tables)}
 
 
-def of_corpus(
-    metric: NIST,
-    score: PythonScore,
-    hypotheses: Any,  # noqa: ARG001
-    references: Any,  # noqa: ARG001
-    *,
-    recall: bool,
-) -> dict[str, Any]:
+def of_corpus(metric: NIST, score: PythonScore, *_: object) -> dict[str, Any]:
     """What there is to say of a corpus."""
-    del recall
-    return _system(metric, score)
-
-
-def _system(metric: NIST, score: PythonScore) -> dict[str, Any]:
     known = score.details()
     totals = score.row[2 + 2 * metric.max_order :]
-    orders = [
-        {"order": order, "information": part * max(1, total), "total": total, "part": part}
-        for order, (part, total) in enumerate(zip(known["information"], totals, strict=True), 1)
-    ]
-    system = {
-        "orders": orders,
+    return {
+        "orders": [
+            {"order": order, "information": part * max(1, total), "total": total, "part": part}
+            for order, (part, total) in enumerate(zip(known["information"], totals, strict=True), 1)
+        ],
         "information": sum(known["information"]),
-        "penalty": known["penalty"],
-        "hypothesis_length": known["hypothesis_length"],
-        "reference_length": known["reference_length"],
+        **{key: known[key] for key in ("penalty", "hypothesis_length", "reference_length")},
         "fraction": score.fraction,
     }
-    system["formula"] = as_text(_formula(system))
-    return system
 
 
-def difference(
-    metric: NIST,  # noqa: ARG001
-    first: dict[str, Any],
-    second: dict[str, Any],
-    *,
-    corpus: bool,  # noqa: ARG001
-) -> dict[str, Any]:
-    """The differences of information and penalty."""
-    return {name: second[name] - first[name] for name in ("information", "penalty")}
+def parts(system: Content) -> dict[str, float]:
+    """What systems are compared by, beside the score."""
+    return {name: system[name] for name in ("information", "penalty")}
 
 
 # ---- blocks ----
 
 
-def _formula(system: Content) -> list[Equation]:
+def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
+    """The information per n-gram of each order, added up, and the penalty."""
     c, r = short(system["hypothesis_length"]), short(system["reference_length"])
     penalty = number(system["penalty"])
     if system["penalty"] == 1:
@@ -155,28 +117,12 @@ def _formula(system: Content) -> list[Equation]:
 
 
 def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
-    """One system: its words, what matched n-grams tell, and the formula."""
-    several = len(content.get("references", ())) != 1
+    """One system: what matched n-grams tell, and the length."""
     if "tokens" in system:
-        yield ngram_blocks.words(system)
+        columns = {"hypothesis": "count", "clipped": "clipped", "bits": "information"}
         for order in system["orders"]:
-            kind = called(order["order"])
-            yield Heading(level, f"{kind[0].upper()}{kind[1:]}: {order['information']:.2f} bits")
-            rows = [
-                [
-                    Cell(" ".join(row["ngram"]), code=True),
-                    f"{row['count']}",
-                    f"{row['clipped']}",
-                    "" if row["information"] is None else number(row["information"], 2),
-                ]
-                for row in order["ngrams"]
-            ]
-            if not rows:
-                yield Paragraph(f"The hypothesis is too short to have {kind}.")
-                continue
-            made = Table.of([called(order["order"], 1), "hypothesis", "clipped", "bits"], rows)
-            made.fold = f"Show all {len(rows)} {kind}"
-            yield made
+            told = f"{order['information']:.2f} bits"
+            yield from ngram_blocks.table(order, level, told, columns)
     yield Heading(level, "Information of matched n-grams")
     rows = [
         [
@@ -193,45 +139,16 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
         "over how often all of them do: rare words, and words that are hard to foresee, count more."
     )
     yield Heading(level, "Length")
-    told = count(system["hypothesis_length"], "token")
+    mean = "on average " if len(content.get("references", ())) != 1 else ""
     yield Paragraph(
-        f"The hypothesis has {told}, the reference {'on average ' if several else ''}"
+        f"The hypothesis has {count(system['hypothesis_length'], TOKEN)}, the reference {mean}"
         f"{short(system['reference_length'])}."
     )
-    yield Heading(level, "The formula")
-    yield Equations(_formula(system))
 
 
-def compared(content: Content, write: Write) -> Iterator[Block]:
-    """Two systems beside each other."""
-    rows = [
-        [
-            system["name"],
-            write(system["score"]),
-            number(system["information"]),
-            number(system["penalty"]),
-        ]
-        for system in content["systems"]
-    ]
-    one, plus = content["comparison"], signed(number)
-    rows.append(
-        [
-            "difference",
-            signed(write)(one["difference"]),
-            plus(one["information"]),
-            plus(one["penalty"]),
-        ]
-    )
-    made = Table.of(["system", "NIST", "information", "penalty"], rows)
-    made.sums = True
-    yield made
-
-
-def reading(content: Content, write: Write) -> Iterator[Block]:
+def reading(content: Content, system: Content) -> str:  # noqa: ARG001
     """What such a score says."""
-    for system in content["systems"]:
-        name = f"{system['name']}: " if len(content["systems"]) > 1 else ""
-        yield Paragraph(
-            f"{name}NIST = {write(system['score'])}. There is no upper bound, and longer texts get "
-            "higher scores: what an n-gram tells is counted in the references of the text itself."
-        )
+    return (
+        ". There is no upper bound, and longer texts get higher scores: what an n-gram tells is "
+        "counted in the references of the text itself."
+    )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 
 from truebleu.metrics.ter_alignment import MARKS
 from truebleu.text.layout import count
 from truebleu.text.segments import pairs
-from truebleu.views.rendering.blocks import Cell, Equations, Heading, Paragraph, Table, Words
-from truebleu.views.rendering.equations import as_text
-from truebleu.views.rendering.numbers import number, signed
+from truebleu.views.explanation.ngram_blocks import first_segments
+from truebleu.views.rendering.blocks import Cell, Heading, Paragraph, Table, Words
+from truebleu.views.rendering.numbers import number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from truebleu.metrics.ter_alignment import Alignment
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.equations import Equation
-    from truebleu.views.rendering.numbers import Write
 
     Content = Mapping[str, Any]
 
@@ -37,19 +37,13 @@ def tokens(metric: TER, text: str) -> list[str]:
 
 
 def of_pair(
-    metric: TER,
-    score: TERScore,
-    hypothesis: str,
-    references: Sequence[str | None],
-    *,
-    recall: bool,
+    metric: TER, score: TERScore, hypothesis: str, given: Sequence[tuple[int, str]]
 ) -> dict[str, Any]:
     """What there is to say of one hypothesis and the reference that takes the fewest edits."""
-    del recall
-    alignment = metric.alignment(hypothesis, list(references))
+    alignment = metric.alignment(hypothesis, [text for _, text in given])
     return {
         **_system(score, _kinds(alignment)),
-        "reference": alignment.chosen + 1,
+        "reference": given[alignment.chosen][0],
         "tokens": list(alignment.hypothesis),
         "alignment": {
             "hypothesis": list(alignment.hypothesis),
@@ -62,17 +56,13 @@ def of_pair(
     }
 
 
-def of_corpus(
-    metric: TER, score: TERScore, hypotheses: Any, references: Any, *, recall: bool
-) -> dict[str, Any]:
+def of_corpus(metric: TER, score: TERScore, hypotheses: Any, references: Any) -> dict[str, Any]:
     """What there is to say of a corpus; the kinds of edits are those of the first segments."""
-    del recall
     kinds: Counter[str] = Counter()
     looked_into = 0
-    for looked_into, (hypothesis, others) in enumerate(pairs(hypotheses, references), 1):
+    for hypothesis, others in islice(pairs(hypotheses, references), ALIGNED):
         kinds.update(_kinds(metric.alignment(hypothesis, others)))
-        if looked_into == ALIGNED:
-            break
+        looked_into += 1
     return {**_system(score, kinds), "looked_into": looked_into}
 
 
@@ -83,66 +73,41 @@ def _kinds(alignment: Alignment) -> Counter[str]:
 
 
 def _system(score: TERScore, kinds: Counter[str]) -> dict[str, Any]:
-    system = {
+    return {
         "edits": score.edits,
         "reference_length": score.reference_length,
         "kinds": {kind: kinds[kind] for kind in KINDS},
     }
-    system["formula"] = as_text(_formula({**system, "score": score.value}))
-    return system
 
 
-def difference(
-    metric: TER,  # noqa: ARG001
-    first: dict[str, Any],
-    second: dict[str, Any],
-    *,
-    corpus: bool,  # noqa: ARG001
-) -> dict[str, Any]:
-    """The differences of edits, kind by kind."""
-    return {
-        "edits": second["edits"] - first["edits"],
-        "kinds": {kind: second["kinds"][kind] - first["kinds"][kind] for kind in KINDS},
-    }
+def parts(system: Content) -> dict[str, float]:
+    """What systems are compared by, beside the score."""
+    return {"edits": system["edits"]} | {f"{kind}s": n for kind, n in system["kinds"].items()}
 
 
 # ---- blocks ----
 
 
-def _formula(system: Content) -> list[Equation]:
-    if not system["reference_length"]:
-        why = "no word in any reference"
-        return [("TER", f"{number(system['score'])}, because there is {why}")]
+def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
+    """Edits over the words of the references."""
+    length = system["reference_length"]
+    if not length:
+        return [("TER", f"{number(system['score'])}, because there is no word in any reference")]
     return [
         ("TER", ("row", "100 · ", ("frac", "edits", "reference words"))),
-        (
-            "",
-            (
-                "row",
-                "100 · ",
-                ("frac", str(system["edits"]), number(system["reference_length"], 2)),
-            ),
-        ),
+        ("", ("row", "100 · ", ("frac", str(system["edits"]), number(length, 2)))),
         ("", number(system["score"], 2)),
     ]
 
 
 def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
-    """One system: its edits word by word, how many of each kind there are, and the formula."""
+    """One system: its edits word by word, and how many of each kind there are."""
     if "alignment" in system:
-        if len(content["references"]) > 1:
-            yield Paragraph(
-                f"Of the references, number {system['reference']} takes the fewest edits."
-            )
         yield from _alignment(system["alignment"], level)
     yield Heading(level, f"Edits: {system['edits']:,}")
-    if system.get("looked_into", system.get("segments")) != system.get("segments"):
-        yield Paragraph(f"Kinds of the first {system['looked_into']:,} segments:")
+    yield from first_segments(system, "Kinds of")
     yield Table.of(["kind", "edits"], [[kind, f"{n:,}"] for kind, n in system["kinds"].items()])
-    yield Heading(level, "The formula")
-    yield Equations(_formula(system))
-    mean = content["kind"] == "corpus" or len(content["references"]) > 1
-    if mean:
+    if content["kind"] == "corpus" or len(content["references"]) > 1:
         yield Paragraph("Of several references, their mean length counts.")
 
 
@@ -163,7 +128,7 @@ def _alignment(alignment: Content, level: int) -> Iterator[Block]:
         [4 if one["kind"] == "match" else 0 for one in told],
         [i for i, one in enumerate(told) if one["kind"] != "match"],
         [one["kind"] for one in told],
-        legend,
+        legend if told else "",
     )
     rows: list[list[str | Cell]] = []
     for shift in alignment["shifts"]:
@@ -183,28 +148,9 @@ def _alignment(alignment: Content, level: int) -> Iterator[Block]:
         yield Paragraph("None: the hypothesis is the reference.")
 
 
-def compared(content: Content, write: Write) -> Iterator[Block]:
-    """Two systems beside each other."""
-    rows = [
-        [system["name"], write(system["score"]), f"{system['edits']:,}"]
-        + [f"{system['kinds'][kind]:,}" for kind in KINDS]
-        for system in content["systems"]
-    ]
-    one = content["comparison"]
-    rows.append(
-        ["difference", signed(write)(one["difference"]), f"{one['edits']:+,}"]
-        + [f"{one['kinds'][kind]:+,}" for kind in KINDS]
-    )
-    made = Table.of(["system", "TER", "edits", *(f"{kind}s" for kind in KINDS)], rows)
-    made.sums = True
-    yield made
-
-
-def reading(content: Content, write: Write) -> Iterator[Block]:
+def reading(content: Content, system: Content) -> str:  # noqa: ARG001
     """What such a score says."""
-    for system in content["systems"]:
-        name = f"{system['name']}: " if len(content["systems"]) > 1 else ""
-        yield Paragraph(
-            f"{name}TER = {write(system['score'])}: edits per 100 words of the references. 0 is "
-            "best, lower is better, and it may exceed 100."
-        )
+    return (
+        ": edits per 100 words of the references. 0 is best, lower is better, and it may exceed "
+        "100."
+    )

@@ -30,9 +30,7 @@ from truebleu._kernel import InputError, __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from truebleu.metrics.base import Score
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _HASH = re.compile("[0-9a-f]{64}")
 
@@ -62,38 +60,6 @@ class Entry(NamedTuple):
     high: float | None = None
 
     @classmethod
-    def of_score(
-        cls,
-        score: Score,
-        system: str,
-        segments: int,
-        hypothesis: Input,
-        references: Sequence[Input],
-        *,
-        name: str | None = None,
-        note: str | None = None,
-        time: datetime | None = None,
-        signature: str | None = None,
-        low: float | None = None,
-        high: float | None = None,
-    ) -> Entry:
-        """The entry of a score, and of its interval; `time` is now if not given."""
-        return cls(
-            now() if time is None else time,
-            system,
-            score.name,
-            score.value,
-            str(score.signature) if signature is None else signature,
-            segments,
-            hypothesis,
-            tuple(references),
-            name=name,
-            note=note,
-            low=low,
-            high=high,
-        )
-
-    @classmethod
     def of_dict(cls, content: object) -> Entry:
         """The entry that `to_dict` was made of. Raises ValueError, which says what is wrong.
 
@@ -117,19 +83,10 @@ class Entry(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """The entry in the types of JSON."""
         content = {
+            **{key: getattr(self, key) for key in _KEYS},
             "time": stamp(self.time),
-            "name": self.name,
-            "system": self.system,
-            "metric": self.metric,
-            "score": self.score,
-            "low": self.low,
-            "high": self.high,
-            "signature": self.signature,
-            "segments": self.segments,
             "hypothesis": self.hypothesis._asdict(),
             "references": [text._asdict() for text in self.references],
-            "version": self.version,
-            "note": self.note,
         }
         return {key: value for key, value in content.items() if value is not None}
 
@@ -185,18 +142,18 @@ def _all_read(value: Any) -> tuple[Input, ...]:
 # What each value should be, and what makes it that or fails.
 _KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "time": ("a time with its zone, as 2026-11-20T09:30:00Z", _time),
+    "name": ("text", _text),
     "system": ("text", _text),
     "metric": ("text", _text),
     "score": ("a number", _number),
+    "low": ("a number", _number),
+    "high": ("a number", _number),
     "signature": ("text", _text),
     "segments": ("a number, 1 or more", _count),
     "hypothesis": ("a file and its sha256", _read),
     "references": ("a list of files and their sha256", _all_read),
     "version": ("text", _text),
-    "name": ("text", _text),
     "note": ("text", _text),
-    "low": ("a number", _number),
-    "high": ("a number", _number),
 }
 
 
@@ -226,7 +183,9 @@ class Log:
     def read(cls, path: str | os.PathLike[str]) -> Log:
         """The log in a file. Raises InputError, which names the line that is not a log."""
         with open(path, "rb") as file:
-            return cls(path, list(_entries(os.fspath(path), file)))
+            numbered = enumerate(file, 1)
+            entries = [_entry(os.fspath(path), i, line) for i, line in numbered if line.strip()]
+        return cls(path, entries)
 
     def check(self) -> None:
         """Raises InputError if the file is there and cannot be added to, as `append` would."""
@@ -273,12 +232,6 @@ def _write_whole(descriptor: int, data: bytes) -> None:
 _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-def _entries(path: str, lines: Iterable[bytes]) -> Iterator[Entry]:
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            yield _entry(path, number, line)
-
-
 def _entry(path: str, number: int, line: bytes) -> Entry:
     """The entry in a line, which must be whole."""
     where = f"{path}, line {number}"
@@ -318,10 +271,7 @@ def _check_end(descriptor: int, path: str) -> int:
     end = os.read(descriptor, min(size, _LONGEST))
     if not end:
         return size
-    whole = end.endswith(b"\n")
-    last = end[:-1].rpartition(b"\n")[2] + (end[-1:] if whole else b"")
-    if not whole:
-        last = end.rpartition(b"\n")[2]
+    last = end[end.rfind(b"\n", 0, -1) + 1 :]
     if last.strip():
         _entry(path, _lines(descriptor), last)
     return size

@@ -10,35 +10,56 @@ from truebleu.text.layout import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
+    from typing import Any, ClassVar, dataclass_transform
 
     from truebleu.views.rendering.equations import Equation
 
+    # Text in which everything shows.
+    Shown = str
+else:
 
-class Heading:
+    def dataclass_transform() -> object:  # noqa: D103
+        return lambda cls: cls
+
+
+@dataclass_transform()
+class Fields:
+    """Named values, as dataclasses have them, without what importing those costs.
+
+    What is `Shown` is made so.
+    """
+
+    _shown: ClassVar[dict[str, Any]] = {
+        "Shown": visible,
+        "Sequence[Shown]": lambda texts: list(map(visible, texts)),
+    }
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        kinds = type(self).__annotations__
+        for name, value in [*zip(kinds, values, strict=False), *named.items()]:
+            made = self._shown.get(kinds[name])
+            setattr(self, name, value if made is None else made(value))
+
+
+class Heading(Fields):
     """A heading; level 1 is the title."""
 
-    __slots__ = ("level", "text")
-
-    def __init__(self, level: int, text: str) -> None:
-        self.level = level
-        self.text = visible(text)
+    level: int
+    text: Shown
 
 
-class Paragraph:
+class Paragraph(Fields):
     """A paragraph: "plain", a "lead" or "caution"; one line of a list of "notes"; or a "signature".
 
     Notes and signatures that follow each other stay together.
     """
 
-    __slots__ = ("kind", "text")
-
-    def __init__(self, text: str, kind: str = "plain") -> None:
-        self.text = visible(text)
-        self.kind = kind
+    text: Shown
+    kind: str = "plain"
 
 
-class Cell:
+class Cell(Fields):
     """What stands in a table: text, letters raised behind it, and what it means.
 
     mark: "better" or "worse" for a significant difference, "best" for the first system, "baseline"
@@ -46,93 +67,64 @@ class Cell:
     code: for n-grams and signatures.
     """
 
-    __slots__ = ("code", "mark", "raised", "text")
-
-    def __init__(self, text: str, raised: str = "", mark: str = "", *, code: bool = False) -> None:
-        self.text = visible(text)
-        self.raised = raised
-        self.mark = mark
-        self.code = code
+    text: Shown
+    raised: str = ""
+    mark: str = ""
+    code: bool = False
 
 
-class Range:
+class Range(Fields):
     """An interval to be drawn beside others, on a line from `least` to `most` that has 0 on it.
 
-    Without an interval it is an empty line: the baseline's.
+    Without an interval (the low end, the value, the high end) it is an empty line: the baseline's.
     """
 
-    __slots__ = ("interval", "least", "mark", "most")
-
-    def __init__(
-        self,
-        least: float,
-        most: float,
-        interval: tuple[float, float, float] | None = None,
-        mark: str = "",
-    ) -> None:
-        self.least = least
-        self.most = most
-        # The low end, the value, the high end.
-        self.interval = interval
-        self.mark = mark
+    least: float
+    most: float
+    interval: tuple[float, float, float] | None = None
+    mark: str = ""
 
     def place(self, value: float, width: float) -> float:
         """Where a value lies, from 0 to `width`."""
         return (value - self.least) / (self.most - self.least) * width
 
 
-class Column:
+class Column(Fields):
     """A column of a table: its header, which side its cells are set to, and its group.
 
     Columns of the group "" name the rows; the others may be set below each other, a group together.
-    about: what it means, for whoever points at it.
+    about: what it means, for whoever points at it. drawn: its cells are ranges, which say once more
+    what is written.
     """
 
-    __slots__ = ("about", "drawn", "group", "header", "left")
-
-    def __init__(
-        self,
-        header: str,
-        group: str = "",
-        *,
-        left: bool = False,
-        about: str = "",
-        drawn: bool = False,
-    ) -> None:
-        self.header = visible(header)
-        self.group = group
-        self.left = left
-        self.about = about
-        # Its cells are ranges, which say once more what is written.
-        self.drawn = drawn
+    header: Shown
+    group: str = ""
+    left: bool = False
+    about: str = ""
+    drawn: bool = False
 
 
-class Table:
+class Table(Fields):
     """A table; `sums` says that its last row is the sum of the others.
 
     caption: what it is called, where it stands alone. fold: what a long one is hidden behind.
     """
 
-    __slots__ = ("caption", "columns", "fold", "rows", "sums")
-
-    def __init__(
-        self,
-        columns: Sequence[Column],
-        rows: Sequence[Sequence[Cell | Range]],
-        *,
-        caption: str = "",
-        fold: str = "",
-        sums: bool = False,
-    ) -> None:
-        self.columns = columns
-        self.rows = rows
-        self.caption = visible(caption)
-        self.fold = fold
-        self.sums = sums
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell | Range]]
+    caption: Shown = ""
+    fold: str = ""
+    sums: bool = False
 
     @classmethod
     def of(
-        cls, header: Sequence[str], rows: Iterable[Sequence[str | Cell]], left: Iterable[int] = (0,)
+        cls,
+        header: Sequence[str],
+        rows: Iterable[Sequence[str | Cell]],
+        left: Iterable[int] = (0,),
+        *,
+        fold: str = "",
+        sums: bool = False,
     ) -> Table:
         """A table of a header and rows of text; `left` are the columns of words."""
         words = frozenset(left)
@@ -140,7 +132,7 @@ class Table:
             Column(name, "" if i == 0 else "more", left=i in words) for i, name in enumerate(header)
         ]
         made = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
-        return cls(columns, made)
+        return cls(columns, made, fold=fold, sums=sums)
 
     def written(self) -> tuple[list[Column], list[list[Cell]]]:
         """The columns and rows of what can be written, without drawings."""
@@ -149,80 +141,49 @@ class Table:
         return [self.columns[i] for i in kept], rows
 
 
-class Words:
+class Words(Fields):
     """Tokens in a line, each with a mark of its own; `legend` says what the marks mean.
 
     A mark is a short text below the token, and how strong its colour is, 0 to 4, from none to full;
     `cut` are the tokens that are underlined. `tips` say what a mark means, token by token.
     """
 
-    __slots__ = ("cut", "label", "legend", "marks", "strengths", "tips", "tokens")
-
-    def __init__(
-        self,
-        label: str,
-        tokens: Sequence[str],
-        marks: Sequence[str] = (),
-        strengths: Sequence[int] = (),
-        cut: Iterable[int] = (),
-        tips: Sequence[str] = (),
-        legend: str = "",
-    ) -> None:
-        self.label = visible(label)
-        self.tokens = [visible(token) for token in tokens]
-        self.marks = marks
-        self.strengths = strengths
-        self.cut = frozenset(cut)
-        self.tips = tips
-        self.legend = legend if tokens else ""
+    label: Shown
+    tokens: Sequence[Shown]
+    marks: Sequence[str] = ()
+    strengths: Sequence[int] = ()
+    cut: Collection[int] = ()
+    tips: Sequence[str] = ()
+    legend: str = ""
 
 
-class Equations:
+class Equations(Fields):
     """A formula, line by line, with its numbers."""
 
-    __slots__ = ("equations",)
-
-    def __init__(self, equations: Sequence[Equation]) -> None:
-        self.equations = equations
+    equations: Sequence[Equation]
 
 
-class Point:
+class Point(Fields):
     """A value in a chart, perhaps with an interval; `about` says what it is."""
 
-    __slots__ = ("about", "high", "low", "value", "when")
-
-    def __init__(
-        self,
-        value: float,
-        when: str,
-        about: str = "",
-        low: float | None = None,
-        high: float | None = None,
-    ) -> None:
-        self.value = value
-        self.when = when
-        self.about = visible(about)
-        self.low = low
-        self.high = high
+    value: float
+    when: str
+    about: Shown = ""
+    low: float | None = None
+    high: float | None = None
 
 
-class Chart:
+class Chart(Fields):
     """Values over time, each as far from the next; `digits` after the point."""
 
-    __slots__ = ("digits", "points")
-
-    def __init__(self, points: Sequence[Point], digits: int) -> None:
-        self.points = points
-        self.digits = digits
+    points: Sequence[Point]
+    digits: int
 
 
-class Facts:
-    """Names and what they stand for; a value that is a sequence of pairs has a code behind each."""
+class Facts(Fields):
+    """Names and what they stand for."""
 
-    __slots__ = ("pairs",)
-
-    def __init__(self, pairs: Iterable[tuple[str, Cell]]) -> None:
-        self.pairs = list(pairs)
+    pairs: Sequence[tuple[str, Cell]]
 
 
 Block = Heading | Paragraph | Table | Words | Equations | Chart | Facts

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from html import escape
+from pathlib import Path
 
+from truebleu.text.layout import visible
 from truebleu.views.rendering import blocks
 from truebleu.views.rendering.blocks import Range
 from truebleu.views.rendering.equations import as_mathml
@@ -17,82 +19,9 @@ if TYPE_CHECKING:
 # Tables with more rows than this start folded, if they can be.
 SHOWN = 24
 
-# Everything is under one class: in a notebook there are other styles around it. Colours go with
-# numbers, stars and signs that say the same, and are those that the colour-blind tell apart.
-STYLE = """
-.truebleu { --ink: #1c2230; --soft: #596175; --line: #d5dae3; --paper: #ffffff; --tint: #f4f6f9;
-  --match: 37 99 235; --cut: #b42318; --better: #0059b3; --worse: #a84300;
-  color: var(--ink); background: var(--paper); font: 16px/1.5 system-ui, sans-serif;
-  max-width: 76rem; margin: 0 auto; padding: 1rem 1.25rem; overflow-wrap: anywhere; }
-@media (prefers-color-scheme: dark) { .truebleu { --ink: #e7eaf0; --soft: #a3abbd; --line: #39415a;
-  --paper: #12161f; --tint: #1a2030; --match: 96 150 255; --cut: #ff9c8f; --better: #79b8ff;
-  --worse: #ffb27a; } }
-.truebleu h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; }
-.truebleu h2 { font-size: 1.2rem; margin: 1.75rem 0 .5rem; padding-top: .75rem;
-  border-top: 1px solid var(--line); }
-.truebleu h3 { font-size: 1rem; margin: 1.5rem 0 .5rem; }
-.truebleu p { margin: .5rem 0; max-width: 48rem; }
-.truebleu .lead { font-size: 1.15rem; }
-.truebleu .note { color: var(--soft); font-size: .9rem; }
-.truebleu .signature { font-family: ui-monospace, monospace; font-size: .8rem; color: var(--soft);
-  max-width: none; }
-.truebleu .caution { border-left: 4px solid var(--cut); padding: .25rem .75rem; }
-.truebleu .scroll { overflow-x: auto; }
-.truebleu table { border-collapse: collapse; margin: .5rem 0; font-variant-numeric: tabular-nums;
-  background: none; color: inherit; font-size: .95rem; }
-.truebleu caption { text-align: left; font-weight: 700; padding: .25rem .6rem .25rem 0; }
-.truebleu th, .truebleu td { padding: .2rem .6rem; border: 0; text-align: right;
-  border-bottom: 1px solid var(--line); vertical-align: baseline; white-space: nowrap; }
-.truebleu th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
-.truebleu .words-column { text-align: left; white-space: normal; min-width: 5rem; }
-.truebleu .drawing { padding-block: 0; vertical-align: middle; }
-.truebleu tr.sum td { font-weight: 600; border-bottom: 0; }
-.truebleu sup { font-size: .7em; line-height: 0; color: var(--soft); }
-.truebleu .best { font-weight: 700; }
-.truebleu .better { color: var(--better); font-weight: 600; }
-.truebleu .worse { color: var(--worse); font-weight: 600; }
-.truebleu .baseline { color: var(--soft); font-style: italic; }
-.truebleu code { font: .9em/1.5 ui-monospace, monospace; white-space: pre-wrap; background: none;
-  color: inherit; }
-.truebleu summary { cursor: pointer; color: var(--soft); }
-.truebleu .words { font-size: 1.1rem; line-height: 2.3; margin: .25rem 0 1rem; }
-.truebleu .words .label { display: block; font-size: .85rem; color: var(--soft); line-height: 1.5; }
-.truebleu .word { padding: .15rem .3rem; border-radius: .25rem; background: var(--tint);
-  margin-right: .2rem; unicode-bidi: isolate; }
-.truebleu .word sub { font-size: .65rem; color: var(--soft); margin-left: .15rem; }
-.truebleu .m0 { background: none; outline: 1px dashed var(--line); outline-offset: -1px; }
-.truebleu .m1 { background: rgb(var(--match) / .12); }
-.truebleu .m2 { background: rgb(var(--match) / .22); }
-.truebleu .m3 { background: rgb(var(--match) / .32); }
-.truebleu .m4 { background: rgb(var(--match) / .44); }
-.truebleu .m1 sub, .truebleu .m2 sub, .truebleu .m3 sub, .truebleu .m4 sub { color: var(--ink); }
-.truebleu .cut { text-decoration: underline wavy var(--cut); text-underline-offset: .3em; }
-.truebleu math { margin: .75rem 0; font-size: 1.1rem; }
-.truebleu .math { overflow-x: auto; overflow-y: hidden; }
-.truebleu mtd:first-child { text-align: right; padding-right: .2em; }
-.truebleu mtd { text-align: left; padding: .25em .1em; }
-.truebleu mtable { margin-left: 0; }
-.truebleu dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem;
-  font-size: .9rem; margin: .5rem 0; }
-.truebleu dt { color: var(--soft); }
-.truebleu dd { margin: 0; }
-.truebleu svg { display: block; color: var(--soft); }
-.truebleu svg.better { color: var(--better); }
-.truebleu svg.worse { color: var(--worse); }
-.truebleu svg line { stroke: currentColor; stroke-width: 1.5; }
-.truebleu svg .zero { stroke: var(--line); stroke-width: 1; }
-.truebleu svg circle { fill: currentColor; }
-.truebleu svg.chart { width: 100%; max-width: 44rem; height: auto; margin: .5rem 0;
-  color: var(--better); }
-.truebleu svg.chart text { font-size: 12px; fill: var(--soft); }
-.truebleu svg.chart polyline { stroke: currentColor; stroke-width: 2; fill: none; }
-.truebleu svg.chart .interval { stroke-width: 1; opacity: .5; }
-@media print { .truebleu { --ink: #000; --soft: #444; --line: #999; --paper: #fff;
-  --better: #003f7f; --worse: #7a3000; font-size: 10pt; max-width: none; padding: 0; }
-  .truebleu .scroll { overflow: visible; }
-  .truebleu table, .truebleu dl { font-size: 9pt; break-inside: avoid; }
-  .truebleu svg { break-inside: avoid; } }
-"""
+# Everything in it is under one class: in a notebook there are other styles around it. Colours go
+# with numbers, stars and signs that say the same, and are those that the colour-blind tell apart.
+STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
 PAGE_STYLE = """
 :root { color-scheme: light dark; }
 body { margin: 0; background: #ffffff; }
@@ -143,7 +72,7 @@ def escaped(text: object) -> str:
     >>> print(escaped('<b title="x">\0'))
     &lt;b title=&quot;x&quot;&gt;\x00
     """
-    return escape(blocks.visible(str(text)), quote=True)
+    return escape(visible(str(text)), quote=True)
 
 
 def _block(block: Block) -> str:
@@ -201,6 +130,9 @@ def _table(block: Table) -> str:
 
 
 def _head(column: Column) -> str:
+    if not column.header:
+        # A header without text tells a screen reader nothing.
+        return "<td></td>"
     about = f' title="{escaped(column.about)}"' if column.about else ""
     return (
         f'<th scope="col"{_class("words-column" if column.left else "")}{about}>'

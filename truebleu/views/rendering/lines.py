@@ -6,7 +6,7 @@ say once more what is written.
 
 from __future__ import annotations
 
-from truebleu.text.layout import places, wrapped
+from truebleu.text.layout import padded, places, wrapped
 from truebleu.views.rendering import blocks
 from truebleu.views.rendering.blocks import Cell, Range
 from truebleu.views.rendering.equations import as_text
@@ -86,7 +86,7 @@ def _lines(block: Block, width: int) -> Iterator[Line]:
 def _facts(block: Facts) -> Iterator[Line]:
     width = max((places(name) for name, _ in block.pairs), default=0)
     for name, cell in block.pairs:
-        yield [(name, "head"), (" " * (width - places(name)) + GAP, ""), (cell.text, cell.mark)]
+        yield [(padded(name, width) + GAP, "head"), (cell.text, cell.mark)]
 
 
 # ---- tables ----
@@ -151,7 +151,7 @@ class _Column:
         width = max(self.width, places(header))
         space = " " * (width - self.width)
         cells = [[*cell, (space, "")] for cell in self.cells]
-        return _Column([(header, "head"), (" " * (width - places(header)), "")], cells, width)
+        return _Column([(padded(header, width), "head")], cells, width)
 
 
 def _column(column: Column, cells: Sequence[Cell | Range]) -> _Column:
@@ -164,13 +164,11 @@ def _column(column: Column, cells: Sequence[Cell | Range]) -> _Column:
     styles = [cell.mark or ("code" if cell.code else "") for cell in known]
     if column.left:
         made = [
-            [(cell.text, style), (" " * (width - places(cell.text)), "")]
-            for cell, style in zip(known, styles, strict=True)
+            [(padded(cell.text, width), style)] for cell, style in zip(known, styles, strict=True)
         ]
-        head = [(header, "head"), (" " * (width - places(header)), "")]
-        return _Column(head, made, width, runs_over=bool(column.group))
+        return _Column([(padded(header, width), "head")], made, width, runs_over=bool(column.group))
     # Headers end where the numbers end, letters stand out to the right of both if there is room.
-    head = places(header) + min(behind, max(0, width - places(header)))
+    end = places(header) + min(behind, max(0, width - places(header)))
     made = [
         [
             (" " * (width - behind - places(cell.text)), ""),
@@ -180,9 +178,8 @@ def _column(column: Column, cells: Sequence[Cell | Range]) -> _Column:
         ]
         for cell, style, letters in zip(known, styles, raised, strict=True)
     ]
-    header_line = [(" " * (width - head), ""), (header, "head")]
-    header_line.append((" " * (head - places(header)), ""))
-    return _Column(header_line, made, width)
+    space = [(" " * (width - end), "")]
+    return _Column([*space, (padded(header, end), "head")], made, width)
 
 
 def _drawn(cells: Sequence[Cell | Range], width: int) -> _Column:

@@ -88,17 +88,17 @@ def percent(share: float) -> str:
 
 
 def needed(segments: int | None) -> str:
-    """How many segments a test would need; more than a million is an order of magnitude.
+    """About how many segments a test would need, in two digits; nothing if that is not known.
 
-    >>> needed(3925), needed(8_701_186), needed(None)
-    ('3,925', '> 1 million', '')
+    >>> needed(38), needed(3925), needed(8_701_186), needed(None)
+    ('38', '3,900', '> 1 million', '')
     """
     if segments is None:
         return ""
-    for size, word in ((10**9, "billion"), (10**6, "million")):
-        if segments > size:
-            return f"> 1 {word}"
-    return f"{segments:,}"
+    if segments > 10**6:
+        return "> 1 million"
+    step = 10 ** max(0, len(str(segments)) - 2)
+    return f"{(segments + step // 2) // step * step:,}"
 
 
 def ngrams(order: int, count: int = 2) -> str:

@@ -52,6 +52,7 @@ class Drawn:
                 style = STYLES.get(kind.removesuffix(" cut"), "")
                 made.append(piece, style=f"{style} underline" if kind.endswith(" cut") else style)
             made.rstrip()
-            # A signature is longer than most terminals are wide, and is copied whole.
-            made.no_wrap = not any(kind == "signature" for _, kind in line)
+            if not options.no_wrap and any(kind == "signature" for _, kind in line):
+                # It is longer than most terminals are wide, and rich would cut it off.
+                made.no_wrap, made.overflow = False, "fold"
             yield made

@@ -137,7 +137,7 @@ class View:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self._content == other._content  # type: ignore[attr-defined]
+        return self._content == other._content
 
     __hash__ = None  # type: ignore[assignment]
 

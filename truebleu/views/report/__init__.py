@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from truebleu.text import checks
 from truebleu.views.comparison import Comparison
-from truebleu.views.request import Request, Significance
+from truebleu.views.request import Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -192,24 +192,7 @@ def report(
             raise TypeError("a comparison says its references, metrics and baseline itself")
         request = systems.request
     else:
-        testing = Significance(
-            test=test,
-            samples=samples,
-            confidence=confidence,
-            level=level,
-            seed=seed,
-            correction=correction,
-        )
-        request = Request(
-            systems,
-            references,
-            metrics,
-            testing=testing,
-            baseline=baseline,
-            scores=scores,
-            lower_is_better=lower_is_better,
-            workers=workers,
-        )
+        request = Request.of(locals())
     request = request.beside(source, documents, labels)
     contents = build.Contents(
         request,

@@ -26,13 +26,14 @@ commands, bibtex    how to make these numbers again, and what to cite
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
 from truebleu._kernel import Table, __version__, exchanged
 from truebleu.metrics import registry
 from truebleu.metrics.bleu import BLEU
 from truebleu.text import checks, segments
 from truebleu.text.layout import listed
-from truebleu.views import annotations
+from truebleu.views import labelling
 from truebleu.views.citation import bibtex
 from truebleu.views.comparison import Comparison
 from truebleu.views.report import buckets, health, ngrams, payload
@@ -60,24 +61,15 @@ METRICS = ("BLEU", "chrF", "TER")
 MOST_EMBEDDED = 100_000
 
 
-class Setting:
+class Setting(NamedTuple):
     """A metric with its parameters, and its table of each system."""
 
-    __slots__ = ("column", "label", "metric", "tables")
-
-    def __init__(
-        self,
-        metric: TableMetric[Any],
-        tables: Mapping[str, Statistics],
-        label: str,
-        column: str | None,
-    ) -> None:
-        self.metric = metric
-        self.tables = tables
-        # A name that no other setting has.
-        self.label = label
-        # What the comparison calls it, if it is a part of that.
-        self.column = column
+    metric: TableMetric[Any]
+    tables: Mapping[str, Statistics]
+    # A name that no other setting has.
+    label: str
+    # What the comparison calls it, if it is a part of that.
+    column: str | None
 
     @property
     def headline(self) -> bool:
@@ -85,49 +77,23 @@ class Setting:
         return self.column is not None
 
 
-class Extras:
+class Extras(NamedTuple):
     """What is counted beside the metrics: parts of the manifest, and their blocks."""
 
-    __slots__ = ("blocks", "buckets", "health", "ngrams")
-
-    def __init__(
-        self,
-        ngrams: dict[str, Any] | None,
-        buckets: dict[str, Any],
-        health: dict[str, Any],
-        blocks: dict[str, bytes],
-    ) -> None:
-        self.ngrams = ngrams
-        self.buckets = buckets
-        self.health = health
-        self.blocks = blocks
+    ngrams: dict[str, Any] | None
+    buckets: dict[str, Any]
+    health: dict[str, Any]
+    blocks: dict[str, bytes]
 
 
 class Contents:
     """Everything that was read and counted for a report."""
 
-    __slots__ = (
-        "beside",
-        "commands",
-        "comparison",
-        "documents",
-        "hashes",
-        "labels",
-        "languages",
-        "redacted",
-        "references",
-        "segments",
-        "settings",
-        "source",
-        "systems",
-        "title",
-    )
-
     systems: dict[str, Texts]
     references: list[Texts]
     source: Texts | None
-    documents: annotations.Names | None
-    labels: dict[str, annotations.Names]
+    documents: labelling.Names | None
+    labels: dict[str, labelling.Names]
     settings: list[Setting]
     comparison: dict[str, Any]
     beside: Extras
@@ -170,9 +136,9 @@ class Contents:
             else segments.side("source", request.source, count, on_disk=on_disk)
         )
         self.documents = (
-            None if request.documents is None else annotations.documents(request.documents, count)
+            None if request.documents is None else labelling.documents(request.documents, count)
         )
-        self.labels = {} if request.labels is None else annotations.labels(request.labels, count)
+        self.labels = {} if request.labels is None else labelling.labels(request.labels, count)
         self.redacted = redacted
         self.beside = self._beside(word_counts)
         self.title = title or _title(list(self.systems))

@@ -17,7 +17,6 @@ from __future__ import annotations
 from math import log, sqrt
 
 from truebleu import _kernel
-from truebleu.metrics.bleu import BLEU
 from truebleu.text import segments, tokenizers
 
 TYPE_CHECKING = False
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu._kernel import Corpus, Gram
+    from truebleu.metrics.bleu import BLEU
     from truebleu.text.segments import Texts
 
 # The longest n-grams that are listed; those of BLEU, if they are shorter.

@@ -44,7 +44,7 @@ def blocks(manifest: Content) -> Iterator[Block]:
             yield parts
     yield from (Paragraph(line, "note") for line in comparison_blocks.sentences(content))
     yield Heading(2, "What was computed")
-    yield Facts(_facts(manifest))
+    yield Facts(list(_facts(manifest)))
 
 
 def compared(manifest: Content) -> Content:

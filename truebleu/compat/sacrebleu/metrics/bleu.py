@@ -29,12 +29,9 @@ if TYPE_CHECKING:
 MAX_NGRAM_ORDER = 4
 
 # The kernel's tokenizers, by the classes that stand for them here and these classes' calls.
-_IN_KERNEL: dict[tuple[type, object], str] = {
-    (NoneTokenizer, NoneTokenizer.__call__): "none",
-    (TokenizerZh, TokenizerZh.__call__): "zh",
-    (Tokenizer13a, Tokenizer13a.__call__): "13a",
-    (TokenizerV14International, TokenizerV14International.__call__): "intl",
-    (TokenizerChar, TokenizerChar.__call__): "char",
+_IN_KERNEL = {
+    (cls, cls.__call__): cls.NAME
+    for cls in (NoneTokenizer, TokenizerZh, Tokenizer13a, TokenizerV14International, TokenizerChar)
 }
 
 _LANGUAGES = {"zh": "Chinese", "ja": "Japanese", "ko": "Korean"}

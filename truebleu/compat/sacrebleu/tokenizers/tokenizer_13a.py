@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from .tokenizer_base import GUARD, BaseTokenizer, kernel_tokens
+from .tokenizer_base import GUARD, KernelTokenizer
 
 
-class Tokenizer13a(BaseTokenizer):
+class Tokenizer13a(KernelTokenizer):
     """Symbols stand alone, and periods and commas that are not inside a number."""
 
-    def signature(self) -> str:
-        """The name that signatures give the tokenizer."""
-        return "13a"
-
-    def __call__(self, line: str) -> str:
-        """The tokens of a line, with spaces between them."""
-        # The definition puts a space behind the line itself.
-        return kernel_tokens(line, "13a", " " + GUARD)
+    NAME = "13a"
+    # The definition puts a space behind the line itself.
+    BEHIND = f" {GUARD}"

@@ -1,4 +1,4 @@
-"""What every tokenizer has: a call, and a name for signatures."""
+"""The base of every tokenizer: a call, and a name for signatures."""
 
 from __future__ import annotations
 
@@ -21,8 +21,18 @@ class BaseTokenizer:
         raise NotImplementedError
 
 
-def kernel_tokens(line: str, name: str, guard: str = GUARD) -> str:
-    """The tokens that the kernel finds in a line, its end included."""
-    if not line[-1:].isspace():
-        return " ".join(tokenize(line, name, "no"))
-    return " ".join(tokenize(line + guard, name, "no")[:-1])
+class KernelTokenizer(BaseTokenizer):
+    """A tokenizer of the kernel's."""
+
+    NAME = "none"
+    BEHIND = GUARD
+
+    def signature(self) -> str:
+        """The name that signatures give the tokenizer."""
+        return self.NAME
+
+    def __call__(self, line: str) -> str:
+        """The tokens of a line, its end included, with spaces between them."""
+        if not line[-1:].isspace():
+            return " ".join(tokenize(line, self.NAME, "no"))
+        return " ".join(tokenize(line + self.BEHIND, self.NAME, "no")[:-1])

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from .tokenizer_base import BaseTokenizer
+from .tokenizer_base import KernelTokenizer
 
 
-class TokenizerChar(BaseTokenizer):
+class TokenizerChar(KernelTokenizer):
     """Characters are code points; those that are white space vanish when the line is split."""
 
-    def signature(self) -> str:
-        """The name that signatures give the tokenizer."""
-        return "char"
+    NAME = "char"
 
     def __call__(self, line: str) -> str:
         """The characters of a line, with spaces between them."""

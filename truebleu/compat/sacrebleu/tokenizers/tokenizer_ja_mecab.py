@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
+from truebleu.text import mecab
+
 from .tokenizer_base import BaseTokenizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, ClassVar
 
 # Programs look for the pip command in it.
 FAIL_MESSAGE = """
-Japanese tokenization requires extra dependencies, but you do not have them installed.
+{} tokenization requires extra dependencies, but you do not have them installed.
 Please install them like so.
 
-    pip install sacrebleu[ja]
+    pip install sacrebleu[{}]
 """
-
-# How many words the dictionary has whose tokens are comparable.
-_WORDS = 392126
 
 
 class TokenizerJaMecab(BaseTokenizer):
     """Words as MeCab finds them."""
 
+    LANGUAGE: ClassVar = ("Japanese", "ja")
+
     def __init__(self) -> None:
+        self._name = f"{self.LANGUAGE[1]}-mecab"
         try:
-            import ipadic
-            import MeCab
+            self.tagger: Any = mecab.tagger(self._name)
+        except mecab.OtherDictionaryError as error:
+            raise AssertionError(str(error)) from None
         except ImportError:
-            raise RuntimeError(FAIL_MESSAGE) from None
-        self.tagger: Any = MeCab.Tagger(ipadic.MECAB_ARGS + " -Owakati")
-        dictionary = self.tagger.dictionary_info()
-        assert dictionary.size == _WORDS, "Please make sure to use the IPA dictionary for MeCab"
-        assert dictionary.next is None  # no dictionary of the user's own
+            raise RuntimeError(FAIL_MESSAGE.format(*self.LANGUAGE)) from None
 
     def signature(self) -> str:
         """The name that signatures give the tokenizer, with the version of MeCab."""
-        return f"ja-mecab-{self.tagger.version()}-IPA"
+        return mecab.label(self._name)
 
     def __call__(self, line: str) -> str:
         """The tokens of a line, with spaces between them."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from .tokenizer_base import BaseTokenizer
+from .tokenizer_base import KernelTokenizer
 
 
-class NoneTokenizer(BaseTokenizer):
+class NoneTokenizer(KernelTokenizer):
     """White space separates tokens as it is."""
 
-    def signature(self) -> str:
-        """The name that signatures give the tokenizer."""
-        return "none"
+    NAME = "none"
 
     def __call__(self, line: str) -> str:
         """The line itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from .tokenizer_base import BaseTokenizer, kernel_tokens
+from .tokenizer_base import KernelTokenizer
 
 # The characters that stand alone, as ends of ranges. From U+2001 to U+2A6D they are an accident
 # that every published score has in it: the table that defines this tokenizer wrote U+20000 to
@@ -17,12 +17,10 @@ _RANGES = (
 _STARTS = [start for start, _ in _RANGES]
 
 
-class TokenizerZh(BaseTokenizer):
+class TokenizerZh(KernelTokenizer):
     """Chinese characters stand alone, and in the rest what 13a separates."""
 
-    def signature(self) -> str:
-        """The name that signatures give the tokenizer."""
-        return "zh"
+    NAME = "zh"
 
     @staticmethod
     def _is_chinese_char(uchar: str) -> bool:
@@ -32,4 +30,4 @@ class TokenizerZh(BaseTokenizer):
 
     def __call__(self, line: str) -> str:
         """The tokens of a line, with spaces between them."""
-        return kernel_tokens(line.strip(), "zh")
+        return super().__call__(line.strip())

@@ -67,6 +67,9 @@ export function replace(node, ...children) {
 /** "1234567" → "1,234,567". @param {number} n */
 export const count = n => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
 
+/** About how many segments, in two digits. @param {number} n */
+export const needed = n => n > 1e6 ? "> 1 million" : count(Number(n.toPrecision(2)));
+
 /** @param {number | null | undefined} x @param {number} [digits] */
 export const fixed = (x, digits = 2) => x === null || x === undefined || Number.isNaN(x) ? "–" : (Number(x.toFixed(digits)) + 0).toFixed(digits).replace("-", "−");
 

@@ -1,5 +1,5 @@
 // Who wins, and is it real: the systems by each metric, with intervals, differences and tests.
-import {badge, button, copy, count, el, exact, fixed, interval, pValue, plural, signed, svg, table} from "./dom.js";
+import {badge, button, copy, count, el, exact, fixed, interval, needed, pValue, plural, signed, svg, table} from "./dom.js";
 
 /** @typedef {import("./current.js").Context} Context */
 
@@ -83,7 +83,7 @@ function section(context, setting, content) {
       columns.push([{ title: "Cluster", number: true, hint: "every system of a cluster is significantly better than all below it" }, r => r.of?.cluster ?? ""]);
     }
     columns.push([{ title: "Won / tied / lost", number: true, hint: "segments scored better than, as, and worse than the baseline's" }, r => r.pair ? `${count(r.pair.wins)} / ${count(r.pair.ties)} / ${count(r.pair.losses)}` : ""]);
-    if (rows.some(r => r.pair?.segments_needed)) columns.push([{ title: "Needed", number: true, hint: "about how many segments like these would show this difference, with power 0.8" }, r => r.pair?.segments_needed ? count(r.pair.segments_needed) : ""]);
+    if (rows.some(r => r.pair?.segments_needed)) columns.push([{ title: "Needed", number: true, hint: "about how many segments like these would show this difference, with power 0.8" }, r => r.pair?.segments_needed ? needed(r.pair.segments_needed) : ""]);
   }
   const title = here ? current.metric.name : setting.name;
   return el("section", {},

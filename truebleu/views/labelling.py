@@ -1,4 +1,4 @@
-"""What segments are annotated with: the document that each is of, and labels of several kinds."""
+"""How segments are labelled: the document that each is of, and labels of several kinds."""
 
 from __future__ import annotations
 

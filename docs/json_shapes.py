@@ -1,0 +1,542 @@
+"""The page docs/json.md: the JSON that each command prints, field by field.
+
+The fields and the examples are those of commands that are run when the page is built; the sentences
+are in `MEANINGS`. A test holds that every field has a sentence and every sentence a field.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from parts import BUILT, code, table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+REF, CEDAR, BIRCH = (f"examples/de-en/{name}.en" for name in ("reference.a", "cedar", "birch"))
+DOCUMENTS = "examples/de-en/documents.txt"
+PAIR = ("a b c a", "a b d", "--reference", "a b d e f g")
+
+# Objects whose keys are names of metrics, systems and the like.
+NAMED = {
+    "signatures": "METRIC",
+    "systems[].scores": "METRIC",
+    "systems[].scores.METRIC.details": "DETAIL",
+    "documents[].scores": "METRIC",
+    "documents[].scores.METRIC": "SYSTEM",
+    "metric.parameters": "PARAMETER",
+    "not_tried": "MEMBER",
+    "systems[].reference_choice.segments": "REFERENCE",
+}
+
+# Of each kind of output: commands that show all of its fields, after `truebleu`.
+COMMANDS: dict[str, list[tuple[str, ...]]] = {
+    "score": [
+        ("score", REF, "-i", CEDAR, "-m", name, "-ci", "100") for name in ("bleu", "chrf", "ter")
+    ]
+    + [("score", REF, "-i", CEDAR, "-m", name) for name in ("nist", "gleu")]
+    + [("score", REF, "-i", CEDAR, "--docs", DOCUMENTS)],
+    "segments": [("segments", REF, "-i", CEDAR, BIRCH)],
+    "matrix": [
+        ("matrix", REF, "-i", CEDAR),
+        ("matrix", CEDAR, "--triangle"),
+        ("matrix", REF, "-i", CEDAR, "--top-k", "1", "--text"),
+        ("matrix", CEDAR, "--mbr", "--nbest-size", "64"),
+    ],
+    "compare": [
+        ("compare", REF, "-i", CEDAR, BIRCH, "--correction", "holm", "--docs", DOCUMENTS),
+    ],
+    "explain": [("explain", *PAIR, "-m", name) for name in ("bleu", "chrf", "ter", "nist", "gleu")]
+    + [("explain", *PAIR, "--recall"), ("explain", REF, "-i", CEDAR)]
+    + [("explain", REF, "-i", CEDAR, "-m", name) for name in ("chrf", "ter", "nist", "gleu")],
+    "history": [("history", "LOG")],
+    "family list, family show": [("family", "show", "mteval-v13a")],
+    "family score": [("family", "score", REF, "-i", CEDAR, "-m", "mteval-v13a")],
+    "family which": [
+        ("family", "which", "47.64", REF, "-i", CEDAR),
+        ("family", "which", "99.99", REF, "-i", CEDAR),
+    ],
+}
+
+ORDERS = {
+    "[].order": "the order n",
+    "[].matches": "clipped matches",
+    "[].total": "n-grams of the hypothesis",
+}
+INTERVAL = {
+    ".low": "the lower end of the interval",
+    ".high": "the upper end",
+    ".mean": "the mean of the resamples",
+    ".half_width": "half the width, as sacreBLEU prints it",
+}
+TESTED = {
+    ".value": "the difference of the scores",
+    **{f".interval{key}": f"of the difference: {text}" for key, text in INTERVAL.items()},
+    ".p": "the p-value",
+    ".corrected_p": "the p-value after the correction; null without one",
+    ".significant": "whether that is below α",
+    ".wins": "segments in which the first system scores higher",
+    ".ties": "segments with equal scores",
+    ".losses": "segments in which it scores lower",
+    ".segments_needed": "segments that would show this difference with a probability of 0.8",
+    ".identical": "whether both outputs are the same",
+}
+
+
+def _below(path: str, meanings: dict[str, str]) -> dict[str, str]:
+    return {f"{path}{key}": text for key, text in meanings.items()}
+
+
+def _counted(name: str, about: str) -> dict[str, str]:
+    path = f"systems[].orders[].{name}[]"
+    return {f"{path}.ngram[]": f"{about}: the tokens", f"{path}.count": "how often it occurs"}
+
+
+def _score(path: str) -> dict[str, str]:
+    """The keys of a score."""
+    return {
+        f"{path}.system": "the name of the system; null in a table without groups",
+        f"{path}.name": "the name of the score, as the metric prints it or as it was asked for",
+        f"{path}.score": "the score",
+        f"{path}.signature": "its signature, without the name",
+        f"{path}.FIELD": "each field of the signature, by its long name, as text",
+        f"{path}.fraction": "the score between 0 and 1; NIST has no upper bound",
+        f"{path}.verbose_score": "BLEU's details as sacreBLEU prints them",
+        f"{path}.precisions[]": "precisions in per cent, per order",
+        f"{path}.matches[]": "matches per order",
+        f"{path}.totals[]": "n-grams of the hypotheses per order",
+        f"{path}.brevity_penalty": "the brevity penalty",
+        f"{path}.hypothesis_length": "tokens of the hypotheses",
+        f"{path}.reference_length": "the reference length, in tokens",
+        f"{path}.ratio": "hypothesis length / reference length",
+    }
+
+
+MEANINGS: dict[str, dict[str, str]] = {
+    "score": {
+        "truebleu_score": "the version of this shape",
+        **_score("scores[]"),
+        "scores[].confidence_mean": "with `-ci`: the mean of the resamples",
+        "scores[].confidence_var": "with `-ci`: half the width of the interval (sacreBLEU's key)",
+        "scores[].confidence": "with `-ci`: both, as text",
+        "scores[].low": "with `-ci`: the lower end of the interval",
+        "scores[].high": "with `-ci`: the upper end",
+        "scores[].level": "with `-ci`: the level of the interval",
+        "scores[].char_order": "the longest character n-grams",
+        "scores[].word_order": "the longest word n-grams",
+        "scores[].beta": "β, the weight of recall relative to precision",
+        "scores[].recalls[]": "recalls in per cent, per order",
+        "scores[].hypothesis_totals[]": "n-grams of the hypotheses per order",
+        "scores[].reference_totals[]": "n-grams of the references per order",
+        "scores[].edits": "edits, shifts included",
+        "scores[].information[]": "the information of the matches per order",
+        "scores[].penalty": "the length penalty",
+        "scores[].matches": "GLEU: matches of all orders",
+        "scores[].totals": "GLEU: the larger of the numbers of n-grams, of all orders",
+        "documents[].document": "with `--docs`: the name of the document; its other keys are those "
+        "of `scores[]`",
+        "documents[].segments": "its number of segments",
+    },
+    "segments": {
+        "truebleu_segments": "the version of this shape",
+        "signatures.METRIC": "the signature of each metric, by the name of its score",
+        "rows[].segment": "the number of the segment, from 1",
+        "rows[].system": "the name of the system",
+        "rows[].BLEU": "the score, under the name of the metric",
+        "rows[].hypothesis_length": "the counts, a column of the table of statistics each; of "
+        "several metrics with the name before them, as `BLEU_matches_1`",
+        "rows[].reference_length": "likewise",
+        "rows[].matches_N": "likewise, of order N",
+        "rows[].totals_N": "likewise",
+    },
+    "matrix": {
+        "truebleu_matrix": "the version of this shape",
+        "signatures.METRIC": "the signature, by the name of the score",
+        "hypotheses": "rows of the matrix",
+        "references": "columns of the matrix",
+        "rows[].hypothesis": "the line of the hypothesis, from 1",
+        "rows[].scores[]": "the scores against each reference",
+        "rows[].reference": "`--triangle`, `--top-k`: the line of the reference",
+        "rows[].BLEU": "the score, under the name of the metric; with `--mbr` the expected score",
+        "rows[].rank": "`--top-k`, `--mbr`: the place, from 1",
+        "rows[].hypothesis_text": "`--text`: the hypothesis",
+        "rows[].reference_text": "`--text`: the reference",
+        "rows[].source": "`--mbr`: the number of the source",
+        "rows[].candidate": "`--mbr`: which of its candidates, from 1",
+        "rows[].text": "`--mbr`: the text of the candidate",
+    },
+    "compare": {
+        "truebleu_comparison": "the version of this shape",
+        "by": "the program and its version",
+        "segments": "the number of segments",
+        "references": "references per segment",
+        "baseline": "the system that the others are compared with",
+        "level": "the level of the intervals",
+        "seed": "the seed of the random numbers; null for another each time",
+        "test.name": "the test; `test` is null without one",
+        "test.title": "its name in words",
+        "test.samples": "its number of randomizations or resamples",
+        "test.alpha": "α, below which p is significant",
+        "intervals.name": "the kind of interval",
+        "intervals.title": "its name in words",
+        "intervals.samples": "its number of resamples",
+        "correction.name": "the correction for multiple tests; `correction` is null without one",
+        "correction.title": "its name in words",
+        "reading": "how to read p",
+        "metrics[].name": "the name of the metric; the key in `scores` below",
+        "metrics[].label": "what it is called in tables",
+        "metrics[].higher_is_better": "false for TER and its like",
+        "metrics[].source": "`truebleu`, or where scores from elsewhere come from",
+        "metrics[].digits": "digits after the point in tables",
+        "metrics[].signature": "the signature; null for scores from elsewhere",
+        "metrics[].short_signature": "the same, short",
+        "systems[].name": "the name of the system",
+        "systems[].letter": "its letter in tables and in the report",
+        "systems[].scores.METRIC.score": "the score",
+        **_below("systems[].scores.METRIC.interval", INTERVAL),
+        "systems[].scores.METRIC.rank": "the place by this metric; equal scores share one",
+        "systems[].scores.METRIC.cluster": "the cluster: all pairs across its border differ "
+        "significantly",
+        "systems[].scores.METRIC.better_than[]": "systems that it is significantly better than",
+        "systems[].scores.METRIC.difference": "null for the baseline",
+        **_below("systems[].scores.METRIC.difference", TESTED),
+        "systems[].scores.METRIC.details.DETAIL": "what the score is made of, by the keys of `score`",
+        "systems[].scores.METRIC.details.DETAIL[]": "the same, of each order",
+        "pairs[].metric": "every pair of systems by every metric",
+        "pairs[].first": "the first system",
+        "pairs[].second": "the second system",
+        **_below("pairs[]", TESTED),
+        "documents[].name": "with `--docs`: the name of the document; `documents` is null without",
+        "documents[].segments": "its number of segments",
+        "documents[].scores.METRIC.SYSTEM": "the score of each system",
+        "notes[]": "what one should know, in sentences",
+    },
+    "explain": {
+        "truebleu_explanation": "the version of this shape",
+        "kind": "`pair`, `segment` or `corpus`",
+        "metric.name": "the metric",
+        "metric.label": "the name of its score",
+        "metric.parameters.PARAMETER": "its parameters by name",
+        "metric.signature": "its signature",
+        "segment": "the number of the segment, of `kind` `segment`; else null",
+        "segments": "the number of segments, of `kind` `corpus`",
+        "caution": "which scores compare",
+        "references[].number": "the number of the reference, from 1",
+        "references[].text": "its text",
+        "references[].tokens[]": "its tokens",
+        "references[].length": "its length in tokens",
+        "systems[].name": "the name of the system",
+        "systems[].text": "the text of the hypothesis",
+        "systems[].tokens[]": "its tokens",
+        "systems[].segments": "the number of segments",
+        "systems[].looked_into": "of how many segments the n-grams are listed",
+        "systems[].score": "the score",
+        "systems[].signature": "its signature",
+        "systems[].fraction": "the score between 0 and 1; NIST has no upper bound",
+        "systems[].published": "the score in the scale in which it is published",
+        "systems[].formula[]": "the formula with the numbers in it, line by line",
+        "systems[].hypothesis_length": "the length of the hypothesis in tokens",
+        "systems[].reference_length": "the effective reference length",
+        "systems[].brevity_penalty": "the brevity penalty",
+        "systems[].penalty": "NIST's length penalty",
+        "systems[].precision": "chrF's mean precision",
+        "systems[].recall": "chrF's mean recall",
+        "systems[].information": "the sum of the orders",
+        "systems[].matches": "GLEU: matches of all orders",
+        "systems[].totals": "GLEU: the larger of the numbers of n-grams, of all orders",
+        "systems[].log_mean": "the mean of the logarithms of the precisions",
+        "systems[].geometric_mean": "the geometric mean of the precisions",
+        "systems[].averaged": "whether the score is the mean of scores of segments",
+        "systems[].zero": "why the score is 0; null if it is not",
+        "systems[].reading.band.from": "the customary reading of such scores: from",
+        "systems[].reading.band.to": "to",
+        "systems[].reading.band.words": "in words",
+        "systems[].reading.convention": "what to think of it",
+        "systems[].reference": "the reference that counts, from 1",
+        "systems[].reference_choice.rule": "which reference gives the length",
+        "systems[].reference_choice.tie": "which one of two equally close",
+        "systems[].reference_choice.references[]": "those that were chosen",
+        "systems[].reference_choice.lengths[]": "the lengths of all references",
+        "systems[].reference_choice.segments.REFERENCE": "in how many segments each was chosen",
+        **_below("systems[].orders", ORDERS),
+        "systems[].orders[].unit": "`character` or `word`",
+        "systems[].orders[].hypothesis": "n-grams of the hypothesis",
+        "systems[].orders[].reference": "n-grams of the reference",
+        "systems[].orders[].reference_total": "n-grams of the reference",
+        "systems[].orders[].precision": "the precision; BLEU's in per cent",
+        "systems[].orders[].f": "the F-score",
+        "systems[].orders[].smoothed": "null, if smoothing changed nothing",
+        "systems[].orders[].smoothed.numerator": "the smoothed matches",
+        "systems[].orders[].smoothed.denominator": "the smoothed number of n-grams",
+        "systems[].orders[].smoothed.how": "what smoothing did",
+        "systems[].orders[].state": "`counts`, `left out`, `counts as 1` or `makes it 0`",
+        "systems[].orders[].weight": "the weight of the order",
+        "systems[].orders[].log": "the logarithm of the precision",
+        "systems[].orders[].information": "the information of the matches",
+        "systems[].orders[].part": "information per n-gram",
+        **_counted("ngrams", "the n-grams of the hypothesis"),
+        "systems[].orders[].ngrams[].reference_count": "how often it is in the reference that has "
+        "most of it",
+        "systems[].orders[].ngrams[].reference": "which reference that is",
+        "systems[].orders[].ngrams[].clipped": "how often it counts",
+        "systems[].orders[].ngrams[].information": "the information of the n-gram, in bits",
+        **_counted("missing", "n-grams missing from the hypothesis"),
+        **_counted("clipped", "of a corpus: n-grams that were clipped most often"),
+        **_counted("unmatched", "of a corpus: n-grams that most often matched nothing"),
+        **_counted("extra", "n-grams that no reference has, or not so often"),
+        "systems[].orders[].recall": "the recall",
+        "systems[].orders[].recall[].reference": "with `--recall`: the reference",
+        "systems[].orders[].recall[].matches": "clipped matches with it",
+        "systems[].orders[].recall[].total": "its n-grams",
+        "systems[].orders[].recall[].recall": "the recall",
+        "systems[].orders[].recall[].f": "the F-score",
+        "systems[].cover[].longest": "per token: the order of the longest match that it is in",
+        "systems[].cover[].start": "where that match begins, from 0; null without one",
+        "systems[].cover[].clipped[]": "orders in which the token's n-gram was clipped",
+        "systems[].edits": "edits, shifts included",
+        "systems[].kinds.shift": "shifts",
+        "systems[].kinds.substitution": "substitutions",
+        "systems[].kinds.deletion": "deletions",
+        "systems[].kinds.insertion": "insertions",
+        "systems[].alignment.hypothesis[]": "the words of the hypothesis",
+        "systems[].alignment.reference[]": "the words of the reference",
+        "systems[].alignment.shifts[]": "the shifts, in order",
+        "systems[].alignment.operations[].kind": "what aligns a word, after the shifts",
+        "systems[].alignment.operations[].hypothesis": "the place in the hypothesis, from 0",
+        "systems[].alignment.operations[].reference": "the place in the reference",
+        "comparison": "null, if there is one system",
+        "comparison.first": "the first system",
+        "comparison.second": "the second system",
+        "comparison.difference": "the score of the second less that of the first",
+        "comparison.log_difference": "the difference of the logarithms",
+        "comparison.brevity.log": "the part of the brevity penalty in it",
+        "comparison.brevity.points": "the same, in points of the score",
+        "comparison.orders[].order": "the order",
+        "comparison.orders[].log": "its part in the difference of the logarithms",
+        "comparison.orders[].points": "the same, in points of the score",
+        "comparison.weights": "why the weights differ; null if they do not",
+        "comparison.zero": "why the difference cannot be split; null if it can",
+        "comparison.precision": "the difference of the precisions",
+        "comparison.recall": "the difference of the recalls",
+        "comparison.information": "the difference of the information",
+        "comparison.penalty": "the difference of the penalties",
+        "comparison.matches": "the difference of the matches",
+        "comparison.totals": "the difference of the totals",
+        "comparison.edits": "the difference of the edits",
+        "comparison.kinds.shift": "of shifts",
+        "comparison.kinds.substitution": "of substitutions",
+        "comparison.kinds.deletion": "of deletions",
+        "comparison.kinds.insertion": "of insertions",
+    },
+    "history": {
+        "truebleu_history": "the version of this shape",
+        "groups[].name": "what is followed: a system, or the name that it was logged as",
+        "groups[].metric": "the name of the score",
+        "groups[].lower_is_better": "true for TER and its like",
+        "groups[].warning": "why there are several series; null if there is one",
+        "groups[].series[].signature": "scores of one series share the signature",
+        "groups[].series[].short_signature": "the same, short",
+        "groups[].series[].segments": "the number of segments",
+        "groups[].series[].references[].file": "the file of the reference",
+        "groups[].series[].references[].sha256": "the hash of its text",
+        "groups[].series[].differs[]": "what tells this series from the others",
+        "groups[].series[].scores[].time": "when it was scored, in UTC",
+        "groups[].series[].scores[].name": "the name that it was logged as, if there is one",
+        "groups[].series[].scores[].note": "the note, if there is one",
+        "groups[].series[].scores[].system": "the name of the system",
+        "groups[].series[].scores[].metric": "the name of the score",
+        "groups[].series[].scores[].score": "the score",
+        "groups[].series[].scores[].signature": "its signature",
+        "groups[].series[].scores[].segments": "the number of segments",
+        "groups[].series[].scores[].hypothesis.file": "the file of the output",
+        "groups[].series[].scores[].hypothesis.sha256": "the hash of its text",
+        "groups[].series[].scores[].references[].file": "the file of the reference",
+        "groups[].series[].scores[].references[].sha256": "the hash of its text",
+        "groups[].series[].scores[].version": "the version of truebleu",
+        "groups[].series[].scores[].since_previous": "the change since the score before",
+        "groups[].series[].scores[].since_first": "the change since the first score",
+        "groups[].series[].scores[].same_output": "whether the output is the one before, unchanged",
+    },
+    "family list, family show": {
+        "truebleu_family": "the version of this shape",
+        "members[].name": "the name of the member; `-m` and `tb.metric` take it",
+        "members[].title": "what its users call it",
+        "members[].used": "where it is used",
+        "members[].quirks": "what surprises",
+        "members[].defect": "a known defect; empty without one",
+        "members[].citation": "what to cite",
+        "members[].digits": "digits that it prints; null for all of them",
+        "members[].scale": "the scale that it prints, 1 or 100; null for another",
+        "members[].single_reference": "whether it is defined for one reference only",
+        "members[].differences[]": "what differs from sacreBLEU's default",
+        "members[].metric": "the metric, in Python",
+        "members[].signature": "its signature",
+    },
+    "family score": {
+        "truebleu_family": "the version of this shape",
+        "scores[].system": "the name of the system",
+        "scores[].member": "the name of the member",
+        "scores[].title": "what its users call it",
+        "scores[].score": "the score; between 0 and 100 for BLEU",
+        "scores[].printed": "the score as the original prints it",
+        "scores[].scale": "the scale that it prints",
+        "scores[].bounded": "false, if there is no upper bound",
+        "scores[].defect": "a known defect; empty without one",
+        "scores[].differences[]": "what differs from sacreBLEU's default",
+        "scores[].signature": "its signature",
+    },
+    "family which": {
+        "truebleu_family": "the version of this shape",
+        "given": "the number that was asked about",
+        "answer": "the answer in words",
+        "different_scores": "different scores among the answers",
+        "tried": "the number of computations",
+        "not_tried.MEMBER": "why a member was left out",
+        **{
+            f"{kind}[]{key}": text
+            for kind, about in (
+                ("members", "members that give the number as published"),
+                ("settings", "members that give it with changed settings"),
+                ("nearest", "the nearest scores, if none gives it"),
+            )
+            for key, text in {
+                ".member": about,
+                ".changes[]": "what is changed",
+                ".score": "its score, with all digits",
+                ".metric": "the metric, in Python",
+            }.items()
+        },
+    },
+}
+
+
+def page() -> str:
+    """The page."""
+    sections = "\n\n".join(_section(kind) for kind in COMMANDS)
+    return f"""{BUILT}
+# The JSON of each command
+
+`score` and `matrix` print JSON in a pipe, `segments` prints JSON lines, and every command prints JSON
+with `-f json` or `-o FILE.json`. Each command has one shape, whatever the number of systems, metrics and groups.
+
+* The first key names the shape and has its version, as in `"truebleu_score": 1`. The version changes
+  when a program that reads the old form could not read the new one. New keys may come without that.
+* Numbers have all digits that a double has. A number that is not finite is a string (`"inf"`).
+* `-f jsonl` of `segments` and `matrix` has one object per line: the version and one of the `rows`.
+* In Python, `to_dict()` of a score, `to_json()` of a comparison, an explanation or a history, and
+  `to_dict()` of what `tb.which` returns give the same objects; `from_json` reads views back.
+
+The keys of each command, with an example of each value: `[]` is any entry of a list, a name in
+capitals any key of an object.
+
+{sections}
+
+## Tables and logs
+
+With `--by`, `truebleu score` on a table puts `"group"`, an object of the columns and their values, and
+`"segments"` beside `"system"`; `truebleu segments` adds the columns of `--by` and `--join` to the rows.
+A log that `--log` writes has one object per line, with the keys of `scores` in `history` up to
+`version`.
+"""
+
+
+def _section(kind: str) -> str:
+    found = fields(kind)
+    rows = [
+        (code(path), code(_short(path, example)), MEANINGS[kind].get(path, ""), *metrics)
+        for path, (example, *metrics) in found.items()
+    ]
+    header = ["key", "example", "what it is", *(["metrics"] if kind in OF_METRICS else [])]
+    title = " and ".join(f"`truebleu {name}`" for name in kind.split(", "))
+    return f"## {title}\n\n{table(header, rows, left=len(header))}"
+
+
+OF_METRICS = ("score", "explain")
+
+
+def _short(path: str, example: Any) -> str:
+    # The same page whenever it is built.
+    text = "2026-11-22T13:00:00Z" if path.endswith(".time") else example
+    text = json.dumps(text, ensure_ascii=False).replace("|", "\\|")
+    return text if len(text) <= 40 else f"{text[:38]}…"
+
+
+def fields(kind: str) -> dict[str, tuple[Any, ...]]:
+    """Each field of a kind of output, an example of it, and the metrics that have it."""
+    found: dict[str, tuple[Any, set[str]]] = {}
+    for command in COMMANDS[kind]:
+        printed = output(command)
+        for path, example in _fields(printed, ""):
+            known, metrics = found.setdefault(path, (example, set()))
+            metrics.add(_metric_of(command))
+            if known in (None, ""):
+                found[path] = (example, metrics)
+    # An empty list says nothing where another has entries.
+    for path in [path for path in found if path.endswith("[]")]:
+        if any(other.startswith(f"{path}.") for other in found):
+            del found[path]
+    # The entries of documents have the keys of scores, too.
+    for path in [path for path in found if path.startswith("documents[].")]:
+        if path.replace("documents", "scores", 1) in found:
+            del found[path]
+    if kind not in OF_METRICS:
+        return {path: (example,) for path, (example, _) in found.items()}
+    every = {_metric_of(command) for command in COMMANDS[kind]}
+    return {
+        path: (example, "" if metrics == every else ", ".join(sorted(metrics)))
+        for path, (example, metrics) in found.items()
+    }
+
+
+def _metric_of(command: Sequence[str]) -> str:
+    return command[command.index("-m") + 1] if "-m" in command else "bleu"
+
+
+def _fields(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """The leaves below a value, by their paths."""
+    if isinstance(value, dict):
+        # A score has the fields of its signature beside it.
+        signature = value.get("signature", "").split("|") if "nrefs" in value else ()
+        flat = {part.partition(":")[0] for part in signature}
+        for key, item in value.items():
+            name = NAMED.get(path, "FIELD" if key in flat else re.sub(r"_\d+$", "_N", key))
+            yield from _fields(item, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        if not value:
+            yield f"{path}[]", None
+        for item in value:
+            yield from _fields(item, f"{path}[]")
+    else:
+        yield path, value
+
+
+@cache
+def output(command: tuple[str, ...]) -> Any:
+    """What a command prints as JSON."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = str(Path(folder) / "log")
+        if "LOG" in command:
+            for system, reference in ((CEDAR, REF), (BIRCH, REF), (BIRCH, CEDAR)):
+                words = [reference, "-i", system, "--log-name", "main", "--log-note", "a note"]
+                _run(["score", *words, "--log", log])
+        words = [log if word == "LOG" else word for word in command]
+        return json.loads(_run([*words, "-f", "json", "--quiet"]))
+
+
+def _run(words: Sequence[str]) -> str:
+    return subprocess.run(
+        [sys.executable, "-m", "truebleu", *words],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
+    ).stdout

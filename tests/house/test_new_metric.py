@@ -1,0 +1,56 @@
+"""The metric in CONTRIBUTING.md: one file and one line, and every face knows it."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+import sys
+
+import pytest
+from places import EXAMPLES, ROOT
+
+import truebleu as tb
+from truebleu import cli
+from truebleu.metrics import registry
+
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+FILE, LINE = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+
+CEDAR, BIRCH, REFERENCE = (
+    EXAMPLES / "de-en" / f"{n}.en" for n in ("cedar", "birch", "reference.a")
+)
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """The file, imported, and the line added to the table."""
+    ((name, (place, parameters)),) = eval(f"{{{LINE}}}").items()
+    file = place.partition(":")[0]
+    (tmp_path / f"{file}.py").write_text(FILE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(registry.METRICS, name, (place, parameters))
+    # The file would lie in truebleu/metrics/.
+    monkeypatch.setitem(registry.PLACES, place, place)
+    yield importlib.import_module(file)
+    del sys.modules[file]
+
+
+def test_its_example(module):
+    assert doctest.testmod(module) == (0, 1)
+
+
+def test_every_face_knows_it(module, capfd):
+    metric = tb.metric("length")
+    score = metric.score(CEDAR, REFERENCE)
+    assert f"{score:.2f}" == "106.08"
+    assert tb.metric(f"length|{score.signature}") == metric
+    comparison = tb.compare({"a": CEDAR, "b": BIRCH}, REFERENCE, metrics=["bleu", "length"])
+    assert comparison["a"]["scores"]["length"]["score"] == score.value
+    total = tb.Accumulator("length")
+    total.update(["a b"], ["a"])
+    assert total.compute() == 200
+    assert tb.mbr(["a b", "c", "d e f"], metric="length").best == "d e f"
+    assert cli.main(["score", str(REFERENCE), "-i", str(CEDAR), "-m", "length", "-b"]) == 0
+    assert float(capfd.readouterr().out) == score.value
+    assert tb.report({"a": CEDAR}, REFERENCE, metrics=["bleu", "length"]).html()

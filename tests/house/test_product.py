@@ -1,0 +1,59 @@
+"""Every metric on every face works, or refuses in one sentence; the page of cells says which."""
+
+import os
+import warnings
+
+import product
+import pytest
+from places import ROOT
+
+import truebleu as tb
+from truebleu.metrics import registry
+
+PAGE = ROOT / "docs" / "metrics-and-faces.md"
+
+# One member of each kind, for the daily test; `make test-all` walks all of them.
+SOME = (
+    "mteval-v13a",
+    "nltk-sentence-4",
+    "nltk-corpus-5",
+    "fairseq",
+    "coco-bleu-4-item",
+    "cdec-ibm",
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:method . of NLTK:UserWarning")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("product")
+
+
+@pytest.mark.parametrize("face", product.FACES, ids=" ".join)
+@pytest.mark.parametrize("name", [*registry.METRICS, *SOME])
+def test_cell(name, face, folder):
+    """The number of the metric, or one sentence; the cell raises otherwise."""
+    said = product.cell(face, name, folder)
+    assert len(said) < 200
+    assert "Traceback" not in said
+
+
+def test_no_metric_is_refused_by_the_verbs_that_every_metric_has(folder):
+    for name in [*registry.METRICS, *SOME]:
+        for verb in ("score", "sentence", "segments", "statistics", "signature"):
+            assert (
+                product.cell(("Python", f"`{verb}`" if verb != "signature" else verb), name, folder)
+                == ""
+            )
+
+
+@pytest.mark.thorough
+def test_the_page_of_cells(folder):
+    """docs/metrics-and-faces.md says what all cells do now."""
+    with warnings.catch_warnings(action="ignore"):
+        made = product.page(folder)
+    if os.environ.get("TRUEBLEU_WRITE_PAGES"):
+        PAGE.write_text(made, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == made, "write it anew: make docs"
+    assert all(f"`{name}`" in made for name in [*registry.METRICS, *tb.family])

@@ -1,0 +1,377 @@
+"""Python as a person meets it: names, arguments, messages, numbers, signatures that read back."""
+
+import inspect
+import json
+import pydoc
+import re
+import subprocess
+import sys
+
+import pytest
+
+import truebleu as tb
+from truebleu.metrics import registry
+
+HYPOTHESES, REFERENCES = ["the cat sat on the mat"], [["the cat is on the mat", "a cat sat here"]]
+METRICS = [registry.metric(name) for name in registry.METRICS]
+CLASSES = list(registry.classes())
+SHORTCUTS = [(tb.bleu, tb.BLEU), (tb.chrf, tb.CHRF), (tb.ter, tb.TER)]
+
+each_metric = pytest.mark.parametrize("metric", METRICS, ids=list(registry.METRICS))
+each_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.NAME)
+
+
+def fresh(code: str) -> str:
+    """What a new process prints."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+    return done.stdout.strip()
+
+
+# ---- batches with as many segments as references ----
+
+
+def test_as_many_segments_as_references_are_no_accident():
+    hypotheses, references = ["a b c d", "e f g h"], [["a b c d", "x"], ["e f g h", "y"]]
+    total = tb.Accumulator(tb.BLEU())
+    total.update(hypotheses, references)
+    assert round(float(total.compute()), 6) == 100
+    assert round(float(tb.bleu(hypotheses, references)), 6) == 100
+    assert [round(score, 6) for score in tb.BLEU().segments(hypotheses, references)] == [100, 100]
+    assert tb.compare({"A": hypotheses}, references)
+    assert tb.explain(hypotheses, references)
+
+
+# ---- signatures ----
+
+
+def test_every_metrics_signature_reads_back_in_a_fresh_process():
+    printed = [str(metric) for metric in METRICS]
+    code = f"import truebleu\nfor text in {printed!r}: print(truebleu.metric(text))"
+    assert fresh(code).splitlines() == printed
+
+
+@each_metric
+def test_a_metric_prints_as_its_signature_which_makes_it_again(metric):
+    assert str(metric) == f"{metric.name}|{metric.signature(segment=None)}"
+    assert registry.metric(str(metric)) == metric
+
+
+def test_the_signature_of_a_score_says_if_the_order_is_effective():
+    """For a corpus and for a segment the default differs, and so a metric prints without it."""
+    assert str(tb.BLEU()).startswith("BLEU|case:mixed|tok:13a|")
+    for metric in (tb.BLEU(), tb.BLEU(effective_order=True), tb.BLEU(effective_order=False)):
+        assert tb.metric(str(metric)) == metric
+        for segment in (False, True):
+            text = str(metric.signature(1, segment=segment))
+            effective = segment if metric.effective_order is None else metric.effective_order
+            assert f"|eff:{'yes' if effective else 'no'}|" in text
+            assert tb.metric(text).effective_order is effective
+
+
+@each_metric
+def test_a_parsed_signature_equals_the_printed_one(metric):
+    signature = metric.signature(1)
+    assert tb.Signature.parse(f"{metric.name}|{signature}") == signature
+
+
+@pytest.mark.parametrize("beta", [1e-05, 1e22, 1e100, -0.0, 0.1, 3])
+def test_extreme_weights_of_recall_read_back(beta):
+    metric = tb.CHRF(beta=beta)
+    assert tb.metric(str(metric)) == metric
+    assert tb.metric(f"{metric.name}|{metric.signature(1)}") == metric
+
+
+def test_minus_zero_is_zero():
+    assert str(tb.CHRF(beta=-0.0)) == str(tb.CHRF(beta=0.0))
+
+
+@pytest.mark.parametrize("beta", [1e200, 10**400, float("inf"), float("nan"), -1])
+def test_a_weight_out_of_range_is_refused_in_words(beta):
+    with pytest.raises(ValueError, match=r"beta=.*: expected a number from 0 to 1e\+100"):
+        tb.CHRF(beta=beta)
+
+
+@pytest.mark.parametrize(
+    ("printed", "name"),
+    [
+        ("flores200", "flores200"),
+        ("flores101", "flores101"),
+        ("spm", "flores101"),
+        ("ja-mecab", "ja-mecab"),
+        ("ja-mecab-0.996-IPA", "ja-mecab"),
+        ("ko-mecab-0.996/ko-0.9.2-KO", "ko-mecab"),
+    ],
+)
+def test_tokenizers_of_sacrebleus_signatures(printed, name):
+    text = f"nrefs:1|case:mixed|eff:no|tok:{printed}|smooth:exp|version:2.6.0"
+    assert tb.metric(text).tokenize == name
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sacreBLEU signature: nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0",
+        "Signature: nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0",
+        "BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = 27.3 60.1/33.0",
+    ],
+)
+def test_a_pasted_line(line):
+    assert tb.metric(line) == tb.BLEU(effective_order=False)
+
+
+def test_a_default_that_is_spelled_out_is_the_default():
+    assert tb.BLEU(smoothing="floor", smoothing_value=0.1) == tb.BLEU(smoothing="floor")
+    assert tb.BLEU(smoothing="floor").smoothing_value == 0.1
+    assert tb.BLEU(max_order=4) == tb.BLEU()
+
+
+def test_the_fraction_of_a_perfect_match_is_one():
+    score = tb.bleu(["a b c d e"], ["a b c d e"])
+    assert score.fraction == 1.0
+
+
+# ---- the public names ----
+
+
+def test_dir_lists_the_public_names():
+    listed = fresh("import truebleu; print(*dir(truebleu))").split()
+    assert listed == sorted(tb.__all__)
+    assert {"compare", "explain", "report", "mbr", "Accumulator", "which", "family"} <= {*listed}
+    assert {"IBLEU", "NIST", "GLEU", "document_bleu", "mean_document_bleu", "tokenize"} <= {*listed}
+
+
+def test_editors_see_the_table_of_public_names():
+    tree = inspect.getsource(tb).split("# Each public name")[0]
+    for name, place in tb.PUBLIC.items():
+        assert f"from truebleu.{place} import {name} as {name}\n" in tree
+    assert tree.count(" import ") == len(tb.PUBLIC) + 2
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="'truebleu' has no attribute 'nope'"):
+        tb.nope  # noqa: B018
+
+
+@pytest.mark.parametrize("name", tb.PUBLIC)
+def test_help_shows_the_arguments(name):
+    """No public name is a module, and each tells what it takes."""
+    public = getattr(tb, name)
+    assert not inspect.ismodule(public)
+    shown = pydoc.plain(pydoc.render_doc(public))
+    assert inspect.getdoc(public)
+    if inspect.isfunction(public):
+        parameters = list(inspect.signature(public).parameters)
+        assert parameters
+        assert all(parameter in shown for parameter in parameters)
+        assert shown.splitlines()[0].endswith(f"{name} in module {public.__module__}")
+
+
+@pytest.mark.parametrize(
+    ("function", "first"),
+    [(tb.report, "systems"), (tb.mbr, "candidates"), (tb.history, "path"), (tb.which, "score")],
+)
+def test_no_first_argument_is_lost(function, first):
+    assert next(iter(inspect.signature(function).parameters)) == first
+
+
+# ---- explicit parameters ----
+
+
+@each_class
+def test_constructors_say_what_is_declared(cls):
+    """The signature is for editors and type checkers; checks, options and help are declared."""
+    given = dict(inspect.signature(cls.__init__).parameters)
+    del given["self"]
+    assert list(given) == [parameter.name for parameter in cls.PARAMETERS]
+    for parameter in cls.PARAMETERS:
+        default = given[parameter.name].default
+        # As many orders as weights.
+        if (cls, parameter.name) == (tb.BLEU, "max_order"):
+            assert default is None
+        else:
+            assert default == parameter.default
+    assert cls(**registry.METRICS[cls.NAME.lower()][1]).parameters.keys() == given.keys()
+
+
+@each_class
+def test_documentation_names_every_parameter(cls):
+    for parameter in cls.PARAMETERS:
+        assert f"\n    {parameter.name}: {parameter.documented}." in cls.__doc__
+
+
+@pytest.mark.parametrize(("function", "cls"), SHORTCUTS, ids=["bleu", "chrf", "ter"])
+def test_functions_have_the_parameters_of_their_metric(function, cls):
+    own = dict(inspect.signature(function).parameters)
+    for name in ("hypotheses", "references", "workers", "unknown"):
+        del own[name]
+    declared = dict(inspect.signature(cls.__init__).parameters)
+    del declared["self"]
+    assert list(own) == list(declared)
+    for name, parameter in own.items():
+        assert parameter.kind is parameter.KEYWORD_ONLY
+        assert (parameter.default, parameter.annotation) == (
+            declared[name].default,
+            declared[name].annotation,
+        )
+
+
+@pytest.mark.parametrize(
+    ("make", "given", "message"),
+    [
+        (tb.BLEU, "smooth_method", "it is called 'smoothing' here"),
+        (tb.BLEU, "smooth_value", "it is called 'smoothing_value' here"),
+        (tb.BLEU, "max_ngram_order", "it is called 'max_order' here"),
+        (tb.BLEU, "use_effective_order", "it is called 'effective_order' here"),
+        (tb.BLEU, "smoothing_function", "it is called 'smoothing' here"),
+        (tb.BLEU, "auto_reweigh", "it is called 'effective_order' here"),
+        (tb.BLEU, "smoothin", "did you mean 'smoothing'?"),
+        (tb.BLEU, "lower_case", "did you mean 'lowercase'?"),
+        (tb.CHRF, "n_char_order", "it is called 'char_order' here"),
+        (tb.CHRF, "max_len", "it is called 'char_order' here"),
+        (tb.CHRF, "word_orders", "did you mean 'word_order'?"),
+        (tb.TER, "lowercase", "it is called 'case_sensitive' here"),
+        (tb.TER, "ignore_punct", "it is called 'no_punct' here"),
+        (tb.TER, "support_zh_ja_chars", "it is called 'asian_support' here"),
+        (tb.NIST, "max_orders", "did you mean 'max_order'?"),
+    ],
+)
+def test_an_unknown_keyword_names_the_nearest(make, given, message):
+    """sacreBLEU's, NLTK's and others' spellings, and slips."""
+    with pytest.raises(TypeError, match=f"no parameter '{given}'.*{re.escape(message)}"):
+        make(**{given: 1})
+
+
+@pytest.mark.parametrize(("function", "cls"), SHORTCUTS, ids=["bleu", "chrf", "ter"])
+def test_so_do_the_functions(function, cls):
+    with pytest.raises(TypeError, match=f"{cls.__name__} has no parameter 'lower_case'; did you"):
+        function(HYPOTHESES, REFERENCES, lower_case=True)
+
+
+def test_weights_say_how_many_orders_there_are():
+    assert tb.BLEU(weights=(1,)).max_order == 1
+    assert round(float(tb.bleu(["a b"], ["a c"], weights=(1,))), 6) == 50
+    assert tb.BLEU(weights=[0.5, 0.5]) == tb.BLEU(weights=(0.5, 0.5), max_order=2)
+    with pytest.raises(ValueError, match="1 weights for 4 orders"):
+        tb.BLEU(weights=(1,), max_order=4)
+
+
+@pytest.mark.parametrize("weights", [5, "1", 0.25])
+def test_weights_that_are_no_sequence(weights):
+    with pytest.raises(TypeError, match=r"weights=.*: expected a sequence of numbers"):
+        tb.BLEU(weights=weights)
+
+
+# ---- a score is a number ----
+
+
+@pytest.fixture
+def score():
+    return tb.bleu(HYPOTHESES, REFERENCES)
+
+
+def test_a_score_reads_as_a_number(score):
+    value = score.value
+    assert float(score) == value
+    assert round(score, 2) == round(value, 2)
+    assert f"{score:.2f}" == f"{value:.2f}"
+    assert f"{score}" == str(score) == score.format()
+    assert json.loads(json.dumps(score.to_dict()))["score"] == value
+
+
+def test_a_score_compares_with_numbers(score):
+    value = score.value
+    assert score > value - 1
+    assert score >= value
+    assert score < value + 1
+    assert score <= value
+    assert score == value
+    assert score != value + 1
+
+
+def test_scores_of_the_same_signature_compare(score):
+    worse = tb.bleu(["the cat"], REFERENCES)
+    assert max([worse, score]) is score
+    assert sorted([score, worse]) == [worse, score]
+
+
+def test_scores_of_different_signatures_do_not_compare(score):
+    other = tb.bleu(HYPOTHESES, REFERENCES, tokenize="intl")
+    for compare in (score.__lt__, score.__le__, score.__gt__, score.__ge__):
+        with pytest.raises(TypeError, match=r"different signatures.*tok:13a.*tok:intl"):
+            compare(other)
+    assert score != other
+    with pytest.raises(TypeError, match="not supported between"):
+        score < "27.3"  # noqa: B015
+
+
+@pytest.mark.parametrize(
+    ("function", "theirs", "ours"),
+    [
+        (tb.bleu, "score", "value"),
+        (tb.bleu, "bp", "brevity_penalty"),
+        (tb.bleu, "sys_len", "hypothesis_length"),
+        (tb.bleu, "ref_len", "reference_length"),
+        (tb.bleu, "counts", "matches"),
+        (tb.chrf, "score", "value"),
+        (tb.ter, "score", "value"),
+        (tb.ter, "num_edits", "edits"),
+        (tb.ter, "ref_length", "reference_length"),
+    ],
+)
+def test_attributes_of_sacrebleus_scores(function, theirs, ours):
+    score = function(HYPOTHESES, REFERENCES)
+    with pytest.raises(AttributeError, match=f"no attribute '{theirs}'; it is .{ours} here"):
+        getattr(score, theirs)
+    getattr(score, ours)
+
+
+def test_no_hint_at_what_is_not_there():
+    with pytest.raises(AttributeError, match=r"CHRFScore has no attribute 'bp'$"):
+        tb.chrf(HYPOTHESES, REFERENCES).bp  # noqa: B018
+
+
+# ---- tables and metrics ----
+
+
+def test_columns_by_name():
+    table = tb.BLEU().statistics(["a b", "c"], ["a c", "c"])
+    assert table["matches_1"] == table.column("matches_1") == [1, 1]
+    with pytest.raises(KeyError, match="no column 'matches_5'; there are hypothesis_length"):
+        table["matches_5"]
+
+
+@each_metric
+def test_dir_of_a_metric_has_verbs_and_parameters_only(metric):
+    listed = dir(metric)
+    assert {"score", "sentence", "segments", "matrix", "statistics", "signature"} <= {*listed}
+    assert {*metric.parameters} <= {*listed}
+    assert not [name for name in listed if name.startswith("_")]
+    for name in listed:
+        getattr(metric, name)
+
+
+def test_other_faces_take_names():
+    assert tb.mbr(["the cat sat", "the cat"], metric="chrf").metric == tb.CHRF()
+    assert tb.Accumulator("chrf++").metric == tb.CHRF(word_order=2)
+    assert tb.self_bleu(["a b", "a c"], metric="chrf").signature["metric"] == "chrF2"
+
+
+# ---- notebooks ----
+
+
+def test_a_score_in_a_notebook(score):
+    shown = score._repr_html_()
+    assert f"BLEU = {score.value:.2f}" in shown
+    assert "<th>precisions</th>" in shown
+    assert str(score.signature) in shown
+
+
+def test_a_table_in_a_notebook():
+    table = tb.BLEU("none").statistics(["a b"] * 30, ["a c"] * 30)
+    shown = table._repr_html_()
+    assert shown.count("<tr>") == 12  # the names, ten rows and the sum
+    assert "<td>matches_4</td>" in shown
+    assert "<tr><th>9</th><td>2</td><td>2</td><td>1</td>" in shown
+    assert "<tr><th>sum</th><td>60</td><td>60</td><td>30</td>" in shown
+    assert tb.BLEU().statistics(["<"], ["<"])._repr_html_().count("<tr>") == 3

@@ -1,0 +1,38 @@
+"""HTML: text is never markup, and tables are as screen readers want them."""
+
+import pytest
+
+from truebleu.views.rendering import html
+from truebleu.views.rendering.blocks import Cell, Column, Table
+
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<!--<script>",
+    "]]>",
+    "\u2028\u2029",
+    "\x00",
+    "\ud800",
+    "\udcff\ud83d",
+    "&lt;",
+    "{{script}}",
+    "'\"`=",
+    "\ufeff",
+    "\u202egnp.exe",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_escaped_text_has_no_markup_and_can_be_written(text):
+    written = html.escaped(text)
+    assert not set(written) & set("<>\"'\x00\u2028\u202e")
+    assert written.encode()
+
+
+def test_what_does_not_show_is_written_out():
+    assert html.escaped("a\u200bb\x00<\ud800>") == "a\\u200bb\\x00&lt;\\ud800&gt;"
+
+
+def test_a_column_without_a_name_has_no_header_cell():
+    # A header without text tells a screen reader nothing.
+    table = Table([Column(""), Column("system", left=True)], [[Cell("A"), Cell("x")]])
+    assert "<thead><tr><td></td><th " in html.body([table])

@@ -1,0 +1,48 @@
+"""Scores of the rows of Arrow columns, with pyarrow: null where there is nothing to score."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from truebleu.metrics.table_metric import TableMetric
+
+
+def scores(metric: TableMetric[Any], hypotheses: Any, references: Sequence[Any]) -> Any:
+    """The score of each row; null where there is no hypothesis or no reference.
+
+    hypotheses: a column of strings. references: columns of strings, or of lists of strings.
+    """
+    known = pc.and_(pc.is_valid(hypotheses), referenced(references))
+    if isinstance(known, pa.ChunkedArray):
+        known = known.combine_chunks()
+    blank = pa.nulls(len(known), pa.float64())
+    if not known.true_count:
+        return blank
+    columns = [hypotheses, *references]
+    if known.false_count:
+        columns = [column.filter(known) for column in columns]
+    hyp, *refs = columns
+    found = pa.array(metric.segments(hyp, refs[0] if len(refs) == 1 else refs))
+    return pc.replace_with_mask(blank, known, found) if known.false_count else found
+
+
+def referenced(references: Sequence[Any]) -> Any:
+    """Which rows have a reference in any of the columns."""
+    return reduce(pc.or_, map(_filled, references))
+
+
+def _filled(column: Any) -> Any:
+    """Which rows of a column of strings, or of lists of strings, hold a string."""
+    if not pa.types.is_nested(column.type):
+        return pc.is_valid(column)
+    lists = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    rows = pc.list_parent_indices(lists).filter(pc.is_valid(pc.list_flatten(lists)))
+    return pc.is_in(pa.array(range(len(lists)), rows.type), value_set=rows)

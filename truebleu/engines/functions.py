@@ -1,0 +1,62 @@
+"""What all engines' functions share: any metric of the registry, and short names for three."""
+
+from __future__ import annotations
+
+from truebleu.metrics import registry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, ParamSpec, TypeVar
+
+    from truebleu.engines.sums import Sums
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+# The metrics that have functions of their own.
+NAMED = ("bleu", "chrf", "ter")
+
+# Options of `stats` that a single score has no use for.
+OF_SUMS = ("metrics", "bucket")
+
+
+def named(function: Callable[P, R], metric: str) -> Callable[P, R]:
+    """`function` with this metric: `corpus_bleu` of `corpus_score`."""
+    import inspect
+
+    def of_metric(*given: P.args, **options: P.kwargs) -> R:
+        return function(*given, metric=metric, **options)  # type: ignore[arg-type]
+
+    name = function.__name__.replace("score", metric)
+    of_metric.__name__ = of_metric.__qualname__ = name
+    of_metric.__module__ = function.__module__
+    of_metric.__doc__ = (
+        f'`{function.__name__}` with metric="{metric}"; `parameters` are those of '
+        f"`truebleu.{registry.class_of(metric).__name__}`."
+    )
+    signature = inspect.signature(function)
+    kept = [own for own in signature.parameters.values() if own.name != "metric"]
+    of_metric.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
+    return of_metric
+
+
+def summed(
+    stats: Callable[..., Sums], data: Any, hyp: str, ref: Any, metric: Any, options: dict[str, Any]
+) -> Sums:
+    """The sums of all rows by one metric, found to have a score.
+
+    options: those of `stats`, and parameters of the metric.
+    """
+    known = [name for name in stats.__kwdefaults__ or () if name not in OF_SUMS]
+    own = {name: options.pop(name) for name in known if name in options}
+    sums = stats(data, hyp, ref, metrics=registry.metric(metric, **options), **own)
+    sums.check()
+    sums.warn()
+    return sums
+
+
+def corpus(*arguments: Any) -> Any:
+    """The score of all rows, or with `by` of each group by its key; arguments as for `summed`."""
+    sums = summed(*arguments)
+    return sums.scores() if sums.by else sums.score()

@@ -126,7 +126,6 @@ class Asked:
         else:
             self.metrics = metric_options.metrics(options)
             self.inputs = files.Inputs(options)
-            metric_options.check_source(self.metrics, self.inputs.source)
             systems = dict(self.inputs.systems)
         inputs = self.inputs
         with as_usage():
@@ -148,10 +147,8 @@ class Asked:
 
     def warn(self) -> None:
         """Says what looks wrong with the text."""
-        if not self.options.quiet and self.inputs is not None:
-            tokenize = metric_options.tokenizer(self.metrics)
-            names = self.inputs.reference_names
-            text_warnings.warn(text_warnings.of_text(self.seen, names, tokenize))
+        if self.inputs is not None:
+            text_warnings.warn(self.options, self.seen, self.inputs, self.metrics)
 
 
 @contextmanager

@@ -103,7 +103,6 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
 def run(options: argparse.Namespace) -> None:
     """Scores the pairs and writes them."""
     metric = metric_options.one(options)
-    metric_options.check_source([metric], None)
     style = Style(options)
     _check_options(options, style.form)
     hypotheses, references = _files(options)
@@ -173,8 +172,6 @@ def _lines(file: File, role: str) -> list[str]:
 class Work:
     """What is done with the lines, block by block."""
 
-    __slots__ = ("metric", "options", "progress", "style", "threads")
-
     def __init__(self, options: argparse.Namespace, metric: TableMetric[Any], style: Style) -> None:
         self.options = options
         self.metric = metric
@@ -182,13 +179,11 @@ class Work:
         self.threads = shared.threads(options)
         self.progress = Progress(quiet=True)
 
-    @property
-    def code(self) -> str:
+        self.code = "f" if options.float32 else "d"
         """The type of numbers, as a type code of `array`."""
-        return "f" if self.options.float32 else "d"
 
     def height(self, references: list[str]) -> int:
-        """How many hypotheses are scored at a time."""
+        """The number of hypotheses that are scored at a time."""
         return min(SCORES, SLOW.get(self.metric.NAME, SCORES)) // len(references)
 
     def scores(self, hypotheses: list[str], references: list[str]) -> Matrix:
@@ -292,11 +287,11 @@ class Work:
         sources = self._sources(file)
         count, expected = 0, files.expected(file)
         while batch := list(islice(sources, SOURCES)):
-            names, candidates = zip(*batch, strict=True)
+            labels, candidates = zip(*batch, strict=True)
             found = mbr(candidates, metric=self.metric, workers=self.threads)
             rows = [
                 (name, rank, index + 1, one.expected[index], one.candidates[index])
-                for name, one in zip(names, found, strict=True)
+                for name, one in zip(labels, found, strict=True)
                 for rank, index in enumerate(one.ranking[: self.options.top_k or 1], 1)
             ]
             if writer is not None:

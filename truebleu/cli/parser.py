@@ -90,8 +90,8 @@ def options(text: str, **more: Mapping[str, Any]) -> list[Option]:
         if line.startswith(f"{margin} "):
             told[-1][1].append(line.strip())
         else:
-            head, _, sentence = line.strip().partition("  ")
-            told.append((head, [sentence.strip()]))
+            head, _, start = line.strip().partition("  ")
+            told.append((head, [start.strip()]))
     made = []
     for head, sentence in told:
         first, *rest = head.split()

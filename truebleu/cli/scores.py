@@ -11,11 +11,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
+    from typing import Any, Self
 
     from truebleu.cli.output import Output
     from truebleu.cli.style import Style
     from truebleu.metrics.base import Score, Signature
+    from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.significance import Interval
     from truebleu.views.rendering.blocks import Block
@@ -26,31 +27,27 @@ FORMATS = ("text", "json", "tsv", "csv", "markdown", "latex", "html")
 class Scored:
     """A score by one metric: of a system, of one of its documents, or of a group of rows."""
 
-    __slots__ = ("digits", "document", "group", "interval", "label", "metric", "score", "segments")
+    # What the rows of a group have in common, by the names of columns.
+    group: Mapping[str, object] | None = None
+    document: str | None = None
+    segments: int | None = None
+    interval: Interval | None = None
 
-    def __init__(
-        self,
-        label: str,
-        metric: str,
-        score: Score,
-        *,
-        document: str | None = None,
-        group: Mapping[str, object] | None = None,
-        segments: int | None = None,
-        digits: int = 1,
-    ) -> None:
-        self.label = label
-        """What the system is called."""
-        self.metric = metric
+    def __init__(self, system: str, name: str, score: Score, digits: int = 1) -> None:
+        self.system = system
+        self.name = name
         """What the metric was asked for as, or the name of the score."""
         self.score = score
-        self.document = document
-        self.group = group
-        """What the rows of a table have in common, by the names of columns."""
-        self.segments = segments
         self.digits = digits
-        """How many suit the metric's scores."""
-        self.interval: Interval | None = None
+
+    @classmethod
+    def of_metric(
+        cls, system: str, metric: TableMetric[Any], name: str | None, table: Statistics
+    ) -> Self:
+        """The score of a table; `name` is what the metric was asked for as."""
+        made = cls(system, name or metric.name, metric.from_statistics(table), metric.DIGITS)
+        made.segments = len(table)
+        return made
 
     def rounded(self, value: float, style: Style) -> str:
         """A number of the score's metric, for a person."""
@@ -62,8 +59,8 @@ class Scored:
         if self.group is not None:
             return {**self.group, "segments": self.segments}
         if self.document is not None:
-            return {"system": self.label, "document": self.document, "segments": self.segments}
-        return {"system": self.label}
+            return {"system": self.system, "document": self.document, "segments": self.segments}
+        return {"system": self.system}
 
     @property
     def known(self) -> Interval | None:
@@ -89,14 +86,12 @@ class Scored:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything: sacreBLEU's keys, and truebleu's."""
-        named: dict[str, Any]
+        named = dict(self.keys)
         if self.group is not None:
             group = {name: plain(value) for name, value in self.group.items()}
-            named = {"system": self.label, "group": group, "segments": self.segments}
-        else:
-            named = dict(self.keys)
+            named = {"system": self.system, "group": group, "segments": self.segments}
         score = self.score.to_dict()
-        made = {**named, "name": self.metric, "score": score["score"]}
+        made = {**named, "name": self.name, "score": score["score"]}
         made["signature"] = str(self.signature)
         known = self.known
         if known is not None:
@@ -107,9 +102,9 @@ class Scored:
             made["verbose_score"] = score["verbose_score"]
         made |= self.signature.fields
         made |= {name: value for name, value in score.items() if name not in made}
-        return (
-            made if self.interval is None else {**made, **self.ends, "level": self.interval.level}
-        )
+        if self.interval is not None:
+            made |= {**self.ends, "level": self.interval.level}
+        return made
 
 
 def adjust(style: Style, options: argparse.Namespace) -> None:
@@ -144,7 +139,7 @@ def write(
     else:
         from truebleu.cli.show import show_blocks
 
-        title = ", ".join(dict.fromkeys(one.label for one in results))
+        title = ", ".join(dict.fromkeys(one.system for one in results))
         show_blocks(_blocks(rows, style), output, style, title=title)
 
 
@@ -153,7 +148,7 @@ def _rows(results: Sequence[Scored], metrics: int) -> Iterator[list[Scored]]:
     by_keys: dict[tuple[str, ...], list[Scored]] = {}
     # Keys are compared as they are written: one that is not a number equals nothing.
     for one in results:
-        by_keys.setdefault((one.label, *map(repr, one.keys.values())), []).append(one)
+        by_keys.setdefault((one.system, *map(repr, one.keys.values())), []).append(one)
     for scores in by_keys.values():
         for start in range(0, len(scores), metrics):
             yield scores[start : start + metrics]
@@ -226,7 +221,7 @@ def _blocks(rows: Sequence[Sequence[Scored]], style: Style) -> Iterator[Block]:
             ]
             for row in some
         ]
-        header = [*names, *(one.metric for one in first), *details]
+        header = [*names, *(one.name for one in first), *details]
         yield Drawn.of(header, cells, [i for i, name in enumerate(names) if name != "segments"])
     heads = [f"{one.score.name}|{style.signature(one.signature)}" for row in rows for one in row]
     yield from (Paragraph(head, "signature") for head in dict.fromkeys(heads))
@@ -236,7 +231,7 @@ def _write_rows(rows: Sequence[Sequence[Scored]], output: Output, style: Style) 
     """A row per system, document or group, with everything that its scores were made of."""
     first = rows[0]
     names = [*dict.fromkeys(name for row in rows for name in row[0].keys)]
-    scores = [one.metric for one in first]
+    scores = [one.name for one in first]
     beside = [dict(_beside(row)) for row in rows]
     further = list(dict.fromkeys(name for one in beside for name in one))
     signatures = ["signature"] if len(first) == 1 else [f"{name}_signature" for name in scores]
@@ -259,7 +254,7 @@ def _beside(row: Sequence[Scored]) -> Iterator[tuple[str, Any]]:
     """What scores were made of, a number each; of several metrics their intervals alone."""
     for one in row:
         if len(row) > 1:
-            yield from ((f"{one.metric}_{end}", value) for end, value in one.ends.items())
+            yield from ((f"{one.name}_{end}", value) for end, value in one.ends.items())
             continue
         details = {**one.score.details(), **one.ends}
         if one.interval is not None:

@@ -88,4 +88,4 @@ def _form(options: argparse.Namespace) -> str:
             f"-o/--output: {options.output}: no format {named}; there are "
             f"{', '.join(options.formats)}, and -f says which"
         )
-    return named
+    return str(named)

@@ -78,6 +78,7 @@ def are_meant(options: argparse.Namespace) -> bool:
     refused = {
         "-nr/--num-refs": options.num_refs != 1 and "name their columns with --ref-column",
         "-e/--encoding": options.encoding != "utf-8" and "tables are UTF-8",
+        "-src/--source": options.source and "no metric of sources reads them",
         "--log": getattr(options, "log", None) and "the log is of files of lines",
         "--docs": getattr(options, "docs", None) and "name the column of documents with --by",
         "--names": getattr(options, "names", None) and "systems are called as their columns are",

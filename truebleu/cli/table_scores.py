@@ -91,13 +91,6 @@ class Tables:
         return next(name for name in ("system", "input", "-i") if name not in self.by)
 
 
-def refuse_sources(metrics: Metrics) -> None:
-    """Refuses metrics that need sources, which tables do not have."""
-    for metric in metrics:
-        if metric.NEEDS_SOURCE:
-            raise UsageError(f"-m/--metrics: {metric.NAME} needs sources, and tables have none")
-
-
 def score(
     options: argparse.Namespace, metrics: Sequence[TableMetric[Any]], progress: Progress
 ) -> list[Scored]:
@@ -143,8 +136,10 @@ def _of_groups(sums: Sums, label: Mapping[str, object], system: str) -> Iterator
     for (key, found), segments in zip(sums.scores().items(), sizes, strict=True):
         keys = {**label, **dict(zip(sums.by, key, strict=True))}
         for one in found.values() if isinstance(found, dict) else [found]:
-            group = keys or None
-            yield Scored(system, one.name, one, group=group, segments=segments if group else None)
+            made = Scored(system, one.name, one)
+            if keys:
+                made.group, made.segments = keys, segments
+            yield made
 
 
 def _duckdb() -> Any:

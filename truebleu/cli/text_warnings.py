@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from truebleu.cli import metric_options
 from truebleu.cli.output import complain
 from truebleu.text.layout import listed
 from truebleu.text.segments import is_lasting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Mapping, Sequence
 
     from truebleu._kernel import Summary
-    from truebleu.metrics.base import Score
+    from truebleu.cli.inputs import Inputs
+    from truebleu.metrics.base import Metric, Score
     from truebleu.text.files import File
 
 # Hypotheses that end in " .": so many are too many, and so many if they are 1 % of all.
@@ -46,13 +49,22 @@ def merged(one: Summary | None, more: Summary) -> Summary:
     }
 
 
-def warn(lines: Iterable[str]) -> None:
-    """Writes what looks wrong to standard error."""
-    for line in lines:
+def warn(
+    options: argparse.Namespace,
+    seen: Mapping[str, Summary],
+    inputs: Inputs,
+    metrics: Iterable[Metric],
+    scores: Mapping[str, Sequence[Score]] | None = None,
+) -> None:
+    """Says on standard error what looks wrong with the text, and with the scores of systems."""
+    if options.quiet:
+        return
+    of_text = of_texts(seen, inputs.reference_names, metric_options.tokenizer(metrics))
+    for line in of_text + (of_systems(inputs.systems, scores) if scores else []):
         complain("warning", line)
 
 
-def of_text(
+def of_texts(
     seen: Mapping[str, Summary], references: Sequence[str], tokenize: str | None
 ) -> list[str]:
     """What looks wrong, given what was noticed of each system's text.
@@ -60,7 +72,7 @@ def of_text(
     `tokenize` is None if no metric splits the text into words by it.
 
     >>> noticed = dict(segments=2, identical=2, tokenized=(0, []), marked=[], scripts={})
-    >>> of_text({"out.txt": noticed}, ["ref.txt"], "13a")
+    >>> of_texts({"out.txt": noticed}, ["ref.txt"], "13a")
     ['out.txt: all 2 hypotheses are identical to the reference in ref.txt']
     """
     lines: dict[str, list[str]] = {}
@@ -91,9 +103,10 @@ def _tokenized(noticed: Summary, tokenize: str | None) -> str:
     many = count >= MANY_TOKENIZED or (count >= SOME_TOKENIZED and count >= segments / 100)
     if not many or tokenize in (None, "none"):
         return ""
+    lines = listed([str(number) for number in first])
     return (
-        f'{count} of {segments} lines look tokenized, ending in " ." (the first are '
-        f"{listed(map(str, first))}); BLEU is for text as people write it: detokenize it first"
+        f'{count} of {segments} lines look tokenized, ending in " ." (the first are {lines}); BLEU '
+        "is for text as people write it: detokenize it first"
     )
 
 

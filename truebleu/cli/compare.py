@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 class Asked:
-    """What a command line asks to be compared, and what was noticed when it was read."""
+    """The request of a command line, and what was noticed when its text was read."""
 
     def __init__(self, options: argparse.Namespace, labels: Any = None) -> None:
         self.options = options

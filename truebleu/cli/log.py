@@ -117,7 +117,8 @@ class Logging:
                 tuple(inputs[one.system][1:]),
                 name=self._names[one.system],
                 note=self._note,
-                **one.ends,
+                low=one.ends.get("low"),
+                high=one.ends.get("high"),
             )
             for one in results
             if one.document is None

@@ -66,7 +66,7 @@ INPUT = Group(
     """,
     files.ENCODING,
     about=f"{files.FILES} Lines are kept in memory.",
-    references={"nargs": "*"},
+    references={"nargs": "*", "default": ()},
 )
 PAIRS = Group(
     "pairs",
@@ -170,7 +170,7 @@ def _lines(file: File, role: str) -> list[str]:
 
 
 class Work:
-    """What is done with the lines, block by block."""
+    """The work on the lines, block by block."""
 
     def __init__(self, options: argparse.Namespace, metric: TableMetric[Any], style: Style) -> None:
         self.options = options

@@ -63,6 +63,15 @@ def _named(words: Sequence[str]) -> Iterator[str]:
             inside = False
 
 
+def owner(flag: str) -> str:
+    """The metric that an option is of, in words; nothing for an option of none."""
+    for name in registry.METRICS:
+        cls = registry.class_of(name)
+        if any(flag in (*one.flags, one.option(cls.PREFIX)) for one in cls.PARAMETERS):
+            return f"it is an option of {cls.NAME} (-m {name})"
+    return ""
+
+
 def names_of(word: str) -> list[str]:
     """The names in a word, which commas may separate; a signature is one name."""
     return [word] if ":" in word else [name for name in word.split(",") if name]

@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 class Work:
-    """What is done with each system's text."""
+    """The work on each system's text."""
 
     def __init__(
         self,

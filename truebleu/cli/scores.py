@@ -36,7 +36,7 @@ class Scored:
     def __init__(self, system: str, name: str, score: Score, digits: int = 1) -> None:
         self.system = system
         self.name = name
-        """What the metric was asked for as, or the name of the score."""
+        """The name that the metric was asked for by, or that of the score."""
         self.score = score
         self.digits = digits
 
@@ -55,7 +55,7 @@ class Scored:
 
     @property
     def keys(self) -> dict[str, object]:
-        """What stands before the score in a table: the system, or the columns of a group."""
+        """The cells before the score in a table: the system, or the columns of a group."""
         if self.group is not None:
             return {**self.group, "segments": self.segments}
         if self.document is not None:
@@ -173,7 +173,7 @@ def _json(results: Sequence[Scored], style: Style) -> str:
 
 
 def _lines(row: Sequence[Scored], style: Style) -> Iterator[str]:
-    """What sacreBLEU prints of one system, with the interval where there is one."""
+    """The lines of sacreBLEU for one system, with the interval where there is one."""
     heads = [f"{one.score.name}|{style.signature(one.signature)}" for one in row]
     width = max(map(len, heads))
     for head, one in zip(heads, row, strict=True):
@@ -251,7 +251,7 @@ def _write_rows(rows: Sequence[Sequence[Scored]], output: Output, style: Style) 
 
 
 def _beside(row: Sequence[Scored]) -> Iterator[tuple[str, Any]]:
-    """What scores were made of, a number each; of several metrics their intervals alone."""
+    """The numbers that scores were made of; of several metrics their intervals alone."""
     for one in row:
         if len(row) > 1:
             yield from ((f"{one.name}_{end}", value) for end, value in one.ends.items())

@@ -50,7 +50,7 @@ def group(by: str) -> Group:
 
 
 def are_meant(options: argparse.Namespace) -> bool:
-    """Whether REF and HYP are tables.
+    """True if REF and HYP are tables.
 
     Raises UsageError if some are, or none where one must be, InputError for a folder without any.
     """
@@ -108,7 +108,7 @@ def _heed_interrupts() -> None:
 
 
 def is_table(name: str, *, tsv: bool = False) -> bool:
-    """Whether a word of the command line means files with named columns; `tsv` may be some."""
+    """True if a word of the command line names files with columns; with `tsv`, TSV too."""
     form = table_format(name)
     if form:
         return form != "tsv" or tsv

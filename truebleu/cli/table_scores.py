@@ -87,7 +87,7 @@ class Tables:
 
     @property
     def system_name(self) -> str:
-        """What the column is called that says which system a row is of."""
+        """The name of the column that says which system a row is of."""
         return next(name for name in ("system", "input", "-i") if name not in self.by)
 
 
@@ -297,7 +297,7 @@ def _pieces(
 
 
 def _is_there(reference: str | list[str | None] | None) -> bool:
-    """Whether a column of references has one."""
+    """True if a column of references has one."""
     if isinstance(reference, list):
         return any(text is not None for text in reference)
     return reference is not None

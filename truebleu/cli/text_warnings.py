@@ -1,4 +1,4 @@
-"""What looks wrong with the text that was scored: one line each, on standard error."""
+"""Warnings about the text that was scored: one line each, on standard error."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SPLITTERS = {
 
 
 def merged(one: Summary | None, more: Summary) -> Summary:
-    """What was noticed of two pieces of a text, the second of which follows the first."""
+    """The summary of two pieces of a text, the second of which follows the first."""
     if one is None:
         return more
     count, first = one["tokenized"]
@@ -67,7 +67,7 @@ def warn(
 def of_texts(
     seen: Mapping[str, Summary], references: Sequence[str], tokenize: str | None
 ) -> list[str]:
-    """What looks wrong, given what was noticed of each system's text.
+    """The warnings about each system's text, from its summary.
 
     `tokenize` is None if no metric splits the text into words by it.
 
@@ -146,7 +146,7 @@ def of_systems(systems: Mapping[str, File], scores: Mapping[str, Sequence[Score]
 
 
 def _same(one: File, other: File) -> bool:
-    """Whether two files that are equally long have the same lines."""
+    """True if two files of the same length have the same lines."""
     if not (is_lasting(one.path) and is_lasting(other.path)):
         return False
     return all(a == b for a, b in zip(one.lines(), other.lines(), strict=False))

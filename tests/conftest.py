@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,11 @@ settings.register_profile("ci", settings.get_profile("many"), derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "few"))
 
 from places import SHARED
+
+
+def pytest_configure() -> None:
+    # A shell has what it starts in the background ignore interrupts, which some tests send.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

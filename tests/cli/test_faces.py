@@ -226,6 +226,20 @@ def test_test_sets_are_found_where_they_are(fails):
     assert "truebleu-sacrebleu -t wmt22 -l de-en" in error
 
 
+def test_tsv_is_a_table_with_an_option_of_tables(truebleu_command, write):
+    pytest.importorskip("duckdb")
+    rows = ["hyp\tref\tdomain", 'he said "yes\the said "no\tnews', "a b c d\ta b c e\tchat"]
+    table = write("both.tsv", rows)
+    done = truebleu_command("score", table, "--by", "domain", "-f", "json")
+    assert done.status == 0, done
+    found = {one["group"]["domain"]: one["score"] for one in json.loads(done.output)["scores"]}
+    assert found["chat"] == tb.bleu(["a b c d"], ["a b c e"]).value
+    assert found["news"] == tb.bleu(['he said "yes'], ['he said "no']).value
+    # Without one it is lines of text, of which columns are named.
+    by_column = truebleu_command("score", f"{table}#2", "-i", f"{table}#1", "-f", "json")
+    assert json.loads(by_column.output)["scores"][0]["score"] > 0
+
+
 # ---- what goes into a pipe ----
 
 READ = {
@@ -375,7 +389,7 @@ def test_a_directory_is_called_one(fails, tmp_path, name):
 def test_a_directory_of_tables_beside_lines_is_called_one(fails, tmp_path, name):
     (tmp_path / "part.csv").write_text("hyp\na\n")
     error = fails(name, REFERENCE, "-i", tmp_path, status=2)
-    assert f"{tmp_path} is a directory of tables and {REFERENCE} is a file of lines" in error
+    assert f"{REFERENCE} is a file of lines and {tmp_path} is a directory of tables" in error
 
 
 @pytest.mark.parametrize("name", ["score", "segments", "compare", "explain", "report"])
@@ -401,6 +415,17 @@ def test_systems_without_i_are_said_to_be_taken_for_references(fails, name, tmp_
 )
 def test_ranges_of_numbers_are_said_in_words(fails, options, message):
     assert message in fails("compare", REFERENCE, "-i", *SYSTEMS, *options, status=2)
+
+
+def test_an_option_of_another_metric_is_named(fails):
+    error = fails("score", REFERENCE, "-i", SYSTEMS[0], "-m", "bleu", "-cw", "2", status=2)
+    assert "no option -cw here: it is an option of chrF (-m chrf)" in error
+
+
+def test_what_must_be_installed_is_said_in_one_line(truebleu_command):
+    done = truebleu_command("score", REFERENCE, "-i", SYSTEMS[0], "-tok", "spm:")
+    assert "Traceback" not in done.error
+    assert done.status == 1
 
 
 def test_an_option_is_not_taken_for_one_that_is_only_as_long(fails):

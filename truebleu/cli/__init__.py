@@ -54,7 +54,7 @@ def _status(arguments: list[str]) -> int:
         reason = error.strerror or str(error)
         complain("error", f"{error.filename}: {reason}" if error.filename else reason)
         return 1
-    except (ValueError, UnavailableError) as error:
+    except (ValueError, ImportError, UnavailableError) as error:
         complain("error", str(error))
         return 1
     except MemoryError as error:
@@ -103,7 +103,7 @@ def _help(words: list[str]) -> None:
 
 
 def _program(arguments: Sequence[str]) -> str:
-    """What messages call the program: truebleu, and the command if there is one."""
+    """The program's name in messages: truebleu, and the command if there is one."""
     return " ".join(["truebleu", *(name for name in arguments[:1] if name in commands.COMMANDS)])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from truebleu.cli import metric_options
 from truebleu.cli.parser import HELP, Command, Group, Parser
 
 TYPE_CHECKING = False
@@ -67,6 +68,8 @@ def parser(name: str, words: Sequence[str]) -> tuple[Parser, Command]:
         description=f"{COMMANDS[name]}.",
         epilog=found.examples,
     )
+    if any(action.dest == "metrics" for action in made.actions):
+        made.elsewhere = metric_options.owner
     made.set_defaults(command=name, whole_parser=whole_parser, **found.defaults)
     return made, found
 

@@ -12,6 +12,7 @@ from truebleu.cli.output import Output
 from truebleu.cli.parser import Command, Group, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.cli.show import show_blocks
+from truebleu.cli.style import Style
 from truebleu.text.layout import count
 from truebleu.views.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
 
@@ -77,15 +78,15 @@ def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
 
 def run(options: argparse.Namespace) -> None:
     """Does one of the actions and writes what it gives."""
-    form = shared.form(options)
+    style = Style(options)
     work = {"list": _list, "show": _show, "score": _score, "which": _which}[options.action]
     with Output(options.output) as output:
         content, blocks = work(options)
-        if form == "json":
+        if style.form == "json":
             made = {"truebleu_family": VERSION, **content}
             output.write(f"{json.dumps(made, indent=1, ensure_ascii=False)}\n")
         else:
-            show_blocks(blocks, output, options, form, title=f"truebleu family {options.action}")
+            show_blocks(blocks, output, style, title=f"truebleu family {options.action}")
 
 
 # ---- members ----

@@ -21,7 +21,7 @@ VERSION = 1
 
 
 class Table:
-    """What the rows of a table have: the names of their columns, and what is said of all of them.
+    """A table to be written: the names of its columns, and what is said of all rows.
 
     kind: what JSON is called, which says its version.
     names: of the columns.
@@ -202,7 +202,7 @@ class JSONLines(_Filled):
         return f"{{{', '.join([*self.before(), *pairs])}}}"
 
     def before(self) -> list[str]:
-        """What each object says first."""
+        """The first pairs of each object."""
         return [f"{as_json(name)}: {value}" for name, value in self.table.version.items()]
 
 

@@ -1,4 +1,4 @@
-"""Parquet, CSV and JSON files as relations of DuckDB, in which no text is guessed to be a date."""
+"""Parquet, CSV, TSV and JSON files as relations of DuckDB, in which no text is guessed to be a date."""
 
 from __future__ import annotations
 
@@ -33,6 +33,12 @@ ADVICE = (
 # The longest row of a CSV or JSON file in bytes; DuckDB keeps buffers of about this size.
 LONGEST_ROW = 32 << 20
 
+# What separates fields, and what stands around those that have it inside.
+SEPARATED = {
+    "csv": {"delim": "','", "quote": "'\"'", "escape": "'\"'"},
+    "tsv": {"delim": r"'\t'", "quote": "''", "escape": "''"},
+}
+
 # What DuckDB calls the column of a JSON file that holds no objects.
 NO_OBJECTS = {"json": "JSON"}
 
@@ -51,8 +57,8 @@ class Files:
         formats = sorted({table_format(path) or "other" for path in self.paths})
         if len(formats) != 1 or formats == ["other"]:
             raise InputError(
-                f"{self.label}: the files of a table are all Parquet, all CSV or all JSON (by "
-                f"the ends of their names), and these are {' and '.join(formats)}"
+                f"{self.label}: the files of a table are all Parquet, all CSV, all TSV or all JSON "
+                f"(by the ends of their names), and these are {' and '.join(formats)}"
             )
         (self.format,) = formats
         if self.format != "parquet":
@@ -153,7 +159,7 @@ class Files:
         """
         if f"{name}_1" not in self._types or self.format == "json":
             return
-        if self.format == "csv":
+        if self.format in SEPARATED:
             names = self._header(self.paths[0])
         else:
             first = literal(glob.escape(self.paths[0]))
@@ -165,12 +171,14 @@ class Files:
                 "but one"
             )
 
-    @staticmethod
-    def _header(path: str) -> list[str]:
-        """The fields of the first line of a CSV file. Raises InputError for what is no UTF-8."""
+    def _header(self, path: str) -> list[str]:
+        """The fields of the first line of a CSV or TSV file. Raises InputError if it is not UTF-8."""
         import csv
 
-        return next(csv.reader(f"{line}\n" for line in File(path).lines()), [])
+        lines = File(path).lines()
+        if self.format == "tsv":
+            return next(lines, "").removesuffix("\r").split("\t")
+        return next(csv.reader(f"{line}\n" for line in lines), [])
 
     def _query(self, sql: str) -> DuckDBPyRelation:
         import duckdb
@@ -194,7 +202,8 @@ class Files:
                 return path, "it is not UTF-8"
             columns = ", ".join(f"'c{number}': 'VARCHAR'" for number in range(len(header)))
             fixed = {"auto_detect": "false", "columns": f"{{{columns}}}"}
-            scan = _call("read_csv", f"[{literal(glob.escape(path))}]", _csv() | fixed)
+            options = _separated(self.format) | fixed
+            scan = _call("read_csv", f"[{literal(glob.escape(path))}]", options)
             try:
                 self._connection.sql(f"SELECT count(*) FROM {scan}").fetchall()
             except duckdb.Error as error:
@@ -217,8 +226,9 @@ class Files:
                 options |= {"hive_types_autocast": "false"}
                 options |= {"union_by_name": "true"} if united else {}
                 return _call("read_parquet", files, options)
-            case "csv":
-                options |= {**_csv(), "all_varchar": "true", "hive_types_autocast": "false"}
+            case "csv" | "tsv":
+                options |= _separated(self.format)
+                options |= {"all_varchar": "true", "hive_types_autocast": "false"}
                 return _call("read_csv", files, options)
         arrays = (".json", ".json.gz", ".json.zst")
         lines = not any(path.lower().endswith(arrays) for path in self.paths)
@@ -266,17 +276,15 @@ def found(name: str) -> list[str]:
     return sorted(set(paths))
 
 
-def _csv() -> dict[str, str]:
-    """RFC 4180, with a header.
+def _separated(form: str) -> dict[str, str]:
+    """A header and lines: CSV as RFC 4180 has it, TSV without quotation marks around fields.
 
     Left to guess, DuckDB would take a line of text that starts with # for a comment, and a column
     of years for numbers.
     """
     return {
         "header": "true",
-        "delim": "','",
-        "quote": "'\"'",
-        "escape": "'\"'",
+        **SEPARATED[form],
         "skip": "0",
         "comment": "''",
         "nullstr": literal(NEVER),

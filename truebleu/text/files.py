@@ -32,12 +32,13 @@ Path = str | os.PathLike[str]
 TABLES = {
     ".parquet": "parquet",
     ".csv": "csv",
+    ".tsv": "tsv",
     ".jsonl": "json",
     ".ndjson": "json",
     ".json": "json",
 }
 COMPRESSED_TABLES = (".gz", ".zst")
-NO_FILES = "no .parquet, .csv, .jsonl or .json files in this directory"
+NO_FILES = "no .parquet, .csv, .tsv, .jsonl or .json files in this directory"
 UTF8 = ("utf-8", "utf8", "u8", "utf_8")
 
 
@@ -45,7 +46,7 @@ def table_format(path: str) -> str | None:
     """The format of a file of named columns, by its extension; None for lines of text.
 
     >>> [table_format(path) for path in ("a.parquet", "part-*.CSV.gz", "ref.txt.gz", "cols.tsv")]
-    ['parquet', 'csv', None, None]
+    ['parquet', 'csv', None, 'tsv']
     """
     name, end = os.path.splitext(path.rstrip("/").lower())
     if end in COMPRESSED_TABLES:

@@ -60,6 +60,9 @@ def tables(tmp_path, monkeypatch):
         pq.write_table(table, f"{name}.parquet")
     with open("both.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([list(each), *zip(*each.values(), strict=True)])
+    with open("both.tsv", "w", encoding="utf-8") as file:
+        lines = [list(each), *zip(*each.values(), strict=True)]
+        file.writelines("\t".join(map(str, row)) + "\n" for row in lines)
     lines = "".join(json.dumps(row) + "\n" for row in both.to_pylist())
     with open("both.jsonl", "w", encoding="utf-8") as file:
         file.write(lines)
@@ -88,7 +91,7 @@ def without_system(rows):
 # ---- where texts are ----
 
 
-FILES = ["parquet", "csv", "csv.gz", "jsonl", "ndjson.gz", "json"]
+FILES = ["parquet", "csv", "csv.gz", "tsv", "jsonl", "ndjson.gz", "json"]
 
 
 @pytest.mark.parametrize("end", FILES)
@@ -466,12 +469,16 @@ def test_ids_that_cannot_be_joined(tables, truebleu_command):
         (["broken.parquet"], 1, "broken.parquet"),
         (["refs.parquet", "-i", "hyps.parquet"], 2, "name the id that both have with --join"),
         (["both.parquet", "--join", "id"], 2, "there is nothing to join"),
-        (["both.parquet", "text.txt"], 2, "text.txt is a file of lines and both.parquet is a table"),
+        (
+            ["both.parquet", "text.txt"],
+            2,
+            "text.txt is a file of lines and both.parquet is a table",
+        ),
         (["text.txt", "-i", "text.txt", "--by", "x"], 2, "--by is for tables"),
         (["both.parquet", "-nr", "2"], 2, "--ref-column"),
         (["both.parquet", "-e", "latin-1"], 2, "tables are UTF-8"),
         (["both.parquet", "--nulls", "drop"], 2, "unknown 'drop'"),
-        (["both.parquet", "--memory", "lots"], 1, r"\(--memory\): a size is meant, like 384MB"),
+        (["both.parquet", "--memory", "lots"], 1, r"\(--memory\): expected a size, like 384MB"),
         (["nothing"], 1, r"nothing: no \.parquet, .* files in this directory"),
         (["both.parquet", "nothing"], 1, r"nothing: no \.parquet"),
         (["s3://bucket/a.parquet"], 1, "files of this machine are read"),

@@ -213,17 +213,20 @@ def test_sums_of_files_can_be_merged_with_others(folder, table):
 # ---- text is text ----
 
 
-@pytest.mark.parametrize("end", ["csv", "jsonl"])
+@pytest.mark.parametrize("end", ["csv", "tsv", "jsonl"])
 def test_text_is_never_taken_for_something_else(tmp_path, end):
     """Dates, numbers, NULL, comments, quotes, blanks, line ends and nothing at all stay text."""
     texts = ["2022-01-01", "007", "NULL", "# no comment", 'say "a, b"', "  blanks ", "two\nlines"]
-    texts += ["", "1e5", "true", "null", "\\N", "naïve 北京", "10:30:00", "{}", "'"]
+    texts += ["", "1e5", "true", "null", "\\N", "naïve 北京", "10:30:00", "{}", "'", '"a" b']
     path = tmp_path / f"texts.{end}"
     if end == "csv":
         import csv
 
         with path.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([["hyp", "ref"], *zip(texts, texts, strict=True)])
+    elif end == "tsv":
+        texts.remove("two\nlines")
+        path.write_text("hyp\tref\n" + "".join(f"{text}\t{text}\n" for text in texts))
     else:
         import json
 
@@ -261,7 +264,7 @@ def test_json_lists_and_strings_of_references(tmp_path):
 def test_json_that_is_no_text_is_refused(tmp_path, hyp):
     path = tmp_path / "wrong.jsonl"
     path.write_text(f'{{"hyp": "a", "ref": "b"}}\n{{"hyp": {hyp}, "ref": "b"}}\n')
-    with pytest.raises(InputError, match=r"wrong.jsonl: column hyp: a JSON .* string"):
+    with pytest.raises(InputError, match=r"wrong.jsonl: column hyp: expected a string, not a JSON"):
         engine.corpus_bleu(path)
 
 
@@ -652,13 +655,13 @@ def test_files_that_cannot_be_read(tmp_path):
         engine.corpus_bleu(tmp_path / "none.parquet")
     with pytest.raises(InputError, match="no file matches this pattern"):
         engine.corpus_bleu(tmp_path / "*.parquet")
-    with pytest.raises(InputError, match=r"no \.parquet, \.csv, \.jsonl or \.json files"):
+    with pytest.raises(InputError, match=r"no \.parquet, \.csv, \.tsv, \.jsonl or \.json files"):
         engine.corpus_bleu(tmp_path)
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and nothing more")
     with pytest.raises(InputError, match=r"broken.parquet cannot be read: .*broken.parquet"):
         engine.corpus_bleu(tmp_path / "broken.parquet")
     (tmp_path / "other.csv").write_text("hyp,ref\na,b\n")
-    with pytest.raises(InputError, match="all Parquet, all CSV or all JSON"):
+    with pytest.raises(InputError, match="all Parquet, all CSV, all TSV or all JSON"):
         engine.corpus_bleu([tmp_path / "broken.parquet", tmp_path / "other.csv"])
 
 
@@ -683,7 +686,7 @@ CSV_FAULTS = {
     "hyp,ref\na,b\na,b,c\n": "Line: 3 Expected Number of Columns: 2 Found: 3",
     'hyp,ref\n"a,b\n': "Line: 2 .*unterminated quote",
     "hyp,ref\na,b\r\nc,d\n": r"lines end in \\n in one place, in \\r\\n in another",
-    "hyp;ref\na;b\n": "no column 'hyp'.*; CSV has a line of names first, with commas",
+    "hyp;ref\na;b\n": "no column 'hyp'.*; the first line has the names, with commas",
     "hyp,ref\nä,b\n": "it is not UTF-8",
 }
 
@@ -700,7 +703,7 @@ def test_csv_that_is_wrong(tmp_path, text):
 
 def test_json_without_objects(tmp_path):
     (tmp_path / "a.json").write_text("[]")
-    with pytest.raises(InputError, match=r"a\.json: no rows with named values; JSON objects"):
+    with pytest.raises(InputError, match=r"a\.json: no rows with named values; expected JSON"):
         engine.corpus_bleu(tmp_path / "a.json")
 
 
@@ -710,7 +713,7 @@ def test_what_duckdb_says_in_the_middle_of_a_stream(tmp_path):
     with pytest.raises(InputError) as raised:
         engine.corpus_bleu(tmp_path / "a.jsonl")
     path = tmp_path / "a.jsonl"
-    assert str(raised.value) == f"{path}: column ref: a JSON number where a string is meant: 5"
+    assert str(raised.value) == f"{path}: column ref: expected a string, not a JSON number: 5"
 
 
 @pytest.mark.parametrize("name", ["https://x.org/a.parquet", "s3://bucket/*.csv.gz"])
@@ -727,7 +730,7 @@ def test_names_of_tables(connection, table):
     assert engine.corpus_bleu('"my ""table"""', connection=connection) == EXPECTED
     with pytest.raises(InputError, match=r"outputs does not exist.* connection=\.\.\."):
         engine.corpus_bleu("outputs")
-    with pytest.raises(TypeError, match=r"a DuckDB connection is meant .*, not str"):
+    with pytest.raises(TypeError, match=r"expected a DuckDB connection .*, not str"):
         engine.corpus_bleu("outputs", connection="my.db")
     with pytest.raises(TypeError, match="not dict in a list"):
         engine.corpus_bleu([{"hyp": "a", "ref": "a"}])

@@ -1,4 +1,4 @@
-"""Parquet, CSV, TSV and JSON files as relations of DuckDB, in which no text is guessed to be a date."""
+"""Parquet, CSV, TSV and JSON files as relations of DuckDB, in which text stays text."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
     Names = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
+# What separates and quotes the fields of a line. TSV has no quotes: tabs and ends of lines are
+# not in fields, and a mark of quotation is text.
+SEPARATED = {"csv": (",", '"'), "tsv": ("\t", "")}
+
 # A field of a CSV file is text, an empty one too: nothing that is written there is null.
 NEVER = "\x01this is in no file\x02"
 
@@ -32,12 +36,6 @@ ADVICE = (
 
 # The longest row of a CSV or JSON file in bytes; DuckDB keeps buffers of about this size.
 LONGEST_ROW = 32 << 20
-
-# What separates fields, and what stands around those that have it inside.
-SEPARATED = {
-    "csv": {"delim": "','", "quote": "'\"'", "escape": "'\"'"},
-    "tsv": {"delim": r"'\t'", "quote": "''", "escape": "''"},
-}
 
 # What DuckDB calls the column of a JSON file that holds no objects.
 NO_OBJECTS = {"json": "JSON"}
@@ -57,8 +55,8 @@ class Files:
         formats = sorted({table_format(path) or "other" for path in self.paths})
         if len(formats) != 1 or formats == ["other"]:
             raise InputError(
-                f"{self.label}: the files of a table are all Parquet, all CSV, all TSV or all JSON "
-                f"(by the ends of their names), and these are {' and '.join(formats)}"
+                f"{self.label}: the files of a table are all Parquet, all CSV, all TSV or "
+                f"all JSON (by the ends of their names), and these are {' and '.join(formats)}"
             )
         (self.format,) = formats
         if self.format != "parquet":
@@ -79,7 +77,7 @@ class Files:
     @property
     def _listed(self) -> str:
         """The names of the files, as SQL. DuckDB takes them for patterns."""
-        return f"[{', '.join(literal(glob.escape(path)) for path in self.paths)}]"
+        return f"[{_literals(map(glob.escape, self.paths))}]"
 
     @property
     def columns(self) -> list[str]:
@@ -104,22 +102,15 @@ class Files:
         named = [*dict.fromkeys([*texts, *others])]
         for name in named:
             self._check_single(name)
-        if self.format != "json":
-            chosen = ", ".join(map(quoted, named))
-            scan = self._scan(named="filename" in named, united=self._differ(named))
-            return self._query(f"SELECT {chosen} FROM {scan}")
-        types = {
-            name: "JSON" if name in texts else _of_json(self._types[name])
-            for name in named
-            if name != "filename"
-        }
-        chosen = ", ".join(
-            _json_text(name, self._types[name], lists=name in lists)
-            if name in texts
-            else quoted(name)
-            for name in named
-        )
-        return self._query(f"SELECT {chosen} FROM {self._scan(types, named='filename' in named)}")
+        columns = {name: quoted(name) for name in named}
+        types = None
+        if self.format == "json":
+            types = {name: _of_json(self._types[name]) for name in named if name != "filename"}
+            for name in texts:
+                columns[name] = _json_text(name, self._types[name], name in lists)
+                types[name] = "JSON"
+        scan = self._scan(types, named="filename" in named, united=self._differ(named))
+        return self._query(f"SELECT {', '.join(columns.values())} FROM {scan}")
 
     def _described(self) -> dict[str, str]:
         """The columns, and their types."""
@@ -127,8 +118,8 @@ class Files:
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         if self.format == "json" and types == NO_OBJECTS:
             raise InputError(
-                f"{self.label}: no rows with named values; JSON objects are meant, one a line or "
-                "in one array"
+                f"{self.label}: no rows with named values; expected JSON objects, one per line "
+                "or in one array"
             )
         return types
 
@@ -140,7 +131,7 @@ class Files:
         if self.format != "parquet" or len(self.paths) < 2:
             return False
         # Those that no file has are names of folders.
-        meant = f"lower(name) IN {_sql_tuple([name.lower() for name in names])}"
+        meant = f"lower(name) IN ({_literals(name.lower() for name in names)})"
         kinds = "count(DISTINCT concat_ws(' ', type, converted_type, logical_type))"
         inside = self._query(
             f"SELECT min(name), list(DISTINCT file_name) FROM parquet_schema({self._listed}) "
@@ -172,13 +163,12 @@ class Files:
             )
 
     def _header(self, path: str) -> list[str]:
-        """The fields of the first line of a CSV or TSV file. Raises InputError if it is not UTF-8."""
+        """The fields of the first line. Raises InputError for what is no UTF-8."""
         import csv
 
-        lines = File(path).lines()
-        if self.format == "tsv":
-            return next(lines, "").removesuffix("\r").split("\t")
-        return next(csv.reader(f"{line}\n" for line in lines), [])
+        separator, quote = SEPARATED[self.format]
+        lines = (f"{line}\n" for line in File(path).lines())
+        return next(csv.reader(lines, delimiter=separator, quotechar=quote or None), [])
 
     def _query(self, sql: str) -> DuckDBPyRelation:
         import duckdb
@@ -202,16 +192,15 @@ class Files:
                 return path, "it is not UTF-8"
             columns = ", ".join(f"'c{number}': 'VARCHAR'" for number in range(len(header)))
             fixed = {"auto_detect": "false", "columns": f"{{{columns}}}"}
-            options = _separated(self.format) | fixed
-            scan = _call("read_csv", f"[{literal(glob.escape(path))}]", options)
+            scan = _call(
+                "read_csv", f"[{literal(glob.escape(path))}]", _separated(self.format) | fixed
+            )
             try:
                 self._connection.sql(f"SELECT count(*) FROM {scan}").fetchall()
             except duckdb.Error as error:
                 told = said(error)
                 if "invalid state" in told:
-                    told = (
-                        "lines end in \\n in one place, in \\r\\n in another; one of them is meant"
-                    )
+                    told = "some lines end in \\n, others in \\r\\n; expected one of them"
                 return path, told
         return None
 
@@ -227,8 +216,11 @@ class Files:
                 options |= {"union_by_name": "true"} if united else {}
                 return _call("read_parquet", files, options)
             case "csv" | "tsv":
-                options |= _separated(self.format)
-                options |= {"all_varchar": "true", "hive_types_autocast": "false"}
+                options |= {
+                    **_separated(self.format),
+                    "all_varchar": "true",
+                    "hive_types_autocast": "false",
+                }
                 return _call("read_csv", files, options)
         arrays = (".json", ".json.gz", ".json.zst")
         lines = not any(path.lower().endswith(arrays) for path in self.paths)
@@ -255,7 +247,7 @@ def found(name: str) -> list[str]:
         if os.path.isdir(os.path.join(name, "_delta_log")):
             raise InputError(
                 f"{name}: a Delta table, in whose folder there may be files of other versions of "
-                "it; give those that are meant, or read it in Python by a connection that has "
+                "it; name its files, or read it in Python by a connection that has "
                 "DuckDB's extension delta"
             )
         inside = glob.glob(os.path.join(glob.escape(name), "**"), recursive=True)
@@ -277,14 +269,17 @@ def found(name: str) -> list[str]:
 
 
 def _separated(form: str) -> dict[str, str]:
-    """A header and lines: CSV as RFC 4180 has it, TSV without quotation marks around fields.
+    """How CSV (RFC 4180) or TSV with a header is read.
 
     Left to guess, DuckDB would take a line of text that starts with # for a comment, and a column
     of years for numbers.
     """
+    separator, quote = map(literal, SEPARATED[form])
     return {
         "header": "true",
-        **SEPARATED[form],
+        "delim": separator,
+        "quote": quote,
+        "escape": quote,
         "skip": "0",
         "comment": "''",
         "nullstr": literal(NEVER),
@@ -349,34 +344,24 @@ def _of_json(kind: str) -> str:
     )
 
 
-def _json_text(name: str, kind: str, *, lists: bool) -> str:
+def _json_text(name: str, kind: str, lists: bool) -> str:
     """A column of JSON values as strings, or where it has lists as these; others are refused."""
     column = quoted(name)
-    strings = f"json_type({column}) = 'VARCHAR'"
-    wrong = literal(f"column {name}: a JSON ")
-    kind_there = f"lower(json_type({column}))"
-    wrong += f" || if({kind_there} IN ('bigint', 'ubigint', 'double'), 'number', {kind_there})"
-    wrong += " || ' where "
+    there = f"json_type({column})"
+    string, expected = f"{column}->>'$'", "a string"
+    cases = {f"{column} IS NULL OR {there} = 'NULL'": "NULL", f"{there} = 'VARCHAR'": string}
     if lists and (kind.endswith("[]") or kind == "JSON"):
-        wrong += "a string or a list of strings is meant: '"
-        others = _sql_list(("ARRAY", "OBJECT", "BIGINT", "UBIGINT", "DOUBLE", "BOOLEAN"))
+        others = "['ARRAY', 'OBJECT', 'BIGINT', 'UBIGINT', 'DOUBLE', 'BOOLEAN']"
         of_strings = f"NOT list_has_any(json_type({column}, '$[*]'), {others})"
-        list_there = f"json_type({column}) = 'ARRAY' AND {of_strings}"
-        cases = [
-            f"WHEN {strings} THEN [{column}->>'$']",
-            f"WHEN {list_there} THEN json_extract_string({column}, '$[*]')",
-        ]
-    else:
-        wrong += "a string is meant: '"
-        cases = [f"WHEN {strings} THEN {column}->>'$'"]
-    wrong += f" || left({column}::VARCHAR, 60)"
-    cases.insert(0, f"WHEN {column} IS NULL OR json_type({column}) = 'NULL' THEN NULL")
-    return f"CASE {' '.join(cases)} ELSE error({wrong}) END AS {column}"
+        cases[f"{there} = 'VARCHAR'"] = f"[{string}]"
+        cases[f"{there} = 'ARRAY' AND {of_strings}"] = f"json_extract_string({column}, '$[*]')"
+        expected = "a string or a list of strings"
+    told = literal(f"column {name}: expected {expected}, not a JSON ")
+    told += f" || if({there} IN ('BIGINT', 'UBIGINT', 'DOUBLE'), 'number', lower({there}))"
+    told += f" || ': ' || left({column}::VARCHAR, 60)"
+    tests = " ".join(f"WHEN {test} THEN {value}" for test, value in cases.items())
+    return f"CASE {tests} ELSE error({told}) END AS {column}"
 
 
-def _sql_list(words: Iterable[str]) -> str:
-    return f"[{', '.join(map(literal, words))}]"
-
-
-def _sql_tuple(words: Iterable[str]) -> str:
-    return f"({', '.join(map(literal, words))})"
+def _literals(words: Iterable[str]) -> str:
+    return ", ".join(map(literal, words))

@@ -9,10 +9,9 @@ same for any blocks, order of blocks and number of workers, and when Ray runs a 
 
 from __future__ import annotations
 
-import sys
-
 from truebleu._kernel import InputError, __version__
 from truebleu.engines.functions import NAMED, corpus, named
+from truebleu.engines.shipping import shipped
 from truebleu.engines.sums import Sums
 from truebleu.metrics import registry
 from truebleu.metrics.accumulator import checked
@@ -22,22 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Literal, TypeAlias
 
-    from truebleu.metrics.base import Metric, Score
+    from truebleu.metrics.base import Metric
 
     Nulls: TypeAlias = Literal["raise", "skip"]
-
-__all__ = [
-    "CorpusScore",  # noqa: F822 - `__getattr__` makes it
-    "corpus_bleu",
-    "corpus_chrf",
-    "corpus_score",
-    "corpus_ter",
-    "sentence_bleu",
-    "sentence_chrf",
-    "sentence_score",
-    "sentence_ter",
-    "stats",
-]
 
 OLDEST = (2, 44)
 """The oldest release of Ray that this was tried with."""
@@ -48,6 +34,12 @@ BLOCKS: dict[str, Any] = {
     "zero_copy_batch": True,
 }
 """A task is given its blocks as they are: nothing is cut, joined or copied."""
+
+SHIPPING = (
+    f"install truebleu {__version__} on every node, or start Ray with "
+    f"ray.init(runtime_env={{'pip': ['truebleu=={__version__}']}}), or with "
+    "{'py_modules': [path of its wheel]} where there is no network"
+)
 
 # What a task may find wrong with the data or its machine. It hands that back as a value: Ray would
 # wrap an exception in two others, and print the worker's stack.
@@ -84,11 +76,13 @@ def stats(
     every score calls.
     """
     _require_dataset(ds)
-    sums = Sums(metrics, hyp=hyp, ref=ref, by=by or (), nulls=nulls, bucket=bucket)
+    sums = Sums(metrics, hyp=hyp, ref=ref, by=by, nulls=nulls, bucket=bucket)
     states = _checked(ds, sums).map_batches(_in_task("state_of", sums), **BLOCKS, **task)
     for answers in states.iter_batches(batch_format="pyarrow", batch_size=None):
         for answer in answers.to_pylist():
-            _merge(sums, answer)
+            if answer["error"] is not None:
+                raise ERRORS[answer["error"]](answer["message"])
+            _unpacked(sums, answer["state"])
     return sums
 
 
@@ -99,16 +93,15 @@ def corpus_score(
     *,
     metric: str | Metric = "bleu",
     **options: Any,
-) -> Score | dict[Any, Score]:
-    """The score of a dataset; with `by` that of each group, by key.
+) -> Any:
+    """The score of a dataset, a `Score`; with `by` of each group, a dict from key to score.
 
     metric: a metric, or a name, as `truebleu.metric` takes it.
     options: `by` and `nulls` as for `stats`, and parameters of the metric. Raises what `stats`
         raises, and InputError for nulls (`nulls="skip"` warns how many were left out) and for no
         rows.
     """
-    found: Score | dict[Any, Score] = corpus(stats, ds, hyp, ref, metric, options)
-    return found
+    return corpus(stats, ds, hyp, ref, metric, options)
 
 
 def sentence_score(
@@ -163,7 +156,7 @@ def _require_dataset(ds: object) -> None:
         advice = "ray.data.from_arrow, from_pandas and read_parquet make one"
         if type(ds).__name__ == "GroupedData":
             advice = "pass the dataset itself, and by= for the groups"
-        raise TypeError(f"ds: a ray.data.Dataset is meant, not {type(ds).__name__}; {advice}")
+        raise TypeError(f"ds: expected a ray.data.Dataset, not {type(ds).__name__}; {advice}")
 
 
 def _checked(ds: Any, sums: Sums) -> Any:
@@ -187,63 +180,24 @@ def _checked(ds: Any, sums: Sums) -> Any:
     return ds if isinstance(ds, MaterializedDataset) else ds.select_columns(list(sums.columns))
 
 
-def _merge(sums: Sums, answer: Mapping[str, Any]) -> None:
-    if answer["error"] is not None:
-        raise ERRORS[answer["error"]](answer["message"])
-    _unpacked(sums, answer["state"])
-
-
 # ---- in the tasks ----
 
 
 def _in_task(name: str, argument: object) -> Callable[[Any], Any]:
-    """The function of this module so called, for a block and this argument, made to travel.
-
-    What travels is a function without a module, so that a worker without truebleu, with another
-    release of it or another Python can say so in one line.
-    """
+    """The function of this module so called, for this argument and a block, made to travel."""
     from ray import cloudpickle
 
-    load = cloudpickle.loads
-    packed = cloudpickle.dumps(argument)
-    release = __version__
-    python = sys.version_info[:2]
-
-    def run(block: Any) -> Any:
-        import importlib
-        import platform
-        import sys
-
-        import pyarrow as pa
-
-        problem = ""
-        if sys.version_info[:2] != python:
-            problem = "it must have the driver's, {}.{}".format(*python)
-        else:
-            try:
-                here = importlib.import_module("truebleu").__version__
-                engine = importlib.import_module("truebleu.engines.ray")
-            except ImportError as error:
-                problem = (
-                    f"it cannot import truebleu ({error}); install truebleu {release} on every "
-                    f"node, or start Ray with ray.init(runtime_env={{'pip': "
-                    f"['truebleu=={release}']}}), or with {{'py_modules': [path of its wheel]}} "
-                    "where there is no network"
-                )
-            else:
-                if here != release:
-                    problem = f"it has truebleu {here} and the driver {release}; they must be equal"
-        if not problem:
-            return getattr(engine, name)(block, load(packed))
-        message = f"worker on {platform.node()}, Python {platform.python_version()}: {problem}"
+    def refuse(message: str) -> Any:
         if name != "state_of":
             raise ImportError(message)
+        import pyarrow as pa
+
         return pa.table({"state": [None], "error": ["ImportError"], "message": [message]})
 
-    return run
+    return shipped(cloudpickle, __name__, name, argument, SHIPPING, refuse)
 
 
-def state_of(block: Any, sums: Sums) -> Any:
+def state_of(sums: Sums, block: Any) -> Any:
     """The totals of a block, or what is wrong with it, as a table of one row."""
     import pyarrow as pa
 
@@ -283,7 +237,7 @@ def _unpacked(sums: Sums, *states: bytes) -> Sums:
     return sums
 
 
-def scored(block: Any, options: Mapping[str, Any]) -> Any:
+def scored(options: Mapping[str, Any], block: Any) -> Any:
     """The block with the score of each of its rows as another column."""
     import pyarrow.compute as pc
 
@@ -297,7 +251,7 @@ def scored(block: Any, options: Mapping[str, Any]) -> Any:
     Sums(metric, hyp=hyp, ref=ref).update(block.slice(0, 0))
     references = [block[name] for name in ([ref] if isinstance(ref, str) else ref)]
     there = {hyp: pc.is_valid(block[hyp]), str(ref): arrow_rows.referenced(references)}
-    nulls = {name: block.num_rows - pc.sum(known).as_py() for name, known in there.items()}
+    nulls = {name: block.num_rows - (pc.sum(known).as_py() or 0) for name, known in there.items()}
     if options["nulls"] == "raise" and any(nulls.values()):
         told = ", ".join(f"{name} {count:,}" for name, count in nulls.items() if count)
         raise InputError(
@@ -350,7 +304,7 @@ def _aggregation() -> type:
             **parameters: Any,
         ) -> None:
             made = registry.metric(metric, **parameters)
-            self._sums = Sums(made, hyp=hyp, ref=ref, by=by or (), nulls=nulls)
+            self._sums = Sums(made, hyp=hyp, ref=ref, by=by, nulls=nulls)
             super().__init__(name or made.NAME.lower(), bytes, on=None, ignore_nulls=False)
 
         def aggregate_block(self, block: Any) -> bytes:

@@ -45,6 +45,8 @@ UTF8 = ("utf-8", "utf8", "u8", "utf_8")
 def table_format(path: str) -> str | None:
     """The format of a file of named columns, by its extension; None for lines of text.
 
+    "tsv" may be lines of text as well: what reads it knows.
+
     >>> [table_format(path) for path in ("a.parquet", "part-*.CSV.gz", "ref.txt.gz", "cols.tsv")]
     ['parquet', 'csv', None, 'tsv']
     """

@@ -190,7 +190,7 @@ def _checked(ds: Any, sums: Sums) -> Any:
 def _merge(sums: Sums, answer: Mapping[str, Any]) -> None:
     if answer["error"] is not None:
         raise ERRORS[answer["error"]](answer["message"])
-    _unpacked(sums, answer["state"])
+    sums.merge_bytes(answer["state"])
 
 
 # ---- in the tasks ----
@@ -252,35 +252,13 @@ def state_of(block: Any, sums: Sums) -> Any:
         return pa.schema(fields).empty_table()
     state = error = message = None
     try:
-        state = _packed(sums.update(block))
+        state = sums.update(block).to_bytes()
     except (InputError, TypeError) as wrong:
         error = "InputError" if isinstance(wrong, InputError) else "TypeError"
         message = str(wrong)
     # The bytes of the state: keys of different types do not meet before `Sums` compares them.
     answer = {"state": [state], "error": [error], "message": [message]}
     return pa.table(answer, schema=pa.schema(fields))
-
-
-def _packed(sums: Sums) -> bytes:
-    """The state table as an Arrow stream."""
-    import pyarrow as pa
-
-    table = pa.table(sums)
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    packed: bytes = sink.getvalue().to_pybytes()
-    return packed
-
-
-def _unpacked(sums: Sums, *states: bytes) -> Sums:
-    """The sums with those of state tables added."""
-    import pyarrow as pa
-
-    for state in states:
-        with pa.ipc.open_stream(state) as reader:
-            sums.merge_state(reader)
-    return sums
 
 
 def scored(block: Any, options: Mapping[str, Any]) -> Any:
@@ -359,7 +337,7 @@ def _aggregation() -> type:
 
             table = BlockAccessor.for_block(block).to_arrow()
             try:
-                return _packed(self._sums.spawn().update(table))
+                return self._sums.spawn().update(table).to_bytes()
             except InputError as error:
                 raise InputError(
                     f"{error} (groupby() gives an aggregation the key alone: use by= instead)"
@@ -369,11 +347,13 @@ def _aggregation() -> type:
             """The totals of both."""
             if not current_accumulator or not new:
                 return current_accumulator or new
-            return _packed(_unpacked(self._sums.spawn(), current_accumulator, new))
+            return self._sums.spawn().merge_bytes(current_accumulator).merge_bytes(new).to_bytes()
 
         def finalize(self, accumulator: bytes) -> Any:
             """The score, or those of the groups."""
-            sums = _unpacked(self._sums.spawn(), *([accumulator] if accumulator else []))
+            sums = self._sums.spawn()
+            if accumulator:
+                sums.merge_bytes(accumulator)
             if not sums.by:
                 return sums.score().value
             sums.check()

@@ -60,6 +60,9 @@ def tables(tmp_path, monkeypatch):
         pq.write_table(table, f"{name}.parquet")
     with open("both.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([list(each), *zip(*each.values(), strict=True)])
+    with open("both.tsv", "w", encoding="utf-8") as file:
+        lines = [list(each), *zip(*each.values(), strict=True)]
+        file.writelines("\t".join(map(str, row)) + "\n" for row in lines)
     lines = "".join(json.dumps(row) + "\n" for row in both.to_pylist())
     with open("both.jsonl", "w", encoding="utf-8") as file:
         file.write(lines)
@@ -88,7 +91,7 @@ def without_system(rows):
 # ---- where texts are ----
 
 
-FILES = ["parquet", "csv", "csv.gz", "jsonl", "ndjson.gz", "json"]
+FILES = ["parquet", "csv", "csv.gz", "tsv", "jsonl", "ndjson.gz", "json"]
 
 
 @pytest.mark.parametrize("end", FILES)
@@ -466,7 +469,11 @@ def test_ids_that_cannot_be_joined(tables, truebleu_command):
         (["broken.parquet"], 1, "broken.parquet"),
         (["refs.parquet", "-i", "hyps.parquet"], 2, "name the id that both have with --join"),
         (["both.parquet", "--join", "id"], 2, "there is nothing to join"),
-        (["both.parquet", "text.txt"], 2, "text.txt is a file of lines and both.parquet is a table"),
+        (
+            ["both.parquet", "text.txt"],
+            2,
+            "text.txt is a file of lines and both.parquet is a table",
+        ),
         (["text.txt", "-i", "text.txt", "--by", "x"], 2, "--by is for tables"),
         (["both.parquet", "-nr", "2"], 2, "--ref-column"),
         (["both.parquet", "-e", "latin-1"], 2, "tables are UTF-8"),

@@ -213,17 +213,20 @@ def test_sums_of_files_can_be_merged_with_others(folder, table):
 # ---- text is text ----
 
 
-@pytest.mark.parametrize("end", ["csv", "jsonl"])
+@pytest.mark.parametrize("end", ["csv", "tsv", "jsonl"])
 def test_text_is_never_taken_for_something_else(tmp_path, end):
     """Dates, numbers, NULL, comments, quotes, blanks, line ends and nothing at all stay text."""
     texts = ["2022-01-01", "007", "NULL", "# no comment", 'say "a, b"', "  blanks ", "two\nlines"]
-    texts += ["", "1e5", "true", "null", "\\N", "naïve 北京", "10:30:00", "{}", "'"]
+    texts += ["", "1e5", "true", "null", "\\N", "naïve 北京", "10:30:00", "{}", "'", '"a" b']
     path = tmp_path / f"texts.{end}"
     if end == "csv":
         import csv
 
         with path.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([["hyp", "ref"], *zip(texts, texts, strict=True)])
+    elif end == "tsv":
+        texts.remove("two\nlines")
+        path.write_text("hyp\tref\n" + "".join(f"{text}\t{text}\n" for text in texts))
     else:
         import json
 
@@ -652,13 +655,13 @@ def test_files_that_cannot_be_read(tmp_path):
         engine.corpus_bleu(tmp_path / "none.parquet")
     with pytest.raises(InputError, match="no file matches this pattern"):
         engine.corpus_bleu(tmp_path / "*.parquet")
-    with pytest.raises(InputError, match=r"no \.parquet, \.csv, \.jsonl or \.json files"):
+    with pytest.raises(InputError, match=r"no \.parquet, \.csv, \.tsv, \.jsonl or \.json files"):
         engine.corpus_bleu(tmp_path)
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and nothing more")
     with pytest.raises(InputError, match=r"broken.parquet cannot be read: .*broken.parquet"):
         engine.corpus_bleu(tmp_path / "broken.parquet")
     (tmp_path / "other.csv").write_text("hyp,ref\na,b\n")
-    with pytest.raises(InputError, match="all Parquet, all CSV or all JSON"):
+    with pytest.raises(InputError, match="all Parquet, all CSV, all TSV or all JSON"):
         engine.corpus_bleu([tmp_path / "broken.parquet", tmp_path / "other.csv"])
 
 
@@ -683,7 +686,7 @@ CSV_FAULTS = {
     "hyp,ref\na,b\na,b,c\n": "Line: 3 Expected Number of Columns: 2 Found: 3",
     'hyp,ref\n"a,b\n': "Line: 2 .*unterminated quote",
     "hyp,ref\na,b\r\nc,d\n": r"lines end in \\n in one place, in \\r\\n in another",
-    "hyp;ref\na;b\n": "no column 'hyp'.*; CSV has a line of names first, with commas",
+    "hyp;ref\na;b\n": "no column 'hyp'.*; the first line has the names, with commas",
     "hyp,ref\nä,b\n": "it is not UTF-8",
 }
 

@@ -79,7 +79,8 @@ def stats(
     """The sums of the statistics of each group, which can be merged with those of other engines.
 
     data: a relation; SQL text or the name of a table, in `connection`; or files, folders and
-        patterns of Parquet, CSV or JSON (a path, or several). CSV has a header and commas.
+        patterns of Parquet, CSV, TSV or JSON (a path, or several). CSV and TSV have a header; TSV
+        has no quotes.
     hyp, ref: columns of strings. `ref` may name several columns, or one of lists of strings.
     by: columns to group by.
     metrics: metrics, or their names.

@@ -1,4 +1,4 @@
-"""Parquet, CSV and JSON files as relations of DuckDB, in which no text is guessed to be a date."""
+"""Parquet, CSV, TSV and JSON files as relations of DuckDB, in which text stays text."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
     Names = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+# What separates and quotes the fields of a line. TSV has no quotes: tabs and ends of lines are
+# not in fields, and a mark of quotation is text.
+SEPARATED = {"csv": (",", '"'), "tsv": ("\t", "")}
 
 # A field of a CSV file is text, an empty one too: nothing that is written there is null.
 NEVER = "\x01this is in no file\x02"
@@ -51,8 +55,8 @@ class Files:
         formats = sorted({table_format(path) or "other" for path in self.paths})
         if len(formats) != 1 or formats == ["other"]:
             raise InputError(
-                f"{self.label}: the files of a table are all Parquet, all CSV or all JSON (by "
-                f"the ends of their names), and these are {' and '.join(formats)}"
+                f"{self.label}: the files of a table are all Parquet, all CSV, all TSV or "
+                f"all JSON (by the ends of their names), and these are {' and '.join(formats)}"
             )
         (self.format,) = formats
         if self.format != "parquet":
@@ -153,7 +157,7 @@ class Files:
         """
         if f"{name}_1" not in self._types or self.format == "json":
             return
-        if self.format == "csv":
+        if self.format in SEPARATED:
             names = self._header(self.paths[0])
         else:
             first = literal(glob.escape(self.paths[0]))
@@ -165,12 +169,14 @@ class Files:
                 "but one"
             )
 
-    @staticmethod
-    def _header(path: str) -> list[str]:
-        """The fields of the first line of a CSV file. Raises InputError for what is no UTF-8."""
+    def _header(self, path: str) -> list[str]:
+        """The fields of the first line. Raises InputError for what is no UTF-8."""
         import csv
 
-        return next(csv.reader(f"{line}\n" for line in File(path).lines()), [])
+        separator, quote = SEPARATED[self.format]
+        quoting = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
+        lines = (f"{line}\n" for line in File(path).lines())
+        return next(csv.reader(lines, delimiter=separator, quoting=quoting), [])
 
     def _query(self, sql: str) -> DuckDBPyRelation:
         import duckdb
@@ -194,7 +200,9 @@ class Files:
                 return path, "it is not UTF-8"
             columns = ", ".join(f"'c{number}': 'VARCHAR'" for number in range(len(header)))
             fixed = {"auto_detect": "false", "columns": f"{{{columns}}}"}
-            scan = _call("read_csv", f"[{literal(glob.escape(path))}]", _csv() | fixed)
+            scan = _call(
+                "read_csv", f"[{literal(glob.escape(path))}]", _separated(self.format) | fixed
+            )
             try:
                 self._connection.sql(f"SELECT count(*) FROM {scan}").fetchall()
             except duckdb.Error as error:
@@ -217,8 +225,12 @@ class Files:
                 options |= {"hive_types_autocast": "false"}
                 options |= {"union_by_name": "true"} if united else {}
                 return _call("read_parquet", files, options)
-            case "csv":
-                options |= {**_csv(), "all_varchar": "true", "hive_types_autocast": "false"}
+            case "csv" | "tsv":
+                options |= {
+                    **_separated(self.format),
+                    "all_varchar": "true",
+                    "hive_types_autocast": "false",
+                }
                 return _call("read_csv", files, options)
         arrays = (".json", ".json.gz", ".json.zst")
         lines = not any(path.lower().endswith(arrays) for path in self.paths)
@@ -266,17 +278,18 @@ def found(name: str) -> list[str]:
     return sorted(set(paths))
 
 
-def _csv() -> dict[str, str]:
-    """RFC 4180, with a header.
+def _separated(form: str) -> dict[str, str]:
+    """How CSV (RFC 4180) or TSV with a header is read.
 
     Left to guess, DuckDB would take a line of text that starts with # for a comment, and a column
     of years for numbers.
     """
+    separator, quote = map(literal, SEPARATED[form])
     return {
         "header": "true",
-        "delim": "','",
-        "quote": "'\"'",
-        "escape": "'\"'",
+        "delim": separator,
+        "quote": quote,
+        "escape": quote,
         "skip": "0",
         "comment": "''",
         "nullstr": literal(NEVER),

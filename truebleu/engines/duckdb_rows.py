@@ -11,7 +11,7 @@ from importlib.util import find_spec
 import duckdb
 
 from truebleu._kernel import InputError
-from truebleu.engines.duckdb_files import Files, quoted, said
+from truebleu.engines.duckdb_files import SEPARATED, Files, quoted, said
 from truebleu.engines.duckdb_join import check, joined
 from truebleu.text.checks import nearest
 from truebleu.text.files import at_home, table_format
@@ -323,8 +323,9 @@ def _chosen(
         where = f"{table.label}: " if isinstance(table, Files) else ""
         known = dict.fromkeys([*_known(table), *elsewhere])
         told = f"{where}no column '{name}'{nearest(name, list(known))}"
-        if isinstance(table, Files) and table.format == "csv" and len(known) == 1:
-            told += "; CSV has a line of names first, with commas between them"
+        if isinstance(table, Files) and table.format in SEPARATED and len(known) == 1:
+            between = {"csv": "commas", "tsv": "tabs"}[table.format]
+            told += f"; the first line has the names, with {between} between them"
         outer, _, inner = name.partition(".")
         if inner and _has(table, outer):
             told += f"; for a field of '{outer}' give SQL in Python: SELECT {name} AS ... FROM ..."

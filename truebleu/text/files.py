@@ -29,20 +29,23 @@ Path = str | os.PathLike[str]
 TABLES = {
     ".parquet": "parquet",
     ".csv": "csv",
+    ".tsv": "tsv",
     ".jsonl": "json",
     ".ndjson": "json",
     ".json": "json",
 }
 COMPRESSED_TABLES = (".gz", ".zst")
-NO_FILES = "no .parquet, .csv, .jsonl or .json files in this directory"
+NO_FILES = "no .parquet, .csv, .tsv, .jsonl or .json files in this directory"
 UTF8 = ("utf-8", "utf8", "u8", "utf_8")
 
 
 def table_format(path: str) -> str | None:
     """What files of named columns are read as, by the end of their name; None for lines of text.
 
+    "tsv" may be lines of text as well: what reads it knows.
+
     >>> [table_format(path) for path in ("a.parquet", "part-*.CSV.gz", "ref.txt.gz", "cols.tsv")]
-    ['parquet', 'csv', None, None]
+    ['parquet', 'csv', None, 'tsv']
     """
     name, end = os.path.splitext(path.rstrip("/").lower())
     if end in COMPRESSED_TABLES:

@@ -49,7 +49,7 @@ def score_files(workers: str, parameters: str, hypotheses: str, *references: str
 
 
 def count_tokens(parameters: str, *paths: str) -> dict[str, Any]:
-    """How many tokens there are in all files."""
+    """The number of tokens in all files."""
     import truebleu as tb
 
     metric, files = tb.BLEU(**json.loads(parameters)), [Path(path) for path in paths]

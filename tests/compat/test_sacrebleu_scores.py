@@ -288,7 +288,7 @@ REFERENCES = [
     ["A cat sat on a mat.", None, "", "x"],
 ]
 
-# What is not as it should be: sacreBLEU's answer, word for word, whatever one thinks of it.
+# Faulty input: sacreBLEU's answer, word for word, whatever one thinks of it.
 MISTAKES = {
     "a string for hypotheses": lambda m: m.corpus_score("abcd", [["abcd"]]),
     "strings for streams": lambda m: m.corpus_score(["a b", "c"], ["flat", "list"]),

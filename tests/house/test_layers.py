@@ -67,8 +67,8 @@ def _public() -> Iterator[str]:
 
 
 def _metrics() -> Iterator[str]:
-    for place in _of("truebleu.metrics.registry", "PLACES")():
-        yield place.partition(":")[0]
+    for place, _ in _of("truebleu.metrics.registry", "METRICS")():
+        yield f"truebleu.metrics.{place.partition(':')[0]}"
 
 
 def _commands() -> Iterator[str]:

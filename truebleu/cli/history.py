@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> None:
     both = output is not None and all(map(os.path.isfile, (output, options.log)))
     if both and os.path.samefile(output, options.log):
         raise UsageError(f"-o/--output: {output} is the log itself")
-    read = history(options.log, metric=metric_options.asked(options), system=options.system)
+    read = history(options.log, metric=metric_options.asked(options.metrics), system=options.system)
     with Output(output) as made:
         show(read, made, options, form)
     if output is None or options.quiet:

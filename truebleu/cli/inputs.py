@@ -150,13 +150,11 @@ def check(options: argparse.Namespace, files: Iterable[File | None]) -> None:
 def _check_piped(references: Sequence[str]) -> None:
     """Refuses to wait for a system on standard input where none comes."""
     advice = "no HYP: name the outputs of systems with -i"
-    if sys.stdin is not None and sys.stdin.isatty():
+    if sys.stdin is None or sys.stdin.isatty():
         raise UsageError(f"{advice}, or pipe one in")
-    if sys.stdin is not None and not sys.stdin.buffer.peek(1):  # type: ignore[attr-defined]
-        raise UsageError(
-            f"{advice} ({' '.join(references)} was taken for references, and nothing came on "
-            "standard input)"
-        )
+    if not sys.stdin.buffer.peek(1):  # type: ignore[union-attr]
+        taken = f"{' '.join(references)} {'was' if len(references) == 1 else 'were'} taken"
+        raise UsageError(f"{advice} ({taken} for references, and nothing came on standard input)")
 
 
 def file_of(name: str, encoding: str) -> File:

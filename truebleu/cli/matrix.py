@@ -251,10 +251,11 @@ class Work:
         names = ["hypothesis", "reference", self.metric.name]
         rows = self.rows(output, names, shape=(last * (last - 1) // 2,))
         for first, some in blocks(lines[:-1], self.height(lines)):
-            scores = memoryview(self.scores(some, lines[first + 1 :])).cast("B").cast(self.code)
-            width = last - first - 1
+            scores = memoryview(self.scores(some, lines[first + 1 :])).cast("B")
+            width = scores.nbytes // len(some)
+            size = array(self.code).itemsize
             for i in range(len(some)):
-                row = array(self.code, scores[i * width + i : (i + 1) * width].tobytes())
+                row = array(self.code, scores[i * (width + size) : (i + 1) * width].tobytes())
                 number = first + i + 1
                 rows.write([repeat(number, len(row)), range(number + 1, last + 1), row])
             self.progress("scoring hypotheses", first + len(some), last - 1)

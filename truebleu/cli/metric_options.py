@@ -112,9 +112,8 @@ def _help(parameter: Parameter) -> str:
     return f"{told} ({default})" if default not in ("", False) else told
 
 
-def asked(options: argparse.Namespace) -> list[str] | None:
-    """The names of metrics on a command line; None if there are none."""
-    words = options.metrics
+def asked(words: Sequence[str] | None) -> list[str] | None:
+    """The names in the words of an option; None without it."""
     return None if words is None else [name for word in words for name in names_of(word)]
 
 
@@ -127,7 +126,7 @@ def metrics(options: argparse.Namespace) -> dict[TableMetric[Any], str | None]:
     made: dict[TableMetric[Any], str | None] = {}
     used: set[str] = set()
     try:
-        found: Any = registry.metrics(asked(options) or ["bleu"])
+        found: Any = registry.metrics(asked(options.metrics) or ["bleu"])
         for metric, label in found.items():
             own = {one.option(metric.PREFIX): one for one in metric.PARAMETERS}
             used |= own.keys() & given.keys()

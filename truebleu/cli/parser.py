@@ -58,7 +58,7 @@ class Option:
         exclusive: bool = False,
         **more: Any,
     ) -> None:
-        self.flags = flags
+        self.flags = list(flags)
         self.completes = completes
         self.exclusive = exclusive
         self.given: dict[str, Any] = {"help": help}
@@ -170,7 +170,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, prog: str, *, groups: Iterable[Group] = (), **more: Any) -> None:
         # Subparsers are made with what argparse thinks of besides.
-        told = {name: more.get(name) for name in ("usage", "description", "epilog")}
+        told: dict[str, Any] = {name: more.get(name) for name in ("usage", "description", "epilog")}
         super().__init__(
             prog=prog, formatter_class=Help, add_help=False, allow_abbrev=False, **told
         )
@@ -253,20 +253,10 @@ class Parser(argparse.ArgumentParser):
         like = [one for one in known if one.startswith("--") == name.startswith("--")]
         self.error(f"unknown option {name}{meant(name, like)}")
 
-    def commands(self) -> dict[str, tuple[str, Parser]]:
-        """The commands that it has, each with what it is for and its parser."""
-        found: dict[str, tuple[str, Parser]] = {}
-        for action in self._actions:
-            if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-                told = {choice.dest: choice.help for choice in action._choices_actions}  # noqa: SLF001
-                found = {name: (told[name] or "", one) for name, one in action.choices.items()}
-        return found
-
-    def every_action(self) -> Iterator[argparse.Action]:
-        """All options and arguments, those of commands included."""
-        yield from self._actions
-        for _, parser in self.commands().values():
-            yield from parser.every_action()
+    @property
+    def actions(self) -> Sequence[argparse.Action]:
+        """All options and arguments."""
+        return self._actions
 
     def error(self, message: str) -> NoReturn:
         """Raises UsageError."""

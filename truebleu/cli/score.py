@@ -131,8 +131,10 @@ class Work:
         references = self.inputs.references()
         if kept is not None:
             once = all(one.reads_text for one in self.metrics)
-            files = self.inputs.reference_columns
-            hypotheses, references = kept.reading(system, hypotheses, files, references, once=once)
+            columns = self.inputs.reference_columns
+            hypotheses, references = kept.reading(
+                system, hypotheses, columns, references, once=once
+            )
         expected = None if progress.silent else files.expected(self.inputs.systems[system])
         several = len(self.inputs.systems) > 1
         doing = f"reading {system}" if several else "reading segments"

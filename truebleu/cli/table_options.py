@@ -70,7 +70,8 @@ def are_meant(options: argparse.Namespace) -> bool:
         return False
     if lines:
         raise UsageError(
-            f"{lines[0]} is a file of lines and {tables[0]} is a table; give two of one kind"
+            f"{tables[0]} is a {'directory of tables' * os.path.isdir(tables[0]) or 'table'} and "
+            f"{lines[0]} is a file of lines; give files of one kind"
         )
     if not options.references:
         raise UsageError("no REF: at least one table with references is needed")

@@ -30,7 +30,7 @@ COLUMNS = (
     "statistics",
 )
 
-# What `Sums.to_bytes` starts with: this line, a line of JSON, then what kernel/src/state.rs writes.
+# What `Sums.to_bytes` starts with: this line, a line of JSON, then what kernel/src/groups/exchange.rs writes.
 MAGIC = b"truebleu sums 1\n"
 
 # Stands for all groups together.
@@ -189,7 +189,7 @@ class Sums:
         except (ValueError, KeyError, AttributeError, TypeError):
             kind = None
         if kind is None or not data.startswith(MAGIC):
-            raise InputError("these bytes are no sums; they were cut or damaged")
+            raise InputError("these bytes are not sums: they are truncated or damaged")
         self._check_kind(kind)
         self._sums.read_bytes(formats, data.split(b"\n", 2)[2])
         return self

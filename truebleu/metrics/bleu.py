@@ -39,9 +39,14 @@ ARITHMETICS = ("sacrebleu", "nltk", "nmt", "coco", "codenn", "allennlp", "float3
 
 
 class BLEUScore(TableScore):
-    """A BLEU score, with everything it was made of."""
+    """A BLEU score and its components."""
 
     __slots__ = ("_evaluated",)
+
+    DETAILS = (
+        *("precisions", "matches", "totals", "brevity_penalty"),
+        *("hypothesis_length", "reference_length", "ratio"),
+    )
 
     _metric: BLEU
 
@@ -131,18 +136,6 @@ class BLEUScore(TableScore):
             f"hyp_len = {self.hypothesis_length} ref_len = {self.reference_length})"
         )
 
-    def details(self) -> dict[str, Any]:
-        """What the score was made of."""
-        return {
-            "precisions": list(self.precisions),
-            "matches": list(self.matches),
-            "totals": list(self.totals),
-            "brevity_penalty": self.brevity_penalty,
-            "hypothesis_length": self.hypothesis_length,
-            "reference_length": self.reference_length,
-            "ratio": self.ratio,
-        }
-
 
 class SmoothingValue(p.Number["float | None"]):
     """The value that smoothing uses, given or default; None if it uses none."""
@@ -160,8 +153,8 @@ class SmoothingValue(p.Number["float | None"]):
 class BLEU(KernelMetric[BLEUScore]):
     """BLEU with its parameters. The defaults are sacreBLEU's.
 
-    From `reference_length` on, parameters are where published implementations differ;
-    `truebleu.family` has a row of them for each.
+    The parameters from `reference_length` on are those in which published implementations differ;
+    `truebleu.family` has their values for each implementation.
 
     >>> metric = BLEU(lowercase=True)
     >>> print(metric.score(["The cat sat on the mat."], ["the cat sat on a mat."]))
@@ -345,9 +338,9 @@ class BLEU(KernelMetric[BLEUScore]):
         self._keep(locals())
         self._check_together()
         values = self._values
-        # Whether the kernel splits the text itself.
+        # True if the kernel tokenizes.
         self._in_kernel = tokenizers.in_kernel(values["tokenize"], values["lowercase"])
-        # Whether the kernel's formula, which is sacreBLEU's, is this metric's.
+        # True if the formula is sacreBLEU's, which the kernel has.
         self._plain = (
             smoothing in ("exp", "floor", "add-k", "none")
             and (brevity_penalty, values["empty_brevity"], no_match) == ("standard", 0.0, "zero")
@@ -356,7 +349,7 @@ class BLEU(KernelMetric[BLEUScore]):
             and reference_length != "average"
         )
         self._kernel = _kernel.Metric.bleu(
-            # What Python splits arrives as tokens, which no tokenizer touches.
+            # Text that Python tokenizes reaches the kernel as tokens.
             tokenizer=str(values["tokenize"]) if self._in_kernel else "none",
             lowercase=tokenizers.LOWERCASE[values["lowercase"]],
             max_order=self.max_order,
@@ -399,7 +392,7 @@ class BLEU(KernelMetric[BLEUScore]):
 
     @property
     def at_least_one(self) -> bool:
-        """Whether every segment counts at least one n-gram of each order."""
+        """True if every segment counts at least one n-gram of each order."""
         return bool(self._values["missing_order"] == "at-least-one")
 
     @property
@@ -409,12 +402,12 @@ class BLEU(KernelMetric[BLEUScore]):
 
     @property
     def reads_text(self) -> bool:
-        """Whether the kernel reads the text itself, so that other metrics can read along."""
+        """True if the kernel reads the text itself; other metrics can then share the reading."""
         return self._in_kernel
 
     @property
     def not_additive(self) -> str | None:
-        """Why sums of parts are no sums of the whole; None if they are."""
+        """The reason why statistics of parts do not add up to those of the whole, or None."""
         if self._sums:
             return None
         return f"{self!r} is a mean of segments' scores, which do not add up exactly"
@@ -424,14 +417,14 @@ class BLEU(KernelMetric[BLEUScore]):
         return bool(self._values["aggregate"] == "corpus")
 
     def missing(self, *, segment: bool) -> str:
-        """What happens to an order that the hypotheses are too short for."""
+        """The treatment of an order that the hypotheses are too short for."""
         if self._values["missing_order"] is not None:
             return str(self._values["missing_order"])
         effective = segment if self.effective_order is None else self.effective_order
         return "drop" if effective else "zero"
 
     def formula(self, *, segment: bool = False) -> Formula:
-        """What is done with the counts, of a corpus or of one segment."""
+        """The formula, for a corpus or for one segment."""
         return Formula(
             {
                 **self._values,

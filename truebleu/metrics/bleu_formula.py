@@ -25,7 +25,7 @@ TINY, SMALL = 1e-15, 1e-9
 
 _SINGLE = struct.Struct("f")
 
-# Each smoothing method, and what an order without a match counts as.
+# Each smoothing method: the numerator of an order without a match.
 SMOOTHING = {
     "exp": "1/2, 1/4, ... of a match, as mteval-v13a",
     "floor": "smoothing_value matches",
@@ -82,7 +82,7 @@ class Formula:
         return Result(value, tuple(unit * p for p in shown), brevity, len(known))
 
     def _is_hopeless(self, matches: Sequence[int]) -> bool:
-        """Whether the score is 0 before anything is smoothed, as without any match in most."""
+        """True if the score is 0 before smoothing, for most members without any match."""
         if self.no_match == "zero":
             return not any(matches)
         return self.no_match == "any-zero" and not all(matches)
@@ -220,7 +220,7 @@ class Formula:
         return single(exp(single(single(mean / orders) + brevity)))
 
     def _allennlp_mean(self, matches: Sequence[int], totals: Sequence[int]) -> float:
-        """AllenNLP's: a difference of logarithms an order."""
+        """AllenNLP's: a difference of logarithms per order."""
         guard = self.smoothing_value
         weights = self.weights or [1.0 / len(matches)] * len(matches)
         counts = zip(weights, matches, totals, strict=True)
@@ -265,4 +265,4 @@ class Result:
         """Of each order, in per cent."""
         self.brevity_penalty = brevity_penalty
         self.counted = counted
-        """How many orders the mean is over."""
+        """The number of orders in the mean."""

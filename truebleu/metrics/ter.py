@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 
 class TERScore(TableScore):
-    """A TER score, with everything it was made of."""
+    """A TER score and its components."""
 
     __slots__ = ()
+
+    DETAILS = ("edits", "reference_length")
 
     _metric: TER
 
@@ -49,10 +51,6 @@ class TERScore(TableScore):
     def reference_length(self) -> float:
         """The words of the references: of several for a segment, their mean."""
         return self._row[1] / PARTS
-
-    def details(self) -> dict[str, Any]:
-        """What the score was made of."""
-        return {"edits": self.edits, "reference_length": self.reference_length}
 
 
 class TER(KernelMetric[TERScore]):

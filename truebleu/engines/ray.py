@@ -12,10 +12,9 @@ from __future__ import annotations
 import sys
 
 from truebleu._kernel import InputError, __version__
-from truebleu.engines.functions import NAMED, corpus, named
+from truebleu.engines.functions import NAMED, corpus, named, of_rows
 from truebleu.engines.sums import Sums
 from truebleu.metrics import registry
-from truebleu.metrics.accumulator import checked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,9 +128,9 @@ def sentence_score(
     metric: a metric, or a name, as `truebleu.metric` takes it; parameters: of the metric.
     """
     _require_dataset(ds)
-    made = checked(registry.metric(metric, **parameters))
+    made = of_rows(metric, **parameters)
     column = column or made.NAME.lower()
-    sums = Sums(made, hyp=hyp, ref=ref, nulls=nulls)
+    sums = Sums(hyp=hyp, ref=ref, nulls=nulls)
     _refuse_taken(column, ds.columns(fetch_if_missing=False) or ())
     _checked(ds, sums)
     options = {"metric": made, "hyp": hyp, "ref": ref, "nulls": nulls, "column": column}
@@ -272,7 +271,7 @@ def scored(block: Any, options: Mapping[str, Any]) -> Any:
     if not block.num_columns:
         return block
     # No rows: only the columns' names and types are looked at.
-    Sums(metric, hyp=hyp, ref=ref).update(block.slice(0, 0))
+    Sums(hyp=hyp, ref=ref).update(block.slice(0, 0))
     references = [block[name] for name in ([ref] if isinstance(ref, str) else ref)]
     there = {hyp: pc.is_valid(block[hyp]), str(ref): arrow_rows.referenced(references)}
     nulls = {name: block.num_rows - pc.sum(known).as_py() for name, known in there.items()}

@@ -30,7 +30,7 @@ COLUMNS = (
     "statistics",
 )
 
-# What `Sums.to_bytes` starts with: this line, a line of JSON, then what kernel/src/groups/exchange.rs writes.
+# What `Sums.to_bytes` starts with: this line, a line of JSON, then what the kernel writes.
 MAGIC = b"truebleu sums 1\n"
 
 # Stands for all groups together.

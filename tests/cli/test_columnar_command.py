@@ -478,7 +478,7 @@ def test_ids_that_cannot_be_joined(tables, truebleu_command):
         (["both.parquet", "-nr", "2"], 2, "--ref-column"),
         (["both.parquet", "-e", "latin-1"], 2, "tables are UTF-8"),
         (["both.parquet", "--nulls", "drop"], 2, "unknown 'drop'"),
-        (["both.parquet", "--memory", "lots"], 1, r"\(--memory\): a size is meant, like 384MB"),
+        (["both.parquet", "--memory", "lots"], 1, r"\(--memory\): expected a size, like 384MB"),
         (["nothing"], 1, r"nothing: no \.parquet, .* files in this directory"),
         (["both.parquet", "nothing"], 1, r"nothing: no \.parquet"),
         (["s3://bucket/a.parquet"], 1, "files of this machine are read"),

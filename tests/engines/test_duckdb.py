@@ -264,7 +264,7 @@ def test_json_lists_and_strings_of_references(tmp_path):
 def test_json_that_is_no_text_is_refused(tmp_path, hyp):
     path = tmp_path / "wrong.jsonl"
     path.write_text(f'{{"hyp": "a", "ref": "b"}}\n{{"hyp": {hyp}, "ref": "b"}}\n')
-    with pytest.raises(InputError, match=r"wrong.jsonl: column hyp: a JSON .* string"):
+    with pytest.raises(InputError, match=r"wrong.jsonl: column hyp: expected a string, not a JSON"):
         engine.corpus_bleu(path)
 
 
@@ -703,7 +703,7 @@ def test_csv_that_is_wrong(tmp_path, text):
 
 def test_json_without_objects(tmp_path):
     (tmp_path / "a.json").write_text("[]")
-    with pytest.raises(InputError, match=r"a\.json: no rows with named values; JSON objects"):
+    with pytest.raises(InputError, match=r"a\.json: no rows with named values; expected JSON"):
         engine.corpus_bleu(tmp_path / "a.json")
 
 
@@ -713,7 +713,7 @@ def test_what_duckdb_says_in_the_middle_of_a_stream(tmp_path):
     with pytest.raises(InputError) as raised:
         engine.corpus_bleu(tmp_path / "a.jsonl")
     path = tmp_path / "a.jsonl"
-    assert str(raised.value) == f"{path}: column ref: a JSON number where a string is meant: 5"
+    assert str(raised.value) == f"{path}: column ref: expected a string, not a JSON number: 5"
 
 
 @pytest.mark.parametrize("name", ["https://x.org/a.parquet", "s3://bucket/*.csv.gz"])
@@ -730,7 +730,7 @@ def test_names_of_tables(connection, table):
     assert engine.corpus_bleu('"my ""table"""', connection=connection) == EXPECTED
     with pytest.raises(InputError, match=r"outputs does not exist.* connection=\.\.\."):
         engine.corpus_bleu("outputs")
-    with pytest.raises(TypeError, match=r"a DuckDB connection is meant .*, not str"):
+    with pytest.raises(TypeError, match=r"expected a DuckDB connection .*, not str"):
         engine.corpus_bleu("outputs", connection="my.db")
     with pytest.raises(TypeError, match="not dict in a list"):
         engine.corpus_bleu([{"hyp": "a", "ref": "a"}])

@@ -208,7 +208,7 @@ def test_rows_without_text_have_no_score():
 def test_an_expression_of_no_text_is_refused(frame):
     with pytest.raises(Exception, match=r"column 'system' is of type Int64; strings or lists"):
         frame.select(engine.sentence_bleu("hyp", "system"))
-    with pytest.raises(Exception, match=r"column 'system' is of type Int64; strings are meant"):
+    with pytest.raises(Exception, match=r"column 'system' is of type Int64; expected strings"):
         frame.select(engine.sentence_bleu("system", "hyp"))
 
 
@@ -222,9 +222,9 @@ def test_what_is_wrong(frame):
         engine.corpus_bleu(frame.select("ref", hyp="system"))
     with pytest.raises(InputError, match="no segments at all"):
         engine.corpus_bleu(frame.clear().lazy())
-    with pytest.raises(TypeError, match="DataFrame or LazyFrame is meant, not dict"):
+    with pytest.raises(TypeError, match="DataFrame or LazyFrame, not dict"):
         engine.corpus_bleu({"hyp": ["a"], "ref": ["a"]})
-    with pytest.raises(TypeError, match="DataFrame or LazyFrame is meant, not str"):
+    with pytest.raises(TypeError, match="DataFrame or LazyFrame, not str"):
         engine.corpus_bleu(["outputs.parquet"])
     with pytest.raises(InputError, match="no column 'ref' in frame 2; did you mean 'reff'"):
         engine.corpus_bleu(iter([frame, frame.lazy().rename({"ref": "reff"})]))

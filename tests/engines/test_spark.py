@@ -324,7 +324,7 @@ def test_tables_of_parts_merge(frame, table):
         key: both["chrF2++"].value
         for key, both in Sums(METRICS, by="system").update(table).scores().items()
     }
-    with pytest.raises(Exception, match=r"states: made with chrF2\+\+.*, where BLEU.* is meant"):
+    with pytest.raises(Exception, match=r"states: made with chrF2\+\+.*; expected BLEU.*"):
         spark.merge(united, "bleu").collect()
     with pytest.raises(InputError, match="states: no column 'fingerprint'"):
         spark.merge(frame)
@@ -410,8 +410,8 @@ def test_wrong_columns_are_named(frame):
     for told, arguments in (
         ("hyp: no column 'hypo'; did you mean 'hyp'", {"hyp": "hypo"}),
         ("by: no column 'sistem'; did you mean 'system'", {"by": ["sistem"]}),
-        ("hyp: column 'id' is bigint; strings are meant", {"hyp": "id"}),
-        ("hyp: column 'ref' is array<string>; strings are meant", {"hyp": "ref"}),
+        ("hyp: column 'id' is bigint; expected strings", {"hyp": "id"}),
+        ("hyp: column 'ref' is array<string>; expected strings", {"hyp": "ref"}),
         ("ref: column 'id' is bigint; strings or arrays of strings are", {"ref": ["ref", "id"]}),
         ("by: column 'ref' is array<string>; strings, numbers", {"by": "ref"}),
         ("bucket: no column 'idd'; did you mean 'id'", {"bucket": ("idd", 9)}),
@@ -423,9 +423,9 @@ def test_wrong_columns_are_named(frame):
     for name in ("Segments", "score"):
         with pytest.raises(InputError, match=f"by: '{name}' is a column of the result; rename"):
             spark.corpus_bleu(frame.withColumn(name, F.lit(1)), by=name)
-    with pytest.raises(TypeError, match=r"df: a Spark DataFrame is meant, not pyarrow"):
+    with pytest.raises(TypeError, match=r"df: expected a Spark DataFrame, not pyarrow"):
         spark.stats(frame.toArrow())
-    with pytest.raises(TypeError, match="hyp: a column's name is meant, not pyspark"):
+    with pytest.raises(TypeError, match="hyp: expected a column's name, not pyspark"):
         spark.stats(frame, frame.hyp)
     with pytest.raises(ValueError, match="ref: no column"):
         spark.stats(frame, ref=[])

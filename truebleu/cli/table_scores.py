@@ -127,11 +127,9 @@ def score(
                 workers=shared.threads(options),
                 progress=None if progress.silent else told,
             )
+            sums.warn()
         label = {tables.system_name: system.name} if several else {}
         results += _of_groups(sums, label, system.name)
-        nulls = [f"{count} in {name}" for name, count in sums.nulls.items() if count]
-        if nulls:
-            _warn(options, f"rows with null values were left out: {', '.join(nulls)}", name)
     return results
 
 
@@ -254,6 +252,8 @@ def _pieces(
 
     names: of the columns of text.
     """
+    from truebleu.engines.sums import told_nulls
+
     count, scored, nulls = 0, 0, [0, 0]
     first_null = None
     refs = len(names) - 1
@@ -286,18 +286,14 @@ def _pieces(
         ):
             scored += len(counted[0][1])
             yield numbers, counted, further
-    told = [
-        f"'{name}' is null in {number} row{'s' * (number > 1)}"
-        for name, number in zip((names[0], ", ".join(names[1:])), nulls, strict=True)
-        if number
-    ]
+    told = told_nulls({names[0]: nulls[0], ", ".join(names[1:]): nulls[1]})
     if told and options.nulls != "skip":
         raise InputError(
-            f"{', '.join(told)} (the first is row {first_null}); every row needs a hypothesis and "
+            f"{told} (the first is row {first_null}); every row needs a hypothesis and "
             "a reference, and --nulls skip leaves out those without"
         )
     if told:
-        _warn(options, f"rows with null values were left out: {', '.join(told)}", system.name)
+        _warn(options, f"rows with null values were left out: {told}", system.name)
     if not scored:
         raise InputError("rows: no segments at all; there is nothing to score")
 

@@ -23,7 +23,7 @@ from contextlib import suppress
 
 from truebleu._kernel import InputError
 from truebleu.engines.functions import NAMED, corpus, named, of_rows
-from truebleu.engines.sums import Sums
+from truebleu.engines.sums import Sums, names
 
 try:
     import duckdb
@@ -36,7 +36,6 @@ from truebleu.engines.duckdb_files import said
 from truebleu.engines.duckdb_join import apart
 from truebleu.engines.duckdb_rows import (
     check_connection,
-    names,
     opened,
     reading,
     rows,
@@ -97,30 +96,20 @@ def stats(
     Raises InputError for missing columns, files that cannot be read, null values, no rows, and ids
     that one side lacks or has twice.
     """
-    keys = names(by)
-    texts = [hyp, *names(ref)]
+    columns = [hyp, *names("ref", ref)]
     check_connection(connection)
-    if references is not None:
-        # They may be called as the hypotheses are, which lie in other rows.
-        texts = apart(texts)
-    sums = Sums(
-        metrics,
-        hyp=hyp,
-        ref=texts[1] if isinstance(ref, str) else texts[1:],
-        by=() if by is None else by,
-        nulls=nulls,
-        bucket=bucket,
-        workers=workers,
-    )
-    others = list(dict.fromkeys([*keys, *([bucket[0]] if bucket else [])]))
+    # References may be called as the hypotheses are, if these lie in other rows.
+    texts = columns if references is None else apart(columns)
+    sums = Sums(metrics, hyp=hyp, ref=texts[1:], by=by, nulls=nulls, bucket=bucket, workers=workers)
+    others = [name for name in sums.columns if name not in texts or name in sums.by]
     with opened(connection, memory=memory, threads=workers) as engine:
         relation = rows(
             engine,
             data,
-            [hyp, *names(ref)],
+            columns,
             others,
             references=references,
-            on=names(on),
+            on=names("on", on),
             unjoined=unjoined,
         )
         text_types(relation, texts)

@@ -77,7 +77,7 @@ class Files:
     @property
     def _listed(self) -> str:
         """The names of the files, as SQL. DuckDB takes them for patterns."""
-        return f"[{', '.join(literal(glob.escape(path)) for path in self.paths)}]"
+        return f"[{_literals(map(glob.escape, self.paths))}]"
 
     @property
     def columns(self) -> list[str]:
@@ -125,8 +125,8 @@ class Files:
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         if self.format == "json" and types == NO_OBJECTS:
             raise InputError(
-                f"{self.label}: no rows with named values; JSON objects are meant, one a line or "
-                "in one array"
+                f"{self.label}: no rows with named values; expected JSON objects, one per line "
+                "or in one array"
             )
         return types
 
@@ -138,7 +138,7 @@ class Files:
         if self.format != "parquet" or len(self.paths) < 2:
             return False
         # Those that no file has are names of folders.
-        meant = f"lower(name) IN {_sql_tuple([name.lower() for name in names])}"
+        meant = f"lower(name) IN ({_literals(name.lower() for name in names)})"
         kinds = "count(DISTINCT concat_ws(' ', type, converted_type, logical_type))"
         inside = self._query(
             f"SELECT min(name), list(DISTINCT file_name) FROM parquet_schema({self._listed}) "
@@ -174,9 +174,8 @@ class Files:
         import csv
 
         separator, quote = SEPARATED[self.format]
-        quoting = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
         lines = (f"{line}\n" for line in File(path).lines())
-        return next(csv.reader(lines, delimiter=separator, quoting=quoting), [])
+        return next(csv.reader(lines, delimiter=separator, quotechar=quote or None), [])
 
     def _query(self, sql: str) -> DuckDBPyRelation:
         import duckdb
@@ -208,9 +207,7 @@ class Files:
             except duckdb.Error as error:
                 told = said(error)
                 if "invalid state" in told:
-                    told = (
-                        "lines end in \\n in one place, in \\r\\n in another; one of them is meant"
-                    )
+                    told = "some lines end in \\n, others in \\r\\n; expected one of them"
                 return path, told
         return None
 
@@ -257,7 +254,7 @@ def found(name: str) -> list[str]:
         if os.path.isdir(os.path.join(name, "_delta_log")):
             raise InputError(
                 f"{name}: a Delta table, in whose folder there may be files of other versions of "
-                "it; give those that are meant, or read it in Python by a connection that has "
+                "it; name its files, or read it in Python by a connection that has "
                 "DuckDB's extension delta"
             )
         inside = glob.glob(os.path.join(glob.escape(name), "**"), recursive=True)
@@ -357,31 +354,21 @@ def _of_json(kind: str) -> str:
 def _json_text(name: str, kind: str, *, lists: bool) -> str:
     """A column of JSON values as strings, or where it has lists as these; others are refused."""
     column = quoted(name)
-    strings = f"json_type({column}) = 'VARCHAR'"
-    wrong = literal(f"column {name}: a JSON ")
-    kind_there = f"lower(json_type({column}))"
-    wrong += f" || if({kind_there} IN ('bigint', 'ubigint', 'double'), 'number', {kind_there})"
-    wrong += " || ' where "
+    there = f"json_type({column})"
+    string, expected = f"{column}->>'$'", "a string"
+    cases = {f"{column} IS NULL OR {there} = 'NULL'": "NULL", f"{there} = 'VARCHAR'": string}
     if lists and (kind.endswith("[]") or kind == "JSON"):
-        wrong += "a string or a list of strings is meant: '"
-        others = _sql_list(("ARRAY", "OBJECT", "BIGINT", "UBIGINT", "DOUBLE", "BOOLEAN"))
+        others = "['ARRAY', 'OBJECT', 'BIGINT', 'UBIGINT', 'DOUBLE', 'BOOLEAN']"
         of_strings = f"NOT list_has_any(json_type({column}, '$[*]'), {others})"
-        list_there = f"json_type({column}) = 'ARRAY' AND {of_strings}"
-        cases = [
-            f"WHEN {strings} THEN [{column}->>'$']",
-            f"WHEN {list_there} THEN json_extract_string({column}, '$[*]')",
-        ]
-    else:
-        wrong += "a string is meant: '"
-        cases = [f"WHEN {strings} THEN {column}->>'$'"]
-    wrong += f" || left({column}::VARCHAR, 60)"
-    cases.insert(0, f"WHEN {column} IS NULL OR json_type({column}) = 'NULL' THEN NULL")
-    return f"CASE {' '.join(cases)} ELSE error({wrong}) END AS {column}"
+        cases[f"{there} = 'VARCHAR'"] = f"[{string}]"
+        cases[f"{there} = 'ARRAY' AND {of_strings}"] = f"json_extract_string({column}, '$[*]')"
+        expected = "a string or a list of strings"
+    told = literal(f"column {name}: expected {expected}, not a JSON ")
+    told += f" || if({there} IN ('BIGINT', 'UBIGINT', 'DOUBLE'), 'number', lower({there}))"
+    told += f" || ': ' || left({column}::VARCHAR, 60)"
+    tests = " ".join(f"WHEN {test} THEN {value}" for test, value in cases.items())
+    return f"CASE {tests} ELSE error({told}) END AS {column}"
 
 
-def _sql_list(words: Iterable[str]) -> str:
-    return f"[{', '.join(map(literal, words))}]"
-
-
-def _sql_tuple(words: Iterable[str]) -> str:
-    return f"({', '.join(map(literal, words))})"
+def _literals(words: Iterable[str]) -> str:
+    return ", ".join(map(literal, words))

@@ -31,22 +31,6 @@ KINDS = {
 JOINED = "made IS NOT NULL AND given IS NOT NULL"
 
 
-class Unjoined:
-    """How many rows of either side have no partner on the other."""
-
-    __slots__ = ("hypotheses", "references", "told", "uneven")
-
-    def __init__(self, hypotheses: int, references: int, uneven: int, told: str) -> None:
-        self.hypotheses = hypotheses
-        self.references = references
-        # Ids that have fewer hypotheses than others have: not every system has them all.
-        self.uneven = uneven
-        self.told = told
-
-    def __bool__(self) -> bool:
-        return bool(self.hypotheses or self.references or self.uneven)
-
-
 def joined(
     hypotheses: DuckDBPyRelation,
     references: DuckDBPyRelation,
@@ -91,8 +75,8 @@ def check(
     by: Sequence[str],
     *,
     unjoined: str = "raise",
-) -> Unjoined:
-    """Counts what cannot be joined.
+) -> str:
+    """What cannot be joined, in words that count it; nothing if all can.
 
     Raises InputError for ids that a group has twice, and unless `unjoined` is "skip" for ids that
     one side has alone, or that have fewer hypotheses than others have. Only ids and groups are
@@ -105,7 +89,7 @@ def check(
     if counts["twice_given"]:
         raise InputError(
             f"{name}: {_count(counts['twice_given'])} more than once among the references "
-            f"({ids.first(KINDS['twice_given'])}); an id has one row of references, and several "
+            f"({ids.first('twice_given')}); an id has one row of references, and several "
             "references are columns of it, or a list"
         )
     if counts["twice_made"]:
@@ -113,20 +97,19 @@ def check(
         where = f"in one group of {groups}" if groups else "among the hypotheses"
         raise InputError(
             f"{name}: {_count(counts['twice_made'])} more than once {where} "
-            f"({ids.first(KINDS['twice_made'])}); if there are several systems in the table, "
+            f"({ids.first('twice_made')}); if there are several systems in the table, "
             "group by the column that tells which (by='system', --by system)"
         )
     told = []
-    rows = counts["rows"]
-    if rows:
+    if rows := counts["rows"]:
         told.append(
             f"{rows} hypothes{'es have' if rows > 1 else 'is has'} an id that no reference has "
-            f"({ids.first(KINDS['lonely'])})"
+            f"({ids.first('lonely')})"
         )
     if counts["unanswered"]:
         told.append(
             f"{counts['unanswered']} of {counts['known']} references without a hypothesis "
-            f"({ids.first(KINDS['unanswered'])})"
+            f"({ids.first('unanswered')})"
         )
     uneven, first = ids.uneven()
     if uneven:
@@ -134,13 +117,15 @@ def check(
             f"{uneven} id{'s have' if uneven > 1 else ' has'} fewer hypotheses than others "
             f"({first})"
         )
-    result = Unjoined(rows, counts["unanswered"], uneven, f"{name}: {'; '.join(told)}")
-    if result and unjoined != "skip":
+    if not told:
+        return ""
+    message = f"{name}: {'; '.join(told)}"
+    if unjoined != "skip":
         raise InputError(
-            f"{result.told}; every segment of every system should be there once. "
+            f"{message}; every segment of every system should be there once. "
             "unjoined='skip' (--unjoined skip) scores what can be joined"
         )
-    return result
+    return message
 
 
 class _Ids:
@@ -163,19 +148,12 @@ class _Ids:
         self._by = by
         self.within = [name for name in by if name in hypotheses.columns and name not in on]
         others = [name for name in by if name not in hypotheses.columns]
-        self._ids = ", ".join(f"i{number}" for number in range(len(on)))
+        names = [f"i{number}" for number in range(len(on))]
         groups = [f"g{number}" for number in range(len(self.within))]
         theirs = [f"c{number}" for number in range(len(others))]
-        ids = [f"{quoted(name)} AS i{number}" for number, name in enumerate(on)]
-
-        hypotheses = hypotheses.project(
-            ", ".join(
-                [*ids, *(f"{quoted(n)} AS {g}" for n, g in zip(self.within, groups, strict=True))]
-            )
-        )
-        references = references.project(
-            ", ".join([*ids, *(f"{quoted(n)} AS {c}" for n, c in zip(others, theirs, strict=True))])
-        )
+        self._ids = ", ".join(names)
+        hypotheses = _renamed(hypotheses, [*on, *self.within], [*names, *groups])
+        references = _renamed(references, [*on, *others], [*names, *theirs])
         keys = ", ".join([self._ids, *groups])
         of_group = hypotheses.aggregate(f"{keys}, count(*) AS k", keys)
         ends = [
@@ -189,7 +167,6 @@ class _Ids:
         right = references.aggregate(
             ", ".join([self._ids, "count(*) AS given", *values]), self._ids
         )
-        names = self._ids.split(", ")
         # An id that one side alone has is shown as that side has it.
         alike = left.types[: len(on)] == right.types[: len(on)]
         text = "" if alike else "::VARCHAR"
@@ -218,9 +195,9 @@ class _Ids:
         row = self._table.aggregate(", ".join(counts.values())).fetchall()[0]
         return dict(zip(counts, row, strict=True))
 
-    def first(self, test: str, table: DuckDBPyRelation | None = None) -> str:
-        """The first of the ids for which something holds."""
-        chosen = (table or self._table).filter(test)
+    def first(self, kind: str, table: DuckDBPyRelation | None = None) -> str:
+        """The first of the ids of a kind, or for which a condition holds."""
+        chosen = (table or self._table).filter(KINDS.get(kind, kind))
         return _list(chosen.project(self._ids).order(self._ids).limit(SHOWN).fetchall())
 
     def uneven(self) -> tuple[int, str]:
@@ -240,16 +217,29 @@ class _Ids:
         return count, self.first("made < usual", table) if count else ""
 
 
+def _renamed(table: DuckDBPyRelation, names: list[str], called: list[str]) -> DuckDBPyRelation:
+    """Columns of a table by other names."""
+    pairs = zip(map(quoted, names), called, strict=True)
+    return table.project(", ".join(f"{name} AS {new}" for name, new in pairs))
+
+
 def _check_types(left: DuckDBPyRelation, right: DuckDBPyRelation, on: Sequence[str]) -> None:
     """Raises InputError for ids that cannot be compared."""
-    for name in on:
-        ours, theirs = (str(side.types[list(side.columns).index(name)]) for side in (left, right))
+    for name, ours, theirs in _types(left, right, on):
         kinds = {_comparable(ours), _comparable(theirs)}
         if len(kinds) > 1 and not kinds & {"VARCHAR", '"NULL"'}:
             raise InputError(
                 f"{name}: {ours} among the hypotheses and {theirs} among the references, which "
-                "cannot be compared; ids of one type, or text on one side, are meant"
+                "cannot be compared; expected ids of one type, or text on one side"
             )
+
+
+def _types(
+    left: DuckDBPyRelation, right: DuckDBPyRelation, on: Sequence[str]
+) -> list[tuple[str, str, str]]:
+    """Columns that both have, and their types on each side."""
+    ours, theirs = (dict(zip(side.columns, side.types, strict=True)) for side in (left, right))
+    return [(name, str(ours[name]), str(theirs[name])) for name in on]
 
 
 def _comparable(kind: str) -> str:
@@ -261,12 +251,8 @@ def _comparable(kind: str) -> str:
 
 def _conditions(left: DuckDBPyRelation, right: DuckDBPyRelation, on: Sequence[str]) -> str:
     """What holds of rows that belong together."""
-    types: list[dict[str, Any]] = [
-        dict(zip(side.columns, map(str, side.types), strict=True)) for side in (left, right)
-    ]
     terms = []
-    for name in on:
-        kinds = [of_side[name] for of_side in types]
+    for name, *kinds in _types(left, right, on):
         # A number in one file is text in another: CSV has nothing else.
         text = "::VARCHAR" if kinds[0] != kinds[1] and "VARCHAR" in kinds else ""
         terms.append(f"h.{quoted(name)}{text} = r.{quoted(name)}{text}")

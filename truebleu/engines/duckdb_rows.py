@@ -13,7 +13,7 @@ import duckdb
 from truebleu._kernel import InputError
 from truebleu.engines.duckdb_files import SEPARATED, Files, quoted, said
 from truebleu.engines.duckdb_join import check, joined
-from truebleu.text.checks import nearest
+from truebleu.text.checks import nearest, one_of
 from truebleu.text.files import at_home, table_format
 
 TYPE_CHECKING = False
@@ -48,16 +48,9 @@ def check_connection(connection: object) -> None:
     """Raises TypeError for what is no connection, unless it is None."""
     if connection is not None and not isinstance(connection, duckdb.DuckDBPyConnection):
         raise TypeError(
-            "connection: a DuckDB connection is meant (duckdb.connect('my.db')), not "
+            "connection: expected a DuckDB connection (duckdb.connect('my.db')), not "
             f"{type(connection).__name__}"
         )
-
-
-def names(columns: Columns) -> list[str]:
-    """Names of columns as a list."""
-    if columns is None:
-        return []
-    return [columns] if isinstance(columns, str) else list(columns)
 
 
 @contextmanager
@@ -92,7 +85,7 @@ def opened(
             own = duckdb.connect(":memory:", config=settings)
         except duckdb.Error as error:
             raise InputError(
-                f"memory={memory!r} (--memory): a size is meant, like 384MB or 2GB; DuckDB says: "
+                f"memory={memory!r} (--memory): expected a size, like 384MB or 2GB; DuckDB says: "
                 f"{said(error)}"
                 if memory
                 else f"DuckDB: {said(error)}"
@@ -181,8 +174,7 @@ def rows(
 
     texts: the hypotheses' column, then the references'. others: further ones.
     """
-    if unjoined not in ("raise", "skip"):
-        raise ValueError(f"unjoined={unjoined!r}: 'raise' or 'skip' is meant")
+    one_of("unjoined", unjoined, ("raise", "skip"))
     hyp, *refs = texts
     if (references is None) != (not on):
         raise ValueError(
@@ -192,7 +184,7 @@ def rows(
         with reading(data):
             return _chosen(_table(connection, data), texts, others, refs)
     ours, theirs = _table(connection, data), _table(connection, references)
-    known, elsewhere = _known(ours), _known(theirs)
+    known, elsewhere = list(ours.columns), list(theirs.columns)
     # What neither is known to have may be in later rows of JSON, or be the name of the file.
     here = [name for name in others if name in known]
     here += [name for name in others if name not in [*known, *elsewhere] and _has(ours, name)]
@@ -202,7 +194,7 @@ def rows(
         right = _chosen(theirs, refs, [*on, *there], refs, known)
         found = check(left, right, on, others, unjoined=unjoined)
         if found:
-            warnings.warn(f"what cannot be joined is left out: {found.told}", stacklevel=4)
+            warnings.warn(f"what cannot be joined is left out: {found}", stacklevel=4)
         return joined(left, right, on, texts, others, order=ordered)
 
 
@@ -257,7 +249,7 @@ def text_types(relation: DuckDBPyRelation, texts: Sequence[str]) -> None:
         base = re.sub(r"\[\d*\]$", "", kind) if name in texts[1:] else kind
         if name in texts and base not in TEXT and not base.startswith("ENUM"):
             also = " or lists of them" if name in texts[1:] else ""
-            raise InputError(f"column '{name}' is of type {kind}; strings{also} are meant")
+            raise InputError(f"column '{name}' is of type {kind}; expected strings{also}")
 
 
 def _table(connection: DuckDBPyConnection, data: Data) -> Files | DuckDBPyRelation:
@@ -272,7 +264,7 @@ def _table(connection: DuckDBPyConnection, data: Data) -> Files | DuckDBPyRelati
         for each in given:
             if not isinstance(each, str | os.PathLike):
                 raise TypeError(
-                    "a DuckDB relation, SQL, files or an Arrow table is meant, not "
+                    "expected a DuckDB relation, SQL, files or an Arrow table, not "
                     f"{type(each).__name__}{' in a list' if several else ''}"
                 )
         return Files(data, connection)
@@ -289,7 +281,7 @@ def _table(connection: DuckDBPyConnection, data: Data) -> Files | DuckDBPyRelati
                 ) from None
         found = connection.sql(data)
     if found is None:
-        raise InputError(f"{data!r:.80}: this SQL gives no rows; a SELECT is meant")
+        raise InputError(f"{data!r:.80}: this SQL gives no rows; expected a SELECT")
     return found
 
 
@@ -297,11 +289,6 @@ def _is_path(text: str) -> bool:
     """Whether text is the name of a file, or a pattern, rather than SQL."""
     sql = re.match(r"\s*(select|from|with|values|table|describe|pivot)\b", text, re.IGNORECASE)
     return sql is None and (table_format(text) is not None or os.path.isdir(at_home(text)))
-
-
-def _known(table: Files | DuckDBPyRelation) -> list[str]:
-    """The names of the columns."""
-    return table.columns if isinstance(table, Files) else list(table.columns)
 
 
 def _has(table: Files | DuckDBPyRelation, name: str) -> bool:
@@ -321,7 +308,7 @@ def _chosen(
         if _has(table, name):
             continue
         where = f"{table.label}: " if isinstance(table, Files) else ""
-        known = dict.fromkeys([*_known(table), *elsewhere])
+        known = dict.fromkeys([*table.columns, *elsewhere])
         told = f"{where}no column '{name}'{nearest(name, list(known))}"
         if isinstance(table, Files) and table.format in SEPARATED and len(known) == 1:
             between = {"csv": "commas", "tsv": "tabs"}[table.format]

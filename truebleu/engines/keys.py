@@ -5,7 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import time, timedelta
+    from datetime import timedelta
     from typing import Any
 
 # How many of a unit a second has.
@@ -15,12 +15,20 @@ SECOND = {"s": 1, "m": 10**3, "u": 10**6, "n": 10**9}
 def maker(form: str) -> Callable[[Any], Any]:
     """What makes Python's value of an Arrow type's stored one; None stays None.
 
-    form: the type, as the Arrow C data interface writes it.
+    form: the type, as the Arrow C data interface writes it. The stored number stays where Python
+        has no value for it: finer, or too far away.
     """
     convert = _converter(form)
     if convert is None:
         return lambda value: value
-    return lambda value: None if value is None else convert(value)
+
+    def made(value: Any) -> Any:
+        try:
+            return None if value is None else convert(value)
+        except OverflowError:
+            return value
+
+    return made
 
 
 def _converter(form: str) -> Callable[[int], Any] | None:
@@ -42,13 +50,9 @@ def _decimal(form: str) -> Callable[[int], Any]:
 def _temporal(form: str) -> Callable[[int], Any]:
     from datetime import UTC, date, datetime, timedelta, timezone
 
-    if form == "tdD":
-        return lambda value: _or_number(lambda: date(1970, 1, 1) + timedelta(value), value)
-    if form == "tdm":
-        # Whole days, in milliseconds.
-        return lambda value: _or_number(
-            lambda: date(1970, 1, 1) + timedelta(milliseconds=value), value
-        )
+    if form in ("tdD", "tdm"):  # days, or the same in milliseconds
+        unit = "days" if form == "tdD" else "milliseconds"
+        return lambda value: date(1970, 1, 1) + timedelta(**{unit: value})
     kind, unit, zone = form[1], form[2], form[4:]
     a_second = SECOND[unit]
 
@@ -59,11 +63,11 @@ def _temporal(form: str) -> Callable[[int], Any]:
         return timedelta(microseconds=micros)
 
     if kind == "D":
-        return lambda value: _or_number(lambda: duration(value), value)
+        return duration
     if kind == "t":
-        return lambda value: _or_number(lambda: _time(duration(value)), value)
+        return lambda value: (datetime.min + duration(value)).time()
     if not zone:
-        return lambda value: _or_number(lambda: datetime(1970, 1, 1) + duration(value), value)
+        return lambda value: datetime(1970, 1, 1) + duration(value)
     where: Any = UTC
     if zone[0] in "+-":
         hours, minutes = zone[1:].split(":")
@@ -74,18 +78,4 @@ def _temporal(form: str) -> Callable[[int], Any]:
 
         where = ZoneInfo(zone)
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    return lambda value: _or_number(lambda: (epoch + duration(value)).astimezone(where), value)
-
-
-def _time(since_midnight: timedelta) -> time:
-    from datetime import datetime
-
-    return (datetime.min + since_midnight).time()
-
-
-def _or_number(make: Callable[[], Any], value: int) -> Any:
-    """The value; the stored number where Python has none for it: finer, or too far away."""
-    try:
-        return make()
-    except OverflowError:
-        return value
+    return lambda value: (epoch + duration(value)).astimezone(where)

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from truebleu._kernel import InputError
 from truebleu.engines.functions import NAMED, corpus, named, of_rows, summed
-from truebleu.engines.sums import Sums
+from truebleu.engines.sums import Sums, names
 from truebleu.text.checks import nearest
 
 try:
@@ -79,21 +79,12 @@ def stats(
 
     Raises InputError for missing columns, null values and no rows.
     """
-    refs = _names(ref)
-    sums = Sums(
-        metrics,
-        hyp=hyp,
-        ref=ref if isinstance(ref, str) else refs,
-        by=() if by is None else by,
-        nulls=nulls,
-        bucket=bucket,
-        workers=workers,
-    )
+    sums = Sums(metrics, hyp=hyp, ref=ref, by=by, nulls=nulls, bucket=bucket, workers=workers)
     several = isinstance(frame, list | tuple | Iterator)
     frames: Any = frame if several else [frame]
     for number, each in enumerate(frames, 1):
         if not isinstance(each, pl.DataFrame | pl.LazyFrame):
-            raise TypeError(f"a Polars DataFrame or LazyFrame is meant, not {type(each).__name__}")
+            raise TypeError(f"expected a Polars DataFrame or LazyFrame, not {type(each).__name__}")
         schema = each.collect_schema()
         where = f" in frame {number}" if several else ""
         for name in sums.columns:
@@ -139,7 +130,7 @@ def corpus_score(
     metric: a metric, or a name, as `truebleu.metric` takes it.
     options: those of `stats`, and parameters of the metric. Raises what `stats` raises.
     """
-    keys = _names(options.get("by"))
+    keys = names("by", options.get("by"))
     if "score" in keys:
         raise InputError("by: 'score' is a column of the result; rename the column")
     if not keys:
@@ -180,12 +171,6 @@ corpus_bleu, corpus_chrf, corpus_ter = (named(corpus_score, name) for name in NA
 sentence_bleu, sentence_chrf, sentence_ter = (named(sentence_score, name) for name in NAMED)
 
 
-def _names(columns: Columns) -> list[str]:
-    if columns is None:
-        return []
-    return [columns] if isinstance(columns, str) else list(columns)
-
-
 def _scores(metric: TableMetric[Any], columns: Sequence[pl.Series]) -> pl.Series:
     """The score of each row: hypotheses, and a column or several of references."""
     rows = max(map(len, columns)) if all(map(len, columns)) else 0
@@ -223,5 +208,5 @@ def _check(column: pl.Series, *, lists: bool) -> None:
     if not isinstance(kind, TEXT):
         also = " or lists of them" if lists else ""
         raise InputError(
-            f"column '{column.name}' is of type {column.dtype}; strings{also} are meant"
+            f"column '{column.name}' is of type {column.dtype}; expected strings{also}"
         )

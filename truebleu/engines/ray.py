@@ -9,10 +9,9 @@ same for any blocks, order of blocks and number of workers, and when Ray runs a 
 
 from __future__ import annotations
 
-import sys
-
 from truebleu._kernel import InputError, __version__
 from truebleu.engines.functions import NAMED, corpus, named, of_rows
+from truebleu.engines.shipping import shipped
 from truebleu.engines.sums import Sums
 from truebleu.metrics import registry
 
@@ -25,19 +24,6 @@ if TYPE_CHECKING:
 
     Nulls: TypeAlias = Literal["raise", "skip"]
 
-__all__ = [
-    "CorpusScore",  # noqa: F822 - `__getattr__` makes it
-    "corpus_bleu",
-    "corpus_chrf",
-    "corpus_score",
-    "corpus_ter",
-    "sentence_bleu",
-    "sentence_chrf",
-    "sentence_score",
-    "sentence_ter",
-    "stats",
-]
-
 OLDEST = (2, 44)
 """The oldest release of Ray that this was tried with."""
 
@@ -47,6 +33,12 @@ BLOCKS: dict[str, Any] = {
     "zero_copy_batch": True,
 }
 """A task is given its blocks as they are: nothing is cut, joined or copied."""
+
+SHIPPING = (
+    f"install truebleu {__version__} on every node, or start Ray with "
+    f"ray.init(runtime_env={{'pip': ['truebleu=={__version__}']}}), or with "
+    "{'py_modules': [path of its wheel]} where there is no network"
+)
 
 # What a task may find wrong with the data or its machine. It hands that back as a value: Ray would
 # wrap an exception in two others, and print the worker's stack.
@@ -83,7 +75,7 @@ def stats(
     every score calls.
     """
     _require_dataset(ds)
-    sums = Sums(metrics, hyp=hyp, ref=ref, by=by or (), nulls=nulls, bucket=bucket)
+    sums = Sums(metrics, hyp=hyp, ref=ref, by=by, nulls=nulls, bucket=bucket)
     states = _checked(ds, sums).map_batches(_in_task("state_of", sums), **BLOCKS, **task)
     for answers in states.iter_batches(batch_format="pyarrow", batch_size=None):
         for answer in answers.to_pylist():
@@ -162,7 +154,7 @@ def _require_dataset(ds: object) -> None:
         advice = "ray.data.from_arrow, from_pandas and read_parquet make one"
         if type(ds).__name__ == "GroupedData":
             advice = "pass the dataset itself, and by= for the groups"
-        raise TypeError(f"ds: a ray.data.Dataset is meant, not {type(ds).__name__}; {advice}")
+        raise TypeError(f"ds: expected a ray.data.Dataset, not {type(ds).__name__}; {advice}")
 
 
 def _checked(ds: Any, sums: Sums) -> Any:
@@ -196,53 +188,20 @@ def _merge(sums: Sums, answer: Mapping[str, Any]) -> None:
 
 
 def _in_task(name: str, argument: object) -> Callable[[Any], Any]:
-    """The function of this module so called, for a block and this argument, made to travel.
-
-    What travels is a function without a module, so that a worker without truebleu, with another
-    release of it or another Python can say so in one line.
-    """
+    """The function of this module so called, for this argument and a block, made to travel."""
     from ray import cloudpickle
 
-    load = cloudpickle.loads
-    packed = cloudpickle.dumps(argument)
-    release = __version__
-    python = sys.version_info[:2]
-
-    def run(block: Any) -> Any:
-        import importlib
-        import platform
-        import sys
-
-        import pyarrow as pa
-
-        problem = ""
-        if sys.version_info[:2] != python:
-            problem = "it must have the driver's, {}.{}".format(*python)
-        else:
-            try:
-                here = importlib.import_module("truebleu").__version__
-                engine = importlib.import_module("truebleu.engines.ray")
-            except ImportError as error:
-                problem = (
-                    f"it cannot import truebleu ({error}); install truebleu {release} on every "
-                    f"node, or start Ray with ray.init(runtime_env={{'pip': "
-                    f"['truebleu=={release}']}}), or with {{'py_modules': [path of its wheel]}} "
-                    "where there is no network"
-                )
-            else:
-                if here != release:
-                    problem = f"it has truebleu {here} and the driver {release}; they must be equal"
-        if not problem:
-            return getattr(engine, name)(block, load(packed))
-        message = f"worker on {platform.node()}, Python {platform.python_version()}: {problem}"
+    def refuse(message: str) -> Any:
         if name != "state_of":
             raise ImportError(message)
+        import pyarrow as pa
+
         return pa.table({"state": [None], "error": ["ImportError"], "message": [message]})
 
-    return run
+    return shipped(cloudpickle, __name__, name, argument, SHIPPING, refuse)
 
 
-def state_of(block: Any, sums: Sums) -> Any:
+def state_of(sums: Sums, block: Any) -> Any:
     """The totals of a block, or what is wrong with it, as a table of one row."""
     import pyarrow as pa
 
@@ -260,7 +219,7 @@ def state_of(block: Any, sums: Sums) -> Any:
     return pa.table(answer, schema=pa.schema(fields))
 
 
-def scored(block: Any, options: Mapping[str, Any]) -> Any:
+def scored(options: Mapping[str, Any], block: Any) -> Any:
     """The block with the score of each of its rows as another column."""
     import pyarrow.compute as pc
 
@@ -327,7 +286,7 @@ def _aggregation() -> type:
             **parameters: Any,
         ) -> None:
             made = registry.metric(metric, **parameters)
-            self._sums = Sums(made, hyp=hyp, ref=ref, by=by or (), nulls=nulls)
+            self._sums = Sums(made, hyp=hyp, ref=ref, by=by, nulls=nulls)
             super().__init__(name or made.NAME.lower(), bytes, on=None, ignore_nulls=False)
 
         def aggregate_block(self, block: Any) -> bytes:

@@ -15,7 +15,7 @@ import os
 from truebleu._kernel import InputError
 from truebleu.engines import spark_cluster
 from truebleu.engines.functions import NAMED, named, of_rows
-from truebleu.engines.sums import COLUMNS, Sums
+from truebleu.engines.sums import COLUMNS, Sums, names
 from truebleu.metrics import registry
 from truebleu.metrics.accumulator import checked
 from truebleu.text import checks
@@ -32,22 +32,6 @@ if TYPE_CHECKING:
 
     Metrics = str | Metric | Sequence[str | Metric]
     Nulls = Literal["raise", "skip"]
-
-__all__ = [
-    "check",
-    "corpus_bleu",
-    "corpus_chrf",
-    "corpus_score",
-    "corpus_ter",
-    "merge",
-    "scores",
-    "sentence_bleu",
-    "sentence_chrf",
-    "sentence_score",
-    "sentence_ter",
-    "stats",
-    "sums",
-]
 
 COUNTS = ("segments", "null_hypotheses", "null_references")
 
@@ -144,14 +128,13 @@ def corpus_score(
         scored = _kept(_scored(wanted.states(), made))
         # Sums over no rows at all are null.
         row = scored.agg(*(F.sum(name).alias(name) for name in COUNTS)).collect()[0]
-    total = Sums(made, hyp=wanted.hyp, ref=wanted.refs, nulls=nulls)
-    total.merge_state(_of_all(made, [row[name] or 0 for name in COUNTS]))
+    counts = [row[name] or 0 for name in COUNTS]
     try:
-        total.check()
+        wanted.sums.check(counts)
     except InputError:
         scored.unpersist()
         raise
-    total.warn()
+    wanted.sums.warn(counts)
     return scored.drop("null_hypotheses", "null_references")
 
 
@@ -203,7 +186,7 @@ def merge(states: DataFrame, metrics: Metrics = ("bleu",)) -> DataFrame:
     other = F.concat(
         F.lit(f"{spark_cluster.SAYS}states: made with "),
         F.col("fingerprint"),
-        F.lit(f", where {' or '.join(meant)} is meant"),
+        F.lit(f"; expected {' or '.join(meant)}"),
     )
     of_these = F.when(F.col("fingerprint").isin(meant), True).otherwise(F.raise_error(other))
     return _merged(states.where(of_these), known)
@@ -257,28 +240,22 @@ class _Query:
     ) -> None:
         spark_cluster.check_packages()
         if not (hasattr(df, "mapInArrow") and hasattr(df, "sparkSession")):
-            raise TypeError(f"df: a Spark DataFrame is meant, not {_type_name(df)}")
+            raise TypeError(f"df: expected a Spark DataFrame, not {_type_name(df)}")
         self.df = df
         self.hyp = _column(df, "hyp", hyp)
         _check_text(df, "hyp", self.hyp, arrays=False)
-        self.refs = [_column(df, "ref", name) for name in _names("ref", ref)]
+        self.refs = [_column(df, "ref", name) for name in names("ref", ref)]
         for name in self.refs:
             _check_text(df, "ref", name, arrays=True)
-        self.by = [_column(df, "by", name) for name in _names("by", () if by is None else by)]
+        self.by = [_column(df, "by", name) for name in names("by", by)]
         taken = (*COLUMNS, "bucket") if bucket else COLUMNS
         for name in self.by:
             _check_key(df, name, taken)
         if bucket is not None and isinstance(bucket, tuple) and bucket:
             bucket = (_column(df, "bucket", bucket[0]), *bucket[1:])
         # It looks at the other arguments here, before anything runs.
-        self.sums = Sums(
-            metrics,
-            hyp=self.hyp,
-            ref=self.refs,
-            by=_as_given(by, self.by),
-            nulls=nulls,
-            bucket=bucket,
-        )
+        keys = self.by[0] if isinstance(by, str) else self.by  # of values, or of tuples
+        self.sums = Sums(metrics, hyp=self.hyp, ref=self.refs, by=keys, nulls=nulls, bucket=bucket)
 
     def check(self) -> None:
         """Raises for what would fail a job, before it has begun."""
@@ -329,7 +306,7 @@ def _without_nulls(states: DataFrame, hyp: str, ref: str | Sequence[str]) -> Dat
     told = F.concat(
         F.lit(f"{spark_cluster.SAYS}{hyp}: "),
         counts[0].cast("string"),
-        F.lit(f" nulls, {_told(ref)}: "),
+        F.lit(f" nulls, {', '.join(names('ref', ref))}: "),
         counts[1].cast("string"),
         F.lit(" nulls in one group; nulls='skip' leaves such rows out and counts them"),
     )
@@ -379,35 +356,13 @@ def _collected(states: DataFrame) -> Any:
     return pa.Table.from_pylist(rows, schema=to_arrow_schema(states.schema))
 
 
-def _of_all(metric: TableMetric[Any], counts: Sequence[int]) -> Any:
-    """A state table of one row, for what `Sums` has to say of its counts."""
-    import pyarrow as pa
-
-    references = 1 if counts[0] else None
-    columns = {
-        "fingerprint": pa.array([metric.fingerprint]),
-        **{name: pa.array([count], pa.int64()) for name, count in zip(COUNTS, counts, strict=True)},
-        "fewest_references": pa.array([references], pa.int32()),
-        "most_references": pa.array([references], pa.int32()),
-        "statistics": pa.array([[0] * len(metric.columns)], pa.list_(pa.int64())),
-    }
-    return pa.table(columns)
-
-
 # ---- what is checked before anything runs ----
 
 
-def _names(role: str, given: str | Sequence[str]) -> list[str]:
-    names = [given] if isinstance(given, str) else given
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"{role}: a column's name, or several, is meant, not {given!r:.80}")
-    return list(names)
-
-
 def _column(df: DataFrame, role: str, name: str) -> str:
-    """The name of the column that is meant, as the DataFrame spells it."""
+    """The name of a column, as the DataFrame spells it."""
     if not isinstance(name, str):
-        raise TypeError(f"{role}: a column's name is meant, not {_type_name(name)}")
+        raise TypeError(f"{role}: expected a column's name, not {_type_name(name)}")
     names: list[str] = df.columns
     # As Spark finds columns: by their exact name or else by one that differs in case alone.
     found = [other for other in names if other == name]
@@ -432,8 +387,8 @@ def _check_text(df: DataFrame, role: str, name: str, *, arrays: bool) -> None:
         return
     if arrays and isinstance(found, T.ArrayType) and isinstance(found.elementType, strings):
         return
-    meant = "strings or arrays of strings are meant" if arrays else "strings are meant"
-    raise InputError(f"{role}: column '{name}' is {found.simpleString()}; {meant}")
+    also = " or arrays of strings" if arrays else ""
+    raise InputError(f"{role}: column '{name}' is {found.simpleString()}; expected strings{also}")
 
 
 def _check_key(df: DataFrame, name: str, taken: Sequence[str]) -> None:
@@ -451,16 +406,11 @@ def _check_key(df: DataFrame, name: str, taken: Sequence[str]) -> None:
         )
 
 
-def _as_given(by: str | Sequence[str] | None, names: list[str]) -> str | list[str]:
-    """One column's name where one was given: the keys of `Sums` are then values, not tuples."""
-    return names[0] if isinstance(by, str) else names
-
-
 def _check_states(states: DataFrame) -> None:
     spark_cluster.check_packages()
     lacking = [name for name in COLUMNS if name not in states.columns]
     if lacking:
-        raise InputError(f"states: no column '{lacking[0]}'; a table that stats made is meant")
+        raise InputError(f"states: no column '{lacking[0]}'; expected a table that stats made")
 
 
 def _state_fields(names: Sequence[str] = COLUMNS) -> list[Any]:
@@ -485,10 +435,6 @@ def _numbered(frame: DataFrame) -> DataFrame:
 def _quoted(name: str) -> str:
     """A column's name as it is, whatever is in it."""
     return "`{}`".format(name.replace("`", "``"))
-
-
-def _told(ref: str | Sequence[str]) -> str:
-    return ref if isinstance(ref, str) else ", ".join(ref)
 
 
 def _type_name(value: object) -> str:

@@ -8,7 +8,8 @@ import sys
 import weakref
 from contextlib import contextmanager
 
-from truebleu._kernel import InputError, __version__
+from truebleu._kernel import InputError
+from truebleu.engines import shipping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,36 +119,16 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def shipped(task: str, arguments: Any, name: str | None = None) -> Callable[..., Any]:
-    """The function of `spark_workers` that is called `task`, as something to send to workers.
-
-    What is sent names nothing of this package (a nested function goes by value, and the arguments
-    as bytes), so that it arrives where truebleu is missing, and can say so.
-    """
+    """The function of `spark_workers` that is called `task`, as something to send to workers."""
     from pyspark import cloudpickle
 
-    version, shipping, says = __version__, SHIPPING, SAYS
-    # Tokenizers of one's own may be functions that only cloudpickle can send.
-    content = cloudpickle.dumps(arguments)
+    says = SAYS
 
-    def run(*columns):  # type: ignore[no-untyped-def]
-        import pickle
-        import platform
+    def refuse(message: str) -> None:
+        raise RuntimeError(f"{says}{message}")
 
-        try:
-            from truebleu import __version__ as found
-            from truebleu.engines import spark_workers
-        except ImportError as error:
-            raise RuntimeError(
-                f"{says}the worker on {platform.node()} cannot import truebleu ({error}); "
-                f"{shipping}"
-            ) from error
-        if found != version:
-            raise RuntimeError(
-                f"{says}the worker on {platform.node()} has truebleu {found}, and here is "
-                f"{version}; {shipping}"
-            )
-        return getattr(spark_workers, task)(pickle.loads(content), *columns)
-
+    module = "truebleu.engines.spark_workers"
+    run = shipping.shipped(cloudpickle, module, task, arguments, SHIPPING, refuse)
     run.__name__ = name or f"truebleu_{task}"  # Spark's plans and columns are called after it
     return run
 

@@ -81,7 +81,7 @@ class Sums:
         *,
         hyp: str = "hyp",
         ref: str | Sequence[str] = "ref",
-        by: str | Sequence[str] = (),
+        by: str | Sequence[str] | None = None,
         nulls: Literal["raise", "skip"] = "raise",
         bucket: tuple[str, int] | None = None,
         workers: int = 1,
@@ -91,11 +91,11 @@ class Sums:
         if not isinstance(hyp, str):
             raise TypeError(f"hyp: expected the name of a column, not {hyp!r:.40}")
         self._hyp = hyp
-        self._ref = _names("ref", ref)
+        self._ref = names("ref", ref)
         if not self._ref:
             raise ValueError("ref: no column; at least one of references is needed")
         self._single = by is None or isinstance(by, str)
-        self._by = _names("by", () if by is None else by)
+        self._by = names("by", by)
         self._nulls = nulls
         self._bucket = _bucket(bucket)
         reserved = COLUMNS if bucket is None else ("bucket", *COLUMNS)
@@ -103,19 +103,18 @@ class Sums:
             if name in reserved or self._by.count(name) > 1:
                 why = "is named twice" if name not in reserved else "is a column of the sums"
                 raise ValueError(f"by: '{name}' {why}; rename the column")
-        self._labels = {}
-        parts: dict[str, tuple[str, int, object]] = {}
-        for label, metric in _metrics(metrics):
-            # Metrics that differ in their formula alone share what is counted.
-            number = list(parts).index(metric.fingerprint) if metric.fingerprint in parts else None
-            if number is None:
-                number = len(parts)
-                counter = metric._kernel if metric.reads_text else metric.statistics  # noqa: SLF001
-                parts[metric.fingerprint] = (metric.fingerprint, len(metric.columns), counter)
-            self._labels[label] = (metric, number)
-        self._sums = _kernel.Groups(
-            list(parts.values()), hyp, list(self._ref), list(self._by), self._bucket
-        )
+        labelled = _metrics(metrics)
+        # Metrics that differ in their formula alone share what is counted.
+        counted = {metric.fingerprint: metric for metric in labelled.values()}
+        places = {fingerprint: place for place, fingerprint in enumerate(counted)}
+        self._labels = {
+            label: (metric, places[metric.fingerprint]) for label, metric in labelled.items()
+        }
+        parts = [
+            (fingerprint, len(metric.columns), _counter(metric))
+            for fingerprint, metric in counted.items()
+        ]
+        self._sums = _kernel.Groups(parts, hyp, list(self._ref), list(self._by), self._bucket)
 
     # ---- what is asked ----
 
@@ -172,7 +171,7 @@ class Sums:
     def merge(self, other: Sums) -> Self:
         """Adds the sums of another part of the data. Raises InputError if they do not add up."""
         if not isinstance(other, Sums):
-            raise TypeError(f"sums are meant, not {type(other).__name__}; merge_state takes tables")
+            raise TypeError(f"expected Sums, not {type(other).__name__}; merge_state takes tables")
         if other is self:
             return self.merge_bytes(self.to_bytes())
         self._check_kind(other._kind())
@@ -183,15 +182,16 @@ class Sums:
         """Adds the sums of another part of the data, as `to_bytes` gave them."""
         import json
 
+        header, _, content = data.removeprefix(MAGIC).partition(b"\n")
         try:
-            kind = json.loads(data[len(MAGIC) :].partition(b"\n")[0])
+            kind = json.loads(header)
             formats = kind.pop("formats")
         except (ValueError, KeyError, AttributeError, TypeError):
             kind = None
         if kind is None or not data.startswith(MAGIC):
             raise InputError("these bytes are not sums: they are truncated or damaged")
         self._check_kind(kind)
-        self._sums.read_bytes(formats, data.split(b"\n", 2)[2])
+        self._sums.read_bytes(formats, content)
         return self
 
     def _kind(self) -> dict[str, Any]:
@@ -229,8 +229,8 @@ class Sums:
     def _frame(self, frame: Any, what: str, columns: Sequence[str]) -> _kernel.Frame:
         if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "__arrow_c_array__"):
             raise TypeError(
-                f"{what}: {type(frame).__name__} does not speak Arrow; a RecordBatch, a Table, a "
-                "reader of them or a data frame is meant (anything with __arrow_c_stream__)"
+                f"{what}: {type(frame).__name__} does not speak Arrow; expected a RecordBatch, a "
+                "Table, a reader of them or a data frame (anything with __arrow_c_stream__)"
             )
         taken = _kernel.Frame(frame, what)
         for name in columns:
@@ -248,7 +248,9 @@ class Sums:
     @property
     def nulls(self) -> dict[str, int]:
         """How many rows have no hypothesis, and how many no reference, by column."""
-        _, hypotheses, references, _ = self._sums.counted()
+        return self._nulls_of(*self._sums.counted()[1:3])
+
+    def _nulls_of(self, hypotheses: int, references: int) -> dict[str, int]:
         return {self._hyp: hypotheses, ", ".join(self._ref): references}
 
     @property
@@ -265,32 +267,35 @@ class Sums:
         """How many groups there are."""
         return len(self._sums)
 
-    def check(self) -> None:
-        """Raises InputError for nulls, unless they are skipped, and if nothing was counted."""
-        segments, hypotheses, references, _ = self._sums.counted()
-        if self._nulls == "raise" and hypotheses + references:
-            told = [
-                f"'{name}' is null in {count} row{'s' * (count > 1)}"
-                for name, count in self.nulls.items()
-                if count
-            ]
+    def check(self, counts: Sequence[int] | None = None) -> None:
+        """Raises InputError for nulls, unless they are skipped, and if nothing was counted.
+
+        counts: segments and nulls in each column, if they were counted elsewhere.
+        """
+        segments, *nulls = counts or self._sums.counted()[:3]
+        if self._nulls == "raise" and any(nulls):
+            told = told_nulls(self._nulls_of(*nulls))
             first = self._sums.first_null
             where = f" (the first that is known is row {first})" if first else ""
             raise InputError(
-                f"{', '.join(told)}{where}; every row needs a hypothesis and a reference, and "
+                f"{told}{where}; every row needs a hypothesis and a reference, and "
                 "nulls='skip' (--nulls skip) leaves out those without"
             )
         if not segments:
-            rows = "; all rows are null" if hypotheses + references else ""
+            rows = "; all rows are null" if any(nulls) else ""
             raise InputError(f"rows: no segments at all; there is nothing to score{rows}")
 
-    def warn(self) -> None:
-        """Warns whoever called this package if rows were left out, with their number by column."""
-        if any(self.nulls.values()):
+    def warn(self, counts: Sequence[int] | None = None) -> None:
+        """Warns whoever called this package if rows were left out, with their number by column.
+
+        counts: as for `check`.
+        """
+        nulls = self._nulls_of(*(counts or self._sums.counted())[1:3])
+        if any(nulls.values()):
             import sys
             import warnings
 
-            told = ", ".join(f"{count} in {name}" for name, count in self.nulls.items() if count)
+            told = ", ".join(f"{count} in {name}" for name, count in nulls.items() if count)
             frame, level = sys._getframe(), 1  # noqa: SLF001
             while frame.f_back and frame.f_globals.get("__name__", "").startswith("truebleu."):
                 frame, level = frame.f_back, level + 1
@@ -330,7 +335,8 @@ class Sums:
             rows = sums.statistics(number).tolist()
             for row, (key, (segments, _, _, references)) in zip(rows, groups, strict=True):
                 if segments:
-                    metric.check(_seen(segments, references), None)
+                    seen: Any = {"segments": segments, "references": references}
+                    metric.check(seen, None)
                     found[key][label] = metric.score_of(row, count_references(references))
         if len(self._labels) == 1:
             return {key: next(iter(scores.values())) for key, scores in found.items()}
@@ -445,13 +451,12 @@ def _restored(options: dict[str, Any], data: bytes) -> Sums:
     return Sums(**options).merge_bytes(data)
 
 
-def _names(role: str, names: Any) -> tuple[str, ...]:
-    """The names of one column or several."""
-    several = (names,) if isinstance(names, str) else tuple(names)
-    for name in several:
-        if not isinstance(name, str):
-            raise TypeError(f"{role}: the names of columns are meant, not {name!r:.40}")
-    return several
+def names(role: str, given: Any) -> tuple[str, ...]:
+    """The names of columns: of one, of several, or none for None."""
+    several = (given,) if isinstance(given, str) else () if given is None else given
+    if not hasattr(several, "__iter__") or not all(isinstance(name, str) for name in several):
+        raise TypeError(f"{role}: expected the names of columns, not {given!r:.40}")
+    return tuple(several)
 
 
 def _bucket(bucket: Any) -> tuple[str, int] | None:
@@ -463,30 +468,38 @@ def _bucket(bucket: Any) -> tuple[str, int] | None:
         name = count = None
     if not isinstance(name, str) or not isinstance(count, int) or not 1 < count < 2**31:
         raise ValueError(
-            f"bucket={bucket!r:.40}: the name of a column of ids and a number of buckets, 2 or "
-            "more, are meant: ('id', 1000)"
+            f"bucket={bucket!r:.40}: expected the name of a column of ids and a number of buckets, "
+            "2 or more: ('id', 1000)"
         )
     return name, count
 
 
-def _metrics(metrics: Any) -> list[tuple[str, TableMetric[Any]]]:
-    """Each metric once, with what to call it."""
+def _metrics(metrics: Any) -> dict[str, TableMetric[Any]]:
+    """Each metric once, by what to call it."""
     one = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
     found: dict[str, TableMetric[Any]] = {}
     for given in [metrics] if one else metrics:
         metric = checked(given)
         label = given if isinstance(given, str) else metric.name
-        if label in found and found[label] != metric:
-            label = repr(metric)
-        found.setdefault(label, metric)
+        if found.setdefault(label, metric) != metric:
+            found[repr(metric)] = metric
     if not found:
         raise ValueError("metrics: none at all")
-    return list(found.items())
+    return found
 
 
-def _seen(segments: int, references: tuple[int, int] | None) -> Any:
-    """What `TableMetric.check` looks at."""
-    return {"segments": segments, "references": references}
+def _counter(metric: Any) -> object:
+    """What counts rows: the kernel's own metric, or a function of texts."""
+    return metric._kernel if metric.reads_text else metric.statistics  # noqa: SLF001
+
+
+def told_nulls(nulls: Mapping[str, int]) -> str:
+    """How many rows are null, by column, in words."""
+    return ", ".join(
+        f"'{name}' is null in {count} row{'s' * (count > 1)}"
+        for name, count in nulls.items()
+        if count
+    )
 
 
 def _told(value: object) -> str:

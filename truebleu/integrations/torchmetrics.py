@@ -51,18 +51,23 @@ ASIDE = (
 class Corpus(torchmetrics.Metric):  # type: ignore[misc]
     """The score of a corpus. `update` adds a batch, `compute` gives the score, 0-100.
 
-    metric: a metric or a name, as `truebleu.metric` takes it; its totals must add up.
+    metric: a metric or a name, as `truebleu.metric` takes it; its totals must add up. BLEU by
+        default.
     options: parameters of the metric, and torchmetrics' own (`process_group` …).
 
     The score is a tensor of float64 (float32 where a device has no other); NaN, with torchmetrics'
     warning, if there was no text at all.
     """
 
+    # The metric if none is given.
+    METRIC = "bleu"
+
     is_differentiable = False
     full_state_update = False
     plot_lower_bound = 0.0
 
-    def __init__(self, metric: Metric | str = "bleu", **options: Any) -> None:
+    def __init__(self, metric: Metric | str | None = None, **options: Any) -> None:
+        metric = self.METRIC if metric is None else metric
         known = registry.metric(metric).parameters
         own = {name: options.pop(name) for name in known if name in options}
         super().__init__(**options)
@@ -152,24 +157,19 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
 
 
 class CorpusBLEU(Corpus):
-    """Corpus BLEU, 0-100. parameters: those of `truebleu.BLEU`, and torchmetrics' own."""
-
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__("bleu", **parameters)
+    """Corpus BLEU, 0-100; options are parameters of `truebleu.BLEU`, and torchmetrics' own."""
 
 
 class CorpusCHRF(Corpus):
-    """Corpus chrF, 0-100. parameters: those of `truebleu.CHRF`, and torchmetrics' own."""
+    """Corpus chrF, 0-100; options are parameters of `truebleu.CHRF`, and torchmetrics' own."""
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__("chrf", **parameters)
+    METRIC = "chrf"
 
 
 class CorpusTER(Corpus):
-    """Corpus TER, from 0 up. parameters: those of `truebleu.TER`, and torchmetrics' own."""
+    """Corpus TER, from 0 up; options are parameters of `truebleu.TER`, and torchmetrics' own."""
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__("ter", **parameters)
+    METRIC = "ter"
 
 
 def _counted(batch: Accumulator) -> tuple[int, int, int]:

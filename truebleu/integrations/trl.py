@@ -15,6 +15,7 @@ by one call of the kernel. Run with TRL 1.16.0: GRPOTrainer's own method that co
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import compress
 from math import isfinite
 
@@ -32,36 +33,6 @@ if TYPE_CHECKING:
     Reward = Callable[..., list[float | None]]
 
 
-def bleu_reward(
-    reference_column: str = "reference",
-    scale: float = 0.01,
-    *,
-    name: str = "bleu_reward",
-    **parameters: Any,
-) -> Reward:
-    """A reward function of sentence BLEU, with parameters of `truebleu.BLEU`: see `metric_reward`.
-
-    Orders that a completion is too short for are left out (effective order) and orders without a
-    match are smoothed (exp), as sacreBLEU's sentence_bleu does.
-
-    >>> reward = bleu_reward()
-    >>> reward(completions=["it is", "it rains"], reference=[["that was", "they are"], None])
-    [0.0, None]
-    """
-    return metric_reward("bleu", reference_column, scale, name=name, **parameters)
-
-
-def chrf_reward(
-    reference_column: str = "reference",
-    scale: float = 0.01,
-    *,
-    name: str = "chrf_reward",
-    **parameters: Any,
-) -> Reward:
-    """A reward function of sentence chrF, with parameters of `truebleu.CHRF`."""
-    return metric_reward("chrf", reference_column, scale, name=name, **parameters)
-
-
 def metric_reward(
     metric: Metric | str = "bleu",
     reference_column: str = "reference",
@@ -77,7 +48,15 @@ def metric_reward(
         each completion; None where there is none, for which the reward is None too, and TRL
         leaves that completion to its other rewards.
     scale: what scores are multiplied by; below 0 for a metric of which lower is better.
-    name: what logs call it; give several of them different names.
+    name: what logs call it ("bleu_reward"); give several of them different names.
+
+    `bleu_reward` and `chrf_reward` are this with their metric. Of BLEU, orders that a completion is
+    too short for are left out (effective order) and orders without a match are smoothed (exp), as
+    sacreBLEU's sentence_bleu does.
+
+    >>> reward = metric_reward("bleu")
+    >>> reward(completions=["it is", "it rains"], reference=[["that was", "they are"], None])
+    [0.0, None]
     """
     made = metric_of(metric, parameters)
     name = name or f"{made.NAME.lower()}_reward"
@@ -120,6 +99,10 @@ def metric_reward(
 
     reward.__name__ = reward.__qualname__ = name
     return reward
+
+
+bleu_reward = partial(metric_reward, "bleu")
+chrf_reward = partial(metric_reward, "chrf")
 
 
 def _text(completion: Any, number: int, name: str) -> str:

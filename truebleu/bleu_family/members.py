@@ -15,6 +15,7 @@ from truebleu.bleu_family.machine_translation import machine_translation, tools
 from truebleu.bleu_family.member import Member
 from truebleu.bleu_family.relatives import RELATIVES
 from truebleu.bleu_family.relatives import relatives as relatives_of_bleu
+from truebleu.metrics import registry
 from truebleu.text import checks
 
 TYPE_CHECKING = False
@@ -40,6 +41,11 @@ class Family(Mapping[str, Member]):
     def __getitem__(self, name: str) -> Member:
         if name in MEMBERS:
             return MEMBERS[name]
+        if str(name).lower() in registry.METRICS:
+            raise UnknownMemberError(
+                f"{name} is a metric and no member of the BLEU family; truebleu score -m {name} "
+                "scores with it"
+            )
         near = checks.close(str(name), MEMBERS)
         hint = f"; did you mean '{near}'?" if near else ";"
         raise UnknownMemberError(

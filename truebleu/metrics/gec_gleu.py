@@ -12,7 +12,8 @@ from random import Random
 
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import parameters as p
-from truebleu.metrics.python_metric import Corpus, PythonMetric, PythonScore
+from truebleu.metrics.python_metric import Corpus, PythonScore
+from truebleu.metrics.source_metric import SourceMetric
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 ORDERS = (1, 2, 3, 4)
 
 
-class GECGLEU(PythonMetric):
+class GECGLEU(SourceMetric):
     """GLEU for grammatical error correction. It needs the source of each segment.
 
     An n-gram of the hypothesis that the source has and the reference has not counts against it:
@@ -48,7 +49,6 @@ class GECGLEU(PythonMetric):
 
     NAME = "GEC-GLEU"
     PREFIX = "gec-gleu-"
-    NEEDS_SOURCE = True
     tokenize = p.Tokenizer("none")
     lowercase = p.lowercase()
     draw = p.Choice(
@@ -81,7 +81,7 @@ class GECGLEU(PythonMetric):
         orders = (name for n in ORDERS for name in (f"matches_{n}", f"totals_{n}"))
         return ("hypothesis_length", "reference_length", *orders)
 
-    def score(  # type: ignore[override]
+    def score(
         self,
         hypotheses: inputs.Hypotheses,
         references: inputs.References,
@@ -116,7 +116,7 @@ class GECGLEU(PythonMetric):
             dice = Random(iteration * 101)
             yield [int(dice.random() * references) for _ in range(segments)]
 
-    def sentence(  # type: ignore[override]
+    def sentence(
         self, hypothesis: str, references: str | Sequence[str | None], source: str
     ) -> PythonScore:
         """The score of one segment: the mean over its references, smoothed."""
@@ -124,7 +124,7 @@ class GECGLEU(PythonMetric):
         (row,) = self._with_sources(Corpus((hypothesis,), (one,), (source,)))
         return PythonScore(self, (), len(row), _mean(row), {}, segment=True)
 
-    def segments(  # type: ignore[override]
+    def segments(
         self,
         hypotheses: inputs.Hypotheses,
         references: inputs.References,

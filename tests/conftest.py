@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import strategies
 from hypothesis import HealthCheck, settings
+from places import SHARED
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 # `make test` draws few cases and `make test-all` many.
@@ -19,8 +20,6 @@ settings.register_profile("thorough", settings.get_profile("few"), max_examples=
 # The same examples each time, where a change is judged by them; new ones are sought elsewhere.
 settings.register_profile("ci", settings.get_profile("many"), derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "few"))
-
-from places import SHARED
 
 
 def pytest_configure() -> None:

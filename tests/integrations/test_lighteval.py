@@ -24,12 +24,12 @@ def items(text):
 
 def test_all_gold_answers_are_references(text):
     expected = tb.ter(text.hypotheses, text.references).value
-    assert ours.score(tb.TER(), items(text)) == expected
+    assert ours.Computation(tb.TER())(items(text)) == expected
 
 
 def test_one_prediction_a_document():
     with pytest.raises(tb.InputError, match="document 0: expected one prediction, not 2"):
-        ours.score(tb.BLEU(), [SimpleNamespace(golds=["a"], preds=["a", "b"])])
+        ours.Computation(tb.BLEU())([SimpleNamespace(golds=["a"], preds=["a", "b"])])
 
 
 def test_the_constructor_before_0_10(monkeypatch, text):

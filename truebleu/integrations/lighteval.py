@@ -18,8 +18,7 @@ from __future__ import annotations
 import pickle
 
 from truebleu._kernel import InputError
-from truebleu.integrations import metric_of, needed
-from truebleu.integrations import score as score_of
+from truebleu.integrations import metric_of, needed, score
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,39 +50,21 @@ def corpus_metric(
     utils = needed("lighteval.metrics.utils.metric_utils", "lighteval", USER)
     preparator = needed("lighteval.metrics.sample_preparator", "lighteval", USER)
     requests = needed("lighteval.tasks.requests", "lighteval", USER)
-    about = {
-        "metric_name": name or f"true{made.NAME.lower()}",
-        "higher_is_better": not made.LOWER_IS_BETTER,
-    }
+    prepared: Any = preparator.GenerativePreparator()
     if hasattr(requests, "SamplingMethod"):  # since 0.10
-        return utils.CorpusLevelMetric(
-            **about,
-            category=requests.SamplingMethod.GENERATIVE,
-            sample_level_fn=preparator.GenerativePreparator(),
-            corpus_level_fn=Computation(made),
-        )
+        about = {"category": requests.SamplingMethod.GENERATIVE, "sample_level_fn": prepared}
+    else:
+        about = {
+            "category": utils.MetricCategory.GENERATIVE,
+            "use_case": utils.MetricUseCase.TRANSLATION,
+            "sample_level_fn": prepared.prepare,
+        }
     return utils.CorpusLevelMetric(
-        **about,
-        category=utils.MetricCategory.GENERATIVE,
-        use_case=utils.MetricUseCase.TRANSLATION,
-        sample_level_fn=preparator.GenerativePreparator().prepare,
+        metric_name=name or f"true{made.NAME.lower()}",
+        higher_is_better=not made.LOWER_IS_BETTER,
         corpus_level_fn=Computation(made),
+        **about,
     )
-
-
-def score(metric: Metric, items: Sequence[Any]) -> float:
-    """The score of items: `golds`, the references, and `preds`, of which there is one."""
-    hypotheses, references = [], []
-    for number, item in enumerate(items):
-        predictions = [item.preds] if isinstance(item.preds, str) else list(item.preds)
-        if len(predictions) != 1:
-            raise InputError(
-                f"document {number}: expected one prediction, not {len(predictions)}; ask for one "
-                "sample per document"
-            )
-        hypotheses += predictions
-        references.append(item.golds if isinstance(item.golds, str) else list(item.golds))
-    return float(score_of(metric, hypotheses, references))
 
 
 class Computation:
@@ -99,5 +80,15 @@ class Computation:
         self.metric = metric
 
     def __call__(self, items: Sequence[Any]) -> float:
-        """The score of items."""
-        return score(self.metric, items)
+        """The score of items: `golds`, the references, and `preds`, of which there is one."""
+        hypotheses, references = [], []
+        for number, item in enumerate(items):
+            predictions = [item.preds] if isinstance(item.preds, str) else list(item.preds)
+            if len(predictions) != 1:
+                raise InputError(
+                    f"document {number}: expected one prediction, not {len(predictions)}; ask for "
+                    "one sample per document"
+                )
+            hypotheses += predictions
+            references.append(item.golds if isinstance(item.golds, str) else list(item.golds))
+        return float(score(self.metric, hypotheses, references))

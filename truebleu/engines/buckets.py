@@ -45,6 +45,7 @@ def measures(sums: Sums) -> list[Measure]:
             "column that says which segment a row is"
         )
     sums.check()
+    # For each system, by bucket: the row of the totals, and how many segments there are.
     rows: dict[str, dict[int, int]] = {}
     counts: dict[str, dict[int, int]] = {}
     called: dict[str, str] = {}

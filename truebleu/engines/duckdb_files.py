@@ -102,22 +102,15 @@ class Files:
         named = [*dict.fromkeys([*texts, *others])]
         for name in named:
             self._check_single(name)
-        if self.format != "json":
-            chosen = ", ".join(map(quoted, named))
-            scan = self._scan(named="filename" in named, united=self._differ(named))
-            return self._query(f"SELECT {chosen} FROM {scan}")
-        types = {
-            name: "JSON" if name in texts else _of_json(self._types[name])
-            for name in named
-            if name != "filename"
-        }
-        chosen = ", ".join(
-            _json_text(name, self._types[name], lists=name in lists)
-            if name in texts
-            else quoted(name)
-            for name in named
-        )
-        return self._query(f"SELECT {chosen} FROM {self._scan(types, named='filename' in named)}")
+        columns = {name: quoted(name) for name in named}
+        types = None
+        if self.format == "json":
+            types = {name: _of_json(self._types[name]) for name in named if name != "filename"}
+            for name in texts:
+                columns[name] = _json_text(name, self._types[name], name in lists)
+                types[name] = "JSON"
+        scan = self._scan(types, named="filename" in named, united=self._differ(named))
+        return self._query(f"SELECT {', '.join(columns.values())} FROM {scan}")
 
     def _described(self) -> dict[str, str]:
         """The columns, and their types."""
@@ -351,7 +344,7 @@ def _of_json(kind: str) -> str:
     )
 
 
-def _json_text(name: str, kind: str, *, lists: bool) -> str:
+def _json_text(name: str, kind: str, lists: bool) -> str:
     """A column of JSON values as strings, or where it has lists as these; others are refused."""
     column = quoted(name)
     there = f"json_type({column})"

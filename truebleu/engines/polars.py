@@ -186,15 +186,15 @@ def _scores(metric: TableMetric[Any], columns: Sequence[pl.Series]) -> pl.Series
         any_reference |= there
     known = hyp.is_not_null() & any_reference
     name, count = columns[0].name, int(known.sum())
+    blank = pl.repeat(None, rows, dtype=pl.Float64, eager=True).alias(name)
     if not count:
-        return pl.Series(name, [None] * rows, pl.Float64)
+        return blank
     if count < rows:
         hyp, refs = hyp.filter(known), [column.filter(known) for column in refs]
     scores = pl.Series(name, metric.segments(hyp, refs if len(refs) > 1 else refs[0]))
     if count == rows:
         return scores
-    places = pl.arange(rows, eager=True).filter(known)
-    return pl.Series(name, [None] * rows, pl.Float64).scatter(places, scores)
+    return blank.scatter(known.arg_true(), scores)
 
 
 # What a column of text may be.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Literal, TypeAlias
 
-    from truebleu.metrics.base import Metric, Score
+    from truebleu.metrics.base import Metric
 
     Nulls: TypeAlias = Literal["raise", "skip"]
 
@@ -79,7 +79,9 @@ def stats(
     states = _checked(ds, sums).map_batches(_in_task("state_of", sums), **BLOCKS, **task)
     for answers in states.iter_batches(batch_format="pyarrow", batch_size=None):
         for answer in answers.to_pylist():
-            _merge(sums, answer)
+            if answer["error"] is not None:
+                raise ERRORS[answer["error"]](answer["message"])
+            sums.merge_bytes(answer["state"])
     return sums
 
 
@@ -90,16 +92,15 @@ def corpus_score(
     *,
     metric: str | Metric = "bleu",
     **options: Any,
-) -> Score | dict[Any, Score]:
-    """The score of a dataset; with `by` that of each group, by key.
+) -> Any:
+    """The score of a dataset, a `Score`; with `by` of each group, a dict from key to score.
 
     metric: a metric, or a name, as `truebleu.metric` takes it.
     options: `by` and `nulls` as for `stats`, and parameters of the metric. Raises what `stats`
         raises, and InputError for nulls (`nulls="skip"` warns how many were left out) and for no
         rows.
     """
-    found: Score | dict[Any, Score] = corpus(stats, ds, hyp, ref, metric, options)
-    return found
+    return corpus(stats, ds, hyp, ref, metric, options)
 
 
 def sentence_score(
@@ -178,12 +179,6 @@ def _checked(ds: Any, sums: Sums) -> Any:
     return ds if isinstance(ds, MaterializedDataset) else ds.select_columns(list(sums.columns))
 
 
-def _merge(sums: Sums, answer: Mapping[str, Any]) -> None:
-    if answer["error"] is not None:
-        raise ERRORS[answer["error"]](answer["message"])
-    sums.merge_bytes(answer["state"])
-
-
 # ---- in the tasks ----
 
 
@@ -233,7 +228,7 @@ def scored(options: Mapping[str, Any], block: Any) -> Any:
     Sums(hyp=hyp, ref=ref).update(block.slice(0, 0))
     references = [block[name] for name in ([ref] if isinstance(ref, str) else ref)]
     there = {hyp: pc.is_valid(block[hyp]), str(ref): arrow_rows.referenced(references)}
-    nulls = {name: block.num_rows - pc.sum(known).as_py() for name, known in there.items()}
+    nulls = {name: block.num_rows - (pc.sum(known).as_py() or 0) for name, known in there.items()}
     if options["nulls"] == "raise" and any(nulls.values()):
         told = ", ".join(f"{name} {count:,}" for name, count in nulls.items() if count)
         raise InputError(

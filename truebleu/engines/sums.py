@@ -94,7 +94,7 @@ class Sums:
         self._ref = names("ref", ref)
         if not self._ref:
             raise ValueError("ref: no column; at least one of references is needed")
-        self._single = by is None or isinstance(by, str)
+        self._single = isinstance(by, str)
         self._by = names("by", by)
         self._nulls = nulls
         self._bucket = _bucket(bucket)

@@ -1,4 +1,4 @@
-"""Parquet, CSV, TSV and JSON files as relations of DuckDB, in which no text is guessed to be a date."""
+"""Parquet, CSV, TSV and JSON files as relations of DuckDB; no text is guessed to be a date."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class Files:
             )
 
     def _header(self, path: str) -> list[str]:
-        """The fields of the first line of a CSV or TSV file. Raises InputError if it is not UTF-8."""
+        """The fields of the first line of a CSV or TSV file. InputError if not UTF-8."""
         import csv
 
         lines = File(path).lines()

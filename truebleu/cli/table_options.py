@@ -109,10 +109,10 @@ def _heed_interrupts() -> None:
 
 def is_table(name: str, *, tsv: bool = False) -> bool:
     """True if a word of the command line names files with columns; with `tsv`, TSV too."""
-    form = table_format(name)
-    if form:
-        return form != "tsv" or tsv
+    kinds = {"parquet", "csv", "json", *(["tsv"] if tsv else [])}
+    if table_format(name) in kinds:
+        return True
     name = at_home(name)
     return os.path.isdir(name) and any(
-        table_format(file) for _, _, files in os.walk(name) for file in files
+        table_format(file) in kinds for _, _, files in os.walk(name) for file in files
     )

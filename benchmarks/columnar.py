@@ -33,7 +33,7 @@ ENGINES = {
 def tables(runs: int) -> Iterator[Row]:
     """BLEU of Parquet files of 1 M and 8 M rows by DuckDB and Polars: time and memory."""
     if sys.platform != "linux":
-        yield Row("Parquet", "kernel + ≤ 0.7 µs a row", "not measured: needs Linux's /proc")
+        yield Row("Parquet", "kernel + ≤ 0.7 µs per row", "not measured: needs Linux's /proc")
         return
     million, eight_million = parquet()
     runs = min(runs, 3)
@@ -51,9 +51,9 @@ def tables(runs: int) -> Iterator[Row]:
         peer = sample["pyarrow"].processor * rows / PEER_SAMPLE
         yield Row(
             f"Parquet, 1 M rows, {title}",
-            "kernel + ≤ 0.7 µs a row",
-            f"kernel + {beyond:.2f} µs a row",
-            f"kernel {kernel / rows * 1e6:.2f} µs a row, in memory; pyarrow and sacreBLEU "
+            "kernel + ≤ 0.7 µs per row",
+            f"kernel + {beyond:.2f} µs per row",
+            f"kernel {kernel / rows * 1e6:.2f} µs per row, in memory; pyarrow and sacreBLEU "
             f"{peer:.0f} s ({PEER_SAMPLE:,} rows, linear)",
             f"{peer / own:.0f} × faster",
             beyond <= 0.7,
@@ -67,10 +67,13 @@ def tables(runs: int) -> Iterator[Row]:
             f"Parquet, 8 M rows, {title}, peak resident memory",
             "≤ 400 MiB, flat from 1 M",
             f"{peak / MEBIBYTE:.0f} MiB ({rss / MEBIBYTE:.0f} MiB at 1 M); "
-            f"kernel + {beyond:.2f} µs a row",
+            f"kernel + {beyond:.2f} µs per row",
             met=peak <= 400 * MEBIBYTE and flat and beyond <= 0.7,
             figures={**eight, "peak_bytes": peak, "peak_bytes_of_1_M": rss},
-            note="" if flat else f"{title} reads ahead, and frees late: docs/engines.md",
+            note=""
+            if flat
+            else f"{title} reads ahead and frees memory late; file by file it stays flat "
+            "(docs/engines.md)",
         )
 
 

@@ -22,7 +22,7 @@ NLTK_SENTENCES = 10
 
 CANDIDATES = 256
 SOURCES = 50
-"""How many sources have so many candidates in one run of ours; sacreBLEU scores part of one."""
+"""Sources with so many candidates in one of our runs; sacreBLEU scores a part of one."""
 
 
 @benchmark
@@ -116,7 +116,7 @@ def mbr(runs: int) -> Iterator[Row]:
     yield Row(
         f"MBR of {CANDIDATES} candidates by BLEU, of each of {SOURCES} sources",
         "≥ 1,500 × sacrebleu",
-        f"{1e3 * own:.2f} ms a source",
+        f"{1e3 * own:.2f} ms per source",
         f"sacrebleu {theirs:.1f} s ({scored} candidates, linear)",
         f"{theirs / own:,.0f} × faster",
         theirs >= 1500 * own,

@@ -45,9 +45,9 @@ def engine_core(runs: int) -> Iterator[Row]:
         beyond = 1e9 * (cost.processor - base.processor) / million.segments
         yield Row(
             f"Sums, 1 M rows in Arrow, {name}: beyond metric.score",
-            "≤ 200 ns a row",
-            f"{beyond:.0f} ns a row",
-            f"metric.score {1e9 * base.processor / million.segments:.0f} ns a row",
+            "≤ 200 ns per row",
+            f"{beyond:.0f} ns per row",
+            f"metric.score {1e9 * base.processor / million.segments:.0f} ns per row",
             f"{cost.processor / base.processor:.2f} ×",
             beyond <= 200,
             {"sums": cost, "score": base},

@@ -49,7 +49,7 @@ def score_files(workers: str, parameters: str, hypotheses: str, *references: str
 
 
 def count_tokens(parameters: str, *paths: str) -> dict[str, Any]:
-    """How many tokens there are in all files."""
+    """The number of tokens in all files."""
     import truebleu as tb
 
     metric, files = tb.BLEU(**json.loads(parameters)), [Path(path) for path in paths]
@@ -181,11 +181,11 @@ def paired_tests(test: str, metrics: str, count: str, hypotheses: str, reference
 def as_sacrebleu_tests(test: str, count: str, hypotheses: str, reference: str) -> Any:
     """SacreBLEU's tests, from text to p-values."""
     import truebleu as tb
-    from truebleu.significance import sacrebleu as significance_sacrebleu
+    from truebleu.significance import sacrebleu
 
     systems, refs = made_up_systems(count, hypotheses, reference), lines(reference)
     metric = tb.BLEU(effective_order=False)
-    run = getattr(significance_sacrebleu, f"paired_{test}")
+    run = getattr(sacrebleu, f"paired_{test}")
 
     def work() -> list[float]:
         tables = [metric.statistics(hyps, refs) for hyps in systems.values()]

@@ -40,7 +40,7 @@ _PLAIN_ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Cost:
-    """What one run cost, in seconds, and what it printed."""
+    """The cost of one run, in seconds, and its output."""
 
     processor: float
     elapsed: float

@@ -23,10 +23,10 @@ TIMES = 20
 """Calls in one run: one takes a millisecond or two."""
 
 FASTEST = {"bleu": 1e-7, "chrf": 3.5e-6}
-"""Seconds a pair that were promised."""
+"""The promised seconds per pair."""
 
 PROMISED = {"bleu": {"sacrebleu": 1500}, "chrf": {"sacrebleu": 200, "fastchrf": 10}}
-"""How many times as fast as others."""
+"""The promised speed, as a multiple of others'."""
 
 
 @benchmark
@@ -41,8 +41,8 @@ def matrix(runs: int) -> Iterator[Row]:
         own = costs["truebleu"].processor / TIMES / CANDIDATES**2
         yield Row(
             work,
-            f"≤ {1e9 * FASTEST[metric]:,.0f} ns a pair",
-            f"{1e9 * own:.1f} ns a pair, {1e-6 / own:.1f} M pairs/s",
+            f"≤ {1e9 * FASTEST[metric]:,.0f} ns per pair",
+            f"{1e9 * own:.1f} ns per pair, {1e-6 / own:.1f} M pairs/s",
             met=own <= FASTEST[metric],
             figures={**costs, **peers},
         )
@@ -56,8 +56,8 @@ def matrix(runs: int) -> Iterator[Row]:
             yield Row(
                 work,
                 f"≥ {target:,} × {name}",
-                f"{1e9 * own:.1f} ns a pair",
-                f"{name} {1e6 * theirs:.1f} µs a pair",
+                f"{1e9 * own:.1f} ns per pair",
+                f"{name} {1e6 * theirs:.1f} µs per pair",
                 f"{theirs / own:,.0f} × faster",
                 theirs >= target * own,
             )

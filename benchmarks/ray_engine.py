@@ -60,7 +60,7 @@ def measure(rounds: int, rows: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _figures(found: list[dict[str, Any]]) -> dict[str, Any]:
-    """The medians of each contender: nanoseconds of processor time a row, rows a second."""
+    """The medians of each contender: nanoseconds of processor time per row, rows per second."""
     rows = found[0]["rows"]
     figures: dict[str, Any] = {name: found[0][name] for name in ("rows", "workers", "processors")}
     for name in CONTENDERS:
@@ -96,8 +96,8 @@ def rows(runs: int) -> Iterator[dict[str, Any]]:
         yield {
             "work": f"{work}, {told}",
             "target": "",
-            "measured": f"{ours - kernel:.0f} ns a row",
-            "peer": f"rows to Python and no more: {own:.0f} ns a row (kernel: {kernel:.0f})",
+            "measured": f"{ours - kernel:.0f} ns per row",
+            "peer": f"rows to Python and no more: {own:.0f} ns per row (kernel: {kernel:.0f})",
             "ratio": f"{(ours - kernel) / own:.2f} ×",
             "figures": {"2 workers": two},
         }
@@ -180,7 +180,7 @@ def main(workers: int, rounds: int, rows: int) -> None:
                 elapsed = time.perf_counter() - start
                 processor = processor_seconds() - processor
                 if counted != count * BLOCK:
-                    raise SystemExit(f"{counted} rows where {count * BLOCK} are meant")
+                    raise SystemExit(f"{counted} rows, expected {count * BLOCK}")
                 if number:  # The first round starts workers and reads files for the first time.
                     figures[name]["processor"].append(round(processor, 3))
                     figures[name]["elapsed"].append(round(elapsed, 3))

@@ -24,14 +24,14 @@ HEADINGS = ("work", "target", "measured", "peer, same run", "ratio", "met")
 PACKAGES = ("truebleu", "sacrebleu", "bleuscore", "nltk", "pyarrow")
 
 METHOD = """\
-Every run is a fresh process; figures are medians of processor time (user + system, as `wait4`
-reports it for a process and as the process's own clock does for a call) unless a row says
-"elapsed". Contenders of a row run in turn. The files are in the page cache. Rows "in process" time
-the call alone, with the library imported and the text in memory. Private memory is the peak of
-Private_Clean + Private_Dirty in /proc/PID/smaps, sampled every 2 ms; pages of the memory-mapped
-input files are the page cache's, so the peak without them stands in brackets. Where a peer was
-timed on fewer pairs, the row says on how many, and its time is multiplied up. Contenders of a row
-were checked to give the same score."""
+Every run is a fresh process. Figures are medians of processor time (user and system time: of a
+process as `wait4` reports it, of a call by the clock of its process), unless a row says
+"elapsed". The contenders of a row run in turn, and were checked to give the same score. The files
+are in the page cache. Rows "in process" measure the call alone, with the library imported and the
+text in memory. Private memory is the peak of Private_Clean + Private_Dirty in /proc/PID/smaps,
+sampled every 2 ms; the pages of memory-mapped input files belong to the page cache, so the peak
+without them is in brackets. If a peer was timed on fewer pairs, the row says on how many, and the
+time is extrapolated linearly."""
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -52,7 +52,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def machine() -> dict[str, str]:
-    """What the figures depend on besides the code."""
+    """The circumstances of the figures besides the code."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "processor": f"{_processor()}, {os.cpu_count()} cores",
@@ -72,20 +72,25 @@ def write(folder: Path, rows: Sequence[Row], runs: int) -> None:
     page = [
         "# How fast, and how small",
         "",
-        "`make bench` printed this table.",
+        "`make bench` printed this table; `make bench ROWS=files` prints one part of it.",
         "",
         table(rows),
         "",
+        "## Method",
+        "",
         METHOD,
+        "",
+        "## Missed targets",
         "",
     ]
     page += [
-        f"**{row.work}** falls short: {row.note or 'no reason is recorded.'}\n"
+        f"* **{row.work}**: {row.note or 'no reason is recorded.'}"
         for row in rows
         if row.met is False
     ]
+    page += ["", "## Machine", ""]
     page += [f"* {key}: {value}" for key, value in described.items()] + [
-        f"* runs: {runs} a contender",
+        f"* runs: {runs} per contender",
         "",
     ]
     (folder / "results.md").write_text("\n".join(page), encoding="utf-8")

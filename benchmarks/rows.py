@@ -56,7 +56,7 @@ class Row:
     """None where nothing was promised."""
     figures: dict[str, Any] = field(default_factory=dict)
     note: str = ""
-    """Why it falls short, if it does."""
+    """The reason, if it misses the target."""
 
 
 BENCHMARKS: dict[str, Callable[[int], Iterator[Row]]] = {}
@@ -296,7 +296,8 @@ def test_set(runs: int) -> Iterator[Row]:
             "sacrebleu": lambda: process(command),
         },
     )
-    ours, theirs = (json.loads(costs[name].output)["score"] for name in ("truebleu", "sacrebleu"))
+    ours = json.loads(costs["truebleu"].output)["scores"][0]["score"]
+    theirs = json.loads(costs["sacrebleu"].output)["score"]
     if round(ours, 12) != round(theirs, 12):
         raise SystemExit(f"benchmarks: truebleu says {ours}, sacreBLEU's command {theirs}")
 
@@ -398,7 +399,7 @@ def compare(runs: int) -> Iterator[Row]:
 
     def own(*options: object) -> Callable[[], Cost]:
         files = (reference, "-i", *systems, "--names", names)
-        command = script("truebleu", "compare", *files, *options)
+        command = script("truebleu", "compare", *files, *options, "-f", "json")
         return lambda: process(command)
 
     def theirs(*options: object) -> Cost:
@@ -531,7 +532,7 @@ def report(runs: int) -> Iterator[Row]:
     # Other systems' outputs stand for the second system and for the source.
     reference, other, source, _ = text.references
     page = corpus.CACHE / "report.html"
-    words = (reference, "-i", text.hypotheses, other, "-s", source, "-q", "-o", page)
+    words = (reference, "-i", text.hypotheses, other, "-src", source, "-q", "-o", page)
     costs = in_turn(runs, {"truebleu": lambda: process(script("truebleu", "report", *words))})
     taken, size = costs["truebleu"].processor, page.stat().st_size
     carried = sum(path.stat().st_size for path in (reference, text.hypotheses, other, source))
@@ -555,12 +556,12 @@ def report(runs: int) -> Iterator[Row]:
                 in_browser.told(figures),
                 met=all(figures[name] <= most for name, most in budget.items()),
                 figures=figures,
-                note="two frames take 33.4 ms at best: "
-                + ", ".join(
-                    f"{name} is {figures[name]:.0f}, not {most:.0f}"
+                note=", ".join(
+                    f"{name} is {figures[name]:.1f}, not {most:.1f}"
                     for name, most in budget.items()
                     if figures[name] > most
-                ),
+                )
+                + "; two frames take at least 33.4 ms",
             )
 
 
@@ -577,8 +578,8 @@ def ray(runs: int) -> Iterator[Row]:
 def spark(runs: int) -> Iterator[Row]:
     """Spark beyond the kernel, beside its own cost of moving rows; two executors against one."""
     number = spark_engine.ROWS
-    beyond = f"Spark, {number // 1_000_000} M rows, sums by system, beyond the kernel, a row"
-    weak = "Spark, 2 executors of a core each for twice the rows, elapsed"
+    beyond = f"Spark, {number // 1_000_000} M rows, sums by system, beyond the kernel, per row"
+    weak = "Spark, 2 executors of one core each for twice the rows, elapsed"
     if python_with("pyspark") is None:
         for work, target in ((beyond, "≤ 1.3 × moving the rows"), (weak, "≥ 1.7 ×")):
             yield Row(work, target, "not measured: needs Spark (make engines)")
@@ -602,7 +603,7 @@ def spark(runs: int) -> Iterator[Row]:
     possible = 2 * seconds["alone 1"] / seconds["alone 2"]
     yield Row(
         weak,
-        "≥ 1.7 × the rows a second",
+        "≥ 1.7 × the rows per second",
         f"{two:.2f} s",
         f"1 executor {one:.2f} s; 2 processes of the kernel at once reach {possible:.2f} ×",
         f"{2 * one / two:.2f} ×",

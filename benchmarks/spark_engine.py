@@ -48,7 +48,7 @@ def measured(name: str, *arguments: object) -> dict[str, Any]:
 
 
 def overhead(rows: str, runs: str) -> dict[str, Any]:
-    """Nanoseconds of processor time a row, of all processes together, with everything warm.
+    """Nanoseconds of processor time per row, of all processes together, with everything warm.
 
     transfer: the rows are moved to Python, which drops them. stats: they are summed up by system.
     kernel: `Sums` of the same rows as they lie in memory, without Spark.
@@ -88,7 +88,7 @@ def overhead(rows: str, runs: str) -> dict[str, Any]:
 
 
 def scaling(rows: str, runs: str) -> dict[str, Any]:
-    """Seconds for as many rows an executor, with one executor and with two, of a core each.
+    """Seconds for as many rows an executor, with one executor and with two, of one core each.
 
     alone: the kernel over as many rows, in one process and in two at once, which shows what two
     cores are good for at the time. processor: of all processes, in seconds, with executors 1 and 2.

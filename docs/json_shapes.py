@@ -36,6 +36,7 @@ NAMED = {
     "metric.parameters": "PARAMETER",
     "not_tried": "MEMBER",
     "systems[].reference_choice.segments": "REFERENCE",
+    "comparison.differences": "COUNT",
 }
 
 # Of each kind of output: commands that show all of its fields, after `truebleu`.
@@ -325,17 +326,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "comparison.orders[].points": "the same, in points of the score",
         "comparison.weights": "why the weights differ; null if they do not",
         "comparison.zero": "why the difference cannot be split; null if it can",
-        "comparison.precision": "the difference of the precisions",
-        "comparison.recall": "the difference of the recalls",
-        "comparison.information": "the difference of the information",
-        "comparison.penalty": "the difference of the penalties",
-        "comparison.matches": "the difference of the matches",
-        "comparison.totals": "the difference of the totals",
-        "comparison.edits": "the difference of the edits",
-        "comparison.kinds.shift": "of shifts",
-        "comparison.kinds.substitution": "of substitutions",
-        "comparison.kinds.deletion": "of deletions",
-        "comparison.kinds.insertion": "of insertions",
+        "comparison.differences.COUNT": "what the score is made of: the second's less the first's",
     },
     "history": {
         "truebleu_history": "the version of this shape",

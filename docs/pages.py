@@ -5,6 +5,7 @@ python docs/pages.py [FOLDER]     writes by-hand.md, which-bleu.md and the rest
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from textwrap import fill
@@ -38,7 +39,7 @@ def wrapped(text: str) -> str:
     """Markdown whose paragraphs are wrapped anew: what was put into them has made lines longer."""
     blocks = []
     fenced = False
-    for block in text.rstrip().split("\n\n"):
+    for block in re.split("\n{2,}", text.rstrip()):
         prose = not fenced and block[:1] not in MARKED and not block.startswith("* ")
         fenced ^= sum(line.startswith("```") for line in block.splitlines()) % 2 == 1
         made = fill(block, WIDTH, break_long_words=False, break_on_hyphens=False)

@@ -11,6 +11,7 @@ from parts import BUILT, HYPOTHESES, REFERENCES, table
 from truebleu import BLEU, CHRF, TER
 from truebleu.significance import TESTS, Measure, intervals, paired
 from truebleu.significance.sacrebleu import confidence, paired_ar
+from truebleu.views.rendering.numbers import needed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def page() -> str:
 
 Two systems differ by 0.4 BLEU on a test set. Would the better one also win on other segments of the
 same kind, or was it chance? A significance test answers that in milliseconds: `truebleu compare` on the
-command line, `tb.compare` in Python, and this module underneath:
+command line, `tb.compare` in Python, and underneath, `truebleu.significance`:
 
 ```python
 from truebleu import BLEU, significance
@@ -175,7 +176,7 @@ def _example(measures: list[Measure]) -> str:
                     f"{found.value:+.2f} [{found.interval.low:+.2f}, {found.interval.high:+.2f}]",
                     f"{found.p:.4f}",
                     f"{100 * found.won:.1f} %",
-                    f"{found.segments_needed}",
+                    needed(found.segments_needed),
                 )
             )
     header = ["", "system", "score", "Δ to birch", "p (ar)", "resamples won", "segments needed"]
@@ -236,7 +237,7 @@ def _power(measures: list[Measure]) -> str:
                     f"{found.value:+.2f}",
                     f"{found.deviation:.2f}",
                     f"{found.detectable:.2f}",
-                    f"{found.segments_needed}",
+                    needed(found.segments_needed),
                 )
             )
     header = ["", "Δ", "s", f"detectable with {measures[0].segments}", "segments needed"]

@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 import strategies
 from hypothesis import HealthCheck, settings
+from places import SHARED
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 # `make test` draws few cases and `make test-all` many.
@@ -19,7 +21,10 @@ settings.register_profile("thorough", settings.get_profile("few"), max_examples=
 settings.register_profile("ci", settings.get_profile("many"), derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "few"))
 
-from places import SHARED
+
+def pytest_configure() -> None:
+    # A shell has what it starts in the background ignore interrupts, which some tests send.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -7,18 +7,18 @@ __version__: str
 
 class InputError(ValueError): ...
 
-# What was noticed of the text while it was read (kernel/src/text_checks.rs).
+# Checks of the text, made while it is read (kernel/src/text_checks.rs).
 class Summary(TypedDict):
     segments: int
-    # The fewest and the most that a segment had.
+    # The fewest and the most per segment.
     references: tuple[int, int] | None
-    # Hypotheses that end in " .": how many, and the first of them, counted from 1.
+    # Hypotheses that end in " .": their number, and the first of them, counted from 1.
     tokenized: tuple[int, list[int]]
-    # How many hypotheses equal their first reference.
+    # The number of hypotheses that equal their first reference.
     identical: int
     # The inputs that start with a byte-order mark: 0 the hypotheses, 1 the first reference.
     marked: list[int]
-    # How many "characters" the first hypotheses have, and how many of them each script has.
+    # The number of "characters" of the first hypotheses, and of those of each script.
     scripts: dict[str, int]
 
 @final
@@ -29,7 +29,8 @@ class Scan:
     def table(self, segments: int | None = None) -> tuple[Table, Summary]: ...
     def totals(self, progress: Callable[[int], None] | None = None) -> tuple[Table, Summary]: ...
 
-# Tokens; produced and matched by each system; in the references, in all of them; segments.
+# Tokens; counts in each system, and of those that match; clipped count in the references, count
+# in all of them; segments.
 Gram: TypeAlias = tuple[list[str], list[int], list[int], int, int, list[int]]
 
 @final
@@ -60,7 +61,7 @@ class Frame:
     @property
     def names(self) -> list[str]: ...
 
-# Segments, rows without a hypothesis, without a reference; fewest and most references.
+# Segments; rows without a hypothesis, without a reference; fewest and most references.
 Counted: TypeAlias = tuple[int, int, int, tuple[int, int] | None]
 
 @final

@@ -1,7 +1,7 @@
-//! The Arrow C data interface: columns and tables in somebody else's memory, read in place, and
+//! The Arrow C data interface: columns and tables in another program's memory, read in place, and
 //! tables of numbers given out.
 //!
-//! All code that follows somebody else's pointers is in these rooms. [`interface`] has the three
+//! All code that follows another program's pointers is in these modules. [`interface`] has the three
 //! structures; [`text`] and [`key`] know the types of column and read an entry of one; [`mod@column`]
 //! is a column as a source of segments, [`rows`] a table as rows with texts, keys and numbers;
 //! [`export`] gives out.

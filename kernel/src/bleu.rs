@@ -9,7 +9,7 @@ use crate::ngrams::{MOST_ORDERS, Match, Scratch};
 use crate::tokens::View;
 use crate::vector::Vector;
 
-/// Which of several references' lengths counts as *the* reference length.
+/// The choice of the reference length among several references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferenceLength {
     /// The one closest to the hypothesis' length; the shorter of two that are equally close, as
@@ -70,7 +70,7 @@ impl ReferenceLength {
     }
 }
 
-/// What is counted of a segment.
+/// BLEU's parameters, as far as they decide the counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
     /// A column of reference lengths for each rule.
@@ -114,16 +114,16 @@ impl Metric for Columns {
     }
 }
 
-/// What to do about orders without a match.
+/// The smoothing of orders with zero matches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Smoothing {
     /// Nothing: the score is 0.
     None,
     /// Half as many matches for each such order, as mteval-v13a: 1/2, 1/4, 1/8 …
     Exponential,
-    /// So many matches instead of none.
+    /// This number of matches instead of zero.
     Floor(f64),
-    /// So many more matches and n-grams, above order 1.
+    /// This number added to matches and n-grams above order 1.
     Add(f64),
 }
 
@@ -143,11 +143,11 @@ impl Smoothing {
 /// BLEU's parameters after counting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formula {
-    /// What to do about orders without a match.
+    /// The smoothing of orders with zero matches.
     pub smoothing: Smoothing,
     /// Leave out the orders that the hypothesis is too short for.
     pub effective_order: bool,
-    /// One weight an order; `None` for the mean.
+    /// One weight per order; `None` for the mean.
     pub weights: Option<Vec<f64>>,
     /// Add logarithms as Python 3.12 and later do in `sum()`: compensated.
     pub compensated: bool,

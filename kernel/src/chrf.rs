@@ -5,7 +5,7 @@
 //! several references the one with the best score counts; of equally good ones the first.
 //!
 //! Characters are matched as tokens are in [`crate::ngrams`], with bitsets of reference positions,
-//! but with one order a lane: a step takes all orders at once.
+//! but with one order per lane: a step takes all orders at once.
 
 use crate::count::{self, Metric};
 use crate::lex::{self, whitespace};
@@ -14,7 +14,7 @@ use crate::tokens::{Tokens, View};
 use crate::vector::{ORDERS, Vector};
 use rustc_hash::FxHashMap;
 
-/// What is counted of a segment.
+/// chrF's parameters, as far as they decide the counts.
 #[derive(Clone, Debug)]
 pub struct Columns {
     /// The highest order of character n-grams.
@@ -23,7 +23,7 @@ pub struct Columns {
     pub word_order: usize,
     /// Count white space as characters. Segments then come as single tokens.
     pub whitespace: bool,
-    /// What decides which of several references is the best.
+    /// The formula, which decides which of several references is the best.
     pub formula: Formula,
 }
 
@@ -63,22 +63,22 @@ impl Metric for Columns {
     ) {
         scratch.interner.clear();
         self.read(&hypothesis, &mut scratch.interner, &mut scratch.hypothesis);
-        if let [reference] = references {
-            // SAFETY: as the caller promises.
-            unsafe { self.against::<V>(&hypothesis, reference, scratch, row) };
-            return;
-        }
+        // Opaque, or the compiler makes a copy of the loop, and of all that is inlined in it, for each
+        // case: they are most of chrF's code.
+        let several = || std::hint::black_box(references.len() > 1);
         let mut best = f64::NEG_INFINITY;
         let mut candidate = std::mem::take(&mut scratch.candidate);
+        candidate.resize(row.len(), 0);
         for reference in references {
-            candidate.clear();
-            candidate.resize(row.len(), 0);
+            let counts = if several() { &mut candidate[..] } else { &mut *row };
             // SAFETY: as the caller promises.
-            unsafe { self.against::<V>(&hypothesis, reference, scratch, &mut candidate) };
-            let score = count::Formula::score(&self.formula, &candidate);
-            if score > best {
-                best = score;
-                row.copy_from_slice(&candidate);
+            unsafe { self.against::<V>(&hypothesis, reference, scratch, counts) };
+            if several() {
+                let score = count::Formula::score(&self.formula, &candidate);
+                if score > best {
+                    best = score;
+                    row.copy_from_slice(&candidate);
+                }
             }
         }
         scratch.candidate = candidate;
@@ -158,7 +158,7 @@ impl Columns {
                 while let Some(&first) = token.first() {
                     let (point, width) = match first.is_ascii() {
                         true => (u32::from(first), 1),
-                        false => match lex::decode(token) {
+                        false => match lex::utf8::decode(token) {
                             (Some(point), width) => (point, width),
                             // No text has such a byte; beyond all characters it equals itself.
                             (None, width) => (0x11_0000 + u32::from(first), width),
@@ -194,7 +194,7 @@ impl Columns {
 fn separate(word: &[u8], start: usize, words: &mut Tokens) {
     let (first, last) = (word[0], word[word.len() - 1]);
     let end = start + word.len();
-    let cut = if lex::character::width(first) >= word.len() {
+    let cut = if lex::utf8::width(first) >= word.len() {
         None
     } else if last.is_ascii_punctuation() {
         Some(end - 1)
@@ -212,7 +212,7 @@ fn separate(word: &[u8], start: usize, words: &mut Tokens) {
     }
 }
 
-/// Writes three numbers an order from the lengths of both sides.
+/// Writes three numbers per order from the lengths of both sides.
 #[inline(always)]
 fn write(row: &mut [i64], hypothesis: usize, reference: usize, matches: impl Fn(usize) -> i64) {
     for (order, counts) in row.as_chunks_mut::<3>().0.iter_mut().enumerate() {
@@ -249,7 +249,7 @@ impl Interner {
         }
     }
 
-    /// How many ids may have been given.
+    /// An upper bound on the ids given.
     fn ids(&self) -> usize {
         (SMALL + self.known) as usize
     }
@@ -295,13 +295,11 @@ impl Interner {
 /// The most characters on the shorter side that bitsets are used for.
 const MOST_BITS: usize = 2048;
 
-/// How many words a bitset of so many positions has.
+/// The number of words of a bitset of `bits` positions.
 fn words_for(bits: usize) -> usize {
     match bits.div_ceil(64) {
         few @ 0..=8 => few,
-        9..=12 => 12,
-        13..=16 => 16,
-        _ => 32,
+        many => many.next_multiple_of(GROUP),
     }
 }
 
@@ -315,9 +313,11 @@ unsafe fn match_with_bitsets<V: Vector>(
     bits: &[u32],
     positions: &mut [u64],
 ) -> [u32; ORDERS] {
+    let words = words_for(bits.len());
+    debug_assert!(steps.iter().chain(bits).all(|&id| (id as usize + 1) * words <= positions.len()));
     // SAFETY: as the caller promises.
     unsafe {
-        match words_for(bits.len()) {
+        match words {
             0 => [0; ORDERS],
             1 => match_words::<V, 1>(steps, bits, positions),
             2 => match_words::<V, 2>(steps, bits, positions),
@@ -327,14 +327,12 @@ unsafe fn match_with_bitsets<V: Vector>(
             6 => match_words::<V, 6>(steps, bits, positions),
             7 => match_words::<V, 7>(steps, bits, positions),
             8 => match_words::<V, 8>(steps, bits, positions),
-            12 => match_words::<V, 12>(steps, bits, positions),
-            16 => match_words::<V, 16>(steps, bits, positions),
-            _ => match_words::<V, 32>(steps, bits, positions),
+            _ => match_groups::<V>(steps, bits, positions, words / GROUP),
         }
     }
 }
 
-/// [`match_with_bitsets`] with `W` words a bitset.
+/// [`match_with_bitsets`] with `W` words per bitset, which stay in registers.
 ///
 /// # Safety
 /// As there.
@@ -344,40 +342,112 @@ unsafe fn match_words<V: Vector, const W: usize>(
     bits: &[u32],
     positions: &mut [u64],
 ) -> [u32; ORDERS] {
-    debug_assert!(steps.iter().chain(bits).all(|&id| (id as usize + 1) * W <= positions.len()));
-    let positions = positions.as_mut_ptr();
-    for (j, &id) in bits.iter().enumerate() {
-        // SAFETY: there are W words for each id, and j is less than 64 W.
-        unsafe { *positions.add(id as usize * W + j / 64) |= 1 << (j % 64) };
-    }
+    let positions = set_positions(bits, positions, W);
     // SAFETY: as the caller promises.
     unsafe {
         let mut ends = [V::orders(0); W];
         let mut used = [V::orders(0); W];
         for &id in steps {
             let equal = positions.add(id as usize * W);
-            let mut carry = V::orders(0);
-            let mut free = V::unfound();
-            for w in 0..W {
-                let previous = ends[w];
-                ends[w] = V::next_ends(previous, carry, *equal.add(w));
-                if w + 1 < W {
-                    carry = V::carry(previous);
-                }
-                (used[w], free) = V::use_lowest(used[w], ends[w], free);
-            }
-        }
-        let mut matches = [0; ORDERS];
-        for used in used {
-            for (count, used) in matches.iter_mut().zip(V::each_order(used)) {
-                *count += used.count_ones();
-            }
+            let (mut carry, mut free) = (V::orders(0), V::unfound());
+            step::<V, W>(&mut ends, &mut used, &mut carry, &mut free, equal, true);
         }
         for &id in bits {
             positions.add(id as usize * W).cast::<[u64; W]>().write([0; W]);
         }
-        matches
+        count_used::<V>(&used)
     }
+}
+
+/// How many words of longer bitsets are taken together, and how many such groups there are at most.
+const GROUP: usize = 4;
+const GROUPS: usize = MOST_BITS / 64 / GROUP;
+
+/// [`match_words`] for any number of words, in groups of [`GROUP`].
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn match_groups<V: Vector>(
+    steps: &[u32],
+    bits: &[u32],
+    positions: &mut [u64],
+    groups: usize,
+) -> [u32; ORDERS] {
+    let width = groups * GROUP;
+    let positions = set_positions(bits, positions, width);
+    // SAFETY: as the caller promises.
+    unsafe {
+        let mut ends = [[V::orders(0); GROUP]; GROUPS];
+        let mut used = [[V::orders(0); GROUP]; GROUPS];
+        for &id in steps {
+            let equal = positions.add(id as usize * width);
+            let (mut carry, mut free) = (V::orders(0), V::unfound());
+            for (i, (ends, used)) in ends.iter_mut().zip(&mut used).take(groups).enumerate() {
+                let equal = equal.add(i * GROUP);
+                step::<V, GROUP>(ends, used, &mut carry, &mut free, equal, false);
+            }
+        }
+        for &id in bits {
+            positions.add(id as usize * width).write_bytes(0, width);
+        }
+        count_used::<V>(used[..groups].as_flattened())
+    }
+}
+
+/// Sets the bits of the positions of each id, in `width` words per id.
+#[inline(always)]
+fn set_positions(bits: &[u32], positions: &mut [u64], width: usize) -> *mut u64 {
+    let positions = positions.as_mut_ptr();
+    for (j, &id) in bits.iter().enumerate() {
+        // SAFETY: there are `width` words for each id, and j is less than 64 times that.
+        unsafe { *positions.add(id as usize * width + j / 64) |= 1 << (j % 64) };
+    }
+    positions
+}
+
+/// Goes on by one character, in `W` words of the bitsets; `equal` are the positions that have it.
+/// After the `last` word nothing is carried.
+///
+/// # Safety
+/// The processor must have the instructions of `V`; `equal` has `W` words.
+#[inline(always)]
+unsafe fn step<V: Vector, const W: usize>(
+    ends: &mut [V::Orders; W],
+    used: &mut [V::Orders; W],
+    carry: &mut V::Orders,
+    free: &mut V::Flags,
+    equal: *const u64,
+    last: bool,
+) {
+    for w in 0..W {
+        let previous = ends[w];
+        // SAFETY: as the caller promises.
+        unsafe {
+            ends[w] = V::next_ends(previous, *carry, *equal.add(w));
+            if w + 1 < W || !last {
+                *carry = V::carry(previous);
+            }
+            (used[w], *free) = V::use_lowest(used[w], ends[w], *free);
+        }
+    }
+}
+
+/// How many bits of each order are set.
+///
+/// # Safety
+/// The processor must have the instructions of `V`.
+#[inline(always)]
+unsafe fn count_used<V: Vector>(used: &[V::Orders]) -> [u32; ORDERS] {
+    let mut matches = [0; ORDERS];
+    for &used in used {
+        // SAFETY: as the caller promises.
+        let used = unsafe { V::each_order(used) };
+        for (count, used) in matches.iter_mut().zip(used) {
+            *count += used.count_ones();
+        }
+    }
+    matches
 }
 
 /// The clipped matches of each order for texts of any length: n-grams are numbered, those of an
@@ -424,7 +494,7 @@ pub struct Formula {
     pub eps_smoothing: bool,
 }
 
-/// What stands for nothing in [`Formula::eps_smoothing`].
+/// Stands for zero in [`Formula::eps_smoothing`].
 const EPSILON: f64 = 1e-16;
 
 impl Formula {

@@ -3,10 +3,10 @@
 
 use crate::error::Error;
 use crate::lex::{self, Lexed, Lexer};
-use crate::observe::Observations;
 use crate::text::Block;
+use crate::text_checks::TextChecks;
 use crate::tokens::View;
-use crate::vector::{Job, Vector};
+use crate::vector::{Instructions, Job, Vector};
 use std::sync::Arc;
 
 /// A metric, as far as it decides the integers of a row.
@@ -14,7 +14,7 @@ pub trait Metric: Send + Sync + 'static {
     /// A thread's memory.
     type Scratch: Default + Send;
 
-    /// How many columns a row has.
+    /// The number of columns of a row.
     fn width(&self) -> usize;
 
     /// Writes the row of one segment. `references` is not empty, and all of `row` is 0.
@@ -44,20 +44,20 @@ pub struct Counter<M> {
     pub hypotheses: Lexer,
     /// How references do.
     pub references: Lexer,
-    /// What is counted.
+    /// The metric.
     pub metric: M,
 }
 
-/// What a scan asks: one metric's rows, or those of several side by side.
+/// The rows a scan makes: one metric's, or those of several side by side.
 pub trait Count: Send + Sync {
-    /// How many columns a row has.
+    /// The number of columns of a row.
     fn width(&self) -> usize;
 
     /// One thread's part of the work.
     fn worker(self: Arc<Self>) -> Box<dyn Worker>;
 }
 
-/// One thread's counting: its memory, and how to go on.
+/// One thread's counter, with its memory.
 pub trait Worker: Send {
     /// The rows of a batch.
     fn count(&mut self, batch: &Batch<'_>, summary: &mut Summary) -> Result<&[i64], Error>;
@@ -65,7 +65,7 @@ pub trait Worker: Send {
 
 /// A [`Counter`] of whatever metric.
 pub trait CountOne: Count {
-    /// Who counts single segments.
+    /// A reader for single segments.
     fn reader(self: Arc<Self>) -> Box<dyn Reader>;
 }
 
@@ -93,17 +93,17 @@ pub trait Reader: Send {
 pub struct Batch<'a> {
     /// The number of the first segment, from 0.
     pub first: u64,
-    /// How many segments there are.
+    /// The number of segments.
     pub count: usize,
     /// The hypotheses.
     pub hypotheses: &'a Block,
-    /// Each gives a segment at most one reference.
+    /// The references: at most one per segment from each.
     pub references: &'a [Block],
-    /// What the inputs are called.
+    /// The names of the inputs.
     pub names: &'a Names,
 }
 
-/// What the inputs are called in messages: the hypotheses, then the references.
+/// The names of the inputs in messages: the hypotheses, then the references.
 pub struct Names(pub Vec<String>);
 
 impl Names {
@@ -113,31 +113,31 @@ impl Names {
     }
 }
 
-/// What is known after a run beside its rows.
+/// The result of a run, apart from its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// How many segments there were.
+    /// The number of segments.
     pub segments: u64,
-    /// The fewest and the most references a segment had.
+    /// The fewest and the most references per segment.
     pub references: Option<(u32, u32)>,
-    /// What was noticed.
-    pub observations: Observations,
+    /// Signs that the scores may mislead.
+    pub checks: TextChecks,
 }
 
 impl Summary {
     /// Adds what another thread saw.
     pub fn merge(&mut self, other: Self) {
         self.segments += other.segments;
-        self.references = match (self.references, other.references) {
-            (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
-            (one, other) => one.or(other),
-        };
-        self.observations.merge(other.observations);
+        self.references = widest(self.references, other.references);
+        self.checks.merge(other.checks);
     }
+}
 
-    fn saw_references(&mut self, count: u32) {
-        let (fewest, most) = self.references.unwrap_or((count, count));
-        self.references = Some((fewest.min(count), most.max(count)));
+/// The fewest and the most of both.
+fn widest(one: Option<(u32, u32)>, other: Option<(u32, u32)>) -> Option<(u32, u32)> {
+    match (one, other) {
+        (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
+        (one, other) => one.or(other),
     }
 }
 
@@ -206,7 +206,7 @@ impl Worker for JointWorker {
         self.rows.resize(batch.count * self.width, 0);
         let mut first = 0;
         for (width, part) in &mut self.parts {
-            // What is noticed of the text is the same for each, and is noticed once.
+            // The checks of the text are the same for each metric, and are made once.
             let mut same = Summary::default();
             let rows = part.count(batch, if first == 0 { summary } else { &mut same })?;
             let places = self.rows.chunks_exact_mut(self.width);
@@ -264,7 +264,7 @@ impl<M: Metric> Worker for Counting<M> {
         let Batch { first, count, hypotheses, references, names } = *batch;
         if first == 0 {
             let streams = std::iter::once(hypotheses).chain(references);
-            summary.observations.look_for_mark(streams);
+            summary.checks.look_for_mark(streams);
         }
         let Self { counter, scratch, rows } = self;
         rows.clear();
@@ -274,7 +274,7 @@ impl<M: Metric> Worker for Counting<M> {
             let block = if stream == 0 { hypotheses } else { &references[stream - 1] };
             bad.within(block, &names.of(stream), first)
         })?;
-        summary.observations.look(first, count, &lexed, &lexed_references);
+        summary.checks.look(first, count, &lexed, &lexed_references);
         summary.segments += count as u64;
         let outcome = counter.hypotheses.instructions.run(CountBatch {
             hypotheses: lexed,
@@ -282,9 +282,9 @@ impl<M: Metric> Worker for Counting<M> {
             metric: &counter.metric,
             scratch,
             rows,
-            summary,
         });
-        outcome.map_err(|i| Error::NoReference { segment: first + i as u64 + 1 })?;
+        let counted = outcome.map_err(|i| Error::NoReference { segment: first + i as u64 + 1 })?;
+        summary.references = widest(summary.references, counted);
         Ok(rows)
     }
 }
@@ -299,23 +299,18 @@ impl<M: Metric> Reader for Counting<M> {
         rows.clear();
         rows.resize(counter.metric.width(), 0);
         let lexed = scratch.lex(counter, hypothesis, references);
-        let (mut hypothesis, mut references, scratch) =
-            lexed.map_err(|(_, bad)| Error::from(bad))?;
-        let references: Vec<_> = references.iter_mut().flat_map(Lexed::next_segment).collect();
-        let missing = Error::NoReference { segment: 1 };
-        let (Some(hypothesis), false) = (hypothesis.next_segment(), references.is_empty()) else {
-            return Err(missing);
-        };
-        let instructions = counter.hypotheses.instructions;
-        let metric = &counter.metric;
-        instructions.run(CountSegment {
-            hypothesis,
-            references: &references,
-            metric,
+        let (hypotheses, mut references, scratch) = lexed.map_err(|(_, bad)| Error::from(bad))?;
+        let counted = counter.hypotheses.instructions.run(CountBatch {
+            hypotheses,
+            references: &mut references,
+            metric: &counter.metric,
             scratch,
-            row: rows,
+            rows,
         });
-        Ok((rows, references.len()))
+        match counted {
+            Ok(Some((_, references))) => Ok((rows, references as usize)),
+            _ => Err(Error::NoReference { segment: 1 }),
+        }
     }
 
     fn pairs(
@@ -329,47 +324,55 @@ impl<M: Metric> Reader for Counting<M> {
         rows.clear();
         rows.resize(counter.metric.width(), 0);
         let lexed = scratch.lex(counter, hypotheses.0, std::slice::from_ref(references.0));
-        let (mut lexed, mut lexed_references, scratch) =
-            lexed.map_err(|(_, bad)| Error::from(bad))?;
-        let rows_of = views(&mut lexed, hypotheses.1);
-        let columns_of = views(&mut lexed_references[0], references.1);
-        let instructions = counter.hypotheses.instructions;
-        let metric = &counter.metric;
-        instructions.run(CountPairs {
-            hypotheses: &rows_of,
-            references: &columns_of,
-            metric,
-            scratch,
-            row: rows,
-            formula,
-            take,
-        });
+        let (lexed, lexed_references, scratch) = lexed.map_err(|(_, bad)| Error::from(bad))?;
+        let references = lexed_references[0].each(references.1);
+        for hypothesis in lexed.each(hypotheses.1) {
+            for reference in &references {
+                let reference = std::slice::from_ref(reference);
+                let instructions = counter.hypotheses.instructions;
+                count_next(instructions, &counter.metric, &hypothesis, reference, scratch, rows);
+                take(formula.score(rows));
+            }
+        }
         Ok(())
     }
 }
 
-/// The next segments, up to one that is missing.
-fn views<'a>(lexed: &mut Lexed<'a>, count: usize) -> Vec<View<'a>> {
-    (0..count).map_while(|_| lexed.next_segment()).collect()
+/// Counts the next segment of texts that were lexed. All of `row` stays 0 if one of both sides is
+/// missing.
+pub(crate) fn count_next<M: Metric>(
+    instructions: Instructions,
+    metric: &M,
+    hypotheses: &Lexed<'_>,
+    references: &[Lexed<'_>],
+    scratch: &mut M::Scratch,
+    row: &mut [i64],
+) {
+    row.fill(0);
+    let (hypotheses, references) = (hypotheses.clone(), &mut references.to_vec()[..]);
+    let batch = CountBatch { hypotheses, references, metric, scratch, rows: row };
+    // An error only says that a side is missing.
+    let _ = instructions.run(batch);
 }
 
-/// Counts the segments of one batch.
+/// Counts the segments of one batch. Single segments and pairs are batches of one: the metric's code
+/// is compiled once per instruction set, which is most of the time that compiling takes.
 struct CountBatch<'a, 'b, M: Metric> {
     hypotheses: Lexed<'a>,
     references: &'b mut [Lexed<'a>],
     metric: &'b M,
     scratch: &'b mut M::Scratch,
     rows: &'b mut [i64],
-    summary: &'b mut Summary,
 }
 
 impl<M: Metric> Job for CountBatch<'_, '_, M> {
-    /// The first segment without a reference.
-    type Output = Result<(), usize>;
+    /// The fewest and the most references of a segment, or the first segment without one.
+    type Output = Result<Option<(u32, u32)>, usize>;
 
     #[inline(always)]
     unsafe fn run<V: Vector>(mut self) -> Self::Output {
         let mut views: Vec<View<'_>> = Vec::with_capacity(self.references.len());
+        let mut numbers = None;
         for (i, row) in self.rows.chunks_exact_mut(self.metric.width()).enumerate() {
             views.clear();
             for reference in self.references.iter_mut() {
@@ -381,57 +384,11 @@ impl<M: Metric> Job for CountBatch<'_, '_, M> {
             if views.is_empty() {
                 return Err(i);
             }
-            self.summary.saw_references(views.len() as u32);
+            let count = views.len() as u32;
+            numbers = widest(numbers, Some((count, count)));
             // SAFETY: as the caller promises.
             unsafe { self.metric.row::<V>(hypothesis, &views, self.scratch, row) };
         }
-        Ok(())
-    }
-}
-
-/// Counts one segment.
-struct CountSegment<'a, 'b, M: Metric> {
-    hypothesis: View<'a>,
-    references: &'b [View<'a>],
-    metric: &'b M,
-    scratch: &'b mut M::Scratch,
-    row: &'b mut [i64],
-}
-
-impl<M: Metric> Job for CountSegment<'_, '_, M> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
-        // SAFETY: as the caller promises.
-        unsafe { self.metric.row::<V>(self.hypothesis, self.references, self.scratch, self.row) }
-    }
-}
-
-/// Counts and scores every pair.
-struct CountPairs<'a, 'b, M: Metric> {
-    hypotheses: &'b [View<'a>],
-    references: &'b [View<'a>],
-    metric: &'b M,
-    scratch: &'b mut M::Scratch,
-    row: &'b mut [i64],
-    formula: &'b dyn Formula,
-    take: &'b mut dyn FnMut(f64),
-}
-
-impl<M: Metric> Job for CountPairs<'_, '_, M> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
-        for hypothesis in self.hypotheses {
-            for reference in self.references {
-                self.row.fill(0);
-                let references = std::slice::from_ref(reference);
-                // SAFETY: as the caller promises.
-                unsafe { self.metric.row::<V>(*hypothesis, references, self.scratch, self.row) };
-                (self.take)(self.formula.score(self.row));
-            }
-        }
+        Ok(numbers)
     }
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with the input, said so that it can be mended.
+//! Errors in the input: what is wrong, where, and what to do about it.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ pub enum Error {
     TooLong {
         /// The input.
         input: String,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: u64,
     },
     /// A line with too few tab-separated columns.
@@ -52,7 +52,7 @@ pub enum Error {
         line: u64,
         /// The column asked for, counted from 1.
         column: usize,
-        /// How many there are.
+        /// The number of columns found.
         found: usize,
     },
     /// Anything else, in words.

@@ -1,8 +1,8 @@
-//! What one should know of single texts before believing their scores, as flags.
+//! Flags for single texts whose scores may mislead.
 //!
 //! `truebleu/views/report/health.py` says what each flag means to a reader; the definitions are here.
 
-use crate::lex::decode;
+use crate::lex::utf8::decode;
 use crate::lex::whitespace::{trim_end, trim_start};
 use rustc_hash::FxHashMap;
 
@@ -58,15 +58,15 @@ pub struct Texts<'a> {
     pub systems: Vec<Vec<Option<&'a [u8]>>>,
     /// Those of the first reference, of the second …
     pub references: Vec<Vec<Option<&'a [u8]>>>,
-    /// What was translated.
+    /// The source text.
     pub source: Option<Vec<Option<&'a [u8]>>>,
 }
 
-/// What depends on how the text is tokenized later.
+/// The options that depend on how the text is tokenized later.
 pub struct Options {
-    /// Whether text that is tokenized already is as it should be.
+    /// True if the text is expected to be tokenized already.
     pub tokenized: bool,
-    /// Whether kana, Han, and Thai, Lao, Burmese and Khmer stay in long pieces.
+    /// True if kana, Han, and Thai, Lao, Burmese and Khmer stay in long pieces.
     pub unsplit: [bool; 3],
 }
 
@@ -98,7 +98,7 @@ fn script(point: u32) -> Option<usize> {
     })
 }
 
-/// What a text has in it.
+/// The contents of a text.
 #[derive(Clone, Default)]
 struct Seen {
     flags: u32,
@@ -106,7 +106,7 @@ struct Seen {
     characters: u32,
     letters: [u32; SCRIPTS],
     kana: u32,
-    /// How many more are opened than closed, of each kind.
+    /// The number opened minus the number closed, of each kind.
     brackets: [i32; 3],
 }
 
@@ -211,7 +211,7 @@ impl Seen {
     }
 }
 
-/// Whether what follows an ampersand makes it a character's name or number.
+/// True if an ampersand with this text behind it is a character's name or number.
 fn is_entity(rest: &[u8]) -> bool {
     let (rest, digits) = match rest {
         [b'#', b'x' | b'X', rest @ ..] => (rest, (1..=6, u8::is_ascii_hexdigit as fn(&u8) -> bool)),
@@ -222,7 +222,7 @@ fn is_entity(rest: &[u8]) -> bool {
     digits.0.contains(&length) && rest.get(length) == Some(&b';')
 }
 
-/// Whether an at sign is one that tokenizers leave: `@@` behind a piece of a word, ` @-@ `.
+/// True for an at sign that tokenizers leave: `@@` behind a piece of a word, ` @-@ `.
 fn is_mark_of_tokens(before: &[u8], rest: &[u8]) -> bool {
     match rest {
         [b'@'] | [b'@', b' ', ..] => before.last().is_some_and(|&byte| byte > b' ' && byte != b'@'),
@@ -253,7 +253,7 @@ struct Wrong {
     /// Characters that are still to come of a sequence, and what it weighs.
     rest: u32,
     worth: u32,
-    /// What it began with.
+    /// The first character of the run.
     lead: u32,
 }
 
@@ -292,7 +292,7 @@ fn is_mark(point: u32) -> bool {
     matches!(point, 0x2013..=0x2026 | 0x2039 | 0x203A | 0xAB | 0xBB)
 }
 
-/// Whether Windows-1252 or Latin-1 has this character where UTF-8 has bytes after the first.
+/// True if Windows-1252 or Latin-1 has this character where UTF-8 has bytes after the first.
 fn is_continuation(point: u32) -> bool {
     const WINDOWS: [u32; 27] = [
         0x20AC, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039, 0x152,
@@ -302,7 +302,7 @@ fn is_continuation(point: u32) -> bool {
     (0x80..=0xBF).contains(&point) || (point > 0xFF && WINDOWS.contains(&point))
 }
 
-/// Whether one to four words are there four times in a row.
+/// True if one to four words are repeated four times in a row.
 fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
     words.clear();
     let mut start = 0;
@@ -360,7 +360,7 @@ impl<'a> Texts<'a> {
         systems.into_iter().chain(references).chain(source).collect()
     }
 
-    /// What comes out of comparing a hypothesis with its references and its source.
+    /// The flags from comparing a hypothesis with its references and its source.
     fn compared(
         &self,
         i: usize,
@@ -396,7 +396,7 @@ impl<'a> Texts<'a> {
         flags
     }
 
-    /// Whether two segments have the same source, or without sources the same references.
+    /// True if two segments have the same source, or without sources the same references.
     fn same_origin(&self, one: usize, other: usize) -> bool {
         match &self.source {
             Some(source) => source[one] == source[other],

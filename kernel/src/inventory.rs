@@ -4,13 +4,15 @@
 //! where a key is a hash the bytes decide. Memory is four bytes for each token of each text, and the
 //! text of each different token once; [`Corpus::read`] stops at a number of tokens that is given.
 
+use crate::bleu;
+use crate::count::{Metric, count_next};
 use crate::error::Error;
 use crate::lex::{Lexer, Scratch};
-use crate::ngrams::{self, MOST_ORDERS, Match};
+use crate::ngrams::{self, MOST_ORDERS};
 use crate::text::{Source, Want};
 use crate::tokens::{HASHED, View};
 
-/// How many bytes of the first system are read at a time.
+/// Bytes of the first system read at a time.
 const BATCH_BYTES: usize = 1 << 16;
 
 const EMPTY: u32 = u32::MAX;
@@ -36,7 +38,7 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// How many different ones there are.
+    /// The number of different ones.
     pub(crate) fn count(&self) -> usize {
         self.count as usize
     }
@@ -109,7 +111,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// How many tokens there are.
+    /// The number of tokens.
     pub fn count(&self) -> usize {
         self.starts.len()
     }
@@ -148,9 +150,9 @@ fn token<'a>(text: &'a [u8], starts: &[usize], number: u32) -> &'a [u8] {
 /// The tokens of several systems and of the references, segment by segment.
 #[derive(Default)]
 pub struct Corpus {
-    /// What the numbers mean.
+    /// The tokens by their numbers.
     pub vocabulary: Vocabulary,
-    /// How many systems there are.
+    /// The number of systems.
     pub systems: usize,
     /// The numbers of all tokens: of a segment those of each system, then of each reference.
     pub(crate) tokens: Vec<u32>,
@@ -158,11 +160,11 @@ pub struct Corpus {
     pub(crate) ends: Vec<u32>,
     /// The end of each segment in `ends`.
     segments: Vec<u32>,
-    /// Whether there are segments that were not read.
+    /// True if there are segments that were not read.
     pub truncated: bool,
-    /// How many n-grams each system has, order by order; in the end those of all references.
+    /// The number of n-grams of each system per order; last, those of all references.
     pub produced: Vec<[u64; MOST_ORDERS]>,
-    /// How many of those of each system match.
+    /// The number of those that match, per system.
     pub matched: Vec<[u64; MOST_ORDERS]>,
 }
 
@@ -184,6 +186,9 @@ impl Corpus {
             matched: vec![[0; MOST_ORDERS]; count],
             ..Self::default()
         };
+        // A row is the length, the matches of each order and the n-grams of each order.
+        let columns = bleu::Columns { lengths: Vec::new(), orders, at_least_one: false };
+        let mut row = vec![0; columns.width()];
         let mut matching = ngrams::Scratch::default();
         let mut sources: Vec<_> = systems.into_iter().chain(references).collect();
         let most = most.min(u32::MAX as usize >> 1);
@@ -218,6 +223,7 @@ impl Corpus {
             let lexed = lexed.map(|(block, scratch)| lexer.lex(block, scratch));
             let mut lexed = lexed.collect::<Result<Vec<_>, _>>()?;
             for _ in 0..count {
+                let before = lexed.clone();
                 let mut views: Vec<View<'_>> = Vec::with_capacity(lexed.len());
                 for (i, text) in lexed.iter_mut().enumerate() {
                     match text.next_segment() {
@@ -231,13 +237,12 @@ impl Corpus {
                     }
                 }
                 corpus.add(&views);
-                let (hypotheses, references) = views.split_at(corpus.systems);
-                for (matched, &hypothesis) in corpus.matched.iter_mut().zip(hypotheses) {
-                    let scratch = &mut matching;
-                    let found = Match { hypothesis, references, orders, scratch };
-                    let found = lexer.instructions.run(found);
-                    for (sum, &count) in matched.iter_mut().zip(&found) {
-                        *sum += u64::from(count);
+                let (hypotheses, references) = before.split_at(corpus.systems);
+                for (matched, text) in corpus.matched.iter_mut().zip(hypotheses) {
+                    let set = lexer.instructions;
+                    count_next(set, &columns, text, references, &mut matching, &mut row);
+                    for (sum, &count) in matched.iter_mut().zip(&row[1..=orders]) {
+                        *sum += count as u64;
                     }
                 }
             }
@@ -259,7 +264,7 @@ impl Corpus {
         self.segments.push(self.ends.len() as u32);
     }
 
-    /// How many segments were read.
+    /// The number of segments read.
     pub fn count(&self) -> usize {
         self.segments.len()
     }
@@ -284,7 +289,7 @@ impl Corpus {
         })
     }
 
-    /// How often each token of the vocabulary is in the references.
+    /// The frequency of each token of the vocabulary in the references.
     pub fn reference_frequencies(&self) -> Vec<u64> {
         let mut counts = vec![0; self.vocabulary.count()];
         for (start, ends) in self.segments() {
@@ -318,16 +323,16 @@ impl Corpus {
     }
 }
 
-/// What stands for no n-gram.
+/// Stands for no n-gram.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// What a segment has of something.
+/// The counts of one n-gram or token in a segment.
 pub(crate) struct Here<'a> {
-    /// How often each system has it.
+    /// Its count in each system.
     pub produced: &'a [u32],
-    /// How often the reference has it that has it most often.
+    /// Its highest count in a reference.
     pub reference: u32,
-    /// How often all references together have it.
+    /// Its count in all references together.
     pub occurrences: u32,
 }
 
@@ -347,12 +352,12 @@ impl Tally {
         Self { systems, kept, records: vec![0; count * (systems + 3 + kept)] }
     }
 
-    /// How many numbers there are.
+    /// The number of numbers given.
     pub(crate) fn count(&self) -> usize {
         self.records.len() / (self.systems + 3 + self.kept)
     }
 
-    /// What is kept for a number.
+    /// The key with this number.
     pub(crate) fn kept(&self, number: u32) -> &[u32] {
         let width = self.systems + 3 + self.kept;
         &self.records[number as usize * width..][..width][self.systems + 3..]

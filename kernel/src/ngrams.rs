@@ -171,7 +171,7 @@ unsafe fn four_orders<V: Vector, const CHUNKS: usize>(
     [used1, used2, used3, used4]
 }
 
-/// Whether all pairs of tokens with equal hashed keys are equal indeed.
+/// True if all pairs of tokens with equal hashed keys are equal indeed.
 #[inline(always)]
 fn verify(hypothesis: &View<'_>, reference: &View<'_>, equal: &[u64], words: usize) -> bool {
     for (i, &key) in hypothesis.keys().iter().enumerate() {

@@ -23,7 +23,7 @@
 //! hypotheses, which the threads take in turn. A [`Row`] keeps what is wanted of the scores of one
 //! hypothesis: all of them, the best, or their mean. References reach it in their order, so floats
 //! are added from left to right however many threads there are. Beside what the rows keep, memory
-//! is that of the texts and of one block a thread.
+//! is that of the texts and of one block per thread.
 
 pub mod bleu;
 mod chrf;
@@ -39,12 +39,12 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// How many hypotheses a thread takes at a time.
+/// Hypotheses that a thread takes at a time.
 pub const BAND: usize = 16;
 
 /// Two lists of texts that can be scored against each other.
 pub trait Pairs: Send + Sync {
-    /// How many hypotheses and references there are.
+    /// The numbers of hypotheses and references.
     fn shape(&self) -> (usize, usize);
 
     /// Where the block of references that starts with `first` ends.
@@ -60,13 +60,13 @@ pub trait Block: Send + Sync {
     fn worker(&self) -> Box<dyn Worker + '_>;
 }
 
-/// One thread's memory, and how to go on.
+/// One thread's scorer, with its memory.
 pub trait Worker {
     /// Scores a band of hypotheses against the block.
     fn score(&mut self, band: &Band, take: &mut Take<'_>) -> Result<(), Error>;
 }
 
-/// What is to be scored against a block.
+/// Hypotheses to be scored against a block.
 #[derive(Clone)]
 pub struct Band {
     /// The hypotheses.
@@ -85,7 +85,7 @@ impl Band {
 /// Takes the scores of a hypothesis against the references from a number on.
 pub type Take<'a> = dyn FnMut(usize, usize, &[f64]) + 'a;
 
-/// What is kept of the scores of one hypothesis.
+/// A sink for the scores of one hypothesis.
 pub trait Row: Send {
     /// Takes the scores against the references from `first` on. They come in order.
     fn take(&mut self, first: usize, scores: &[f64]);
@@ -172,7 +172,7 @@ fn score_bands<R: Row>(
     in_threads(threads, || work(check), || work(&mut || Ok(()))).into_iter().collect()
 }
 
-/// What `own` gives in this thread, and `other` in all others. A thread that the system does not
+/// The results of `own` in this thread and of `other` in all others. A thread that the system does not
 /// grant is one fewer: they share the work, and it gets done.
 pub(crate) fn in_threads<T: Send>(
     threads: usize,
@@ -230,7 +230,7 @@ pub(crate) fn missing(error: Error) -> Error {
     }
 }
 
-// What is kept of the scores -----------------------------------------------------------------------
+// Sinks for scores -----------------------------------------------------------------------
 
 /// The scores themselves, from a place on, in double or single precision.
 pub struct Values<'a, T> {

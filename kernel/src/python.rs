@@ -1,9 +1,9 @@
-//! The Python module `truebleu._kernel`: this file and its rooms are all that knows Python.
+//! The Python module `truebleu._kernel`: only this file and its submodules know Python.
 
 mod alignment;
-mod grouped;
+mod groups;
 mod inventory;
-mod left_out;
+mod leave_one_out;
 mod metrics;
 mod pairwise;
 mod resample;
@@ -12,8 +12,8 @@ mod sources;
 mod table;
 
 use crate::error::Error;
+use crate::lex::lowercase::Lowercase;
 use crate::lex::{Lexer, Tokenizer};
-use crate::lowercase::Lowercase;
 use crate::vector::Instructions;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -24,7 +24,7 @@ use std::sync::{Arc, OnceLock};
 use table::{Scores, Table};
 
 pyo3::create_exception!(
-    truebleu._kernel,
+    truebleu,
     InputError,
     PyValueError,
     "What was given cannot be scored: the message says which input, which segment, what to do."
@@ -90,7 +90,7 @@ fn python_lowercase(py: Python<'_>) -> PyResult<Arc<Lowercase>> {
 /// The instruction set in use, as an index into `Instructions::NAMES`.
 static INSTRUCTIONS: AtomicU8 = AtomicU8::new(u8::MAX);
 
-/// What is wrong with the environment variable that chooses it. Saying so on import would keep
+/// The error in the environment variable that chooses it. Raising it on import would keep
 /// a program from telling its user in its own way.
 static REFUSED: OnceLock<String> = OnceLock::new();
 
@@ -168,15 +168,17 @@ fn tokenize<'py>(
     let lexer = Lexing::new(py, tokenizer, lowercase)?;
     let mut buffer = Vec::new();
     let mut tokens = Vec::new();
-    with_utf8(text, |bytes| match &lexer.lowercase {
-        None => lexer.tokenizer.tokenize(bytes, &mut buffer, |start, end| tokens.push(start..end)),
-        Some(lowercase) => {
-            let mut lowered = crate::text::PaddedBuffer::default();
-            lowercase.append(bytes, &mut lowered);
-            lowered.finish();
-            let bytes = lowered.padded().bytes();
-            lexer.tokenizer.tokenize(bytes, &mut buffer, |start, end| tokens.push(start..end));
-        }
+    with_utf8(text, |bytes| {
+        let mut lowered = crate::text::PaddedBuffer::default();
+        let bytes = match &lexer.lowercase {
+            None => bytes,
+            Some(lowercase) => {
+                lowercase.append(bytes, &mut lowered);
+                lowered.finish();
+                lowered.padded().bytes()
+            }
+        };
+        lexer.tokenizer.tokenize(bytes, &mut buffer, |start, end| tokens.push(start..end));
     })?;
     let list = PyList::empty(py);
     for range in tokens {
@@ -196,8 +198,8 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("InputError", module.py().get_type::<InputError>())?;
-    module.add_class::<grouped::Frame>()?;
-    module.add_class::<grouped::Groups>()?;
+    module.add_class::<groups::Frame>()?;
+    module.add_class::<groups::Groups>()?;
     module.add_class::<inventory::Corpus>()?;
     module.add_class::<metrics::Metric>()?;
     module.add_class::<pairwise::Pairs>()?;
@@ -216,10 +218,10 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(available_instructions, module)?,
         wrap_pyfunction!(tokenize, module)?,
         wrap_pyfunction!(alignment::ter_alignment, module)?,
-        wrap_pyfunction!(grouped::bucket, module)?,
+        wrap_pyfunction!(groups::bucket, module)?,
         wrap_pyfunction!(inventory::health, module)?,
-        wrap_pyfunction!(left_out::left_out, module)?,
-        wrap_pyfunction!(left_out::distinct, module)?,
+        wrap_pyfunction!(leave_one_out::left_out, module)?,
+        wrap_pyfunction!(leave_one_out::distinct, module)?,
         wrap_pyfunction!(sources::encoded, module)?,
         wrap_pyfunction!(sources::strings, module)?,
         wrap_pyfunction!(sources::references, module)?,

@@ -19,7 +19,7 @@ const MIDDLE: usize = 16;
 const WIDE: usize = 8;
 const SINGLE: usize = 64;
 
-/// So many rows at least must fit into a lane before it has to be widened.
+/// The fewest rows that must fit into a lane before it has to be widened.
 const SPAN: u64 = 16;
 
 /// Trials whose sums are kept in the cache while all rows pass by. Not a power of two: their bytes
@@ -29,7 +29,7 @@ const TRIALS: usize = 2000;
 /// Bytes of which rows all trials take, about: with very many rows, fewer trials are made at a time.
 const HALVES: usize = 1 << 26;
 
-/// How many tables of subset sums, 16 KiB each, are in use at a time.
+/// Tables of subset sums, 16 KiB each, in use at a time.
 const SUBSETS: usize = 8;
 
 /// Indices drawn at a time, about: replicates are made in blocks so that memory stays bounded.
@@ -37,7 +37,7 @@ const DRAWS: usize = 1 << 21;
 
 /// A kind of number that is summed.
 pub trait Lane: Copy + Default + Send + Sync + 'static {
-    /// What sums of such numbers are widened to.
+    /// The type that sums of such numbers are widened to.
     type Wide: Copy + Default + Send + Sync;
     /// The sum. It must fit.
     fn plus(self, other: Self) -> Self;
@@ -103,9 +103,9 @@ impl<L: Lane, const N: usize> Lanes<L, N> {
 /// At most `N` columns side by side.
 struct Tile<L, const N: usize> {
     rows: Vec<Lanes<L, N>>,
-    /// Which column of the stack each lane is.
+    /// The column of the stack in each lane.
     columns: Vec<usize>,
-    /// How many rows can be added in a lane.
+    /// The number of rows that can be added in a lane.
     span: usize,
 }
 
@@ -183,10 +183,10 @@ where
     }
 }
 
-/// Which rows each of some trials takes: one bit a row.
+/// The rows that each of some trials takes: one bit per row.
 struct Halves {
     trials: usize,
-    /// Eight rows a byte, the bytes of all trials for the first eight rows first.
+    /// Eight rows per byte; the bytes of all trials for the first eight rows come first.
     bytes: Vec<u8>,
 }
 
@@ -267,7 +267,7 @@ pub struct Stack {
     narrow: Vec<Tile<i16, NARROW>>,
     middle: Vec<Tile<i32, MIDDLE>>,
     wide: Vec<Tile<i64, WIDE>>,
-    /// What the values of a column were divided by, if not 1: (column, divisor).
+    /// The divisors of columns whose values were divided: (column, divisor).
     divisors: Vec<(usize, i64)>,
 }
 
@@ -336,7 +336,7 @@ impl Stack {
         })
     }
 
-    /// How many columns all tables have together.
+    /// The number of columns of all tables together.
     pub fn width(&self) -> usize {
         self.width
     }

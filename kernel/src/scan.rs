@@ -8,14 +8,14 @@ use crate::error::Error;
 use crate::text::{Batch, Block, MOST_SEGMENTS, Source, Want};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many bytes of hypotheses a batch has, about. Its tokens stay in the second-level cache.
+/// Bytes of hypotheses per batch, about. Its tokens stay in the second-level cache.
 const BATCH_BYTES: usize = 1 << 16;
 
 /// The hypotheses and the references of one run.
 pub struct Inputs {
     /// One segment each.
     pub hypotheses: Box<dyn Source>,
-    /// Each source gives one reference a segment, or several.
+    /// Each source gives one reference per segment, or several.
     pub references: Vec<Box<dyn Source>>,
 }
 
@@ -23,7 +23,7 @@ pub struct Inputs {
 struct Feed {
     /// The hypotheses first.
     sources: Vec<Box<dyn Source>>,
-    /// How many segments each source has given.
+    /// The number of segments each source has given.
     given: Vec<u64>,
     batches: usize,
     ended: bool,
@@ -99,7 +99,7 @@ impl Feed {
     }
 }
 
-/// How many segments a source has left.
+/// The number of segments a source has left.
 fn count_rest(source: &mut dyn Source) -> Result<u64, Error> {
     let mut count = 0;
     while let Some(batch) = source.next(Want::Segments(MOST_SEGMENTS))? {

@@ -22,7 +22,7 @@ pub use plain::Step;
 use search::Search;
 use std::ops::Range;
 
-/// What tercom and sacreBLEU leave out of the search.
+/// The limits of tercom's and sacreBLEU's search.
 pub struct Limits;
 
 impl Limits {
@@ -30,7 +30,7 @@ impl Limits {
     pub const SIZE: usize = 10;
     /// The most places between a phrase in the hypothesis and the same one in the reference.
     pub const DISTANCE: usize = 50;
-    /// So many candidates, over all shifts of a segment, end the search.
+    /// The number of candidates, over all shifts of a segment, that ends the search.
     pub const CANDIDATES: usize = 1000;
     /// Half of the width of the beam.
     pub const BEAM: usize = 25;
@@ -56,7 +56,7 @@ impl Band {
         Self { rows: hypothesis, columns: reference, ratio, half }
     }
 
-    /// Whether a distance found within the beam is the distance of the whole table, and a shift
+    /// True if a distance found within the beam is the distance of the whole table, and a shift
     /// that reduces either reduces both.
     ///
     /// A way of cost `D` between lengths that differ by `d` keeps within (D + d) / 2 columns of the
@@ -66,7 +66,7 @@ impl Band {
         distance as usize + hypothesis.abs_diff(reference) <= 2 * (Limits::BEAM - 2)
     }
 
-    /// How many columns a row has at most, the last row aside.
+    /// The most columns of a row, except for the last row.
     fn width(&self) -> usize {
         2 * self.half
     }
@@ -84,7 +84,7 @@ impl Band {
 pub struct Shift {
     /// The first of them, before the shift.
     pub start: usize,
-    /// How many they are.
+    /// Their number.
     pub length: usize,
     /// The first of them, after the shift.
     pub target: usize,
@@ -98,7 +98,7 @@ impl Shift {
     }
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The edit distance after the shifts.
@@ -132,7 +132,7 @@ struct Interner {
     words: Vec<(u32, u32)>,
     hypothesis: Vec<u32>,
     reference: Vec<u32>,
-    /// How many words of the hypothesis can have a counterpart each.
+    /// The number of words of the hypothesis that can have a counterpart each.
     common: usize,
 }
 
@@ -236,7 +236,7 @@ impl Scratch {
     }
 }
 
-/// What is counted of a segment: the edits to the reference that needs fewest, and the mean
+/// The columns of a row: the edits to the reference that needs fewest, and the mean
 /// reference length in parts of [`PARTS`].
 #[derive(Clone, Copy, Debug)]
 pub struct Columns;

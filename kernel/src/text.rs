@@ -63,12 +63,12 @@ impl PaddedBuffer {
         &mut self.bytes
     }
 
-    /// How many bytes of text there are.
+    /// The number of bytes of text.
     pub fn len(&self) -> usize {
         self.bytes.len().saturating_sub(MARGIN)
     }
 
-    /// Whether there is no text.
+    /// True if there is no text.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -85,7 +85,7 @@ impl PaddedBuffer {
     }
 }
 
-/// One segment in somebody else's memory, which the batch's owner keeps alive.
+/// One segment in another program's memory, which the batch's owner keeps alive.
 #[derive(Clone, Copy)]
 pub struct Foreign {
     pointer: *const u8,
@@ -113,7 +113,7 @@ impl Foreign {
     }
 }
 
-/// What a newline-terminated text lies in.
+/// The memory of a newline-terminated text.
 pub enum Lines {
     /// A mapped file, and the part of it.
     Mapped(Arc<Mmap>, Range<usize>),
@@ -147,9 +147,9 @@ pub enum Block {
     Segments {
         /// One entry a segment.
         segments: Vec<Option<Foreign>>,
-        /// Whether they are known to be UTF-8 (with surrogates, as Python has them).
+        /// True if they are known to be UTF-8 (with surrogates, as Python has them).
         trusted: bool,
-        /// Whatever keeps the bytes alive.
+        /// The owner that keeps the bytes alive.
         keep: Option<Arc<dyn Any + Send + Sync>>,
     },
     /// Segments that are tokens already.
@@ -171,13 +171,13 @@ pub struct TokenBlock {
 
 /// The same segments of one or more streams.
 pub struct Batch {
-    /// How many segments each stream has here.
+    /// The number of segments of each stream here.
     pub count: usize,
     /// The streams. A source of references may give any number of them, in each batch another.
     pub streams: Vec<Block>,
 }
 
-/// How much a source should give next.
+/// The amount a source should give next.
 #[derive(Clone, Copy)]
 pub enum Want {
     /// Whole segments of about this many bytes in all; at least one segment.
@@ -191,13 +191,13 @@ pub const MOST_SEGMENTS: usize = 4096;
 
 /// A stream of segments, or of several references for each segment.
 pub trait Source: Send {
-    /// What to call it in messages: `hypotheses`, `reference 2 (FILE)`.
+    /// Its name in messages: `hypotheses`, `reference 2 (FILE)`.
     fn name(&self) -> &str;
 
     /// The next segments; `None` at the end.
     fn next(&mut self, want: Want) -> Result<Option<Batch>, Error>;
 
-    /// Whether `next` may wait for somebody else: a pipe, a decompressor.
+    /// True if `next` may wait for another process or thread: a pipe, a decompressor.
     fn waits(&self) -> bool {
         false
     }
@@ -244,7 +244,7 @@ pub struct MappedFile {
     brought: usize,
 }
 
-/// How much of a file is brought in at once: far cheaper than a fault every few pages.
+/// The bytes of a file paged in at once: far cheaper than a fault every few pages.
 const WINDOW: usize = 1 << 22;
 
 impl MappedFile {
@@ -342,7 +342,7 @@ pub type Read = Box<dyn FnMut(&mut Vec<u8>) -> Result<usize, Error> + Send>;
 pub struct Stream {
     name: String,
     read: Read,
-    /// What was read and not yet given; `start` bytes of it are used up.
+    /// Bytes read and not yet given; the first `start` of them are used up.
     pending: Vec<u8>,
     start: usize,
     offset: u64,

@@ -29,7 +29,7 @@ impl Tokens {
         self.grow(0);
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -149,7 +149,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// How many tokens the segment has.
+    /// The number of tokens of the segment.
     #[inline(always)]
     pub fn count(&self) -> usize {
         self.count

@@ -49,7 +49,7 @@ impl Instructions {
         Self::NAMES[self as usize]
     }
 
-    /// Whether this processor can run it.
+    /// True if this processor can run it.
     pub fn is_available(self) -> bool {
         match self {
             Self::Scalar | Self::Portable => true,
@@ -88,14 +88,14 @@ impl Instructions {
                 unsafe { x86::run_avx2(job) }
             }
             // SAFETY: the portable set needs nothing of the processor.
-            _ => unsafe { job.run::<Portable>() },
+            _ => unsafe { Portable::call(job) },
         }
     }
 }
 
 /// A piece of work that can be compiled for each instruction set.
 pub trait Job {
-    /// What the work gives back.
+    /// The result of the work.
     type Output;
 
     /// Does the work. Implementations are `#[inline(always)]`, so that the whole of it is compiled
@@ -115,12 +115,15 @@ pub trait Job {
 pub unsafe trait Vector: Copy {
     /// Sixty-four bytes.
     type Bytes: Copy;
-    /// One truth value a byte.
+    /// One truth value per byte.
     type Mask: Copy;
     /// [`Vector::LANES`] keys.
     type Keys: Copy;
-    /// How many keys are compared at once.
+    /// The number of keys compared at once.
     const LANES: usize;
+
+    /// Runs a job by a call, so that one compiled copy serves all callers.
+    unsafe fn call<J: Job>(job: J) -> J::Output;
 
     /// Reads 64 bytes.
     unsafe fn load(at: *const u8) -> Self::Bytes;
@@ -164,7 +167,7 @@ pub unsafe trait Vector: Copy {
     unsafe fn each_order(orders: Self::Orders) -> [u64; ORDERS];
 }
 
-/// How many orders are matched at once.
+/// The number of orders matched at once.
 pub const ORDERS: usize = 8;
 
 /// Ordinary Rust, which compilers vectorize as far as the target allows.
@@ -177,6 +180,12 @@ unsafe impl Vector for Portable {
     type Mask = [u8; 64];
     type Keys = [u64; 4];
     const LANES: usize = 4;
+
+    #[inline(never)]
+    unsafe fn call<J: Job>(job: J) -> J::Output {
+        // SAFETY: this set needs nothing of the processor.
+        unsafe { job.run::<Self>() }
+    }
 
     #[inline(always)]
     unsafe fn load(at: *const u8) -> [u8; 64] {
@@ -292,12 +301,14 @@ mod x86 {
     use std::arch::x86_64::*;
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline(never)]
     pub unsafe fn run_avx512<J: Job>(job: J) -> J::Output {
         // SAFETY: this function enables what Avx512 needs.
         unsafe { job.run::<Avx512>() }
     }
 
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline(never)]
     pub unsafe fn run_avx2<J: Job>(job: J) -> J::Output {
         // SAFETY: this function enables what Avx2 needs.
         unsafe { job.run::<Avx2>() }
@@ -313,6 +324,11 @@ mod x86 {
         type Mask = [__m256i; 2];
         type Keys = __m256i;
         const LANES: usize = 4;
+
+        #[inline(always)]
+        unsafe fn call<J: Job>(job: J) -> J::Output {
+            run_avx2(job)
+        }
 
         #[inline(always)]
         unsafe fn load(at: *const u8) -> Self::Bytes {
@@ -441,6 +457,11 @@ mod x86 {
         type Mask = u64;
         type Keys = __m512i;
         const LANES: usize = 8;
+
+        #[inline(always)]
+        unsafe fn call<J: Job>(job: J) -> J::Output {
+            run_avx512(job)
+        }
 
         #[inline(always)]
         unsafe fn load(at: *const u8) -> Self::Bytes {

@@ -103,7 +103,7 @@ fn a_mapped_file_gives_the_rows_of_a_stream() {
         let (rows, summary) = run(from_map, 2, None).unwrap();
         assert_eq!(rows, run(from_stream, 1, None).unwrap().0);
         assert_eq!(rows.len(), size * 10);
-        assert_eq!(summary.observations.identical, size as u64);
+        assert_eq!(summary.checks.identical, size as u64);
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }

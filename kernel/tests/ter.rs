@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use truebleu_kernel::ter::{plain, search};
 
-/// So many cases; many more where `TRUEBLEU_THOROUGH` is set, for which a release build is meant.
+/// The number of cases; many more where `TRUEBLEU_THOROUGH` is set, which needs a release build.
 fn cases(usual: u32) -> ProptestConfig {
     let thorough = std::env::var_os("TRUEBLEU_THOROUGH").is_some();
     ProptestConfig::with_cases(if thorough { 100 * usual } else { usual })

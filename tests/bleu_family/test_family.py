@@ -24,7 +24,7 @@ from truebleu.bleu_family.counts import AS_KERNEL, Text, faster
 from truebleu.metrics.bleu import BLEU
 from truebleu.text import program_tokenizers, tokenizers
 
-# What the original printed, times 100 if it prints fractions; None if it takes one reference
+# The originals' output, times 100 if it prints fractions; None if it takes one reference
 # only, "" if it was not run. A member, what is changed of it, and the scores against A and
 # against A and B.
 GOLDEN = [

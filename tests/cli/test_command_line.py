@@ -446,15 +446,7 @@ def interrupted(process: subprocess.Popen, begun: Callable[[], bool]) -> tuple[i
 
 def started(*command) -> subprocess.Popen:
     pipe = subprocess.PIPE
-    # Where this test runs in the background, a shell has it ignore interrupts.
-    heed = None if sys.platform == "win32" else _heed_interrupts
-    return subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, preexec_fn=heed
-    )
-
-
-def _heed_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
 
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux's /proc tells what is open")

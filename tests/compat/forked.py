@@ -28,7 +28,7 @@ DROP_IN = (
 
 
 class Done(NamedTuple):
-    """What a finished command left."""
+    """The result of a finished command."""
 
     status: int
     output: bytes

@@ -18,7 +18,7 @@ def module(side, name):
 
 @contextmanager
 def logged():
-    """What is logged meanwhile, as pairs of level and message."""
+    """The messages logged meanwhile, as pairs of level and message."""
     records = []
 
     class Keep(logging.Handler):
@@ -53,7 +53,7 @@ def seen(value):
 
 
 def outcome(call, side):
-    """What a call gives or raises, and what it logs."""
+    """The result or error of a call, and its log."""
     with logged() as records:
         try:
             result = seen(call(side))

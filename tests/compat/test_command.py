@@ -517,7 +517,7 @@ def test_any_command_line_does_the_same(check_equal, line):
     check_equal(line)
 
 
-# What the original ends in a traceback for, and what is said instead.
+# Causes of a traceback in the original, and the message here.
 CRASHES = {
     "r1 -i nofile": "[Errno 2] No such file or directory: 'nofile'",
     "nofile -i a": "[Errno 2] No such file or directory: 'nofile'",
@@ -599,6 +599,14 @@ def test_scores_of_single_precision_are_printed(original, forked, folder):
             assert f"{of_metric['score']:.6f} {interval}" in as_text
 
 
+def test_fields_of_several_test_sets_are_listed(original, forked, folder):
+    """The original looks for a test set of both names."""
+    words = shlex.split("--list -t wmt17,wmt18 -l de-en")
+    wanted, got = original(*words, cwd=folder), forked(*words, cwd=folder)
+    assert b"KeyError: 'wmt17,wmt18'" in wanted.error
+    assert (got.status, got.output.decode()) == (0, 2 * "de-en: src, ref, docid, genre, origlang\n")
+
+
 def test_seed_0_is_a_seed(forked, folder):
     """The original takes entropy of the system for it in paired tests."""
     words = shlex.split("r1 -i a b c -par -parn 200 -f text")
@@ -615,7 +623,7 @@ def test_seed_none_takes_another_each_time(forked, folder):
 
 
 def on_terminal(command: list[str], folder: Path, **environment: str) -> bytes:
-    """What a command writes to a terminal, on which its errors are too."""
+    """The output of a command on a terminal, errors included."""
     parent, child = pty.openpty()
     process = subprocess.Popen(
         command,
@@ -799,7 +807,7 @@ def test_the_options_name_what_the_metrics_have():
     assert defaults["chrf_beta"] == metrics["CHRF"].BETA
 
 
-# What cells of tables may have in them, and what tabulate treats in a way of its own.
+# Contents of cells, with those that tabulate treats in a way of its own.
 HARD_CELLS = [
     "35.3", "0.9", "100", "-1", "1e5", "inf", "nan", "1,234", "1,234.50", "", "True", "a b", " x ",
     "35.3 (1.0 ± 0.2)\n(p = 0.1)*", "\x1b[33m35.31\x1b[0m", "é猫", "1_0", "$x_1$ & {y}", "1e999",

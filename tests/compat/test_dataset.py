@@ -29,7 +29,7 @@ def sentences(dice: random.Random, count: int) -> list[str]:
     return [" ".join(dice.choices(WORDS, k=dice.randint(1, 12))) for _ in range(count)]
 
 
-# What documents of SGML files say of themselves, and what they leave out.
+# Attributes of documents in SGML files, with some left out.
 DOCUMENTS = [
     'sysid="ref" docid="bbc.381790" genre="news" origlang="en"',
     'docid="rt.com.91337" genre="news" origlang="de"',
@@ -323,7 +323,7 @@ def test_the_files_are_the_same(both, folders):
     assert tree(folders[1] / "mtedx") == tree(folders[0] / "mtedx")
 
 
-# What the original ends in a traceback for, and what is said instead.
+# Causes of a traceback in the original, and the message here.
 CRASHES = {
     "--cite -t wmt17": None,
     "--cite -t wmt17,wmt24": None,

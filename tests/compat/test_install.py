@@ -17,7 +17,7 @@ needs_sacrebleu = pytest.mark.skipif(
 
 
 def run(script: str) -> str:
-    """What a fresh Python prints."""
+    """The output of a fresh Python."""
     start = "import sys, truebleu.compat as compat\n"
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", start + textwrap.dedent(script)],
@@ -43,7 +43,7 @@ def test_nltk_after_an_installation():
             module = sys.modules[f"nltk.translate.{name}"]
             assert module is getattr(own, name) is getattr(nltk.translate, name)
             assert module.__name__ == module.__spec__.name == f"truebleu.compat.nltk.{name}"
-        # What NLTK itself takes from them is truebleu's too.
+        # The names that NLTK itself imports from them are truebleu's too.
         assert nltk.translate.bleu is own.sentence_bleu is nltk.bleu
         assert nltk.translate.gleu is own.sentence_gleu
         assert nltk.translate.nist is own.sentence_nist

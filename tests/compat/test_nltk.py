@@ -56,7 +56,7 @@ def described(value):
 
 
 def outcome(function, *arguments, **named):
-    """What a call gives, which warnings it gives, and what it does to its arguments."""
+    """The result of a call, its warnings, and its effect on its arguments."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

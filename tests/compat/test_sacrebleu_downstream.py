@@ -1,4 +1,4 @@
-"""What other projects do with sacreBLEU: their idioms, and what they reach into."""
+"""Other projects' uses of sacreBLEU: their idioms, and the internals that they reach into."""
 
 import inspect
 import subprocess
@@ -496,7 +496,7 @@ def test_sacrebleu_modules_have_all_names():
         "version",
         *(f"tokenizers.tokenizer_{name}" for name in TOKENIZERS),
     ]
-    # What is of use in these modules alone.
+    # Names of use in these modules alone.
     inner = {"TYPE_CHECKING", "VERSION_TUPLE", "COMMIT_ID", "IS_WINDOWS", "MeCab"}
     for name in names:
         theirs, mine = (module(side, name) for side in SIDES)

@@ -288,7 +288,7 @@ REFERENCES = [
     ["A cat sat on a mat.", None, "", "x"],
 ]
 
-# What is not as it should be: sacreBLEU's answer, word for word, whatever one thinks of it.
+# Faulty input: sacreBLEU's answer, word for word, whatever one thinks of it.
 MISTAKES = {
     "a string for hypotheses": lambda m: m.corpus_score("abcd", [["abcd"]]),
     "strings for streams": lambda m: m.corpus_score(["a b", "c"], ["flat", "list"]),
@@ -547,20 +547,20 @@ IN_PYTHON = {
 def test_what_the_kernel_serves(name):
     standard = getattr(ours, name)()
     assert standard._engine() is not None
-    assert standard._scorer() is not None
+    assert standard._engine(scores=True) is not None
 
     class Named(getattr(ours, name)):
         def describe(self):
             return "a subclass that leaves counting as it is"
 
-    assert Named()._scorer() is not None
+    assert Named()._engine(scores=True) is not None
 
     class Scored(getattr(ours, name)):
         def _compute_score_from_stats(self, stats):
             return super()._compute_score_from_stats(stats)
 
     assert Scored()._engine() is not None
-    assert Scored()._scorer() is None
+    assert Scored()._engine(scores=True) is None
     for parameters in IN_PYTHON[name]:
         assert getattr(ours, name)(**parameters)._engine() is None
         same(lambda side, p=parameters: getattr(side, name)(**p).corpus_score(["a b"], [["a c"]]))

@@ -76,7 +76,7 @@ def unpack(folder: Path) -> None:
 
 
 def run(*, original: bool = False) -> tuple[dict[str, int], str]:
-    """How many tests passed, failed and could not run, and what the runner printed."""
+    """The numbers of tests that passed, failed and could not run, and the runner's output."""
     with tempfile.TemporaryDirectory(prefix="truebleu-upstream-") as name:
         folder = Path(name)
         unpack(folder)

@@ -25,8 +25,10 @@ from typing import Any
 
 import pytest
 
+import truebleu
 from truebleu import BLEU, CHRF, InputError, Metric
 from truebleu.engines import Sums
+from truebleu.metrics import registry
 
 Run = Callable[..., Sums]
 Make = Callable[[Mapping[str, list], Mapping[str, str]], Any]
@@ -265,6 +267,69 @@ CASES: dict[str, Callable[..., None]] = {
         missing_column,
     )
 }
+
+
+# ---- every metric ----
+
+# What `truebleu.metric` takes: each registered name, members of each kind, a signature, a metric.
+EVERY_METRIC: tuple[str | Metric, ...] = (
+    *registry.METRICS,
+    *("mteval-v13a", "nltk-sentence-4", "nltk-corpus-5", "fairseq", "coco-bleu-4-item"),
+    "nrefs:1|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0",
+    BLEU(max_order=2),
+)
+TRANSLATIONS = {
+    "the train to Brest does not go today .": "the train to Brest does not run today .",
+    "She has read the letter in the evening .": "She read the letter in the evening .",
+    "three boats lie in the old port .": "three boats lie in the old harbour .",
+    "the cook salts the soup two times .": "the cook salts the soup twice .",
+}
+SECOND = ["today no train goes", "in the evening", "there are three boats", "twice"]
+
+# Columns of hypotheses and references and a metric: a score, or a score per row.
+Scored = Callable[[list[str], list[Any], Any], Any]
+
+
+def cell(metric: str | Metric, run: Scored, *, by_row: bool = False) -> str:
+    """What an engine does with a metric: "works", or the sentence in which it refuses it.
+
+    An engine that gives another number than the metric itself raises AssertionError.
+
+    run: the engine's `corpus_score`, or with `by_row` its `sentence_score` as a list of numbers.
+    """
+    known: Any = truebleu.metric(metric)
+    hyp, first = list(TRANSLATIONS), list(TRANSLATIONS.values())
+    ref: list[Any] = list(map(list, zip(first, SECOND, strict=True)))
+    try:
+        known.count(hyp, list(map(tuple, ref)))
+    except ValueError:  # defined for one reference, or refused below
+        ref = first
+    ref = first if by_row else ref
+    try:
+        found = run(hyp, ref, metric)
+    except (ValueError, TypeError) as refusal:
+        return str(refusal)
+    texts = list(map(_tuple, ref))
+    if by_row:
+        assert found == list(known.segments(hyp, texts))
+    else:
+        # What one process adds up: CodeBLEU's own `score` rounds as its authors' program does.
+        assert found.value == known.from_statistics(known.statistics(hyp, texts)).value
+    return "works"
+
+
+def every_metric(run: Scored, *, by_row: bool = False) -> None:
+    """All that `truebleu.metric` takes works, or is refused in the words of one process."""
+    from truebleu.engines.functions import of_rows
+
+    for metric in EVERY_METRIC:
+        try:
+            of_rows(metric) if by_row else Sums(metric)
+            expected = "works"
+        except ValueError as refusal:
+            expected = str(refusal)
+        assert "\n" not in expected
+        assert cell(metric, run, by_row=by_row) == expected
 
 
 def with_nulls(table: Rows) -> Rows:

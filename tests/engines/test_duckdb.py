@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from backports import zstd
-from contract import CASES, METRICS, Rows, rows
+from contract import CASES, METRICS, Rows, every_metric, rows
 
 import truebleu
 from truebleu import InputError
@@ -871,3 +871,15 @@ def test_older_releases_stream_with_pyarrow(monkeypatch, table):
     monkeypatch.setattr(duckdb_rows, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match="pip install pyarrow, or DuckDB 2"):
         engine.corpus_bleu(table)
+
+
+def test_every_metric_that_truebleu_metric_takes():
+    def relation(hyp, ref):
+        return duckdb.from_arrow(pa.table({"hyp": hyp, "ref": ref}))
+
+    def by_row(hyp, ref, metric):
+        rows = relation(hyp, ref).select(engine.sentence_score("hyp", "ref", metric=metric))
+        return [score for (score,) in rows.fetchall()]
+
+    every_metric(lambda hyp, ref, m: engine.corpus_score(relation(hyp, ref), metric=m))
+    every_metric(by_row, by_row=True)

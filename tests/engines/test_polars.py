@@ -9,7 +9,7 @@ pytest.importorskip("polars", reason="Polars is not installed")
 pytest.importorskip("pyarrow", reason="the cases are made with pyarrow")
 
 import polars as pl
-from contract import CASES, LISTS, Rows, rows
+from contract import CASES, LISTS, Rows, every_metric, rows
 
 import truebleu
 from truebleu import InputError
@@ -295,3 +295,16 @@ def test_releases_that_give_no_batches(frame, monkeypatch):
     with pytest.raises(ImportError, match=r"install Polars 1\.34 or newer"):
         engine.corpus_bleu(frame.lazy())
     assert engine.corpus_bleu(frame) == truebleu.bleu(TEXT.hyp, TEXT.ref)
+
+
+def test_every_metric_that_truebleu_metric_takes():
+    def by_row(hyp, ref, metric):
+        frame = pl.DataFrame({"hyp": hyp, "ref": ref})
+        return frame.select(s=engine.sentence_score("hyp", "ref", metric=metric))["s"].to_list()
+
+    every_metric(
+        lambda hyp, ref, metric: engine.corpus_score(
+            pl.DataFrame({"hyp": hyp, "ref": ref}), metric=metric
+        )
+    )
+    every_metric(by_row, by_row=True)

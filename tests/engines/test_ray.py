@@ -547,3 +547,18 @@ def test_an_old_ray_is_refused(monkeypatch):
 def test_importing_it_does_not_import_ray():
     text = "import sys, truebleu.engines.ray; sys.exit('ray' in sys.modules)"
     assert script(text).returncode == 0
+
+
+def test_every_metric_that_truebleu_metric_takes(ray):
+    """Rows are refused before anything runs, and so are sums."""
+    import pyarrow as pa
+
+    def dataset(hyp, ref):
+        return ray.data.from_arrow(pa.table({"hyp": hyp, "ref": ref}))
+
+    def by_row(hyp, ref, metric):
+        scored = engine.sentence_score(dataset(hyp, ref), column="score", metric=metric)
+        return [row["score"] for row in scored.take_all()]
+
+    contract.every_metric(lambda hyp, ref, m: engine.corpus_score(dataset(hyp, ref), metric=m))
+    contract.every_metric(by_row, by_row=True)

@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from contract import CASES, METRICS, with_pyarrow
+from contract import CASES, METRICS, every_metric, with_pyarrow
 from contract import rows as contract_rows
 from places import ROOT
 
@@ -653,3 +653,18 @@ print(json.dumps({
     assert found["groups"] == [["x", first, 1], ["y", 100.0, 1]]
     assert found["sentences"] == [first, 100.0]
     assert found["told"].startswith("'hyp' is null in 1 row;")
+
+
+@needs_spark
+def test_every_metric_that_truebleu_metric_takes(session):
+    import pyarrow as pa
+
+    def frame(hyp, ref):
+        return session.createDataFrame(pa.table({"hyp": hyp, "ref": ref})).coalesce(1)
+
+    def by_row(hyp, ref, metric):
+        rows = frame(hyp, ref).select(spark.sentence_score("hyp", "ref", metric=metric))
+        return [score for (score,) in rows.collect()]
+
+    every_metric(lambda hyp, ref, metric: spark.corpus_score(frame(hyp, ref), metric=metric))
+    every_metric(by_row, by_row=True)

@@ -401,7 +401,7 @@ def page(folder: Path) -> str:
     """The page of the documentation, from cells computed now."""
     notes: dict[str, int] = {}
     rows: dict[tuple[str, ...], list[str]] = {}
-    for name in [*registry.METRICS, *tb.family]:
+    for name in dict.fromkeys([*registry.METRICS, *tb.family]):
         cells = []
         for face in FACES:
             said = cell(face, name, folder)
@@ -409,7 +409,7 @@ def page(folder: Path) -> str:
                 str(notes.setdefault(generic(said, name), len(notes) + 1)) if said else "✓"
             )
         one = references(tb.metric(name)) is FIRST
-        key = (*cells, "one" if one else "any", "" if name in tb.family else name)
+        key = (*cells, "one" if one else "any", name if name in registry.METRICS else "")
         rows.setdefault(key, []).append(name)
     titles = {}
     groups = []

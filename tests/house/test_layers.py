@@ -34,7 +34,7 @@ FLOORS = (
     ("bleu_family", "pairs", "significance"),
     ("views.rendering", "views.citation"),
     ("views.explanation",),
-    ("views.request", "views.annotations"),
+    ("views.request", "views.labelling"),
     ("views.comparison", "views.history"),
     ("views.report",),
     ("engines",),
@@ -46,6 +46,7 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 # What a room may import beside the rooms below it.
 ALLOWED = {
     ("__main__", "cli"): "`python -m truebleu` is the command",
+    ("engines", "__init__"): "a worker on another machine is asked which release it has",
 }
 
 # Python's own files in a package's folder.
@@ -67,8 +68,8 @@ def _public() -> Iterator[str]:
 
 
 def _metrics() -> Iterator[str]:
-    for place in _of("truebleu.metrics.registry", "PLACES")():
-        yield place.partition(":")[0]
+    for place, _ in _of("truebleu.metrics.registry", "METRICS")():
+        yield f"truebleu.metrics.{place.partition(':')[0]}"
 
 
 def _commands() -> Iterator[str]:
@@ -96,8 +97,13 @@ def _tokenizers() -> Iterator[str]:
         yield f"truebleu.compat.sacrebleu.tokenizers.{name.rpartition('.')[0]}"
 
 
-def _hosts() -> Iterable[str]:
-    """`needed` imports hosts, which are not of this package."""
+def _splitting() -> Iterator[str]:
+    for room, _ in _of("truebleu.text.tokenizers", "PYTHON")():
+        yield f"truebleu.text.{room}"
+
+
+def _others() -> Iterable[str]:
+    """Modules that are not of this package: hosts, or the standard library's."""
     return ()
 
 
@@ -110,7 +116,9 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "truebleu.compat.sacrebleu": _sacrebleu,
     "truebleu.compat.sacrebleu.dataset": _datasets,
     "truebleu.compat.sacrebleu.metrics.bleu": _tokenizers,
-    "truebleu.integrations": _hosts,
+    "truebleu.integrations": _others,
+    "truebleu.text.files": _others,
+    "truebleu.text.tokenizers": _splitting,
 }
 
 
@@ -178,8 +186,11 @@ def _imported(module: str, node: ast.AST) -> Iterator[str]:
         for alias in node.names:
             name = f"{base}.{alias.name}"
             yield name if name in MODULES else base
+    elif _is_dynamic(node) and isinstance(node.args[0], ast.Constant):
+        yield node.args[0].value
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
         name = node.value.partition(":")[0]
+        # The name of the package alone is said in many places.
         if name in MODULES and name != "truebleu":
             yield name
 

@@ -355,23 +355,3 @@ def test_other_faces_take_names():
     assert tb.mbr(["the cat sat", "the cat"], metric="chrf").metric == tb.CHRF()
     assert tb.Accumulator("chrf++").metric == tb.CHRF(word_order=2)
     assert tb.self_bleu(["a b", "a c"], metric="chrf").signature["metric"] == "chrF2"
-
-
-# ---- notebooks ----
-
-
-def test_a_score_in_a_notebook(score):
-    shown = score._repr_html_()
-    assert f"BLEU = {score.value:.2f}" in shown
-    assert "<th>precisions</th>" in shown
-    assert str(score.signature) in shown
-
-
-def test_a_table_in_a_notebook():
-    table = tb.BLEU("none").statistics(["a b"] * 30, ["a c"] * 30)
-    shown = table._repr_html_()
-    assert shown.count("<tr>") == 12  # the names, ten rows and the sum
-    assert "<td>matches_4</td>" in shown
-    assert "<tr><th>9</th><td>2</td><td>2</td><td>1</td>" in shown
-    assert "<tr><th>sum</th><td>60</td><td>60</td><td>30</td>" in shown
-    assert tb.BLEU().statistics(["<"], ["<"])._repr_html_().count("<tr>") == 3

@@ -2,6 +2,8 @@
 
 import random
 import statistics
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +17,7 @@ from strategies import streams
 import truebleu
 from truebleu import BLEU, CHRF, TER
 from truebleu._kernel import SingleFormula, SingleStack, Stack, Stream, Table, exchanged
+from truebleu.significance import memory
 from truebleu.significance import sacrebleu as significance_sacrebleu
 from truebleu.significance.sacrebleu import Result
 
@@ -356,3 +359,41 @@ def test_wmt22_english_german(wmt22):
     [found] = significance_sacrebleu.paired_bs(metric, tables)
     assert (found.mean, found.ci) == (np.float32("67.474"), np.float32("1.4906464"))
     assert significance_sacrebleu.confidence(metric, tables[0]).mean == np.float32("67.47401")
+
+
+def test_the_memory_for_resampling_is_asked_for_before_the_work():
+    said = r"resampling 10,000,000,000,000 segments needs about [0-9,]+ MB of memory"
+    for kind in ("integer", "single"):
+        with pytest.raises(MemoryError, match=said):
+            memory.reserve(10**13, 10, kind=kind)
+        memory.reserve(100, 10, kind=kind)
+
+
+SCRIPT = """
+import resource, sys
+from truebleu import BLEU
+from truebleu.significance import Measure, intervals, memory, sacrebleu
+metric = BLEU()
+table = metric.statistics(["a b c d e"] * 300_000, ["a b c d f"] * 300_000)
+measure = Measure(metric, {"one": table})
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + 20_000_000, size + 20_000_000))
+for work in (
+    lambda: sacrebleu.confidence(metric, table, resamples=20),
+    lambda: sacrebleu.paired_ar(metric, [table, table], trials=20),
+    lambda: intervals([measure], resamples=20),
+):
+    try:
+        work()
+    except MemoryError as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits address space")
+def test_too_little_memory_is_an_error_and_no_abort():
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("resampling 300,000 segments needs about") == 3

@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import pickle
 import threading
 
 import hypothesis.strategies as st
@@ -13,6 +14,14 @@ from truebleu import BLEU, File, InputError
 
 VERBS = [truebleu.bleu, BLEU().score, BLEU().statistics, BLEU().segments]
 verbs = pytest.mark.parametrize("verb", VERBS, ids=["bleu", "score", "statistics", "segments"])
+
+
+def test_an_input_error_has_its_public_name_and_can_be_pickled():
+    """Worker processes hand their exceptions back as pickles."""
+    error = pickle.loads(pickle.dumps(InputError("segment 3 is missing")))
+    assert (type(error), error.args) == (InputError, ("segment 3 is missing",))
+    assert (InputError.__module__, InputError.__qualname__) == ("truebleu", "InputError")
+    assert repr(InputError) == "<class 'truebleu.InputError'>"
 
 
 def test_an_input_error_is_a_value_error():

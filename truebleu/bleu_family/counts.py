@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.base import Metric, Score
     from truebleu.text.tokenizers import Tokenize
 
-# Every rule for the reference length that the kernel has: a column each.
+# Every rule for the reference length that the kernel has, each with a column of its own.
 RULES = (
     "closest",
     "closest-first",
@@ -32,11 +32,11 @@ RULES = (
     "average-truncated",
 )
 
-# What is white space to Python and to the kernel but not to other programs, and line ends, which
-# some strip and others join.
+# White space to Python and to the kernel but not to other programs, and line ends, which some strip
+# and others join.
 _SEPARATORS = "\n\r\x1c-\x1f"
 _SPACES = f"{_SEPARATORS}\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-# What lower-casing would make an entity; what mteval with Unicode decodes, or keeps in front.
+# Entities after lower-casing; text that mteval with Unicode decodes, or keeps in front.
 _CAPITALS = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i:<skipped>)"
 _ENTITIES = "(?i:<skipped>|&(?:quot|amp|lt|gt|apos);)|\\A\\s"
 # Characters of which Unicode has said the same for long, and that are no numbers but 0 to 9.
@@ -138,7 +138,7 @@ class Text:
 
     @property
     def has_several_references(self) -> bool:
-        """Whether some segment has more than one reference."""
+        """True if some segment has more than one reference."""
         return self.counts("none" if self.is_tokens else "13a", False).references != 1
 
     def value(self, metric: Metric) -> float:
@@ -149,7 +149,7 @@ class Text:
         return counts.value(metric) * 100.0 / metric.natural_scale
 
     def score(self, metric: Metric) -> Score:
-        """What `metric.score` gives."""
+        """The same as `metric.score`, from shared counts."""
         if metric not in self._scores:
             self._scores[metric] = self._score(metric)
         return self._scores[metric]
@@ -165,12 +165,12 @@ class Text:
 
     @property
     def is_tokens(self) -> bool:
-        """Whether the segments are tokens, and not strings."""
+        """True if the segments are tokens, and not strings."""
         given = self.hypotheses
         return isinstance(given, list | tuple) and inputs.is_tokens(tuple(given))
 
     def _is_free_of(self, pattern: str) -> bool:
-        """Whether a pattern matches nothing in any segment."""
+        """True if a pattern matches nothing in any segment."""
         if pattern not in self._free:
             search = re.compile(pattern).search
             texts = self._texts
@@ -190,7 +190,7 @@ class Text:
 
 
 class Counts:
-    """What one tokenizer and case count of a text: a row a segment, with every reference length."""
+    """The counts of a text by one tokenizer and case, per segment, with every reference length."""
 
     def __init__(self, text: Text, tokenize: Tokenize, lowercase: bool | str, orders: int) -> None:
         self.orders = orders
@@ -232,7 +232,7 @@ class Counts:
 
     @cached_property
     def without(self) -> list[int]:
-        """How many segments have no n-gram of each length."""
+        """For each length of n-grams, the number of segments without any."""
         first = 1 + len(RULES) + self.orders
         return [self.table.values_of(first + i).count(0) for i in range(self.orders)]
 
@@ -260,7 +260,7 @@ class Counts:
         return metric.formula().value(row[2 : 2 + orders], row[2 + orders :], row[0], length)
 
     def score(self, metric: BLEU) -> BLEUScore:
-        """What `metric.score` gives for this text."""
+        """The same as `metric.score` for this text."""
         row = self._row(metric)
         if metric.aggregate == "corpus":
             return BLEUScore(metric, row, self.references)

@@ -1,4 +1,4 @@
-"""Which BLEU is that: the members of the family, and settings near them, that give a number."""
+"""From a number to the BLEU behind it: members of the family, and settings near them."""
 
 from __future__ import annotations
 
@@ -117,9 +117,9 @@ class Identification(Record):
 
     @property
     def different(self) -> int:
-        """How many different scores fit the number."""
+        """The number of different scores that fit."""
         values = sorted(match.value for match in self.matches)
-        # What is nearer than that may be single precision.
+        # Smaller differences may come from single precision.
         return sum(b - a > 1e-6 * max(1.0, a) for a, b in pairwise([*values, inf]))
 
     @property
@@ -145,7 +145,7 @@ class Identification(Record):
         )
 
     def cells(self) -> list[list[str]]:
-        """A header and a row a match, or a row for each of the nearest."""
+        """A header and a row per match, or per one of the nearest."""
         table = [["member", "changed", "0-100"]]
         for match in self.matches or self.nearest:
             changed = ", ".join(match.changes) or "as published"
@@ -160,7 +160,7 @@ class Identification(Record):
 
     @property
     def tail(self) -> str:
-        """What was tried, if nothing gives the number."""
+        """A list of what was tried, if nothing gives the number."""
         if self:
             return ""
         return (
@@ -192,11 +192,11 @@ def which(
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Identification:
-    """Which members of the family, and settings near them, give this score.
+    """Finds the members of the family, and settings near them, that give this score.
 
     score: as printed, 0-100 or 0-1; a string keeps its digits: "27.30" is not "27.3".
     hypotheses, references: as for `BLEU.score`.
-    progress: is called with how many computations of how many were tried.
+    progress: called with the number of computations tried, and of all.
 
     >>> print(which("66.87", ["a b c d e"], [["a b c d f"]]).members[0].name)
     papineni-2002
@@ -229,7 +229,7 @@ def number(score: float | str) -> tuple[Decimal, str]:
 
 
 def _fits(value: float, wanted: Decimal) -> bool:
-    """Whether a score, 0-100, gives the number in its digits, in either scale."""
+    """True if a score, 0-100, rounds to the number, in either scale."""
     digits = max(0, -int(wanted.as_tuple().exponent))
     readings = (value, value / 100) if wanted <= 2 else (value,)
     return any(Decimal(f"{reading:.{digits}f}") == wanted for reading in readings)
@@ -282,7 +282,7 @@ def _tried(
 
 
 def _computation(metric: Metric, text: Text) -> object:
-    """What is the same for metrics that differ in nothing but scale or the last bit."""
+    """A key that is the same for metrics that differ in scale or the last bit only."""
     if not isinstance(metric, BLEU):
         return metric
     said = {**metric.parameters, "scale": None, "arithmetic": None, "effective_order": None}

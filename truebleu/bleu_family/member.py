@@ -1,4 +1,4 @@
-"""A member of the family, and what differs between members in a word each."""
+"""A member of the family, and its differences from sacreBLEU's default."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Member(Record):
     """A published implementation: what it computes, where it is met, how it surprises."""
 
     name: str
-    """What `truebleu.family` calls it."""
+    """The name in `truebleu.family`."""
     title: str
-    """What its users call it."""
+    """The name that its users know."""
     metric: TableMetric[TableScore]
     """The computation: parameters of `BLEU`, or a metric of its own."""
     quirks: str = ""
@@ -44,7 +44,7 @@ class Member(Record):
 
     @property
     def single_reference(self) -> bool:
-        """Whether it is defined for one reference only."""
+        """True if it is defined for one reference only."""
         return self.metric.parameters.get("reference_length") == "single"
 
     @property

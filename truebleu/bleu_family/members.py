@@ -15,11 +15,12 @@ from truebleu.bleu_family.machine_translation import machine_translation, tools
 from truebleu.bleu_family.member import Member
 from truebleu.bleu_family.relatives import RELATIVES
 from truebleu.bleu_family.relatives import relatives as relatives_of_bleu
+from truebleu.metrics import registry
 from truebleu.text import checks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from truebleu.bleu_family.scores import FamilyScores
     from truebleu.text.inputs import Hypotheses, References
@@ -40,6 +41,11 @@ class Family(Mapping[str, Member]):
     def __getitem__(self, name: str) -> Member:
         if name in MEMBERS:
             return MEMBERS[name]
+        if str(name).lower() in registry.METRICS:
+            raise UnknownMemberError(
+                f"{name} is a metric and no member of the BLEU family; truebleu score -m {name} "
+                "scores with it"
+            )
         near = checks.close(str(name), MEMBERS)
         hint = f"; did you mean '{near}'?" if near else ";"
         raise UnknownMemberError(
@@ -64,11 +70,13 @@ class Family(Mapping[str, Member]):
         members: Iterable[str] | None = None,
         relatives: bool = False,
         workers: int = 1,
+        progress: Callable[[int, int], None] | None = None,
     ) -> FamilyScores:
         """The score of every member, or of some, highest first. Arguments as for `BLEU.score`.
 
         members: names; None for all.
         relatives: NIST, GLEU and CodeBLEU's weighted match as well: no BLEU, and slower.
+        progress: is called with how many members of how many are done.
 
         Segments are tokenized once for each tokenizer and case, and counted once. Members that
         cannot score the input say why in their row.
@@ -87,7 +95,7 @@ class Family(Mapping[str, Member]):
         ]
         if members is not None:
             chosen = [self[name] for name in members]
-        return score(chosen, hypotheses, references, workers=workers)
+        return score(chosen, hypotheses, references, workers=workers, progress=progress)
 
 
 MEMBERS: dict[str, Member] = {

@@ -8,7 +8,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from truebleu.metrics.base import Metric
+    from typing import Any
+
+    from truebleu.metrics.table_metric import TableMetric
 
 
 def names() -> Iterable[str]:
@@ -18,7 +20,7 @@ def names() -> Iterable[str]:
     return family
 
 
-def metric(name: str) -> Metric:
+def metric(name: str) -> TableMetric[Any]:
     """The metric of a member. Raises KeyError for a name that no member has."""
     from truebleu.bleu_family.members import family
 

@@ -68,7 +68,7 @@ CDEC: dict[str, Any] = {
     "arithmetic": "cdec",
 }
 
-# What mteval's options are called in names of members.
+# mteval's options, by their names in names of members.
 SWITCHES = {
     "c": "-c",
     "intl": "--international-tokenization",

@@ -8,7 +8,7 @@ from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from truebleu.bleu_family.member import Member
@@ -53,7 +53,7 @@ class Row(Record):
 
     @property
     def bounded(self) -> bool:
-        """Whether the score is on a scale with an upper end, as BLEU's."""
+        """True if the score has an upper bound, as BLEU's."""
         return self.member.metric.bound is not None
 
     @property
@@ -138,12 +138,18 @@ def score(
     references: References,
     *,
     workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
 ) -> FamilyScores:
     """The scores of some members. Raises InputError for text that no member can score."""
     text = Text(hypotheses, references, workers)
-    # What is wrong with the text itself is not wrong with a member.
+    # A fault of the text itself is no fault of a member.
     text.counts("none" if text.is_tokens else "13a", False)
-    return FamilyScores([_row(member, text) for member in members])
+    rows = []
+    for member in (chosen := list(members)):
+        rows.append(_row(member, text))
+        if progress is not None:
+            progress(len(rows), len(chosen))
+    return FamilyScores(rows)
 
 
 def _row(member: Member, text: Text) -> Row:

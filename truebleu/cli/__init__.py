@@ -9,6 +9,7 @@ import sys
 from truebleu.cli import commands
 from truebleu.cli.output import UnavailableError, complain, print_text
 from truebleu.cli.parser import UsageError, meant
+from truebleu.text.checks import nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,11 +54,11 @@ def _status(arguments: list[str]) -> int:
         reason = error.strerror or str(error)
         complain("error", f"{error.filename}: {reason}" if error.filename else reason)
         return 1
-    except (ValueError, UnavailableError) as error:
+    except (ValueError, ImportError, UnavailableError) as error:
         complain("error", str(error))
         return 1
-    except MemoryError:
-        complain("error", "not enough memory")
+    except MemoryError as error:
+        complain("error", f"not enough memory: {error}".removesuffix(": "))
         return 1
     return 0
 
@@ -73,7 +74,7 @@ def _run(arguments: list[str]) -> None:
     elif name and not name.startswith("-"):
         raise UsageError(f"unknown command '{name}'{meant(name, [*commands.COMMANDS, 'help'])}")
     else:
-        options = commands.whole_parser().parse(arguments)
+        options = commands.whole_parser()[0].parse(arguments)
         if options.version:
             from truebleu._kernel import __version__
 
@@ -89,7 +90,7 @@ def _run(arguments: list[str]) -> None:
 def _help(words: list[str]) -> None:
     """`truebleu help`, of everything, of a command, or of the metrics."""
     if not words:
-        commands.whole_parser().print_help()
+        commands.whole_parser()[0].print_help()
     elif words == ["metrics"]:
         from truebleu.cli.metric_options import listing
 
@@ -98,11 +99,11 @@ def _help(words: list[str]) -> None:
         commands.parser(words[0], ())[0].print_help()
     else:
         known = [*commands.COMMANDS, "metrics"]
-        raise UsageError(f"no help of '{' '.join(words)}'; there is of {', '.join(known)}")
+        raise UsageError(f"no help for '{' '.join(words)}'{nearest(words[0], known)}")
 
 
 def _program(arguments: Sequence[str]) -> str:
-    """What messages call the program: truebleu, and the command if there is one."""
+    """The program's name in messages: truebleu, and the command if there is one."""
     return " ".join(["truebleu", *(name for name in arguments[:1] if name in commands.COMMANDS)])
 
 

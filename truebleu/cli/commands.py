@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from truebleu.cli import metric_options
 from truebleu.cli.parser import HELP, Command, Group, Parser
 
 TYPE_CHECKING = False
@@ -67,12 +68,14 @@ def parser(name: str, words: Sequence[str]) -> tuple[Parser, Command]:
         description=f"{COMMANDS[name]}.",
         epilog=found.examples,
     )
+    if any(action.dest == "metrics" for action in made.actions):
+        made.elsewhere = metric_options.owner
     made.set_defaults(command=name, whole_parser=whole_parser, **found.defaults)
     return made, found
 
 
-def whole_parser() -> Parser:
-    """The parser of everything: for `truebleu --help`, and for shells that complete words."""
+def whole_parser() -> tuple[Parser, list[Parser]]:
+    """The parser of everything, and those of the commands: for help, and shells that complete."""
     made = Parser(
         "truebleu",
         groups=[ABOUT],
@@ -81,8 +84,10 @@ def whole_parser() -> Parser:
         epilog=EPILOG,
     )
     commands = made.add_subparsers(title="commands", metavar="COMMAND")
-    for name, summary in COMMANDS.items():
-        commands.add_parser(name, help=summary, groups=command(name).groups(()))
-    asked = commands.add_parser("help", help="Show the help of a command, or of the metrics")
-    asked.add_argument("topic", choices=[*COMMANDS, "metrics"], nargs="?")
-    return made
+    topics = Group("topic", "topic TOPIC  a command", topic={"choices": [*COMMANDS, "metrics"]})
+    groups = {name: command(name).groups(()) for name in COMMANDS} | {"help": [topics]}
+    told = {**COMMANDS, "help": "Show the help of a command, or of the metrics"}
+    return made, [
+        commands.add_parser(name, help=summary, groups=groups[name])
+        for name, summary in told.items()
+    ]

@@ -11,7 +11,8 @@ from truebleu.cli import options as shared
 from truebleu.cli.output import Output
 from truebleu.cli.parser import Command, Group, UsageError
 from truebleu.cli.progress import Progress
-from truebleu.cli.show import check_exact, show
+from truebleu.cli.show import show
+from truebleu.cli.style import Style
 from truebleu.significance import CORRECTIONS
 from truebleu.views.comparison import Comparison
 from truebleu.views.request import TESTS, Request, Significance
@@ -94,8 +95,8 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
 
 def run(options: argparse.Namespace) -> None:
     """Compares systems and writes the table."""
-    form = shared.form(options)
-    check_exact(form, options)
+    style = Style(options)
+    style.check_exact()
     asked = Asked(options)
     with Output(options.output) as output:
         with Progress(quiet=options.quiet) as progress:
@@ -104,12 +105,12 @@ def run(options: argparse.Namespace) -> None:
                 observer=asked.seen.__setitem__,
                 progress=None if progress.silent else progress,
             )
-        show(comparison, output, options, form)
+        show(comparison, output, style)
     asked.warn()
 
 
 class Asked:
-    """What a command line asks to be compared, and what was noticed when it was read."""
+    """The request of a command line, and what was noticed when its text was read."""
 
     def __init__(self, options: argparse.Namespace, labels: Any = None) -> None:
         self.options = options
@@ -125,7 +126,6 @@ class Asked:
         else:
             self.metrics = metric_options.metrics(options)
             self.inputs = files.Inputs(options)
-            metric_options.check_source(self.metrics, self.inputs.source)
             systems = dict(self.inputs.systems)
         inputs = self.inputs
         with as_usage():
@@ -147,10 +147,8 @@ class Asked:
 
     def warn(self) -> None:
         """Says what looks wrong with the text."""
-        if not self.options.quiet and self.inputs is not None:
-            tokenize = metric_options.tokenizer(self.metrics)
-            names = self.inputs.reference_names
-            text_warnings.warn(text_warnings.of_text(self.seen, names, tokenize))
+        if self.inputs is not None:
+            text_warnings.warn(self.options, self.seen, self.inputs, self.metrics)
 
 
 @contextmanager

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from truebleu.cli.output import UnavailableError, print_text
+import re
+
+from truebleu.cli.output import print_text
 from truebleu.cli.parser import HELP, Command, Group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
-
-    from truebleu.cli.parser import Parser
+    from collections.abc import Sequence
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 
@@ -36,55 +36,21 @@ def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
 
 def run(options: argparse.Namespace) -> None:
     """Prints the script."""
-    parser: Parser = options.whole_parser()
-    for action in parser.every_action():
-        completes = getattr(action, "completes", None)
-        if completes is not None:
-            action.choices = completes()
-    if options.shell == "fish":
-        print_text("".join(f"{line}\n" for line in _fish(parser)))
-        return
-    try:
-        import shtab
-    except ImportError:
-        raise UnavailableError("completion needs the library shtab: pip install shtab") from None
-    for action in parser.every_action():
-        if action.metavar in FILES:
-            action.complete = shtab.FILE  # type: ignore[attr-defined]
-    print_text(shtab.complete(parser, shell=options.shell) + "\n")
+    import shtab
 
-
-def _fish(parser: Parser) -> Iterator[str]:
-    """A line per option, which shtab does not write for fish."""
-    yield "complete -c truebleu -f"
-    for name, (summary, command) in parser.commands().items():
-        yield f"complete -c truebleu -n __fish_use_subcommand -a {name} -d {_quoted(summary)}"
-        seen = f"-n '__fish_seen_subcommand_from {name}'"
-        for action in command.every_action():
-            words = [
-                f"-{'l' if flag.startswith('--') else 'o' if len(flag) > 2 else 's'} "
-                f"{flag.lstrip('-')}"
-                for flag in action.option_strings
-            ]
-            if not words:
-                if action.metavar in FILES:
-                    yield f"complete -c truebleu {seen} -F"
-                elif action.choices:
-                    yield f"complete -c truebleu {seen} -a {_quoted(' '.join(action.choices))}"
-                continue
+    parser, commands = options.whole_parser()
+    for one in (parser, *commands):
+        for action in one.actions:
+            completes = getattr(action, "completes", None)
+            if completes is not None:
+                action.choices = completes()
             if action.metavar in FILES:
-                words.append("-r -F")
-            elif action.choices:
-                words.append(f"-x -a {_quoted(' '.join(map(str, action.choices)))}")
-            elif action.nargs != 0:
-                words.append("-x")
-            told = (action.help or "").replace("%%", "%").partition(";")[0]
-            yield f"complete -c truebleu {seen} {' '.join(words)} -d {_quoted(told)}"
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+                action.complete = shtab.FILE
+    script = shtab.complete(parser, shell=options.shell)
+    if options.shell == "fish":
+        # fish calls them old-style options: -nr, not -n -r.
+        script = re.sub(r"(?<= )-s (?=\w\w)", "-o ", script)
+    print_text(f"{script}\n")
 
 
 COMMAND = Command("truebleu completion SHELL", EXAMPLES, groups, run)

@@ -10,7 +10,8 @@ from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
 from truebleu.cli.parser import Command, Group, UsageError, whole_number
-from truebleu.cli.show import check_exact, show
+from truebleu.cli.show import show
+from truebleu.cli.style import Style
 from truebleu.views.explanation import Explanation, explain
 
 TYPE_CHECKING = False
@@ -61,14 +62,14 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
 
 def run(options: argparse.Namespace) -> None:
     """Explains a score and writes it."""
-    form = shared.form(options)
-    check_exact(form, options)
+    style = Style(options)
+    style.check_exact()
     metric = metric_options.one(options)
     _check_metric(metric, recall=options.recall)
     work = _pair if options.reference is not None else _files
     explanation = work(options, metric)
     with Output(options.output) as output:
-        show(explanation, output, options, form)
+        show(explanation, output, style)
 
 
 def _check_metric(metric: Metric, *, recall: bool) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 from truebleu.cli import inputs as files
+from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output
 from truebleu.cli.parser import Command, Group, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.cli.show import show_blocks
+from truebleu.cli.style import Style
 from truebleu.text.layout import count
 from truebleu.views.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
 
@@ -75,15 +78,15 @@ def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
 
 def run(options: argparse.Namespace) -> None:
     """Does one of the actions and writes what it gives."""
-    form = shared.form(options)
+    style = Style(options)
     work = {"list": _list, "show": _show, "score": _score, "which": _which}[options.action]
     with Output(options.output) as output:
         content, blocks = work(options)
-        if form == "json":
+        if style.form == "json":
             made = {"truebleu_family": VERSION, **content}
             output.write(f"{json.dumps(made, indent=1, ensure_ascii=False)}\n")
         else:
-            show_blocks(blocks, output, options, form, title=f"truebleu family {options.action}")
+            show_blocks(blocks, output, style, title=f"truebleu family {options.action}")
 
 
 # ---- members ----
@@ -164,18 +167,21 @@ def _known(name: str) -> Member:
 def _score(options: argparse.Namespace) -> tuple[dict[str, Any], Iterator[Block]]:
     from truebleu.bleu_family.members import family
 
-    members = None if options.members is None else [_known(m).name for m in options.members]
+    named = metric_options.asked(options.members)
+    members = None if named is None else [_known(name).name for name in named]
     inputs = files.Inputs(options)
-    found = {
-        system: family.score(
-            hypotheses,
-            inputs.references(),
-            members=members,
-            relatives=options.relatives,
-            workers=shared.threads(options),
-        )
-        for system, hypotheses in inputs.systems.items()
-    }
+    with Progress(quiet=options.quiet) as progress:
+        found = {
+            system: family.score(
+                hypotheses,
+                inputs.references(),
+                members=members,
+                relatives=options.relatives,
+                workers=shared.threads(options),
+                progress=partial(progress, f"scoring {system}"),
+            )
+            for system, hypotheses in inputs.systems.items()
+        }
     rows = [{"system": name, **row.to_dict()} for name, table in found.items() for row in table]
     return {"scores": rows}, _scored(found)
 
@@ -230,7 +236,7 @@ def _which(options: argparse.Namespace) -> tuple[dict[str, Any], Iterator[Block]
             hypotheses,
             inputs.references(),
             workers=shared.threads(options),
-            progress=lambda done, total: progress("trying settings", done, total),
+            progress=partial(progress, "trying settings"),
         )
     return found.to_dict(), _identified(found)
 

@@ -8,7 +8,8 @@ from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.output import Output, complain
 from truebleu.cli.parser import HELP, Command, Group, UsageError
-from truebleu.cli.show import check_exact, show
+from truebleu.cli.show import show
+from truebleu.cli.style import Style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,15 +53,15 @@ def run(options: argparse.Namespace) -> None:
     """Reads the log and draws it."""
     from truebleu.views.history import history
 
-    form = shared.form(options)
-    check_exact(form, options)
+    style = Style(options)
+    style.check_exact()
     output = options.output
     both = output is not None and all(map(os.path.isfile, (output, options.log)))
     if both and os.path.samefile(output, options.log):
         raise UsageError(f"-o/--output: {output} is the log itself")
-    read = history(options.log, metric=metric_options.asked(options), system=options.system)
+    read = history(options.log, metric=metric_options.asked(options.metrics), system=options.system)
     with Output(output) as made:
-        show(read, made, options, form)
+        show(read, made, style)
     if output is None or options.quiet:
         return
     for group in read.groups:

@@ -7,6 +7,7 @@ import sys
 
 from truebleu.cli.parser import Group, UsageError, options, whole_number
 from truebleu.text.files import File, table_format
+from truebleu.text.layout import count
 from truebleu.text.segments import is_lasting
 
 TYPE_CHECKING = False
@@ -37,7 +38,7 @@ INPUT = Group(
     """,
     ENCODING,
     about=FILES,
-    references={"nargs": "*"},
+    references={"nargs": "*", "default": ()},
     num_refs={"type": whole_number(1, 10_000), "default": 1},
 )
 SOURCE = "-src --source FILE  the source of each segment"
@@ -150,13 +151,11 @@ def check(options: argparse.Namespace, files: Iterable[File | None]) -> None:
 def _check_piped(references: Sequence[str]) -> None:
     """Refuses to wait for a system on standard input where none comes."""
     advice = "no HYP: name the outputs of systems with -i"
-    if sys.stdin is not None and sys.stdin.isatty():
+    if sys.stdin is None or sys.stdin.isatty():
         raise UsageError(f"{advice}, or pipe one in")
-    if sys.stdin is not None and not sys.stdin.buffer.peek(1):  # type: ignore[attr-defined]
-        raise UsageError(
-            f"{advice} ({' '.join(references)} was taken for references, and nothing came on "
-            "standard input)"
-        )
+    if not sys.stdin.buffer.peek(1):  # type: ignore[union-attr]
+        taken = f"{' '.join(references)} {'was' if len(references) == 1 else 'were'} taken"
+        raise UsageError(f"{advice} ({taken} for references, and nothing came on standard input)")
 
 
 def file_of(name: str, encoding: str) -> File:
@@ -187,7 +186,8 @@ def _called(options: argparse.Namespace, files: Sequence[File]) -> list[str]:
     if names is None:
         return short_names([path_of(file) for file in files])
     if len(names) != len(files):
-        raise UsageError(f"--names: {len(names)} names for {len(files)} systems; give one for each")
+        told = f"{count(len(names), 'name')} for {count(len(files), 'system')}"
+        raise UsageError(f"--names: {told}; give one for each")
     return names
 
 

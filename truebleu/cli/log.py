@@ -108,16 +108,17 @@ class Logging:
         self._log.append(
             Entry(
                 time,
-                one.label,
+                one.system,
                 one.score.name,
                 one.score.value,
                 str(one.signature),
-                seen[one.label]["segments"],
-                inputs[one.label][0],
-                tuple(inputs[one.label][1:]),
-                name=self._names[one.label],
+                seen[one.system]["segments"],
+                inputs[one.system][0],
+                tuple(inputs[one.system][1:]),
+                name=self._names[one.system],
                 note=self._note,
-                **one.ends,
+                low=one.ends.get("low"),
+                high=one.ends.get("high"),
             )
             for one in results
             if one.document is None

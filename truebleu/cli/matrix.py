@@ -14,7 +14,7 @@ from truebleu.cli.numpy_file import Numpy
 from truebleu.cli.output import Output
 from truebleu.cli.parser import Command, Group, UsageError, whole_number
 from truebleu.cli.progress import Progress
-from truebleu.cli.rows import FORMATS as ROWS
+from truebleu.cli.row_formats import FORMATS as ROWS
 from truebleu.cli.rows import Rows, Table
 from truebleu.cli.style import Style
 
@@ -66,7 +66,7 @@ INPUT = Group(
     """,
     files.ENCODING,
     about=f"{files.FILES} Lines are kept in memory.",
-    references={"nargs": "*"},
+    references={"nargs": "*", "default": ()},
 )
 PAIRS = Group(
     "pairs",
@@ -103,13 +103,12 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
 def run(options: argparse.Namespace) -> None:
     """Scores the pairs and writes them."""
     metric = metric_options.one(options)
-    metric_options.check_source([metric], None)
-    form = shared.form(options)
-    _check_options(options, form)
+    style = Style(options)
+    _check_options(options, style.form)
     hypotheses, references = _files(options)
-    work = Work(options, metric, form)
+    work = Work(options, metric, style)
     with Output(options.output) as output, Progress(quiet=options.quiet) as work.progress:
-        if form == "npy" and output.is_terminal:
+        if style.form == "npy" and output.is_terminal:
             raise UsageError("-f/--format: a terminal cannot show npy; name a file with -o")
         if options.mbr:
             work.mbr(output, references)
@@ -171,25 +170,20 @@ def _lines(file: File, role: str) -> list[str]:
 
 
 class Work:
-    """What is done with the lines, block by block."""
+    """The work on the lines, block by block."""
 
-    __slots__ = ("form", "metric", "options", "progress", "style", "threads")
-
-    def __init__(self, options: argparse.Namespace, metric: TableMetric[Any], form: str) -> None:
+    def __init__(self, options: argparse.Namespace, metric: TableMetric[Any], style: Style) -> None:
         self.options = options
         self.metric = metric
-        self.form = form
-        self.style = Style(options)
+        self.style = style
         self.threads = shared.threads(options)
         self.progress = Progress(quiet=True)
 
-    @property
-    def code(self) -> str:
+        self.code = "f" if options.float32 else "d"
         """The type of numbers, as a type code of `array`."""
-        return "f" if self.options.float32 else "d"
 
     def height(self, references: list[str]) -> int:
-        """How many hypotheses are scored at a time."""
+        """The number of hypotheses that are scored at a time."""
         return min(SCORES, SLOW.get(self.metric.NAME, SCORES)) // len(references)
 
     def scores(self, hypotheses: list[str], references: list[str]) -> Matrix:
@@ -208,21 +202,20 @@ class Work:
         **about: Any,
     ) -> Rows:
         """The writer of rows with such columns; `shape` is that of the scores alone."""
-        if shape and output.is_terminal and self.form == "text":
+        if shape and output.is_terminal and self.style.form == "text":
             _check_size(shape[0], *shape[1:])
         signature = self.metric.signature(1, segment=True)
-        told = signature.short() if self.style.short else str(signature)
         table = Table(
             "matrix",
             names,
             scores=["scores" if flat else self.metric.name],
             texts=texts,
             flat=flat,
-            about={"signatures": {self.metric.name: told}, **about},
+            about={"signatures": {self.metric.name: self.style.signature(signature)}, **about},
             shape=shape,
             code=self.code,
         )
-        return FORMATS[self.form](output, self.style, table)
+        return FORMATS[self.style.form](output, self.style, table)
 
     def matrix(self, output: Output, hypotheses: File | None, references: File) -> None:
         """Every hypothesis against every reference."""
@@ -251,10 +244,11 @@ class Work:
         names = ["hypothesis", "reference", self.metric.name]
         rows = self.rows(output, names, shape=(last * (last - 1) // 2,))
         for first, some in blocks(lines[:-1], self.height(lines)):
-            scores = memoryview(self.scores(some, lines[first + 1 :])).cast("B").cast(self.code)
-            width = last - first - 1
+            scores = memoryview(self.scores(some, lines[first + 1 :])).cast("B")
+            width = scores.nbytes // len(some)
+            size = array(self.code).itemsize
             for i in range(len(some)):
-                row = array(self.code, scores[i * width + i : (i + 1) * width].tobytes())
+                row = array(self.code, scores[i * (width + size) : (i + 1) * width].tobytes())
                 number = first + i + 1
                 rows.write([repeat(number, len(row)), range(number + 1, last + 1), row])
             self.progress("scoring hypotheses", first + len(some), last - 1)
@@ -289,15 +283,15 @@ class Work:
 
         names = ["source", "rank", "candidate", self.metric.name, "text"]
         texts = ["source", "text"] if self.options.moses else ["text"]
-        writer = None if self.form == "text" else self.rows(output, names, texts=texts)
+        writer = None if self.style.form == "text" else self.rows(output, names, texts=texts)
         sources = self._sources(file)
         count, expected = 0, files.expected(file)
         while batch := list(islice(sources, SOURCES)):
-            names, candidates = zip(*batch, strict=True)
+            labels, candidates = zip(*batch, strict=True)
             found = mbr(candidates, metric=self.metric, workers=self.threads)
             rows = [
                 (name, rank, index + 1, one.expected[index], one.candidates[index])
-                for name, one in zip(names, found, strict=True)
+                for name, one in zip(labels, found, strict=True)
                 for rank, index in enumerate(one.ranking[: self.options.top_k or 1], 1)
             ]
             if writer is not None:

@@ -63,6 +63,15 @@ def _named(words: Sequence[str]) -> Iterator[str]:
             inside = False
 
 
+def owner(flag: str) -> str:
+    """The metric that an option is of, in words; nothing for an option of none."""
+    for name in registry.METRICS:
+        cls = registry.class_of(name)
+        if any(flag in (*one.flags, one.option(cls.PREFIX)) for one in cls.PARAMETERS):
+            return f"it is an option of {cls.NAME} (-m {name})"
+    return ""
+
+
 def names_of(word: str) -> list[str]:
     """The names in a word, which commas may separate; a signature is one name."""
     return [word] if ":" in word else [name for name in word.split(",") if name]
@@ -76,7 +85,7 @@ def _classes(name: str) -> Iterable[type[Metric]]:
         return []
 
 
-def _option(parameter: Parameter, prefix: str) -> Option:
+def _option(parameter: Parameter[Any], prefix: str) -> Option:
     """The option of a parameter, by whose long name the parsed options call its value."""
     name = parameter.option(prefix)
     value = parameter.metavar or "yes|no"
@@ -92,11 +101,11 @@ def _option(parameter: Parameter, prefix: str) -> Option:
         dest=name,
         default=argparse.SUPPRESS,
         type=_reader(parameter),
-        **({"const": True} if value.startswith("[") else {}),
+        const=True if value.startswith("[") else None,
     )
 
 
-def _reader(parameter: Parameter) -> Any:
+def _reader(parameter: Parameter[Any]) -> Any:
     def read(text: str) -> Any:
         try:
             return parameter.typed(text)
@@ -106,15 +115,14 @@ def _reader(parameter: Parameter) -> Any:
     return read
 
 
-def _help(parameter: Parameter) -> str:
+def _help(parameter: Parameter[Any]) -> str:
     default = "" if parameter.default is None or parameter.metavar is None else parameter.default
     told = parameter.typed_help.replace("%", "%%")
     return f"{told} ({default})" if default not in ("", False) else told
 
 
-def asked(options: argparse.Namespace) -> list[str] | None:
-    """The names of metrics on a command line; None if there are none."""
-    words = options.metrics
+def asked(words: Sequence[str] | None) -> list[str] | None:
+    """The names in the words of an option; None without it."""
     return None if words is None else [name for word in words for name in names_of(word)]
 
 
@@ -127,7 +135,7 @@ def metrics(options: argparse.Namespace) -> dict[TableMetric[Any], str | None]:
     made: dict[TableMetric[Any], str | None] = {}
     used: set[str] = set()
     try:
-        found: Any = registry.metrics(asked(options) or ["bleu"])
+        found: Any = registry.metrics(asked(options.metrics) or ["bleu"])
         for metric, label in found.items():
             own = {one.option(metric.PREFIX): one for one in metric.PARAMETERS}
             used |= own.keys() & given.keys()
@@ -139,6 +147,12 @@ def metrics(options: argparse.Namespace) -> dict[TableMetric[Any], str | None]:
             made[metric.with_parameters(**changes) if changes else metric] = label
     except (ValueError, TypeError) as error:
         raise UsageError(f"{'' if used else '-m/--metrics: '}{error}") from None
+    for metric in made:
+        if metric.NEEDS_SOURCE and getattr(options, "source", None) is None:
+            what = "needs -src/--source FILE"
+            if not hasattr(options, "source"):
+                what = f"needs sources, and truebleu {options.command} takes none"
+            raise UsageError(f"-m/--metrics: {metric.NAME} {what}")
     for name in given.keys() - used:
         names = ", ".join(metric.name for metric in found)
         raise UsageError(f"{name} is not an option of {names}, which -m/--metrics names")
@@ -179,10 +193,3 @@ def listing() -> str:
         lines.append("")
     lines.append("Members of the family: truebleu family list")
     return "\n".join(lines) + "\n"
-
-
-def check_source(metrics: Iterable[TableMetric[Any]], source: object) -> None:
-    """Refuses a metric that needs sources where there are none."""
-    for metric in metrics:
-        if metric.NEEDS_SOURCE and source is None:
-            raise UsageError(f"-m/--metrics: {metric.NAME} needs -src/--source FILE")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from truebleu.cli.output import is_terminal
 from truebleu.cli.parser import HELP, Group, UsageError, whole_number
 from truebleu.cli.parser import options as declared
 from truebleu.text.checks import MOST_WORKERS
@@ -15,14 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from truebleu.cli.parser import Option
-
-# What the end of a file's name says of its format.
-SUFFIXES = {
-    ".txt": "text",
-    ".tex": "latex",
-    ".md": "markdown",
-    **{f".{name}": name for name in ("json", "jsonl", "tsv", "csv", "html", "parquet", "npy")},
-}
 
 OUTPUT, COLOR, SCORE_ONLY = declared(
     """
@@ -65,26 +56,6 @@ def threads(options: argparse.Namespace) -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def form(options: argparse.Namespace) -> str:
-    """The format of results: as asked for, as the name of the file says, or as the reader is."""
-    if options.format is not None:
-        return options.format  # type: ignore[no-any-return]
-    if options.output is None:
-        return "text" if is_terminal() else str(options.piped)
-    suffix = os.path.splitext(options.output)[1].lower()
-    if not suffix or options.output.startswith("/dev/"):
-        return str(options.piped)
-    named = SUFFIXES.get(suffix, suffix)
-    if named == "jsonl" and named not in options.formats:
-        named = "json"
-    if named not in options.formats:
-        raise UsageError(
-            f"-o/--output: {options.output}: no format {named}; there are "
-            f"{', '.join(options.formats)}, and -f says which"
-        )
-    return named
 
 
 # ---- resampling ----

@@ -18,7 +18,7 @@ STANDARD = "standard output"
 
 
 class UnavailableError(Exception):
-    """What was asked for needs something that is not there."""
+    """The work needs something that is not installed or not there."""
 
 
 class Output:
@@ -70,7 +70,7 @@ class Output:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether text goes to a terminal, and bytes cannot go anywhere."""
+        """True if text goes to a terminal, which takes no bytes."""
         return self._terminal is not None
 
     def write(self, text: str) -> None:
@@ -126,7 +126,7 @@ class _Standard(io.RawIOBase):
 
 
 def is_terminal() -> bool:
-    """Whether standard output is a terminal."""
+    """True if standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 

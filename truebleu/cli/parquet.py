@@ -38,13 +38,13 @@ def parquet(output: Output, style: Style, table: Table) -> Rows:
 
 
 class _Parquet(Rows):
-    """What both write: the chosen columns, and what is said of them as the file's metadata."""
+    """The part that both share: the chosen columns, and the file's metadata."""
 
     AT_ONCE = 65536
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the file says of its rows; a signature for each metric, or the only one."""
+        """The file's metadata: a signature for each metric, or the only one."""
         signatures = self.table.about.get("signatures", {})
         told = [f"{name}|{signature}" for name, signature in signatures.items()]
         return {"signature": told[0] if len(told) == 1 else as_json(told)}
@@ -174,7 +174,7 @@ class _Sink(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        """How many bytes were written."""
+        """The number of bytes written."""
         return self._written
 
     def write(self, data: Buffer) -> int:

@@ -58,7 +58,7 @@ class Option:
         exclusive: bool = False,
         **more: Any,
     ) -> None:
-        self.flags = flags
+        self.flags = list(flags)
         self.completes = completes
         self.exclusive = exclusive
         self.given: dict[str, Any] = {"help": help}
@@ -90,8 +90,8 @@ def options(text: str, **more: Mapping[str, Any]) -> list[Option]:
         if line.startswith(f"{margin} "):
             told[-1][1].append(line.strip())
         else:
-            head, _, sentence = line.strip().partition("  ")
-            told.append((head, [sentence.strip()]))
+            head, _, start = line.strip().partition("  ")
+            told.append((head, [start.strip()]))
     made = []
     for head, sentence in told:
         first, *rest = head.split()
@@ -170,10 +170,12 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, prog: str, *, groups: Iterable[Group] = (), **more: Any) -> None:
         # Subparsers are made with what argparse thinks of besides.
-        told = {name: more.get(name) for name in ("usage", "description", "epilog")}
+        told: dict[str, Any] = {name: more.get(name) for name in ("usage", "description", "epilog")}
         super().__init__(
             prog=prog, formatter_class=Help, add_help=False, allow_abbrev=False, **told
         )
+        # Says of an option that is not here where it is.
+        self.elsewhere: Callable[[str], str] | None = None
         for group in groups:
             self.add(group)
 
@@ -190,7 +192,7 @@ class Parser(argparse.ArgumentParser):
             action.completes = option.completes  # type: ignore[attr-defined]
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """What the arguments say. Raises UsageError."""
+        """Parses the arguments. Raises UsageError."""
         for argument in arguments:
             if argument == "--":
                 break
@@ -203,7 +205,7 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unexpected argument '{rest[0]}'")
         if rest:
             # argparse takes the positional arguments of one place only.
-            options.references += rest
+            options.references = [*options.references, *rest]
         return options
 
     def _with_values(self, words: Sequence[str]) -> Iterator[str]:
@@ -247,26 +249,17 @@ class Parser(argparse.ArgumentParser):
                 return
         if name in TEST_SETS + LANGUAGES:
             self.error(f"no option {name} here: {_test_set(words)}")
-        if name in ELSEWHERE:
-            self.error(f"no option {name} here: {ELSEWHERE[name]}")
+        elsewhere = ELSEWHERE.get(name) or (self.elsewhere and self.elsewhere(name))
+        if elsewhere:
+            self.error(f"no option {name} here: {elsewhere}")
         # Of --paired-bs no --threads.
         like = [one for one in known if one.startswith("--") == name.startswith("--")]
         self.error(f"unknown option {name}{meant(name, like)}")
 
-    def commands(self) -> dict[str, tuple[str, Parser]]:
-        """The commands that it has, each with what it is for and its parser."""
-        found: dict[str, tuple[str, Parser]] = {}
-        for action in self._actions:
-            if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-                told = {choice.dest: choice.help for choice in action._choices_actions}  # noqa: SLF001
-                found = {name: (told[name] or "", one) for name, one in action.choices.items()}
-        return found
-
-    def every_action(self) -> Iterator[argparse.Action]:
-        """All options and arguments, those of commands included."""
-        yield from self._actions
-        for _, parser in self.commands().values():
-            yield from parser.every_action()
+    @property
+    def actions(self) -> Sequence[argparse.Action]:
+        """All options and arguments."""
+        return self._actions
 
     def error(self, message: str) -> NoReturn:
         """Raises UsageError."""

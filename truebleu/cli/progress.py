@@ -22,7 +22,7 @@ class Progress:
     def __init__(self, *, quiet: bool) -> None:
         self._shown = False
         self.silent = quiet or sys.stderr is None or not sys.stderr.isatty()
-        """Whether nothing is ever shown."""
+        """True if nothing is ever shown."""
         self._start = time.monotonic()
         self._next = self._start + PATIENCE
         # What is being done, and since when.
@@ -60,7 +60,7 @@ class Progress:
 
 
 def told(doing: str, done: int, total: int | None, seconds: float) -> str:
-    """What the line says after so many seconds.
+    """The line after so many seconds.
 
     >>> told("reading", 1200, None, 3.2)
     'reading: 1,200, 3 s'

@@ -236,7 +236,7 @@ def _words(groups: Callable[[list[str]], Iterable[Group]], options: argparse.Nam
     """The words that say what differs from the defaults of a command."""
     parser = Parser("truebleu", groups=groups(["-m", *(options.metrics or ())]))
     said: set[str] = set()
-    for action in parser.every_action():
+    for action in parser.actions:
         value = getattr(options, action.dest, None)
         usual = value is None or value == action.default
         if usual or action.dest in said or action.dest in UNSAID:

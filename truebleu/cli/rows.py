@@ -10,7 +10,7 @@ from truebleu.views.rendering import separated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from truebleu.cli.output import Output
@@ -21,7 +21,7 @@ VERSION = 1
 
 
 class Table:
-    """What the rows of a table have: the names of their columns, and what is said of all of them.
+    """A table to be written: the names of its columns, and what is said of all rows.
 
     kind: what JSON is called, which says its version.
     names: of the columns.
@@ -202,7 +202,7 @@ class JSONLines(_Filled):
         return f"{{{', '.join([*self.before(), *pairs])}}}"
 
     def before(self) -> list[str]:
-        """What each object says first."""
+        """The first pairs of each object."""
         return [f"{as_json(name)}: {value}" for name, value in self.table.version.items()]
 
 
@@ -291,19 +291,3 @@ def as_json(value: Any) -> str:
 def plain(value: Any) -> Any:
     """A value for JSON, which has no word for what is not a finite number: that is a string."""
     return str(value) if isinstance(value, float) and not isfinite(value) else value
-
-
-def _parquet(output: Output, style: Style, table: Table) -> Rows:
-    from truebleu.cli.parquet import parquet
-
-    return parquet(output, style, table)
-
-
-FORMATS: dict[str, Callable[[Output, Style, Table], Rows]] = {
-    "text": Text,
-    "tsv": TabSeparated,
-    "csv": CommaSeparated,
-    "json": JSON,
-    "jsonl": JSONLines,
-    "parquet": _parquet,
-}

@@ -71,18 +71,16 @@ def run(options: argparse.Namespace) -> None:
     """Scores each system and writes the numbers."""
     metrics = metric_options.metrics(options)
     style = Style(options)
-    form = scores.form(options)
+    scores.adjust(style, options)
     if table_options.are_meant(options):
         from truebleu.cli import table_scores
 
-        table_scores.refuse_sources(metrics)
         with Output(options.output) as output:
             with Progress(quiet=options.quiet) as progress:
                 found = table_scores.score(options, list(metrics), progress)
-            scores.write(found, metrics, output, options, style, form)
+            scores.write(found, metrics, output, style)
         return
     inputs = files.Inputs(options)
-    metric_options.check_source(metrics, inputs.source)
     work = Work(options, metrics, inputs)
     kept = log.log_of(options, inputs)
     results: list[Scored] = []
@@ -93,25 +91,21 @@ def run(options: argparse.Namespace) -> None:
             if kept is not None:
                 # Before anything is printed: whoever reads that may go before its end.
                 kept.add(results, work.seen)
-        scores.write(results, metrics, output, options, style, form)
-    if options.quiet:
-        return
-    if work.resamples is not None and len(inputs.systems) > 1:
+        scores.write(results, metrics, output, style)
+    if work.resamples is not None and len(inputs.systems) > 1 and not options.quiet:
         complain(
             "note",
             "intervals that overlap say little about a difference; truebleu compare tests it",
         )
-    tokenize = metric_options.tokenizer(metrics)
-    told = text_warnings.of_text(work.seen, inputs.reference_names, tokenize)
     by_system = {
-        name: [one.score for one in results if one.label == name and one.document is None]
+        name: [one.score for one in results if one.system == name and one.document is None]
         for name in inputs.systems
     }
-    text_warnings.warn(told + text_warnings.of_systems(inputs.systems, by_system))
+    text_warnings.warn(options, work.seen, inputs, metrics, by_system)
 
 
 class Work:
-    """What is done with each system's text."""
+    """The work on each system's text."""
 
     def __init__(
         self,
@@ -131,8 +125,10 @@ class Work:
         references = self.inputs.references()
         if kept is not None:
             once = all(one.reads_text for one in self.metrics)
-            files = self.inputs.reference_columns
-            hypotheses, references = kept.reading(system, hypotheses, files, references, once=once)
+            columns = self.inputs.reference_columns
+            hypotheses, references = kept.reading(
+                system, hypotheses, columns, references, once=once
+            )
         expected = None if progress.silent else files.expected(self.inputs.systems[system])
         several = len(self.inputs.systems) > 1
         doing = f"reading {system}" if several else "reading segments"
@@ -147,9 +143,7 @@ class Work:
             totals=totals,
         )
         found = [
-            scores.Scored(
-                system, name or metric.name, metric.from_statistics(table), digits=metric.DIGITS
-            )
+            scores.Scored.of_metric(system, metric, name, table)
             for (metric, name), table in zip(self.metrics.items(), tables, strict=True)
         ]
         if self.resamples is not None:
@@ -184,18 +178,13 @@ class Work:
         from truebleu.views import labelling
 
         known = labelling.documents(self.inputs.documents, len(tables[0]))
-        return [
-            scores.Scored(
-                system,
-                name or metric.name,
-                metric.from_statistics(part),
-                document=known.names[i],
-                segments=len(part),
-                digits=metric.DIGITS,
-            )
-            for (metric, name), table in zip(self.metrics.items(), tables, strict=True)
-            for i, part in table.parts(known.indices).items()
-        ]
+        found = []
+        for (metric, name), table in zip(self.metrics.items(), tables, strict=True):
+            for i, part in table.parts(known.indices).items():
+                one = scores.Scored.of_metric(system, metric, name, part)
+                one.document = known.names[i]
+                found.append(one)
+        return found
 
 
 COMMAND = Command(

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from truebleu.cli import options as shared
 from truebleu.cli.output import printable
 from truebleu.cli.parser import UsageError
-from truebleu.cli.rows import FORMATS as ROWS
+from truebleu.cli.row_formats import FORMATS as ROWS
 from truebleu.cli.rows import VERSION, Table, as_json, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
+    from typing import Any, Self
 
     from truebleu.cli.output import Output
     from truebleu.cli.style import Style
     from truebleu.metrics.base import Score, Signature
+    from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.significance import Interval
     from truebleu.views.rendering.blocks import Block
@@ -27,31 +27,27 @@ FORMATS = ("text", "json", "tsv", "csv", "markdown", "latex", "html")
 class Scored:
     """A score by one metric: of a system, of one of its documents, or of a group of rows."""
 
-    __slots__ = ("digits", "document", "group", "interval", "label", "metric", "score", "segments")
+    # What the rows of a group have in common, by the names of columns.
+    group: Mapping[str, object] | None = None
+    document: str | None = None
+    segments: int | None = None
+    interval: Interval | None = None
 
-    def __init__(
-        self,
-        label: str,
-        metric: str,
-        score: Score,
-        *,
-        document: str | None = None,
-        group: Mapping[str, object] | None = None,
-        segments: int | None = None,
-        digits: int = 1,
-    ) -> None:
-        self.label = label
-        """What the system is called."""
-        self.metric = metric
-        """What the metric was asked for as, or the name of the score."""
+    def __init__(self, system: str, name: str, score: Score, digits: int = 1) -> None:
+        self.system = system
+        self.name = name
+        """The name that the metric was asked for by, or that of the score."""
         self.score = score
-        self.document = document
-        self.group = group
-        """What the rows of a table have in common, by the names of columns."""
-        self.segments = segments
         self.digits = digits
-        """How many suit the metric's scores."""
-        self.interval: Interval | None = None
+
+    @classmethod
+    def of_metric(
+        cls, system: str, metric: TableMetric[Any], name: str | None, table: Statistics
+    ) -> Self:
+        """The score of a table; `name` is what the metric was asked for as."""
+        made = cls(system, name or metric.name, metric.from_statistics(table), metric.DIGITS)
+        made.segments = len(table)
+        return made
 
     def rounded(self, value: float, style: Style) -> str:
         """A number of the score's metric, for a person."""
@@ -59,12 +55,12 @@ class Scored:
 
     @property
     def keys(self) -> dict[str, object]:
-        """What stands before the score in a table: the system, or the columns of a group."""
+        """The cells before the score in a table: the system, or the columns of a group."""
         if self.group is not None:
             return {**self.group, "segments": self.segments}
         if self.document is not None:
-            return {"system": self.label, "document": self.document, "segments": self.segments}
-        return {"system": self.label}
+            return {"system": self.system, "document": self.document, "segments": self.segments}
+        return {"system": self.system}
 
     @property
     def known(self) -> Interval | None:
@@ -90,14 +86,12 @@ class Scored:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything: sacreBLEU's keys, and truebleu's."""
-        named: dict[str, Any]
+        named = dict(self.keys)
         if self.group is not None:
             group = {name: plain(value) for name, value in self.group.items()}
-            named = {"system": self.label, "group": group, "segments": self.segments}
-        else:
-            named = dict(self.keys)
+            named = {"system": self.system, "group": group, "segments": self.segments}
         score = self.score.to_dict()
-        made = {**named, "name": self.metric, "score": score["score"]}
+        made = {**named, "name": self.name, "score": score["score"]}
         made["signature"] = str(self.signature)
         known = self.known
         if known is not None:
@@ -108,45 +102,45 @@ class Scored:
             made["verbose_score"] = score["verbose_score"]
         made |= self.signature.fields
         made |= {name: value for name, value in score.items() if name not in made}
-        return (
-            made if self.interval is None else {**made, **self.ends, "level": self.interval.level}
+        if self.interval is not None:
+            made |= {**self.ends, "level": self.interval.level}
+        return made
+
+
+def adjust(style: Style, options: argparse.Namespace) -> None:
+    """Makes scores alone lines of numbers, unless something else is asked for."""
+    if not style.score_only:
+        return
+    if options.format is None and options.output is None and style.form != "text":
+        style.form = "tsv"
+    if style.form in ("json", "markdown", "latex", "html"):
+        raise UsageError(
+            f"-b/--score-only: {style.form} has more than scores; -f text or tsv has not"
         )
-
-
-def form(options: argparse.Namespace) -> str:
-    """The format; scores alone are lines of numbers unless something else is asked for."""
-    if options.score_only and options.format is None and options.output is None:
-        return "text" if shared.form(options) == "text" else "tsv"
-    found = shared.form(options)
-    if options.score_only and found in ("json", "markdown", "latex", "html"):
-        raise UsageError(f"-b/--score-only: {found} has more than scores; -f text or tsv has not")
-    return found
 
 
 def write(
     results: Sequence[Scored],
     metrics: Mapping[TableMetric[Any], str | None],
     output: Output,
-    options: argparse.Namespace,
     style: Style,
-    form: str,
 ) -> None:
     """Writes the scores."""
     rows = list(_rows(results, len(metrics)))
-    if form == "json":
+    if style.form == "json":
         output.write(_json(results, style))
-    elif form in ("tsv", "csv"):
-        _write_rows(rows, output, style, form)
+    elif style.form in ("tsv", "csv"):
+        _write_rows(rows, output, style)
     elif style.score_only:
         lines = ("\t".join(one.rounded(one.score.value, style) for one in row) for row in rows)
         output.write("".join(f"{line}\n" for line in lines))
-    elif form == "text" and len(rows) == 1 and rows[0][0].group is None:
+    elif style.form == "text" and len(rows) == 1 and rows[0][0].group is None:
         output.write("".join(f"{line}\n" for line in _lines(rows[0], style)))
     else:
         from truebleu.cli.show import show_blocks
 
-        title = ", ".join(dict.fromkeys(one.label for one in results))
-        show_blocks(_blocks(rows, style), output, options, form, title=title)
+        title = ", ".join(dict.fromkeys(one.system for one in results))
+        show_blocks(_blocks(rows, style), output, style, title=title)
 
 
 def _rows(results: Sequence[Scored], metrics: int) -> Iterator[list[Scored]]:
@@ -154,7 +148,7 @@ def _rows(results: Sequence[Scored], metrics: int) -> Iterator[list[Scored]]:
     by_keys: dict[tuple[str, ...], list[Scored]] = {}
     # Keys are compared as they are written: one that is not a number equals nothing.
     for one in results:
-        by_keys.setdefault((one.label, *map(repr, one.keys.values())), []).append(one)
+        by_keys.setdefault((one.system, *map(repr, one.keys.values())), []).append(one)
     for scores in by_keys.values():
         for start in range(0, len(scores), metrics):
             yield scores[start : start + metrics]
@@ -179,8 +173,8 @@ def _json(results: Sequence[Scored], style: Style) -> str:
 
 
 def _lines(row: Sequence[Scored], style: Style) -> Iterator[str]:
-    """What sacreBLEU prints of one system, with the interval where there is one."""
-    heads = [style.signed(one.score.name, one.signature) for one in row]
+    """The lines of sacreBLEU for one system, with the interval where there is one."""
+    heads = [f"{one.score.name}|{style.signature(one.signature)}" for one in row]
     width = max(map(len, heads))
     for head, one in zip(heads, row, strict=True):
         yield f"{head:>{width}} = {_estimate(one, style)} {one.score.verbose}".rstrip()
@@ -227,44 +221,40 @@ def _blocks(rows: Sequence[Sequence[Scored]], style: Style) -> Iterator[Block]:
             ]
             for row in some
         ]
-        header = [*names, *(one.metric for one in first), *details]
+        header = [*names, *(one.name for one in first), *details]
         yield Drawn.of(header, cells, [i for i, name in enumerate(names) if name != "segments"])
-    heads = [style.signed(one.score.name, one.signature) for row in rows for one in row]
+    heads = [f"{one.score.name}|{style.signature(one.signature)}" for row in rows for one in row]
     yield from (Paragraph(head, "signature") for head in dict.fromkeys(heads))
 
 
-def _write_rows(rows: Sequence[Sequence[Scored]], output: Output, style: Style, form: str) -> None:
+def _write_rows(rows: Sequence[Sequence[Scored]], output: Output, style: Style) -> None:
     """A row per system, document or group, with everything that its scores were made of."""
     first = rows[0]
     names = [*dict.fromkeys(name for row in rows for name in row[0].keys)]
-    scores = [one.metric for one in first]
+    scores = [one.name for one in first]
     beside = [dict(_beside(row)) for row in rows]
     further = list(dict.fromkeys(name for one in beside for name in one))
     signatures = ["signature"] if len(first) == 1 else [f"{name}_signature" for name in scores]
     columns: list[list[Any]] = [[row[0].keys.get(name) for row in rows] for name in names]
     columns += [[row[i].score.value for row in rows] for i in range(len(first))]
     columns += [[one.get(name) for one in beside] for name in further]
-    columns += [[_signature(row[i].signature, style) for row in rows] for i in range(len(first))]
+    columns += [[style.signature(row[i].signature) for row in rows] for i in range(len(first))]
     table = Table(
         "score",
         [*names, *scores, *further, *signatures],
         scores=scores,
         texts=[*names, *further, *signatures],
     )
-    writer = ROWS[form](output, style, table)
+    writer = ROWS[style.form](output, style, table)
     writer.write(columns)
     writer.finish()
 
 
-def _signature(signature: Signature, style: Style) -> str:
-    return signature.short() if style.short else str(signature)
-
-
 def _beside(row: Sequence[Scored]) -> Iterator[tuple[str, Any]]:
-    """What scores were made of, a number each; of several metrics their intervals alone."""
+    """The numbers that scores were made of; of several metrics their intervals alone."""
     for one in row:
         if len(row) > 1:
-            yield from ((f"{one.metric}_{end}", value) for end, value in one.ends.items())
+            yield from ((f"{one.name}_{end}", value) for end, value in one.ends.items())
             continue
         details = {**one.score.details(), **one.ends}
         if one.interval is not None:

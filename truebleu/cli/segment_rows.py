@@ -6,7 +6,8 @@ from itertools import repeat
 
 from truebleu.cli.output import printable
 from truebleu.cli.parser import UsageError
-from truebleu.cli.rows import FORMATS, Rows, Table
+from truebleu.cli.row_formats import FORMATS
+from truebleu.cli.rows import Rows, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ class Writer:
         metrics: Metrics,
         output: Output,
         style: Style,
-        form: str,
         *,
         several: bool,
         system: str = "system",
@@ -44,7 +44,7 @@ class Writer:
         self.style = style
         self.several = several
         self._rows: Rows | None = None
-        if form == "text":
+        if style.form == "text":
             self.AT_ONCE = Rows.AT_ONCE
             return
         scores = [name or metric.name for metric, name in metrics.items()]
@@ -68,7 +68,7 @@ class Writer:
             about={"signatures": self._signatures()},
             types=types,
         )
-        self._rows = FORMATS[form](output, style, table)
+        self._rows = FORMATS[style.form](output, style, table)
         self.AT_ONCE = self._rows.AT_ONCE
 
     def _signatures(self) -> dict[str, str]:
@@ -116,7 +116,7 @@ class Writer:
         parts = []
         for metric, (statistics, scores) in zip(self.metrics, counted, strict=True):
             references = statistics.references
-            head = style.signed(metric.name, metric.signature(references, segment=True))
+            head = f"{metric.name}|{style.signature(metric.signature(references, segment=True))}"
             made = []
             for row, value in zip(statistics.tolist(), scores.tolist(), strict=True):
                 score = metric.score_of(row, references, segment=True, value=value)

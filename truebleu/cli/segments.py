@@ -8,7 +8,7 @@ from truebleu.cli import options as shared
 from truebleu.cli.output import Output
 from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
-from truebleu.cli.rows import FORMATS
+from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.segment_rows import Writer
 from truebleu.cli.style import Style
 from truebleu.metrics.table_metric import pieces_together
@@ -51,21 +51,18 @@ def run(options: argparse.Namespace) -> None:
     """Scores each segment of each system and writes the rows."""
     metrics = metric_options.metrics(options)
     style = Style(options)
-    form = shared.form(options)
-    if options.score_only and options.format is None and form == "jsonl":
-        form = "tsv"
+    if style.score_only and options.format is None and style.form == "jsonl":
+        style.form = "tsv"
     if table_options.are_meant(options):
         from truebleu.cli import table_scores
 
-        table_scores.refuse_sources(metrics)
-        table_scores.segments(options, metrics, style, form)
+        table_scores.segments(options, metrics, style)
         return
     inputs = files.Inputs(options)
-    metric_options.check_source(metrics, inputs.source)
     expected = sum(files.expected(file) or 0 for file in inputs.systems.values())
     seen: dict[str, Summary] = {}
     with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
-        writer = Writer(metrics, output, style, form, several=len(inputs.systems) > 1)
+        writer = Writer(metrics, output, style, several=len(inputs.systems) > 1)
         done = 0
         for system, hypotheses in inputs.systems.items():
             first = 1
@@ -85,9 +82,7 @@ def run(options: argparse.Namespace) -> None:
                     progress("scoring segments", done, expected)
                 seen[system] = text_warnings.merged(seen.get(system), noticed)
         writer.finish()
-    if not options.quiet:
-        tokenize = metric_options.tokenizer(metrics)
-        text_warnings.warn(text_warnings.of_text(seen, inputs.reference_names, tokenize))
+    text_warnings.warn(options, seen, inputs, metrics)
 
 
 COMMAND = Command(

@@ -4,110 +4,76 @@ from __future__ import annotations
 
 import os
 
-from truebleu.cli.parser import UsageError
+from truebleu.cli.output import UnavailableError
+from truebleu.cli.style import EXACT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from typing import Any
 
     from truebleu.cli.output import Output
+    from truebleu.cli.style import Style
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.view import View
 
-# Formats in which numbers and signatures are in full.
-EXACT = ("json", "csv", "tsv")
 
-
-def show(
-    view: View,
-    output: Output,
-    options: argparse.Namespace,
-    form: str,
-) -> None:
-    """Writes a view in a format."""
-    if form == "json":
+def show(view: View, output: Output, style: Style) -> None:
+    """Writes a view."""
+    if style.form == "json":
         output.write(f"{view.to_json()}\n")
-    elif form in EXACT:
-        output.write(getattr(view, form)())
+    elif style.form in EXACT:
+        output.write(getattr(view, style.form)())
     else:
-        style = {
-            "digits": getattr(options, "width", None),
-            "short": getattr(options, "short", False),
-        }
-        if form != "text":
-            output.write(getattr(view, form)(**style))
-        elif not _drawn(view.rich, output, options, **style):
-            output.write(view.text(width(output, view.WIDTH), **style))
+        told: dict[str, Any] = {"digits": style.width, "short": style.short}
+        if style.form != "text":
+            output.write(getattr(view, style.form)(**told))
+        elif not _drawn(lambda: view.rich(**told), output, style):
+            output.write(view.text(width(output, view.WIDTH), **told))
 
 
-def check_exact(form: str, options: argparse.Namespace) -> None:
-    """Refuses options for people in a format for programs."""
-    if form in EXACT:
-        for name, given in (
-            ("-w/--width", getattr(options, "width", None) is not None),
-            ("-sh/--short", getattr(options, "short", False)),
-        ):
-            if given:
-                raise UsageError(f"{name}: {form} has every number and signature in full")
-
-
-def show_blocks(
-    made: Iterable[Block],
-    output: Output,
-    options: argparse.Namespace,
-    form: str,
-    *,
-    title: str = "",
-) -> None:
-    """Writes blocks in a format."""
+def show_blocks(made: Iterable[Block], output: Output, style: Style, *, title: str = "") -> None:
+    """Writes blocks."""
     from truebleu.views.rendering.view import rendered
 
     blocks = list(made)
-    if form == "text":
 
-        def drawn() -> object:
-            from truebleu.views.rendering.terminal import Drawn
+    def drawn() -> object:
+        from truebleu.views.rendering.terminal import Drawn
 
-            return Drawn(lambda: blocks)
+        return Drawn(lambda: blocks)
 
-        if _drawn(drawn, output, options):
-            return
-    output.write(rendered(blocks, form, width=width(output, 100), title=title))
+    if style.form != "text" or not _drawn(drawn, output, style):
+        output.write(rendered(blocks, style.form, width=width(output, 100), title=title))
 
 
-def _drawn(made: object, output: Output, options: argparse.Namespace, **style: object) -> bool:
-    """Whether the library rich is there and drew it in colour."""
-    color = getattr(options, "color", "auto")
-    if color == "never" or (color == "auto" and not output.is_terminal):
+def _drawn(made: Callable[[], object], output: Output, style: Style) -> bool:
+    """Draws in colour; False where that was not asked for, or the library rich is missing."""
+    terminal = output.is_terminal
+    if style.color == "never" or (style.color == "auto" and not terminal):
         return False
     try:
         from rich.console import Console
     except ImportError:
-        if color == "always":
-            from truebleu.cli.output import UnavailableError
-
+        if style.color == "always":
             raise UnavailableError("--color needs the library rich: pip install rich") from None
         return False
     import io
 
     file = io.StringIO()
-    terminal = output.is_terminal
+    colors: Any = "auto" if terminal else "standard"
+    if os.environ.get("NO_COLOR") and style.color == "auto":
+        colors = None
     console = Console(
         file=file,
         highlight=False,
         force_terminal=True,
         width=width(output, 100),
-        color_system=None
-        if os.environ.get("NO_COLOR") and color == "auto"
-        else "auto"
-        if terminal
-        else "standard",
+        color_system=colors,
         legacy_windows=False,
     )
-    assert callable(made)
     # The terminal breaks what is longer than its lines, so that it is copied whole.
-    console.print(made(**style), soft_wrap=True)
+    console.print(made(), soft_wrap=True)
     output.write(file.getvalue())
     return True
 

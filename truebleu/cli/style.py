@@ -1,6 +1,11 @@
-"""How scores are written: how many digits they have, and how long signatures are."""
+"""How results are written: in which format, with how many digits, how long signatures are."""
 
 from __future__ import annotations
+
+import os
+
+from truebleu.cli.output import is_terminal
+from truebleu.cli.parser import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -8,21 +13,35 @@ if TYPE_CHECKING:
 
     from truebleu.metrics.base import Signature
 
+# What the end of a file's name says of its format.
+SUFFIXES = {
+    ".txt": "text",
+    ".tex": "latex",
+    ".md": "markdown",
+    **{f".{name}": name for name in ("json", "jsonl", "tsv", "csv", "html", "parquet", "npy")},
+}
+# Formats in which a view has every number and signature in full.
+EXACT = ("json", "csv", "tsv")
+
 
 class Style:
-    """How scores are written.
+    """How results are written.
 
+    form: the format.
     width: digits after the point; None for what suits the format.
     score_only: nothing but scores.
     short: with short signatures.
+    color: auto, always or never.
     """
 
-    __slots__ = ("score_only", "short", "width")
+    __slots__ = ("color", "form", "score_only", "short", "width")
 
     def __init__(self, options: argparse.Namespace) -> None:
-        self.width: int | None = options.width
+        self.form = _form(options)
+        self.width: int | None = getattr(options, "width", None)
         self.score_only: bool = getattr(options, "score_only", False)
-        self.short: bool = options.short
+        self.short: bool = getattr(options, "short", False)
+        self.color: str = getattr(options, "color", "never")
 
     @property
     def digits(self) -> int:
@@ -37,6 +56,36 @@ class Style:
         """A number for a program: all of its digits unless told otherwise."""
         return repr(value) if self.width is None else self.rounded(value)
 
-    def signed(self, name: str, signature: Signature) -> str:
-        """A signature behind the name of the score."""
-        return f"{name}|{signature.short() if self.short else signature}"
+    def signature(self, signature: Signature) -> str:
+        """A signature, short if that was asked for."""
+        return signature.short() if self.short else str(signature)
+
+    def check_exact(self) -> None:
+        """Refuses options for people in a format for programs."""
+        if self.form in EXACT:
+            for name, given in (
+                ("-w/--width", self.width is not None),
+                ("-sh/--short", self.short),
+            ):
+                if given:
+                    raise UsageError(f"{name}: {self.form} has every number and signature in full")
+
+
+def _form(options: argparse.Namespace) -> str:
+    """The format of results: as asked for, as the name of the file says, or as the reader is."""
+    if options.format is not None:
+        return str(options.format)
+    if options.output is None:
+        return "text" if is_terminal() else str(options.piped)
+    suffix = os.path.splitext(options.output)[1].lower()
+    if not suffix or options.output.startswith("/dev/"):
+        return str(options.piped)
+    named = SUFFIXES.get(suffix, suffix)
+    if named == "jsonl" and named not in options.formats:
+        named = "json"
+    if named not in options.formats:
+        raise UsageError(
+            f"-o/--output: {options.output}: no format {named}; there are "
+            f"{', '.join(options.formats)}, and -f says which"
+        )
+    return str(named)

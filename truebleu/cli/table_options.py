@@ -50,7 +50,7 @@ def group(by: str) -> Group:
 
 
 def are_meant(options: argparse.Namespace) -> bool:
-    """Whether REF and HYP are tables.
+    """True if REF and HYP are tables.
 
     Raises UsageError if some are, or none where one must be, InputError for a folder without any.
     """
@@ -69,14 +69,16 @@ def are_meant(options: argparse.Namespace) -> bool:
                 )
         return False
     if lines:
+        kind = "directory of tables" if os.path.isdir(tables[0]) else "table"
         raise UsageError(
-            f"{lines[0]} is a file of lines and {tables[0]} is a table; give two of one kind"
+            f"{lines[0]} is a file of lines and {tables[0]} is a {kind}; give two of one kind"
         )
     if not options.references:
         raise UsageError("no REF: at least one table with references is needed")
     refused = {
         "-nr/--num-refs": options.num_refs != 1 and "name their columns with --ref-column",
         "-e/--encoding": options.encoding != "utf-8" and "tables are UTF-8",
+        "-src/--source": options.source and "no metric of sources reads them",
         "--log": getattr(options, "log", None) and "the log is of files of lines",
         "--docs": getattr(options, "docs", None) and "name the column of documents with --by",
         "--names": getattr(options, "names", None) and "systems are called as their columns are",
@@ -106,7 +108,7 @@ def _heed_interrupts() -> None:
 
 
 def is_table(name: str, *, tsv: bool = False) -> bool:
-    """Whether a word of the command line means files with named columns; `tsv` may be some."""
+    """True if a word of the command line names files with columns; with `tsv`, TSV too."""
     form = table_format(name)
     if form:
         return form != "tsv" or tsv

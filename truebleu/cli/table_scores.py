@@ -87,15 +87,8 @@ class Tables:
 
     @property
     def system_name(self) -> str:
-        """What the column is called that says which system a row is of."""
+        """The name of the column that says which system a row is of."""
         return next(name for name in ("system", "input", "-i") if name not in self.by)
-
-
-def refuse_sources(metrics: Metrics) -> None:
-    """Refuses metrics that need sources, which tables do not have."""
-    for metric in metrics:
-        if metric.NEEDS_SOURCE:
-            raise UsageError(f"-m/--metrics: {metric.NAME} needs sources, and tables have none")
 
 
 def score(
@@ -141,8 +134,10 @@ def _of_groups(sums: Sums, label: Mapping[str, object], system: str) -> Iterator
     for (key, found), segments in zip(sums.scores().items(), sizes, strict=True):
         keys = {**label, **dict(zip(sums.by, key, strict=True))}
         for one in found.values() if isinstance(found, dict) else [found]:
-            group = keys or None
-            yield Scored(system, one.name, one, group=group, segments=segments if group else None)
+            made = Scored(system, one.name, one)
+            if keys:
+                made.group, made.segments = keys, segments
+            yield made
 
 
 def _duckdb() -> Any:
@@ -175,7 +170,7 @@ def _warn(options: argparse.Namespace, text: str, system: str) -> None:
 # ---- segments ----
 
 
-def segments(options: argparse.Namespace, metrics: Metrics, style: Style, form: str) -> None:
+def segments(options: argparse.Namespace, metrics: Metrics, style: Style) -> None:
     """Writes a row for each segment, in the order of the files."""
     _duckdb()
     from truebleu.engines import duckdb_rows as engine
@@ -212,7 +207,6 @@ def segments(options: argparse.Namespace, metrics: Metrics, style: Style, form: 
                         metrics,
                         output,
                         style,
-                        form,
                         several=len(tables.systems) > 1,
                         system=tables.system_name,
                         carried=carried,
@@ -299,7 +293,7 @@ def _pieces(
 
 
 def _is_there(reference: str | list[str | None] | None) -> bool:
-    """Whether a column of references has one."""
+    """True if a column of references has one."""
     if isinstance(reference, list):
         return any(text is not None for text in reference)
     return reference is not None

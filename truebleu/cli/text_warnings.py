@@ -1,17 +1,20 @@
-"""What looks wrong with the text that was scored: one line each, on standard error."""
+"""Warnings about the text that was scored: one line each, on standard error."""
 
 from __future__ import annotations
 
+from truebleu.cli import metric_options
 from truebleu.cli.output import complain
 from truebleu.text.layout import listed
 from truebleu.text.segments import is_lasting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Mapping, Sequence
 
     from truebleu._kernel import Summary
-    from truebleu.metrics.base import Score
+    from truebleu.cli.inputs import Inputs
+    from truebleu.metrics.base import Metric, Score
     from truebleu.text.files import File
 
 # Hypotheses that end in " .": so many are too many, and so many if they are 1 % of all.
@@ -32,7 +35,7 @@ SPLITTERS = {
 
 
 def merged(one: Summary | None, more: Summary) -> Summary:
-    """What was noticed of two pieces of a text, the second of which follows the first."""
+    """The summary of two pieces of a text, the second of which follows the first."""
     if one is None:
         return more
     count, first = one["tokenized"]
@@ -46,21 +49,30 @@ def merged(one: Summary | None, more: Summary) -> Summary:
     }
 
 
-def warn(lines: Iterable[str]) -> None:
-    """Writes what looks wrong to standard error."""
-    for line in lines:
+def warn(
+    options: argparse.Namespace,
+    seen: Mapping[str, Summary],
+    inputs: Inputs,
+    metrics: Iterable[Metric],
+    scores: Mapping[str, Sequence[Score]] | None = None,
+) -> None:
+    """Says on standard error what looks wrong with the text, and with the scores of systems."""
+    if options.quiet:
+        return
+    of_text = of_texts(seen, inputs.reference_names, metric_options.tokenizer(metrics))
+    for line in of_text + (of_systems(inputs.systems, scores) if scores else []):
         complain("warning", line)
 
 
-def of_text(
+def of_texts(
     seen: Mapping[str, Summary], references: Sequence[str], tokenize: str | None
 ) -> list[str]:
-    """What looks wrong, given what was noticed of each system's text.
+    """The warnings about each system's text, from its summary.
 
     `tokenize` is None if no metric splits the text into words by it.
 
     >>> noticed = dict(segments=2, identical=2, tokenized=(0, []), marked=[], scripts={})
-    >>> of_text({"out.txt": noticed}, ["ref.txt"], "13a")
+    >>> of_texts({"out.txt": noticed}, ["ref.txt"], "13a")
     ['out.txt: all 2 hypotheses are identical to the reference in ref.txt']
     """
     lines: dict[str, list[str]] = {}
@@ -91,9 +103,10 @@ def _tokenized(noticed: Summary, tokenize: str | None) -> str:
     many = count >= MANY_TOKENIZED or (count >= SOME_TOKENIZED and count >= segments / 100)
     if not many or tokenize in (None, "none"):
         return ""
+    lines = listed([str(number) for number in first])
     return (
-        f'{count} of {segments} lines look tokenized, ending in " ." (the first are '
-        f"{listed(map(str, first))}); BLEU is for text as people write it: detokenize it first"
+        f'{count} of {segments} lines look tokenized, ending in " ." (the first are {lines}); BLEU '
+        "is for text as people write it: detokenize it first"
     )
 
 
@@ -133,7 +146,7 @@ def of_systems(systems: Mapping[str, File], scores: Mapping[str, Sequence[Score]
 
 
 def _same(one: File, other: File) -> bool:
-    """Whether two files that are equally long have the same lines."""
+    """True if two files of the same length have the same lines."""
     if not (is_lasting(one.path) and is_lasting(other.path)):
         return False
     return all(a == b for a, b in zip(one.lines(), other.lines(), strict=False))

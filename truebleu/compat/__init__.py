@@ -27,12 +27,10 @@ __all__ = ["install", "uninstall"]
 
 # The modules of each package that are replaced, with all below them. Four are NLTK's; the rest of
 # NLTK, which has to be installed, stays its own.
+_OF_NLTK = ("bleu_score", "gleu_score", "nist_score", "chrf_score")
 PACKAGES: dict[str, dict[str, str]] = {
-    "sacrebleu": {"sacrebleu": "truebleu.compat.sacrebleu"},
-    "nltk": {
-        f"nltk.translate.{module}": f"truebleu.compat.nltk.{module}"
-        for module in ("bleu_score", "gleu_score", "nist_score", "chrf_score")
-    },
+    "sacrebleu": {"sacrebleu": f"{__name__}.sacrebleu"},
+    "nltk": {f"nltk.translate.{name}": f"{__name__}.nltk.{name}" for name in _OF_NLTK},
 }
 
 

@@ -43,6 +43,10 @@ def _filled(column: Any) -> Any:
     """Which rows of a column of strings, or of lists of strings, hold a string."""
     if not pa.types.is_nested(column.type):
         return pc.is_valid(column)
+    import numpy as np
+
     lists = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     rows = pc.list_parent_indices(lists).filter(pc.is_valid(pc.list_flatten(lists)))
-    return pc.is_in(pa.array(range(len(lists)), rows.type), value_set=rows)
+    filled = np.zeros(len(lists), bool)
+    filled[rows.to_numpy(zero_copy_only=False)] = True
+    return pa.array(filled)

@@ -22,10 +22,8 @@ import re
 from contextlib import suppress
 
 from truebleu._kernel import InputError
-from truebleu.engines.functions import NAMED, corpus, named
+from truebleu.engines.functions import NAMED, corpus, named, of_rows
 from truebleu.engines.sums import Sums, names
-from truebleu.metrics import registry
-from truebleu.metrics.accumulator import checked
 
 try:
     import duckdb
@@ -151,7 +149,7 @@ def sentence_score(
     `connection` (DuckDB's default one), which must be that of the relation, and needs pyarrow.
     metric: a metric, or a name, as `truebleu.metric` takes it; parameters: of the metric.
     """
-    made = checked(registry.metric(metric, **parameters))
+    made = of_rows(metric, **parameters)
     connection = duckdb.default_connection() if connection is None else connection
     name = "truebleu_" + re.sub(r"\W+", "_", repr(made)).strip("_").lower()
     known = connection.execute(
@@ -188,7 +186,7 @@ def register(
     check_connection(connection)
     connection = duckdb.default_connection() if connection is None else connection
     for name, given in (functions or {f"sentence_{name}": name for name in NAMED}).items():
-        metric = checked(given)
+        metric = of_rows(given)
         # A cell of a notebook runs again.
         with suppress(duckdb.Error):
             connection.remove_function(name)

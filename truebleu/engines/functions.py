@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from truebleu.metrics import registry
+from truebleu.metrics.accumulator import checked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any, ParamSpec, TypeVar
 
     from truebleu.engines.sums import Sums
+    from truebleu.metrics.table_metric import TableMetric
 
     P = ParamSpec("P")
     R = TypeVar("R")
@@ -39,6 +41,12 @@ def named(function: Callable[P, R], metric: str) -> Callable[P, R]:
     kept = [own for own in signature.parameters.values() if own.name != "metric"]
     of_metric.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
     return of_metric
+
+
+def of_rows(metric: Any, **parameters: Any) -> TableMetric[Any]:
+    """The metric, if it scores each row by itself; otherwise an error says why not."""
+    known: Any = registry.metric(metric, **parameters)
+    return checked(known) if known.NEEDS_SOURCE or known.NOT_ADDITIVE else known
 
 
 def summed(

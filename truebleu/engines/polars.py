@@ -24,10 +24,8 @@ import warnings
 from collections.abc import Iterator
 
 from truebleu._kernel import InputError
-from truebleu.engines.functions import NAMED, corpus, named, summed
+from truebleu.engines.functions import NAMED, corpus, named, of_rows, summed
 from truebleu.engines.sums import Sums, names
-from truebleu.metrics import registry
-from truebleu.metrics.accumulator import checked
 from truebleu.text.checks import nearest
 
 try:
@@ -157,7 +155,7 @@ def sentence_score(
     the streaming engine, too. metric: a metric, or a name, as `truebleu.metric` takes it;
     parameters: of the metric.
     """
-    made = checked(registry.metric(metric, **parameters))
+    made = of_rows(metric, **parameters)
     refs: list[Any] = list(ref) if isinstance(ref, list | tuple) else [ref]
     if not refs:
         raise ValueError("ref: no column; at least one of references is needed")

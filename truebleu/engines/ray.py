@@ -10,11 +10,10 @@ same for any blocks, order of blocks and number of workers, and when Ray runs a 
 from __future__ import annotations
 
 from truebleu._kernel import InputError, __version__
-from truebleu.engines.functions import NAMED, corpus, named
+from truebleu.engines.functions import NAMED, corpus, named, of_rows
 from truebleu.engines.shipping import shipped
 from truebleu.engines.sums import Sums
 from truebleu.metrics import registry
-from truebleu.metrics.accumulator import checked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def stats(
         for answer in answers.to_pylist():
             if answer["error"] is not None:
                 raise ERRORS[answer["error"]](answer["message"])
-            _unpacked(sums, answer["state"])
+            sums.merge_bytes(answer["state"])
     return sums
 
 
@@ -122,9 +121,9 @@ def sentence_score(
     metric: a metric, or a name, as `truebleu.metric` takes it; parameters: of the metric.
     """
     _require_dataset(ds)
-    made = checked(registry.metric(metric, **parameters))
+    made = of_rows(metric, **parameters)
     column = column or made.NAME.lower()
-    sums = Sums(made, hyp=hyp, ref=ref, nulls=nulls)
+    sums = Sums(hyp=hyp, ref=ref, nulls=nulls)
     _refuse_taken(column, ds.columns(fetch_if_missing=False) or ())
     _checked(ds, sums)
     options = {"metric": made, "hyp": hyp, "ref": ref, "nulls": nulls, "column": column}
@@ -206,35 +205,13 @@ def state_of(sums: Sums, block: Any) -> Any:
         return pa.schema(fields).empty_table()
     state = error = message = None
     try:
-        state = _packed(sums.update(block))
+        state = sums.update(block).to_bytes()
     except (InputError, TypeError) as wrong:
         error = "InputError" if isinstance(wrong, InputError) else "TypeError"
         message = str(wrong)
     # The bytes of the state: keys of different types do not meet before `Sums` compares them.
     answer = {"state": [state], "error": [error], "message": [message]}
     return pa.table(answer, schema=pa.schema(fields))
-
-
-def _packed(sums: Sums) -> bytes:
-    """The state table as an Arrow stream."""
-    import pyarrow as pa
-
-    table = pa.table(sums)
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    packed: bytes = sink.getvalue().to_pybytes()
-    return packed
-
-
-def _unpacked(sums: Sums, *states: bytes) -> Sums:
-    """The sums with those of state tables added."""
-    import pyarrow as pa
-
-    for state in states:
-        with pa.ipc.open_stream(state) as reader:
-            sums.merge_state(reader)
-    return sums
 
 
 def scored(options: Mapping[str, Any], block: Any) -> Any:
@@ -248,7 +225,7 @@ def scored(options: Mapping[str, Any], block: Any) -> Any:
     if not block.num_columns:
         return block
     # No rows: only the columns' names and types are looked at.
-    Sums(metric, hyp=hyp, ref=ref).update(block.slice(0, 0))
+    Sums(hyp=hyp, ref=ref).update(block.slice(0, 0))
     references = [block[name] for name in ([ref] if isinstance(ref, str) else ref)]
     there = {hyp: pc.is_valid(block[hyp]), str(ref): arrow_rows.referenced(references)}
     nulls = {name: block.num_rows - (pc.sum(known).as_py() or 0) for name, known in there.items()}
@@ -313,7 +290,7 @@ def _aggregation() -> type:
 
             table = BlockAccessor.for_block(block).to_arrow()
             try:
-                return _packed(self._sums.spawn().update(table))
+                return self._sums.spawn().update(table).to_bytes()
             except InputError as error:
                 raise InputError(
                     f"{error} (groupby() gives an aggregation the key alone: use by= instead)"
@@ -323,11 +300,13 @@ def _aggregation() -> type:
             """The totals of both."""
             if not current_accumulator or not new:
                 return current_accumulator or new
-            return _packed(_unpacked(self._sums.spawn(), current_accumulator, new))
+            return self._sums.spawn().merge_bytes(current_accumulator).merge_bytes(new).to_bytes()
 
         def finalize(self, accumulator: bytes) -> Any:
             """The score, or those of the groups."""
-            sums = _unpacked(self._sums.spawn(), *([accumulator] if accumulator else []))
+            sums = self._sums.spawn()
+            if accumulator:
+                sums.merge_bytes(accumulator)
             if not sums.by:
                 return sums.score().value
             sums.check()

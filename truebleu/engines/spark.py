@@ -14,7 +14,7 @@ import os
 
 from truebleu._kernel import InputError
 from truebleu.engines import spark_cluster
-from truebleu.engines.functions import NAMED, named
+from truebleu.engines.functions import NAMED, named, of_rows
 from truebleu.engines.sums import COLUMNS, Sums, names
 from truebleu.metrics import registry
 from truebleu.metrics.accumulator import checked
@@ -159,7 +159,7 @@ def sentence_score(
     refs = [ref] if isinstance(ref, str) or not isinstance(ref, list | tuple) else ref
     if not refs:
         raise InputError("ref: no columns; name at least one")
-    made = checked(registry.metric(metric, **parameters))
+    made = of_rows(metric, **parameters)
     columns = [F.col(column) if isinstance(column, str) else column for column in (hyp, *refs)]
     arrow = hasattr(F, "arrow_udf")  # from Spark 4.1 on
     task = spark_cluster.shipped(

@@ -30,7 +30,7 @@ COLUMNS = (
     "statistics",
 )
 
-# What `Sums.to_bytes` starts with: this line, a line of JSON, then what kernel/src/state.rs writes.
+# What `Sums.to_bytes` starts with: this line, a line of JSON, then what the kernel writes.
 MAGIC = b"truebleu sums 1\n"
 
 # Stands for all groups together.
@@ -151,7 +151,7 @@ class Sums:
 
     def spawn(self) -> Sums:
         """Sums of the same kind, of nothing yet: for another part of the data."""
-        return _restored(self._options(), None, b"")
+        return Sums(**self._options())
 
     # ---- what is added ----
 
@@ -172,19 +172,43 @@ class Sums:
         """Adds the sums of another part of the data. Raises InputError if they do not add up."""
         if not isinstance(other, Sums):
             raise TypeError(f"expected Sums, not {type(other).__name__}; merge_state takes tables")
-        for what, mine, theirs in (
-            ("metrics", self._fingerprints(), other._fingerprints()),
-            ("keys", self.key_columns, other.key_columns),
-            ("buckets", self._buckets(), other._buckets()),
-        ):
-            if mine != theirs:
-                raise InputError(
-                    f"sums of different {what} cannot be merged: {_told(mine)}, and {_told(theirs)}"
-                )
         if other is self:
-            other = _restored(*self.__reduce__()[1])
-        self._sums.merge(other._sums)  # noqa: SLF001
+            return self.merge_bytes(self.to_bytes())
+        self._check_kind(other._kind())
+        self._sums.merge(other._sums)
         return self
+
+    def merge_bytes(self, data: bytes) -> Self:
+        """Adds the sums of another part of the data, as `to_bytes` gave them."""
+        import json
+
+        header, _, content = data.removeprefix(MAGIC).partition(b"\n")
+        try:
+            kind = json.loads(header)
+            formats = kind.pop("formats")
+        except (ValueError, KeyError, AttributeError, TypeError):
+            kind = None
+        if kind is None or not data.startswith(MAGIC):
+            raise InputError("these bytes are not sums: they are truncated or damaged")
+        self._check_kind(kind)
+        self._sums.read_bytes(formats, content)
+        return self
+
+    def _kind(self) -> dict[str, Any]:
+        """What sums must have in common to add up."""
+        return {
+            "metrics": list(dict.fromkeys(metric.fingerprint for metric in self.metrics)),
+            "keys": list(self.key_columns),
+            "buckets": self._bucket[1] if self._bucket else None,
+        }
+
+    def _check_kind(self, theirs: Mapping[str, Any]) -> None:
+        for what, mine in self._kind().items():
+            if mine != theirs.get(what):
+                raise InputError(
+                    f"sums of different {what} cannot be merged: {_told(mine)}, and "
+                    f"{_told(theirs.get(what))}"
+                )
 
     def __iadd__(self, other: Sums) -> Self:
         return self.merge(other)
@@ -367,16 +391,11 @@ class Sums:
         """The sums as bytes: the same for any order of updates and merges, and any partition."""
         import json
 
-        header = {
-            "metrics": self._fingerprints(),
-            "keys": self.key_columns,
-            "formats": self._sums.formats,
-            "buckets": self._buckets(),
-        }
+        header = {**self._kind(), "formats": self._sums.formats}
         return MAGIC + json.dumps(header).encode() + b"\n" + self._sums.to_bytes()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restored, (self._options(), self._sums.formats, self._sums.to_bytes()))
+        return (_restored, (self._options(), self.to_bytes()))
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -405,12 +424,6 @@ class Sums:
             f"<Sums of {', '.join(self._labels)}: {self.segments} segments, {len(self)} groups{by}>"
         )
 
-    def _fingerprints(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(metric.fingerprint for metric in self.metrics))
-
-    def _buckets(self) -> int | None:
-        return self._bucket[1] if self._bucket else None
-
 
 def bucket_of(identity: str | bytes | int, buckets: int) -> int:
     """The bucket of a segment with this id, the same in every program.
@@ -434,10 +447,8 @@ def bucket_of(identity: str | bytes | int, buckets: int) -> int:
     return _kernel.bucket(identity, buckets)
 
 
-def _restored(options: dict[str, Any], formats: list[str] | None, data: bytes) -> Sums:
-    sums = Sums(**options)
-    sums._sums.read_bytes(formats, data)  # noqa: SLF001
-    return sums
+def _restored(options: dict[str, Any], data: bytes) -> Sums:
+    return Sums(**options).merge_bytes(data)
 
 
 def names(role: str, given: Any) -> tuple[str, ...]:
@@ -492,6 +503,6 @@ def told_nulls(nulls: Mapping[str, int]) -> str:
 
 
 def _told(value: object) -> str:
-    if isinstance(value, tuple):
+    if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     return "none" if value is None else str(value)

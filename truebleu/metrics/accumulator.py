@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.base import Metric, Score
     from truebleu.text import inputs
 
-# What `state_dict` says it is.
+# The format of `state_dict`.
 FORMAT = "truebleu accumulator 1"
 
 # 64-bit integers are what others keep totals in.
@@ -53,7 +53,7 @@ class Accumulator:
 
     @property
     def segments(self) -> int:
-        """How many segments there were."""
+        """The number of segments so far."""
         return self._segments
 
     @property
@@ -63,7 +63,7 @@ class Accumulator:
 
     @property
     def references(self) -> int | str | None:
-        """How many references each segment had; "var" if it varied, None if there was no text."""
+        """The number of references per segment; "var" if it varies, None before any text."""
         return count_references(self._references)
 
     def reset(self) -> None:
@@ -109,7 +109,7 @@ class Accumulator:
         return score
 
     def state_dict(self) -> dict[str, Any]:
-        """All that is known, as plain values: numbers, strings and lists, for JSON or torch.save.
+        """The state as plain values: numbers, strings and lists, for JSON or torch.save.
 
         The metric can be made again from "metric". "segments", "references" (the fewest and the
         most of a segment) and "totals" add up as `merge` does: by sum, by min and max, by sum.
@@ -124,7 +124,7 @@ class Accumulator:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Takes the place of what was known. Raises InputError for what is no state of this metric.
+        """Replaces the state. Raises InputError for a state that is not of this metric.
 
         Metrics that differ in their formula alone, such as BLEU's smoothing, have the same states.
         """
@@ -142,7 +142,7 @@ class Accumulator:
     ) -> Accumulator:
         """An accumulator of a state.
 
-        metric: what made it, which the state names; needed for tokenizers of one's own alone.
+        metric: the metric; needed only for custom tokenizers, otherwise the state names it.
         """
         if metric is None:
             _checked(state)
@@ -207,7 +207,7 @@ def _restored(metric: TableMetric[Any], state: dict[str, Any]) -> Accumulator:
 
 
 def _is_empty(texts: object) -> bool:
-    """Whether this is a sequence of no segments. Files and columns say so themselves."""
+    """True for an empty sequence. Files and columns are not looked into."""
     return isinstance(texts, list | tuple) and not texts
 
 

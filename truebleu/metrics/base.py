@@ -1,4 +1,4 @@
-"""What every metric shares: Metric, Score, and the Signature that names a metric and makes it."""
+"""The base of all metrics: Metric, Score, and the Signature that names a metric and makes it."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ class Metric:
     FIELDS: ClassVar[tuple[str, ...]] = ()
     # Fields with a constant value, and their short forms.
     CONSTANTS: ClassVar[dict[str, tuple[str, str]]] = {}
-    # What the options of its parameters begin with, on the command line.
+    # The prefix of its options on the command line.
     PREFIX: ClassVar[str] = ""
     LOWER_IS_BETTER: ClassVar[bool] = False
     # The score of a perfect match; None if there is no such bound.
     BOUND: ClassVar[float | None] = 100.0
-    # How many digits after the point suit its scores.
+    # The number of decimals to print.
     DIGITS: ClassVar[int] = 1
-    # Whether the numbers are those of sacreBLEU, so that signatures name its version.
+    # True if the numbers are those of sacreBLEU; signatures then name its version.
     OF_SACREBLEU: ClassVar[bool] = False
     # Names that are public beside the parameters, in the order of `dir()`.
     PUBLIC: ClassVar[tuple[str, ...]] = (
@@ -81,9 +81,9 @@ class Metric:
         cls.__doc__ = f"{head.rstrip()}\n\n{told}\n{mark}{example}"
 
     def __new__(cls, *_: Any, **given: Any) -> Self:
-        """Refuses a parameter that there is none, and names the nearest."""
-        for name in given.keys() - cls._NAMES:
-            raise TypeError(unknown_parameter(cls, name))
+        """Refuses unknown parameters, and names the nearest known one."""
+        if not cls._NAMES.issuperset(given):
+            raise TypeError(unknown_parameter(cls, min(given.keys() - cls._NAMES)))
         return super().__new__(cls)
 
     def _keep(self, given: Mapping[str, Any]) -> None:
@@ -128,7 +128,7 @@ class Metric:
     def signature(
         self, references: int | str | None = None, *, segment: bool | None = False
     ) -> Signature:
-        """What is computed, so that anyone can compute it again.
+        """A complete description of the computation, enough to reproduce it.
 
         references: how many there are per segment, or "var".
         segment: True for the score of one; None for the metric, whatever it will score.
@@ -143,7 +143,7 @@ class Metric:
 
     @property
     def name(self) -> str:
-        """What a score is called: the metric's name, with its parameters if the field has it so."""
+        """The name of the score, with parameters where that is the convention, as in chrF2++."""
         return self.NAME
 
     @property
@@ -210,7 +210,7 @@ def _made(cls: type[Metric], values: dict[str, Any]) -> Metric:
 
 
 def unknown_parameter(cls: type[Metric], name: str) -> str:
-    """What to say of a keyword argument that a metric does not have."""
+    """The message about a keyword argument that a metric does not have."""
     for parameter in cls.PARAMETERS:
         if name in parameter.hints:
             return f"{cls.__name__} has no parameter '{name}'; it is called '{parameter.name}' here"
@@ -237,7 +237,7 @@ class Signature:
     def __init__(self, metric: Metric, fields: Mapping[str, str], name: str | None = None) -> None:
         self._metric = metric
         self._fields = dict(fields)
-        # What is made of scores of the metric, as self-BLEU is.
+        # The name of a score composed of scores of the metric, such as self-BLEU.
         self._name = name
 
     @property
@@ -337,7 +337,7 @@ def split_signature(text: str) -> tuple[str, dict[str, str]]:
     return name, fields
 
 
-# What other programs call the attributes of scores.
+# The names of attributes of scores in sacreBLEU.
 _ELSEWHERE = {
     "score": "value",
     "bp": "brevity_penalty",
@@ -350,7 +350,7 @@ _ELSEWHERE = {
 
 
 class Score:
-    """A score, and what it was made of. Immutable, and a number where that is safe.
+    """A score and its components. Immutable, and a number where that is safe.
 
     `float(score)`, `round(score, 2)`, `f"{score:.2f}"`; it compares with numbers, and with scores
     of the same signature.
@@ -370,16 +370,16 @@ class Score:
 
     @property
     def signature(self) -> Signature:
-        """What was computed, so that anyone can compute it again."""
+        """A complete description of the computation, enough to reproduce it."""
         raise NotImplementedError
 
     @property
     def verbose(self) -> str:
-        """What sacreBLEU prints behind the number."""
+        """The text that sacreBLEU prints after the number."""
         return ""
 
     def details(self) -> dict[str, Any]:
-        """What the score was made of, for `to_dict`."""
+        """The components of the score, for `to_dict`."""
         return {}
 
     @property
@@ -509,7 +509,7 @@ def html_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[ob
 
 
 def _shown(value: object) -> str:
-    """A part of a score for a person."""
+    """A component of a score, as text."""
     if isinstance(value, list | tuple):
         return ", ".join(map(_shown, value))
     return f"{value:.4g}" if isinstance(value, float) and not value.is_integer() else str(value)

@@ -11,7 +11,7 @@ from truebleu import _kernel
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu_formula import SMOOTHING, SMOOTHING_VALUES, Formula
-from truebleu.metrics.kernel_metric import KernelMetric, score_with
+from truebleu.metrics.kernel_metric import KernelMetric
 from truebleu.metrics.statistics import Statistics
 from truebleu.metrics.table_metric import COMPENSATED, PARTS, TableMetric, TableScore
 from truebleu.text import inputs, tokenizers
@@ -39,9 +39,14 @@ ARITHMETICS = ("sacrebleu", "nltk", "nmt", "coco", "codenn", "allennlp", "float3
 
 
 class BLEUScore(TableScore):
-    """A BLEU score, with everything it was made of."""
+    """A BLEU score and its components."""
 
     __slots__ = ("_evaluated",)
+
+    DETAILS = (
+        *("precisions", "matches", "totals", "brevity_penalty"),
+        *("hypothesis_length", "reference_length", "ratio"),
+    )
 
     _metric: BLEU
 
@@ -131,18 +136,6 @@ class BLEUScore(TableScore):
             f"hyp_len = {self.hypothesis_length} ref_len = {self.reference_length})"
         )
 
-    def details(self) -> dict[str, Any]:
-        """What the score was made of."""
-        return {
-            "precisions": list(self.precisions),
-            "matches": list(self.matches),
-            "totals": list(self.totals),
-            "brevity_penalty": self.brevity_penalty,
-            "hypothesis_length": self.hypothesis_length,
-            "reference_length": self.reference_length,
-            "ratio": self.ratio,
-        }
-
 
 class SmoothingValue(p.Number["float | None"]):
     """The value that smoothing uses, given or default; None if it uses none."""
@@ -160,8 +153,8 @@ class SmoothingValue(p.Number["float | None"]):
 class BLEU(KernelMetric[BLEUScore]):
     """BLEU with its parameters. The defaults are sacreBLEU's.
 
-    From `reference_length` on, parameters are where published implementations differ;
-    `truebleu.family` has a row of them for each.
+    The parameters from `reference_length` on are those in which published implementations differ;
+    `truebleu.family` has their values for each implementation.
 
     >>> metric = BLEU(lowercase=True)
     >>> print(metric.score(["The cat sat on the mat."], ["the cat sat on a mat."]))
@@ -345,9 +338,9 @@ class BLEU(KernelMetric[BLEUScore]):
         self._keep(locals())
         self._check_together()
         values = self._values
-        # Whether the kernel splits the text itself.
+        # True if the kernel tokenizes.
         self._in_kernel = tokenizers.in_kernel(values["tokenize"], values["lowercase"])
-        # Whether the kernel's formula, which is sacreBLEU's, is this metric's.
+        # True if the formula is sacreBLEU's, which the kernel has.
         self._plain = (
             smoothing in ("exp", "floor", "add-k", "none")
             and (brevity_penalty, values["empty_brevity"], no_match) == ("standard", 0.0, "zero")
@@ -356,7 +349,7 @@ class BLEU(KernelMetric[BLEUScore]):
             and reference_length != "average"
         )
         self._kernel = _kernel.Metric.bleu(
-            # What Python splits arrives as tokens, which no tokenizer touches.
+            # Text that Python tokenizes reaches the kernel as tokens.
             tokenizer=str(values["tokenize"]) if self._in_kernel else "none",
             lowercase=tokenizers.LOWERCASE[values["lowercase"]],
             max_order=self.max_order,
@@ -399,7 +392,7 @@ class BLEU(KernelMetric[BLEUScore]):
 
     @property
     def at_least_one(self) -> bool:
-        """Whether every segment counts at least one n-gram of each order."""
+        """True if every segment counts at least one n-gram of each order."""
         return bool(self._values["missing_order"] == "at-least-one")
 
     @property
@@ -409,36 +402,31 @@ class BLEU(KernelMetric[BLEUScore]):
 
     @property
     def reads_text(self) -> bool:
-        """Whether the kernel reads the text itself, so that other metrics can read along."""
+        """True if the kernel reads the text itself; other metrics can then share the reading."""
         return self._in_kernel
 
     @property
     def not_additive(self) -> str | None:
-        """Why sums of parts are no sums of the whole; None if they are."""
+        """The reason why statistics of parts do not add up to those of the whole, or None."""
         if self._sums:
             return None
-        return f"{self!r} is a mean of segments' scores, which do not add up exactly"
+        return f"{self.NAME} by segments is a mean of segments' scores, which do not add up exactly"
 
     @property
     def _sums(self) -> bool:
         return bool(self._values["aggregate"] == "corpus")
 
     def missing(self, *, segment: bool) -> str:
-        """What happens to an order that the hypotheses are too short for."""
+        """The treatment of an order that the hypotheses are too short for."""
         if self._values["missing_order"] is not None:
             return str(self._values["missing_order"])
         effective = segment if self.effective_order is None else self.effective_order
         return "drop" if effective else "zero"
 
     def formula(self, *, segment: bool = False) -> Formula:
-        """What is done with the counts, of a corpus or of one segment."""
-        return Formula(
-            {
-                **self._values,
-                "smoothing_value": self.smoothing_value or 0.0,
-                "missing_order": self.missing(segment=segment),
-            }
-        )
+        """The formula, for a corpus or for one segment."""
+        missing = self.missing(segment=segment)
+        return Formula(self._values, self.smoothing_value or 0.0, missing)
 
     # ---- signatures ----
 
@@ -609,4 +597,23 @@ def bleu(
     >>> round(float(score), 2)
     53.73
     """
-    return score_with(BLEU, **locals())
+    metric = BLEU(
+        tokenize=tokenize,
+        lowercase=lowercase,
+        smoothing=smoothing,
+        smoothing_value=smoothing_value,
+        effective_order=effective_order,
+        max_order=max_order,
+        weights=weights,
+        reference_length=reference_length,
+        tie=tie,
+        brevity_penalty=brevity_penalty,
+        empty_brevity=empty_brevity,
+        missing_order=missing_order,
+        no_match=no_match,
+        aggregate=aggregate,
+        scale=scale,
+        arithmetic=arithmetic,
+        **unknown,
+    )
+    return metric.score(hypotheses, references, workers=workers)

@@ -25,7 +25,7 @@ TINY, SMALL = 1e-15, 1e-9
 
 _SINGLE = struct.Struct("f")
 
-# Each smoothing method, and what an order without a match counts as.
+# Each smoothing method: the numerator of an order without a match.
 SMOOTHING = {
     "exp": "1/2, 1/4, ... of a match, as mteval-v13a",
     "floor": "smoothing_value matches",
@@ -52,11 +52,18 @@ SMOOTHING_VALUES: dict[str, float | None] = {
 class Formula:
     """BLEU's parameters after counting; `bleu.BLEU` says what they mean."""
 
-    def __init__(self, parameters: Mapping[str, Any]) -> None:
-        """parameters: of the metric, with the smoothing value and what a missing order counts."""
+    __slots__ = (
+        *("arithmetic", "brevity_penalty", "empty_brevity", "missing_order"),
+        *("no_match", "smoothing", "smoothing_value", "weights"),
+    )
+
+    def __init__(
+        self, parameters: Mapping[str, Any], smoothing_value: float, missing_order: str
+    ) -> None:
+        """The last two depend on others of the parameters, and on corpus or segment."""
         self.smoothing: str = parameters["smoothing"]
-        self.smoothing_value: float = parameters["smoothing_value"]
-        self.missing_order: str = parameters["missing_order"]
+        self.smoothing_value = smoothing_value
+        self.missing_order = missing_order
         self.no_match: str = parameters["no_match"]
         self.brevity_penalty: str = parameters["brevity_penalty"]
         self.empty_brevity: float = parameters["empty_brevity"]
@@ -82,7 +89,7 @@ class Formula:
         return Result(value, tuple(unit * p for p in shown), brevity, len(known))
 
     def _is_hopeless(self, matches: Sequence[int]) -> bool:
-        """Whether the score is 0 before anything is smoothed, as without any match in most."""
+        """True if the score is 0 before smoothing, for most members without any match."""
         if self.no_match == "zero":
             return not any(matches)
         return self.no_match == "any-zero" and not all(matches)
@@ -220,7 +227,7 @@ class Formula:
         return single(exp(single(single(mean / orders) + brevity)))
 
     def _allennlp_mean(self, matches: Sequence[int], totals: Sequence[int]) -> float:
-        """AllenNLP's: a difference of logarithms an order."""
+        """AllenNLP's: a difference of logarithms per order."""
         guard = self.smoothing_value
         weights = self.weights or [1.0 / len(matches)] * len(matches)
         counts = zip(weights, matches, totals, strict=True)
@@ -265,4 +272,4 @@ class Result:
         """Of each order, in per cent."""
         self.brevity_penalty = brevity_penalty
         self.counted = counted
-        """How many orders the mean is over."""
+        """The number of orders in the mean."""

@@ -40,9 +40,16 @@ class CdecBLEU(PythonMetric):
     PREFIX = "cdec-"
     tokenize = p.Tokenizer("none")
     lowercase = p.lowercase()
+    variant = p.Choice(
+        "qcri", "which of cdec's scores", {"qcri": "QCRI_BLEU"}, key="cdec", short="cd"
+    )
 
     def __init__(
-        self, tokenize: tokenizers.Tokenize = "none", *, lowercase: bool | str = False
+        self,
+        tokenize: tokenizers.Tokenize = "none",
+        *,
+        lowercase: bool | str = False,
+        variant: str = "qcri",
     ) -> None:
         self._keep(locals())
 
@@ -52,7 +59,9 @@ class CdecBLEU(PythonMetric):
         return BLEU().columns
 
     def _rows(self, corpus: Corpus) -> Rows:
-        return self._counted_by(BLEU(**self._values, tie="first"), corpus)
+        return self._counted_by(
+            BLEU(self._values["tokenize"], lowercase=self._values["lowercase"], tie="first"), corpus
+        )
 
     def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         length, reference_length, matches, totals = row[0], row[1], row[2:6], row[6:]

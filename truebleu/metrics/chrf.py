@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from truebleu import _kernel
 from truebleu.metrics import parameters as p
-from truebleu.metrics.kernel_metric import KernelMetric, score_with
+from truebleu.metrics.kernel_metric import KernelMetric
 from truebleu.metrics.table_metric import TableScore
 
 __all__ = ["CHRF", "CHRFScore", "chrf"]
@@ -25,9 +25,14 @@ if TYPE_CHECKING:
 
 
 class CHRFScore(TableScore):
-    """A chrF score, with everything it was made of."""
+    """A chrF score and its components."""
 
     __slots__ = ()
+
+    DETAILS = (
+        *("char_order", "word_order", "beta", "precisions", "recalls", "matches"),
+        *("hypothesis_totals", "reference_totals"),
+    )
 
     _metric: CHRF
 
@@ -70,19 +75,6 @@ class CHRFScore(TableScore):
     def recalls(self) -> tuple[float, ...]:
         """The share of the references' n-grams that are matched, of each order, in per cent."""
         return _shares(self.matches, self.reference_totals)
-
-    def details(self) -> dict[str, Any]:
-        """What the score was made of."""
-        return {
-            "char_order": self.char_order,
-            "word_order": self.word_order,
-            "beta": self.beta,
-            "precisions": list(self.precisions),
-            "recalls": list(self.recalls),
-            "matches": list(self.matches),
-            "hypothesis_totals": list(self.hypothesis_totals),
-            "reference_totals": list(self.reference_totals),
-        }
 
 
 class CHRF(KernelMetric[CHRFScore]):
@@ -168,12 +160,12 @@ class CHRF(KernelMetric[CHRFScore]):
 
     @property
     def name(self) -> str:
-        """What a score is called: "chrF2", "chrF2++"."""
+        """The name of the score: "chrF2", "chrF2++"."""
         return f"chrF{self.beta}" + "+" * self.word_order
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of this metric's statistics: three an order.
+        """The names of the columns of this metric's statistics: three per order.
 
         `hypothesis_c2` is the number of character bigrams in the hypothesis, `matches_w1` that of
         the words that match. An order that the reference is too short for has none in either.
@@ -225,4 +217,13 @@ def chrf(
     >>> round(float(score), 2)
     61.93
     """
-    return score_with(CHRF, **locals())
+    metric = CHRF(
+        char_order=char_order,
+        word_order=word_order,
+        beta=beta,
+        lowercase=lowercase,
+        whitespace=whitespace,
+        eps_smoothing=eps_smoothing,
+        **unknown,
+    )
+    return metric.score(hypotheses, references, workers=workers)

@@ -6,12 +6,11 @@ arXiv:2009.10297. As CodeXGLUE's evaluator and its package `codebleu` 0.7.0 comp
 
 from __future__ import annotations
 
-from collections import Counter
 from math import exp, fsum, log
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.python_metric import PythonMetric, PythonScore
+from truebleu.metrics.python_metric import PythonMetric, PythonScore, ngrams
 from truebleu.metrics.table_metric import count_references
 
 TYPE_CHECKING = False
@@ -183,12 +182,12 @@ def _recall(
     matches: list[float] = [0] * ORDERS
     totals: list[float] = [0] * ORDERS
     for order in range(ORDERS):
-        found = _ngrams(hypothesis, order + 1)
+        found = ngrams(hypothesis, order + 1)
         for reference in references:
             # In the order of first appearance, which decides the last bit of the original's sums.
             matched: float = 0
             whole: float = 0
-            for ngram, count in _ngrams(reference, order + 1).items():
+            for ngram, count in ngrams(reference, order + 1).items():
                 weight = other if not order and ngram[0] not in reserved else full
                 matched += min(count, found[ngram]) * weight
                 whole += count * weight
@@ -211,7 +210,3 @@ def combined(
     parts = (ngram, weighted, syntax, dataflow or 1)
     alpha, beta, gamma, theta = weights
     return alpha * parts[0] + beta * parts[1] + gamma * parts[2] + theta * parts[3]
-
-
-def _ngrams(tokens: list[Any], order: int) -> Counter[tuple[Any, ...]]:
-    return Counter(zip(*(tokens[i:] for i in range(order)), strict=False))

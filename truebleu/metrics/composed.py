@@ -5,7 +5,7 @@ from __future__ import annotations
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
 from truebleu.metrics.base import Score, Signature
-from truebleu.text import inputs
+from truebleu.text import checks, inputs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Composed(Score):
         *,
         segment: bool = False,
     ) -> None:
-        """fields: of the signature, in front of those of the metric that the score is made with."""
+        """fields: of the signature, before those of the metric."""
         self._name = name
         self._value = value
         own = metric.signature(segment=segment)
@@ -40,21 +40,21 @@ class Composed(Score):
 
     @property
     def name(self) -> str:
-        """What it is: "self-BLEU", ..."""
+        """The name of the score: "self-BLEU", ..."""
         return self._name
 
     @property
     def value(self) -> float:
-        """The score, in the scale of the metric it is made with."""
+        """The score, in the scale of the metric."""
         return self._value
 
     @property
     def signature(self) -> Signature:
-        """How it is made, and the fields of the metric that it is made with."""
+        """The way it is composed, and the fields of the metric."""
         return self._signature
 
     def details(self) -> dict[str, Any]:
-        """What the score was made of."""
+        """The components of the score."""
         return dict(self._details)
 
 
@@ -84,7 +84,7 @@ def document_bleu(
     joined: dict[Hashable, tuple[list[str], list[list[str]]]] = {}
     rows = list(inputs.texts(hypotheses, references))
     for number, ((text, others), document) in enumerate(
-        zip(rows, _keys(documents, len(rows)), strict=True), 1
+        zip(rows, checks.keys("documents", documents, len(rows)), strict=True), 1
     ):
         lines, columns = joined.setdefault(document, ([], [[] for _ in others]))
         if len(columns) != len(others):
@@ -126,11 +126,10 @@ def mean_document_bleu(
     """
     metric = registry.metric("bleu" if metric is None else metric)
     table = metric.statistics(hypotheses, references, workers=workers)
-    keys = _keys(documents, len(table))
-    scores: dict[Any, Score] = {
-        key: metric.from_statistics(totals) for key, totals in table.parts(keys).items()
+    keys = checks.keys("documents", documents, len(table))
+    values = {
+        key: float(metric.from_statistics(totals)) for key, totals in table.parts(keys).items()
     }
-    values = {key: float(score) for key, score in scores.items()}
     return Composed(
         "mean document BLEU",
         sum(values.values()) / len(values),
@@ -138,14 +137,3 @@ def mean_document_bleu(
         {"documents": str(len(values))},
         {"documents": values},
     )
-
-
-def _keys(documents: Iterable[Hashable], segments: int) -> list[Hashable]:
-    if isinstance(documents, str):
-        raise TypeError("documents: a single str was given; expected one key per segment")
-    keys = list(documents)
-    if len(keys) != segments:
-        raise InputError(
-            f"documents: {len(keys)} keys for {segments} segments; give one key per segment"
-        )
-    return keys

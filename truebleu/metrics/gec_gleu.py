@@ -6,13 +6,13 @@ grammatical error correction metrics. ACL; and (2016): GLEU without tuning. arXi
 
 from __future__ import annotations
 
-from collections import Counter
 from math import exp, log
 from random import Random
 
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import parameters as p
-from truebleu.metrics.python_metric import Corpus, PythonMetric, PythonScore
+from truebleu.metrics.python_metric import Corpus, PythonScore, ngrams
+from truebleu.metrics.source_metric import SourceMetric
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ORDERS = (1, 2, 3, 4)
 
 
-class GECGLEU(PythonMetric):
+class GECGLEU(SourceMetric):
     """GLEU for grammatical error correction. It needs the source of each segment.
 
     An n-gram of the hypothesis that the source has and the reference has not counts against it:
@@ -48,7 +48,6 @@ class GECGLEU(PythonMetric):
 
     NAME = "GEC-GLEU"
     PREFIX = "gec-gleu-"
-    NEEDS_SOURCE = True
     tokenize = p.Tokenizer("none")
     lowercase = p.lowercase()
     draw = p.Choice(
@@ -165,10 +164,7 @@ class GECGLEU(PythonMetric):
 def _counts(hypothesis: list[Any], reference: list[Any], source: list[Any]) -> tuple[int, ...]:
     row = [len(hypothesis), len(reference)]
     for order in ORDERS:
-        found, wanted, given = (
-            Counter(zip(*(tokens[i:] for i in range(order)), strict=False))
-            for tokens in (hypothesis, reference, source)
-        )
+        found, wanted, given = (ngrams(tokens, order) for tokens in (hypothesis, reference, source))
         kept = sum(
             min(count, given[ngram]) for ngram, count in found.items() if ngram not in wanted
         )

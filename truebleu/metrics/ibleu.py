@@ -10,19 +10,19 @@ from __future__ import annotations
 from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.python_metric import Corpus, PythonMetric, PythonScore
+from truebleu.metrics.python_metric import Corpus
+from truebleu.metrics.source_metric import SourceMetric
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from truebleu._kernel import Scores
     from truebleu.metrics.python_metric import Rows
-    from truebleu.text import inputs, tokenizers
+    from truebleu.text import tokenizers
 
 
-class IBLEU(PythonMetric):
+class IBLEU(SourceMetric):
     """iBLEU: alpha · BLEU(h, references) - (1 - alpha) · BLEU(h, source). It needs the sources.
 
     >>> print(IBLEU().score(["the cat sat here"], ["the cat sat here"], ["the cat sat down"]))
@@ -35,7 +35,6 @@ class IBLEU(PythonMetric):
 
     NAME = "iBLEU"
     PREFIX = "ibleu-"
-    NEEDS_SOURCE = True
     SCALE = 1.0
     tokenize = p.Tokenizer()
     lowercase = p.lowercase()
@@ -59,36 +58,6 @@ class IBLEU(PythonMetric):
     def columns(self) -> tuple[str, ...]:
         """The names of the columns of this metric's statistics: BLEU's, against each of the two."""
         return (*self._bleu.columns, *(f"source_{column}" for column in self._bleu.columns))
-
-    def score(  # type: ignore[override]
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses,
-        *,
-        workers: int = 1,
-    ) -> PythonScore:
-        """The score of a corpus. Arguments as for `BLEU.score`, and a source for each segment."""
-        statistics, _ = self.count(hypotheses, references, sources=sources, workers=workers)
-        return self.from_statistics(statistics)
-
-    def sentence(  # type: ignore[override]
-        self, hypothesis: str, references: str | Sequence[str | None], source: str
-    ) -> PythonScore:
-        """The score of one segment."""
-        return self._sentence_of(hypothesis, references, (source,))
-
-    def segments(  # type: ignore[override]
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses,
-        *,
-        workers: int = 1,
-    ) -> Scores:
-        """The score of each segment, 0-100."""
-        statistics, _ = self.count(hypotheses, references, sources=sources, workers=workers)
-        return self.segment_scores(statistics)
 
     def _rows(self, corpus: Corpus) -> Rows:
         rows, numbers = self._counted_by(self._bleu, corpus)

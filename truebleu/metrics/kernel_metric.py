@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from truebleu._kernel import Table
-from truebleu.metrics.table_metric import S, TableMetric, TableScore, count_references
+from truebleu.metrics.table_metric import S, TableMetric, TableScore
 from truebleu.text import inputs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, ClassVar
 
     from truebleu._kernel import Metric as Compiled
     from truebleu._kernel import Scan, Scores, Summary
-    from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import Pairs
 
 
@@ -33,12 +32,12 @@ class KernelMetric(TableMetric[S]):
 
     @property
     def reads_text(self) -> bool:
-        """Whether the kernel reads the text itself, so that other metrics can read along."""
+        """True if the kernel reads the text itself; other metrics can then share the reading."""
         return True
 
     @property
     def _splitting(self) -> dict[str, Any]:
-        """What Python splits text by, for metrics that take tokens or tokenizers of one's own."""
+        """The tokenizer and lower-casing, for metrics that take tokens or custom tokenizers."""
         return {}
 
     def _scan(
@@ -59,32 +58,6 @@ class KernelMetric(TableMetric[S]):
         run = self._scan(hypotheses, references, workers)
         return run.totals(progress) if totals else run.table()
 
-    def pieces(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        *,
-        workers: int = 1,
-        segments: int = 8192,
-        sources: inputs.Hypotheses | None = None,  # noqa: ARG002
-    ) -> Iterator[tuple[Statistics, Scores, Summary]]:
-        """`statistics` and `segments` of about so many segments at a time, and what was noticed.
-
-        Memory does not grow with the size of files.
-        """
-        run = self._scan(hypotheses, references, workers)
-        table, seen = run.table(segments)
-        # Nothing at all is an error; nothing more is the end.
-        TableMetric.check(self, seen, hypotheses)
-        while seen["segments"]:
-            self.check(seen, hypotheses)
-            yield (
-                self.table_of(table, count_references(seen["references"])),
-                self.segment_scores(table),
-                seen,
-            )
-            table, seen = run.table(segments)
-
     def score_of(
         self,
         row: Sequence[int],
@@ -93,7 +66,7 @@ class KernelMetric(TableMetric[S]):
         segment: bool = False,
         value: float | None = None,
     ) -> S:
-        """The score of a row of statistics; `value` if it is known."""
+        """The score of a row of statistics; `value` is its number, if it is known."""
         return self.SCORE(self, row, references, segment=segment, value=value)  # type: ignore[return-value]
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> S:
@@ -130,16 +103,3 @@ class KernelMetric(TableMetric[S]):
         if hasattr(self, "_kernel"):  # set last
             raise AttributeError(f"metrics are frozen; make another with {name}={value!r}")
         object.__setattr__(self, name, value)
-
-
-def score_with(
-    kind: Callable[..., KernelMetric[S]],
-    *,
-    hypotheses: inputs.Hypotheses,
-    references: inputs.References,
-    workers: int,
-    unknown: dict[str, Any],
-    **parameters: Any,
-) -> S:
-    """The score of a corpus by a metric of this class, with these parameters."""
-    return kind(**parameters, **unknown).score(hypotheses, references, workers=workers)

@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from typing import Any, SupportsIndex
 
 
-class Matrix(PairScores):
+class Pairs(PairScores):
+    """Scores of pairs, in one of two precisions."""
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> str:
+        """The type of the numbers: "float64" or "float32"."""
+        return "float32" if self.single else "float64"
+
+
+class Matrix(Pairs):
     """The score of each hypothesis against each reference: n × m numbers.
 
     A metric's `matrix` makes it. It is read-only; `numpy.asarray(matrix)` shares its memory, and
@@ -33,11 +44,6 @@ class Matrix(PairScores):
     """
 
     __slots__ = ()
-
-    @property
-    def dtype(self) -> str:
-        """The type of the numbers: "float64" or "float32"."""
-        return "float32" if self.single else "float64"
 
     @overload
     def __getitem__(self, index: int | tuple[int, slice] | tuple[slice, int]) -> Scores: ...
@@ -106,7 +112,7 @@ class Matrix(PairScores):
         return _from_bytes, (Matrix, self.to_bytes(), self.shape[1], self.single)
 
 
-class Triangle(PairScores):
+class Triangle(Pairs):
     """The score of each text against each later one: n(n-1)/2 numbers in one row.
 
     A metric's `triangle` makes it. The order is that of
@@ -122,13 +128,8 @@ class Triangle(PairScores):
     __slots__ = ()
 
     @property
-    def dtype(self) -> str:
-        """The type of the numbers: "float64" or "float32"."""
-        return "float32" if self.single else "float64"
-
-    @property
     def texts(self) -> int:
-        """How many texts there are."""
+        """The number of texts."""
         return (1 + isqrt(1 + 8 * len(self))) // 2
 
     @overload
@@ -193,7 +194,7 @@ class PairsInPython:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many hypotheses and references there are."""
+        """The numbers of hypotheses and references."""
         return len(self._hypotheses), len(self._references)
 
     def _row(self, i: int, first: int = 0) -> Scores:
@@ -224,7 +225,7 @@ class PairsInPython:
 
 
 def is_single(dtype: object) -> bool:
-    """Whether numbers are meant in single precision."""
+    """True for "float32", False for "float64"."""
     name = getattr(dtype, "__name__", None) or str(dtype)
     if name not in ("float64", "float32"):
         raise ValueError(f"dtype={dtype!r}: expected 'float64' or 'float32'")

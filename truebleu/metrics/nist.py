@@ -1,4 +1,4 @@
-"""The NIST score: n-gram matches weighted by how much the n-gram tells.
+"""The NIST score: n-gram matches weighted by their information.
 
 George Doddington (2002): Automatic evaluation of machine translation quality using n-gram
 co-occurrence statistics. HLT. As mteval-v11b to v14 compute it, and as NLTK does.
@@ -246,7 +246,7 @@ class _Counted:
         self.segments.append(_Segment(len(hypothesis), list(map(len, others)), found, counted))
 
     def reference(self, tokens: Sequence[Any]) -> Counter[int]:
-        """How often each n-gram is in a reference, after counting them for the corpus."""
+        """The counts of the n-grams of a reference, which are added to those of the corpus."""
         self.words += len(tokens)
         of_token, numbers, history = self.tokens, self.numbers, self.history
         words = [of_token.setdefault(token, len(of_token)) for token in tokens]
@@ -277,7 +277,7 @@ class _Counted:
             yield counts
 
     def information(self, *, zero: bool) -> list[float]:
-        """What each n-gram tells, in bits, by number; `zero` for Perl's idea of a history "0"."""
+        """The information of each n-gram, in bits; `zero` for Perl's reading of a history "0"."""
         ignored = {-1}
         if zero:
             # Perl takes an empty text for false as well.

@@ -204,7 +204,7 @@ class NLTKBLEU(PythonMetric):
 
     @property
     def order_matters(self) -> str | None:
-        """Why the order of segments changes the score, so that none can be resampled; or None."""
+        """The reason why the order of segments matters, which rules out resampling, or None."""
         if self.aggregate != "corpus":
             return None
         if self.context == "last-segment" and self.method >= 5:
@@ -215,8 +215,8 @@ class NLTKBLEU(PythonMetric):
 
     @property
     def not_additive(self) -> str | None:
-        """Why sums of parts are no sums of the whole; None if they are."""
-        mean = f"{self!r} is a mean of segments' scores, which do not add up exactly"
+        """The reason why statistics of parts do not add up to those of the whole, or None."""
+        mean = f"{self.NAME} by segments is a mean of segments' scores, which do not add up exactly"
         return self.order_matters or (mean if self.aggregate == "segments" else None)
 
     def _rows(self, corpus: Corpus) -> Rows:

@@ -1,4 +1,4 @@
-"""What a parameter of a metric is, said once: its name, default and range, its field in signatures,
+"""A metric's parameters, each declared once: its name, default and range, its field in signatures,
 its option on the command line, and a sentence of help.
 
 A metric declares its parameters as attributes of its class. The checks of its constructor, its
@@ -31,12 +31,12 @@ class Parameter(Generic[T]):
         the default.
     flags: short options beside `--name`, which has the metric's prefix; `shared` options have no
         prefix and set the parameter of each metric that has it.
-    hints: what other programs call the parameter, for messages.
+    hints: the names of the parameter in other programs, for messages.
     phrase, labels: words for values, and for some of them, where settings are compared.
     """
 
     metavar: str | None = "NAME"
-    # Whether its value is several.
+    # True if the value is a sequence.
     several = False
 
     name: str
@@ -85,24 +85,24 @@ class Parameter(Generic[T]):
         return lambda metric: metric._values[name]  # noqa: SLF001
 
     def checked(self, value: Any) -> Any:
-        """The value as it is kept; ValueError or TypeError for what is none."""
+        """The value as it is kept. Raises ValueError or TypeError for an invalid one."""
         raise NotImplementedError
 
     def written(self, value: Any) -> str:
-        """The value as it stands in a signature."""
+        """The value as written in a signature."""
         return str(value)
 
     def read(self, text: str) -> Any:
-        """The value that a signature has written so."""
+        """The value of a field of a signature."""
         raise NotImplementedError
 
     def typed(self, text: str) -> Any:
-        """The value that a person types so, on a command line."""
+        """The value of an option on the command line."""
         return self.checked(self.read(text))
 
     @property
     def choices(self) -> list[str]:
-        """The words that it takes; empty if it is not one of a few words."""
+        """The words to choose from; empty for other kinds."""
         return []
 
     def option(self, prefix: str) -> str:
@@ -110,7 +110,7 @@ class Parameter(Generic[T]):
         return f"--{'' if self.shared else prefix}{self.name.replace('_', '-')}"
 
     def label(self, value: Any) -> str:
-        """A value in a word or two, where settings are compared; empty for what goes unsaid.
+        """A value in a word or two, where settings are compared; may be empty.
 
         >>> BLEU.PARAMETERS[5].label(2)
         'order 2'
@@ -123,12 +123,12 @@ class Parameter(Generic[T]):
 
     @property
     def documented(self) -> str:
-        """The sentence of help, with what there is to choose from in Python."""
+        """The sentence of help, with the choices in Python."""
         return self.help
 
     @property
     def typed_help(self) -> str:
-        """The same, with what there is to type."""
+        """The sentence of help, with the choices on the command line."""
         return self.documented
 
 
@@ -170,9 +170,9 @@ class Flag(Parameter[bool]):
 
 
 class Choice(Parameter[T]):
-    """One of a few values, each with what it means.
+    """One of a few values, each with its meaning.
 
-    words: what signatures call values that are no words.
+    words: the names in signatures of values that are not words.
     """
 
     def __init__(
@@ -219,20 +219,19 @@ class Choice(Parameter[T]):
 
     @property
     def documented(self) -> str:
-        told = [
-            f"{value!r} ({meaning})" if meaning else repr(value)
-            for value, meaning in self.meanings.items()
-        ]
-        return f"{self.help}: {', '.join(told)}"
+        return self._told({value: repr(value) for value in self.meanings})
 
     @property
     def typed_help(self) -> str:
-        words = {True: "yes", False: "no"}
-        told = [
-            words.get(value, str(value)) + (f" ({meaning})" if meaning else "")
-            for value, meaning in self.meanings.items()
-            if value is not None
-        ]
+        words: dict[Any, str] = {True: "yes", False: "no"}
+        return self._told({v: words.get(v, str(v)) for v in self.meanings if v is not None})
+
+    def _told(self, words: Mapping[Any, str]) -> str:
+        """The sentence of help, with values in these words and what they mean."""
+        told = (
+            f"{word} ({self.meanings[value]})" if self.meanings[value] else word
+            for value, word in words.items()
+        )
         return f"{self.help}: {', '.join(told)}"
 
 
@@ -272,7 +271,7 @@ class Number(Parameter[T]):
             raise ValueError(f"expected a number, not '{text:.40}'") from None
 
 
-class WholeNumber(Parameter[int]):
+class WholeNumber(Number[int]):
     """A whole number between two limits."""
 
     metavar = "N"
@@ -286,11 +285,10 @@ class WholeNumber(Parameter[int]):
         most: int = 16,
         **more: Any,
     ) -> None:
-        super().__init__(default, help, **more)
-        self.least, self.most = least, most
+        super().__init__(default, help, least=least, most=most, **more)
 
     def checked(self, value: Any) -> int:
-        return checks.whole(self.name, value, self.least, self.most)
+        return checks.whole(self.name, value, int(self.least), self.most)
 
     def read(self, text: str) -> int:
         if not text.isdecimal() or len(text) > 15:
@@ -394,7 +392,7 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
 
 
 def lowercase(*, more: bool = True, shared: bool = True) -> Choice[bool | str]:
-    """Whether text is lower-cased, which most metrics have; with `more`, how."""
+    """Lower-casing, a parameter of most metrics; with `more`, of several kinds."""
     meanings: dict[Any, str] = {False: "", True: "first, as str.lower()"}
     if more:
         meanings |= {"ascii": "A to Z only", "after": "each token, after tokenizing"}

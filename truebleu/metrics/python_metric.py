@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics.table_metric import TableMetric, TableScore
 from truebleu.text import inputs
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PythonScore(TableScore):
-    """The score of such a metric, with what it was made of."""
+    """The score of such a metric, and its components."""
 
     __slots__ = ("_details",)
 
@@ -52,12 +54,12 @@ class PythonScore(TableScore):
         return self._value
 
     def details(self) -> dict[str, Any]:
-        """What the score was made of."""
+        """The components of the score."""
         return dict(self._details)
 
 
 class Corpus:
-    """What a metric counts: hypotheses, their references and, for some metrics, their sources."""
+    """The text to count: hypotheses, their references and, for some metrics, their sources."""
 
     __slots__ = ("hypotheses", "references", "sources", "workers")
 
@@ -77,8 +79,8 @@ class Corpus:
 class PythonMetric(TableMetric[PythonScore]):
     """A metric with a row of integers per segment (`_rows`), and a formula of sums (`_formula`).
 
-    The formula gives the score as the original program does, and what it is made of; `SCALE` makes
-    of that number the one that is printed.
+    The formula gives the score as the original program does, and its components; `SCALE` times
+    that number is printed.
     """
 
     __slots__ = ()
@@ -91,7 +93,7 @@ class PythonMetric(TableMetric[PythonScore]):
         raise NotImplementedError
 
     def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
-        """The score of a row, of a segment or of a corpus, and what it was made of."""
+        """The score of a row, of a segment or of a corpus, and its components."""
         raise NotImplementedError
 
     def _tokens(
@@ -154,3 +156,8 @@ class PythonMetric(TableMetric[PythonScore]):
 
     def _scores(self, table: Table, *, segment: bool) -> Scores:
         return Scores([self.SCALE * value for value, _ in self._formulas(table, segment=segment)])
+
+
+def ngrams(tokens: Sequence[Any], order: int) -> Counter[tuple[Any, ...]]:
+    """The counts of the n-grams of this order, in the order of their first appearance."""
+    return Counter(zip(*(tokens[i:] for i in range(order)), strict=False))

@@ -75,7 +75,7 @@ def metric(name: str | Signature | Metric, **parameters: Any) -> TableMetric[Any
         printed signature, whoever printed it. A metric is returned as it is.
     parameters: of the metric, for a name.
 
-    Raises ValueError for a name that nobody has, and names the nearest.
+    Raises ValueError for an unknown name, and names the nearest.
 
     >>> metric("chrf++")
     CHRF(word_order=2)
@@ -111,7 +111,7 @@ def _by_name(name: str) -> AnyMetric | None:
 
 
 def given(metric: Any) -> AnyMetric:
-    """What was given as a metric, if it is one; TypeError says what was expected."""
+    """The metric, or the metric of a member of the family. Raises TypeError for anything else."""
     for found in (metric, getattr(metric, "metric", None)):  # a member of the family has one
         if isinstance(found, Metric):
             return found  # type: ignore[return-value]
@@ -142,7 +142,7 @@ def metrics(wanted: Any) -> dict[AnyMetric, str | None]:
 
 
 def lower_is_better(name: str) -> bool:
-    """Whether lower scores of this name are better, as far as it is known: "TER" is."""
+    """True if lower scores of this name are known to be better, as of "TER"."""
     known = (cls for cls in classes() if cls.implied(name) is not None)
     return any(cls.LOWER_IS_BETTER for cls in known)
 

@@ -6,6 +6,7 @@ import os
 
 from truebleu._kernel import InputError, Table
 from truebleu.metrics.base import html_table
+from truebleu.text import checks
 from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 MAGIC = b"truebleu statistics 1\n"
 ALIGNMENT = 64
 
-# A notebook shows so many segments, and the sum of all.
+# The number of rows shown in a notebook, beside their sum.
 SHOWN = 10
 
 
@@ -83,7 +84,7 @@ class Statistics(Table):
 
     @property
     def references(self) -> int | str | None:
-        """How many references each segment had; "var" if not all had the same number."""
+        """The number of references per segment; "var" if it varies."""
         return self._references
 
     @property
@@ -109,11 +110,8 @@ class Statistics(Table):
         chat 100.00
         """
         numbers: dict[Hashable, int] = {}
-        of_row = [numbers.setdefault(key, len(numbers)) for key in by]
-        if len(of_row) != len(self):
-            raise InputError(
-                f"groups: {len(of_row)} keys for {len(self)} segments; give one key per segment"
-            )
+        keys = checks.keys("groups", by, len(self))
+        of_row = [numbers.setdefault(key, len(numbers)) for key in keys]
         sums = self.group_totals(of_row, len(numbers))
         return {key: self._with(sums.range(i, i + 1)) for key, i in numbers.items()}
 
@@ -126,13 +124,8 @@ class Statistics(Table):
         {'news': 2, 'chat': 1}
         """
         rows: dict[Hashable, list[int]] = {}
-        count = 0
-        for count, key in enumerate(by, 1):
-            rows.setdefault(key, []).append(count - 1)
-        if count != len(self):
-            raise InputError(
-                f"parts: {count} keys for {len(self)} segments; give one key per segment"
-            )
+        for row, key in enumerate(checks.keys("parts", by, len(self))):
+            rows.setdefault(key, []).append(row)
         return {key: self._with(self.pick(chosen)) for key, chosen in rows.items()}
 
     def column(self, name: str) -> list[int]:

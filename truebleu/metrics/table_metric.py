@@ -14,7 +14,7 @@ from truebleu.text.typed import Generic
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, TypeVar
+    from typing import Any, ClassVar, TypeVar
 
     from truebleu._kernel import Pairs as CompiledPairs
     from truebleu._kernel import Scan, Summary
@@ -46,9 +46,12 @@ Scores._repr_html_ = _html_of_scores  # type: ignore[attr-defined]
 
 
 class TableScore(Score):
-    """A score that is a row of statistics, and the number that its metric's formula makes of it."""
+    """A score: a row of statistics, and the result of the metric's formula."""
 
     __slots__ = ("_metric", "_references", "_row", "_segment", "_value")
+
+    # The attributes to show.
+    DETAILS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -75,6 +78,11 @@ class TableScore(Score):
         """The score, to sacreBLEU's last bit."""
         return self._value
 
+    def details(self) -> dict[str, Any]:
+        """The components of the score."""
+        values = ((name, getattr(self, name)) for name in self.DETAILS)
+        return {name: list(own) if isinstance(own, tuple) else own for name, own in values}
+
     @property
     def row(self) -> tuple[int, ...]:
         """The statistics that it is made of, in the order of the metric's columns."""
@@ -82,7 +90,7 @@ class TableScore(Score):
 
     @property
     def signature(self) -> Signature:
-        """What was computed, so that anyone can compute it again."""
+        """A complete description of the computation, enough to reproduce it."""
         return self._metric.signature(self._references, segment=self._segment)  # type: ignore[no-any-return]
 
 
@@ -95,9 +103,9 @@ class TableMetric(Metric, Generic[S]):
 
     __slots__ = ()
 
-    # Why sums of parts are no sums of the whole; None if they are. Then parts can be counted apart.
+    # The reason why statistics of parts do not add up to those of the whole, or None.
     NOT_ADDITIVE: str | None = None
-    # Whether it needs the source of each segment.
+    # True if it needs the source of each segment.
     NEEDS_SOURCE = False
 
     @property
@@ -113,17 +121,17 @@ class TableMetric(Metric, Generic[S]):
 
     @property
     def not_additive(self) -> str | None:
-        """Why sums of parts are no sums of the whole; None if they are."""
+        """The reason why statistics of parts do not add up to those of the whole, or None."""
         return self.NOT_ADDITIVE
 
     @property
     def order_matters(self) -> str | None:
-        """Why the order of segments changes the score, so that none can be resampled; or None."""
+        """The reason why the order of segments matters, which rules out resampling, or None."""
         return None
 
     @property
     def reads_text(self) -> bool:
-        """Whether the kernel reads the text itself, so that other metrics can read along."""
+        """True if the kernel reads the text itself; other metrics can then share the reading."""
         return False
 
     def score_of(
@@ -134,7 +142,7 @@ class TableMetric(Metric, Generic[S]):
         segment: bool = False,
         value: float | None = None,
     ) -> S:
-        """The score of a row of statistics; `value` if it is known."""
+        """The score of a row of statistics; `value` is its number, if it is known."""
         raise NotImplementedError
 
     def _count(
@@ -149,6 +157,15 @@ class TableMetric(Metric, Generic[S]):
     ) -> tuple[Table, Summary]:
         """A row per segment, or with `totals` their sum, and what was noticed of the text."""
         raise NotImplementedError
+
+    def _scan(
+        self,
+        hypotheses: inputs.Hypotheses,  # noqa: ARG002
+        references: inputs.References,  # noqa: ARG002
+        workers: int,  # noqa: ARG002
+    ) -> Scan | None:
+        """The kernel's run over the text, if it is the kernel that counts."""
+        return None
 
     def _scores(self, table: Table, *, segment: bool) -> Scores:
         """The score of each row, 0-100: taken for a segment, or for the totals of a corpus."""
@@ -210,7 +227,7 @@ class TableMetric(Metric, Generic[S]):
 
     @property
     def _sums(self) -> bool:
-        """Whether the score of a corpus is a formula of sums, and no mean of segments."""
+        """True if the score of a corpus is a formula of sums, not a mean of segment scores."""
         return True
 
     def statistics(
@@ -225,23 +242,6 @@ class TableMetric(Metric, Generic[S]):
         """The score of each segment: n numbers, 0-100. Arguments as for `score`."""
         return self.segment_scores(self.count(hypotheses, references, workers=workers)[0])
 
-    def pieces(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        *,
-        workers: int = 1,
-        segments: int = 8192,
-        sources: inputs.Hypotheses | None = None,
-    ) -> Iterator[tuple[Statistics, Scores, Summary]]:
-        """`statistics` and `segments` of about so many segments at a time, and what was noticed.
-
-        Where the kernel reads the text, memory does not grow with the size of files.
-        """
-        del segments  # rows that Python counts are all there at once
-        statistics, seen = self.count(hypotheses, references, workers=workers, sources=sources)
-        yield statistics, self.segment_scores(statistics), seen
-
     # ---- one segment ----
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> S:
@@ -249,7 +249,7 @@ class TableMetric(Metric, Generic[S]):
         return self._sentence_of(hypothesis, references)
 
     def _sentence_of(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
-        """By the general path, which takes what it can and says what is wrong."""
+        """The general path, which takes all kinds of input and explains errors."""
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
             raise TypeError(f"hypothesis: expected a str, not {type(hypothesis).__name__}")
         one = tuple(references) if isinstance(references, list) else references
@@ -309,7 +309,7 @@ class TableMetric(Metric, Generic[S]):
         return PairsInPython(metric._scores_of_pairs(workers), first, second)  # noqa: SLF001
 
     def _scores_of_pairs(self, workers: int) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
-        """What gives the scores of texts against as many references, each as `sentence` does."""
+        """A function from texts and as many references to scores, as `sentence` gives them."""
         if self.NEEDS_SOURCE:
             raise ValueError(f"{self.NAME} needs a source beside each pair")
         return lambda texts, others: self.segments(texts, others, workers=workers)
@@ -446,7 +446,7 @@ class TableMetric(Metric, Generic[S]):
 
 
 def count_references(seen: tuple[int, int] | None) -> int | str | None:
-    """How many references the segments had, from the fewest and the most; "var" if it varied."""
+    """The number of references per segment, given the fewest and the most; or "var"."""
     if seen is None:
         return None
     fewest, most = seen
@@ -506,26 +506,22 @@ def pieces_together(
     Where the kernel reads the text for all of them, memory does not grow with the size of files.
     """
     if len(metrics) == 1:
-        pieces = metrics[0].pieces(
-            hypotheses, references, workers=workers, segments=segments, sources=sources
-        )
-        for statistics, scores, seen in pieces:
-            yield [(statistics, scores)], seen
-        return
-    readers = _readers(metrics, hypotheses)
-    if len(readers) < len(metrics):
+        run = metrics[0]._scan(hypotheses, references, workers)  # noqa: SLF001
+    else:
+        together = len(_readers(metrics, hypotheses)) == len(metrics)
+        run = _scan_together(metrics, hypotheses, references, workers) if together else None
+    if run is None:
         tables, seen = count_together(
             metrics, hypotheses, references, workers=workers, sources=sources
         )
         pairs = zip(metrics, tables, strict=True)
         yield [(table, metric.segment_scores(table)) for metric, table in pairs], seen
         return
-    run = _scan_together(readers, hypotheses, references, workers)
     table, seen = run.table(segments)
     # Nothing at all is an error; nothing more is the end.
     TableMetric.check(metrics[0], seen, hypotheses)
     while seen["segments"]:
-        found = _split(readers, table, seen, hypotheses)
+        found = _split(metrics, table, seen, hypotheses)
         yield [(found[metric], metric.segment_scores(found[metric])) for metric in metrics], seen
         table, seen = run.table(segments)
 
@@ -552,6 +548,7 @@ def _split(
     for metric in metrics:
         metric.check(seen, hypotheses)
         stop = start + len(metric.columns)
-        found[metric] = metric.table_of(table.columns_of(range(start, stop)), number)
+        own = table if len(metrics) == 1 else table.columns_of(range(start, stop))
+        found[metric] = metric.table_of(own, number)
         start = stop
     return found

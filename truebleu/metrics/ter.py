@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from truebleu import _kernel
 from truebleu.metrics import parameters as p
-from truebleu.metrics.kernel_metric import KernelMetric, score_with
+from truebleu.metrics.kernel_metric import KernelMetric
 from truebleu.metrics.table_metric import PARTS, TableScore
 
 __all__ = ["TER", "TERScore", "ter"]
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 
 class TERScore(TableScore):
-    """A TER score, with everything it was made of."""
+    """A TER score and its components."""
 
     __slots__ = ()
+
+    DETAILS = ("edits", "reference_length")
 
     _metric: TER
 
@@ -49,10 +51,6 @@ class TERScore(TableScore):
     def reference_length(self) -> float:
         """The words of the references: of several for a segment, their mean."""
         return self._row[1] / PARTS
-
-    def details(self) -> dict[str, Any]:
-        """What the score was made of."""
-        return {"edits": self.edits, "reference_length": self.reference_length}
 
 
 class TER(KernelMetric[TERScore]):
@@ -171,4 +169,11 @@ def ter(
     >>> round(float(score), 2)
     18.18
     """
-    return score_with(TER, **locals())
+    metric = TER(
+        normalized=normalized,
+        no_punct=no_punct,
+        asian_support=asian_support,
+        case_sensitive=case_sensitive,
+        **unknown,
+    )
+    return metric.score(hypotheses, references, workers=workers)

@@ -1,4 +1,4 @@
-"""How TER makes a hypothesis a reference: shifts first, then edits word by word."""
+"""The edits that TER counts: shifts first, then word by word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 KINDS = {"m": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
 
-# What stands under a word that is edited, as tercom writes it.
+# The mark under an edited word, as in tercom.
 MARKS = {"match": "", "substitution": "S", "deletion": "D", "insertion": "I"}
 
 
@@ -29,7 +29,7 @@ class Shift(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """What becomes of a word.
+    """The edit of one word.
 
     kind: "match", "substitution" (by a word of the reference), "deletion" (of a word that the
         reference does not have here), "insertion" (of one that only the reference has).
@@ -115,7 +115,7 @@ class Alignment(NamedTuple):
 
 
 def _width(text: str) -> int:
-    """How many columns a terminal gives a text."""
+    """The width of a text on a terminal."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width
@@ -128,7 +128,7 @@ def align(
 ) -> Alignment:
     """The alignment of one segment; `parameters` are those of `TER`."""
     if not isinstance(hypothesis, str):
-        raise TypeError(f"hypothesis: a str is meant, not {type(hypothesis).__name__}")
+        raise TypeError(f"hypothesis: expected a str, not {type(hypothesis).__name__}")
     tokens, others, chosen, shifts, letters = _kernel.ter_alignment(
         hypothesis, references, **parameters
     )

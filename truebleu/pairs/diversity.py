@@ -1,9 +1,10 @@
-"""How different the texts of a set are: self-BLEU, pairwise diversity, distinct n-grams."""
+"""The diversity of a set of texts: self-BLEU, pairwise diversity, distinct n-grams."""
 
 from __future__ import annotations
 
 from math import expm1, fsum, log1p
 from sys import maxsize
+from typing import NamedTuple
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
@@ -30,7 +31,7 @@ TEXYGEN: dict[str, Any] = {
     "scale": 1.0,
 }
 
-# How many texts are scored at a time with all others as references, and how many pairs.
+# The number of texts scored at a time against all others, and of pairs.
 ROWS, PAIRS = 32, 1 << 16
 
 
@@ -42,7 +43,7 @@ def self_bleu(
     sample: int | None = None,
     workers: int = 1,
 ) -> Composed:
-    """How alike the texts of a set are: the mean score of each with all the others as references.
+    """The similarity of the texts of a set: the mean score of each against all the others.
 
     Yaoming Zhu et al. (2018): Texygen, a benchmarking platform for text generation models. SIGIR.
 
@@ -135,7 +136,7 @@ def _with_all_others(metric: TableMetric[Any], texts: list[str], workers: int) -
 
 
 class PairwiseDiversity(Composed):
-    """How different the texts of a set are, from all pairs of them."""
+    """The diversity of a set of texts, from all pairs of them."""
 
     __slots__ = ()
 
@@ -151,7 +152,7 @@ class PairwiseDiversity(Composed):
 
     @property
     def verbose(self) -> str:
-        """What the number is made of."""
+        """The pairwise score and the number of pairs."""
         count = self._details["pairs"]
         name = self._signature["metric"]
         return f"(pairwise {name} = {self.pairwise:.2f}, {count:,} pairs)"
@@ -251,35 +252,21 @@ def _some(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
     return list(islice(pairs, PAIRS))
 
 
-class Distinct:
-    """How many of the n-grams of texts are different ones. `float()` of it is `value`."""
+class Distinct(NamedTuple):
+    """The share of different n-grams among the n-grams of texts. `float()` of it is `value`."""
 
-    __slots__ = ("distinct", "mean", "n", "ngrams", "shorter", "texts", "tokens", "vocabulary")
-
-    def __init__(
-        self,
-        n: int,
-        *,
-        distinct: int,
-        ngrams: int,
-        tokens: int,
-        texts: int,
-        shorter: int,
-        mean: float,
-        vocabulary: int | None,
-    ) -> None:
-        self.n = n
-        self.distinct = distinct
-        """How many different n-grams all texts have."""
-        self.ngrams = ngrams
-        """How many n-grams all texts have."""
-        self.tokens = tokens
-        self.texts = texts
-        self.shorter = shorter
-        """How many texts have no n-gram at all."""
-        self.mean = mean
-        """Intra-distinct: the mean of the texts' own ratios, 0-1."""
-        self.vocabulary = vocabulary
+    n: int
+    distinct: int
+    """The number of different n-grams of all texts."""
+    ngrams: int
+    """The number of n-grams of all texts."""
+    tokens: int
+    texts: int
+    shorter: int
+    """The number of texts without any n-gram."""
+    mean: float
+    """Intra-distinct: the mean of the texts' own ratios, 0-1."""
+    vocabulary: int | None
 
     @property
     def value(self) -> float:
@@ -340,14 +327,6 @@ class Distinct:
     def __repr__(self) -> str:
         return f"<{self}>"
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Distinct):
-            return NotImplemented
-        return self.to_dict() == other.to_dict()
-
-    def __hash__(self) -> int:
-        return hash((self.n, self.distinct, self.ngrams))
-
 
 def distinct_n(
     texts: inputs.Hypotheses,
@@ -357,7 +336,7 @@ def distinct_n(
     lowercase: bool | str = False,
     vocabulary: int | None = None,
 ) -> Distinct:
-    """How many of the n-grams of texts are different ones: distinct-n, 0-1.
+    """The share of different n-grams among all n-grams of texts: distinct-n, 0-1.
 
     Jiwei Li et al. (2016): A diversity-promoting objective function for neural conversation models.
     NAACL. They divide by tokens (`per_token`); most programs divide by n-grams (`value`), which is

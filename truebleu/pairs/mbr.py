@@ -1,4 +1,4 @@
-"""Which of several candidates to choose: the one that all of them agree on most."""
+"""Minimum Bayes risk: of several candidates the one that all of them agree on most."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from truebleu._kernel import InputError, Scores
 from truebleu.metrics import registry
 from truebleu.metrics.matrix import checked_weights
 from truebleu.text import checks, inputs
+from truebleu.text.layout import columns
 from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.base import Metric, Signature
     from truebleu.metrics.table_metric import TableMetric
 
-# How many candidates print() shows, and how much of each.
+# The number of candidates that print() shows, and of characters of each.
 SHOWN, WIDTH = 5, 60
 
 
@@ -71,12 +72,12 @@ class MBR:
 
     @property
     def metric(self) -> Metric:
-        """What the candidates were scored with."""
+        """The metric of the scores."""
         return self._metric
 
     @property
     def signature(self) -> Signature:
-        """What was computed of each pair."""
+        """The signature of the score of a pair."""
         return self._metric.signature(1, segment=True)
 
     def __len__(self) -> int:
@@ -95,13 +96,7 @@ class MBR:
             (str(rank), str(index), f"{self._expected[index]:.2f}", _cut(self._candidates[index]))
             for rank, index in enumerate(self._ranking[:SHOWN], 1)
         ]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(
-                [*(cell.rjust(width) for cell, width in zip(cells, widths, strict=False)), text]
-            )
-            for *cells, text in rows
-        ]
+        lines = ["  ".join(row).rstrip() for row in columns(rows, right=(0, 1, 2))]
         more = len(self) - SHOWN
         return "\n".join([head, *lines, *([f"... and {more:,} more"] if more > 0 else [])])
 

@@ -11,7 +11,7 @@ The tests, by name:
     testing hypotheses; Stefan Riezler and John T. Maxwell (2005): On some pitfalls in automatic
     evaluation and significance testing for MT. ACL workshop on intrinsic and extrinsic measures.
 "bs": paired bootstrap. The differences of resampled test sets, shifted so that their mean is 0,
-    are what chance alone would give (Riezler and Maxwell 2005; Bradley Efron and Robert J.
+    are those that can arise by chance (Riezler and Maxwell 2005; Bradley Efron and Robert J.
     Tibshirani 1993: An introduction to the bootstrap).
 "bs-sacrebleu": what sacreBLEU 2.6.0 calls paired bootstrap, to its last bit. It takes the absolute
     value before the shift, and so calls twice as many differences significant as it should.

@@ -1,4 +1,4 @@
-"""What is resampled: one metric, or one column of scores, of several systems."""
+"""A measure to resample: one metric, or one column of scores, of several systems."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Measure:
     metric: TableMetric[Any] | None
     """The metric; None for a column of scores."""
     lower_is_better: bool
-    """Whether a better system has a lower score, as with error rates."""
+    """True if a better system has a lower score, as with error rates."""
     _mean: Mean | None
     _values: dict[str, float]
 
@@ -74,7 +74,17 @@ class Measure:
         Decimal numbers are added as decimal numbers, so ties are ties. Raises InputError for
         numbers that are missing or not finite, and for different numbers of segments.
         """
-        return _Column(name, scores, lower_is_better=lower_is_better)
+        columns: dict[str, list[float]] = {}
+        for system, numbers in scores.items():
+            if isinstance(numbers, Table):
+                raise TypeError(f"{system}: statistics; Measure(metric, ...) takes them")
+            columns[system] = [_number(name, system, i, x) for i, x in enumerate(numbers, 1)]
+        _check_systems(name, {system: len(column) for system, column in columns.items()})
+        made = cls.__new__(cls)
+        made.metric, made.name, made.lower_is_better = None, name, lower_is_better
+        made._mean, made._tables = means(columns)  # noqa: SLF001
+        made._values = dict(zip(columns, made.observed(), strict=True))  # noqa: SLF001
+        return made
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -83,17 +93,17 @@ class Measure:
 
     @property
     def segments(self) -> int:
-        """How many segments each system has."""
+        """The number of segments of each system."""
         return len(next(iter(self._tables.values())))
 
     @property
     def is_summed(self) -> bool:
-        """Whether a score is a formula of sums, and not a mean of segments' scores."""
+        """True if a score is a formula of sums, and not a mean of segments' scores."""
         return self._mean is None
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """What is summed of each system: statistics, or scores as integers."""
+        """The table of each system that is summed: statistics, or scores as integers."""
         return tuple(self._tables.values())
 
     def scores(self, sums: Table) -> Scores:
@@ -111,25 +121,6 @@ class Measure:
 
     def __repr__(self) -> str:
         return f"<{self.name} of {len(self._tables)} systems on {self.segments} segments>"
-
-
-class _Column(Measure):
-    """Scores of segments by a metric that truebleu does not compute."""
-
-    __slots__ = ()
-
-    def __init__(
-        self, name: str, scores: Mapping[str, Sequence[float]], *, lower_is_better: bool
-    ) -> None:
-        columns: dict[str, list[float]] = {}
-        for system, numbers in scores.items():
-            if isinstance(numbers, Table):
-                raise TypeError(f"{system}: statistics; Measure(metric, ...) takes them")
-            columns[system] = [_number(name, system, i, x) for i, x in enumerate(numbers, 1)]
-        _check_systems(name, {system: len(column) for system, column in columns.items()})
-        self.metric, self.name, self.lower_is_better = None, name, lower_is_better
-        self._mean, self._tables = means(columns)
-        self._values = dict(zip(columns, self.observed(), strict=True))
 
 
 class Mean:
@@ -167,7 +158,7 @@ def means(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table
 
 
 def _places(numbers: Sequence[float]) -> int | None:
-    """How many decimal places the numbers have; None if they are no decimal numbers."""
+    """The decimal places of the numbers; None if they are not decimal numbers."""
     most = 0
     for number in numbers:
         text = repr(number)

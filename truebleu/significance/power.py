@@ -1,4 +1,4 @@
-"""How many segments it takes to see a difference."""
+"""Power: the number of segments that it takes to detect a difference."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def segments_needed(
     alpha: float = ALPHA,
     power: float = POWER,
 ) -> int | None:
-    """How many segments would detect a difference: find it significant with a given probability.
+    """The number of segments that detect a difference with a given probability.
 
     difference: the true difference; in the absence of anything better the observed one.
     deviation: the standard error of the difference on `segments` segments (`Difference.deviation`).

@@ -49,11 +49,11 @@ def intervals(
 ) -> list[dict[str, Interval]]:
     """The confidence interval of each system's score: a dict from system to interval per measure.
 
-    resamples: how many test sets are drawn from this one, with replacement.
+    resamples: the number of test sets drawn from this one, with replacement.
     seed: a non-negative integer; None for draws that nobody can repeat.
     level: the share of resampled scores within the interval.
     workers: threads.
-    progress: is called with how many of how many resamples are done.
+    progress: called with the number of resamples done, and of all.
 
     Raises InputError for measures of different numbers of segments, ValueError for the rest.
 
@@ -63,10 +63,7 @@ def intervals(
     """
     resamples = checks.whole("resamples", resamples, 1)
     run = _Run(measures, seed, level, workers, progress, resamples)
-    return [
-        run.intervals(measure, scores)
-        for measure, scores in zip(measures, run.bootstrap(resamples), strict=True)
-    ]
+    return list(map(run.intervals, measures, run.bootstrap(resamples)))
 
 
 def paired(
@@ -218,7 +215,7 @@ class _Run:
         return scores
 
     def randomize(self, compared: Pairs, trials: int) -> list[dict[tuple[int, int], int]]:
-        """In how many trials the systems of each pair are at least as far apart as they are.
+        """The number of trials that set the systems of each pair at least as far apart as they are.
 
         In a trial, the baseline keeps the segments that the trial takes and gets the system's for
         the others. The sums of each system's taken rows give those of all pairs.

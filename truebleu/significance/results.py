@@ -1,4 +1,4 @@
-"""What resampling finds: intervals, differences, and how systems rank."""
+"""The results of resampling: intervals, differences, and the ranking of systems."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Interval(Record):
     resamples: int
     seed: int | None
     note: str
-    """What to know about it, if anything."""
+    """A remark, if there is one to make."""
 
     @property
     def half_width(self) -> float:
@@ -79,14 +79,14 @@ class Difference(Record):
     tied: float
     lost: float
     better: bool | None
-    """Whether the system is the better of the two; None if they are equal."""
+    """True if the system is the better of the two; None if they are equal."""
     identical: bool
-    """Whether no segment differs."""
+    """True if no segment differs."""
     segments: int
     deviation: float
     """The standard deviation of the resampled differences: the standard error of the difference."""
     note: str
-    """What to know about it, if anything."""
+    """A remark, if there is one to make."""
 
     @property
     def detectable(self) -> float:
@@ -95,7 +95,7 @@ class Difference(Record):
 
     @property
     def segments_needed(self) -> int | None:
-        """How many segments like these would detect a difference of this size (`segments_needed`).
+        """The segments like these that it takes to detect a difference of this size.
 
         None if there is no difference, or nothing to estimate its error from.
         """
@@ -109,10 +109,7 @@ class Difference(Record):
             baseline=self.system,
             value=-self.value,
             interval=interval.replaced(
-                value=-interval.value,
-                mean=-interval.mean,
-                low=-interval.high,
-                high=-interval.low,
+                value=-interval.value, mean=-interval.mean, low=-interval.high, high=-interval.low
             ),
             won=self.lost,
             lost=self.won,
@@ -155,7 +152,7 @@ class Paired(Record):
 
     @property
     def caution(self) -> str:
-        """What the test says and what it does not, in a line."""
+        """The meaning of the p-value, and its limits, in a line."""
         return f"{CAUTIONS[self.test]}. {LIMIT}"
 
     def between(self, system: str, other: str) -> Difference:
@@ -167,7 +164,7 @@ class Paired(Record):
         raise KeyError(f"{system} and {other} were not compared; pairs='all' compares all")
 
     def better_than(self, alpha: float = ALPHA) -> dict[str, list[str]]:
-        """Which systems each system is significantly better than, of the pairs that were tested."""
+        """The systems that each system is significantly better than, of the pairs tested."""
         beaten: dict[str, list[str]] = {name: [] for name in self.measure.systems}
         for (system, other), difference in self.pairs.items():
             if difference.adjusted_p < alpha and difference.better is not None:

@@ -1,7 +1,7 @@
 """sacreBLEU 2.6.0's intervals and paired tests, to the last bit, without NumPy.
 
 sacreBLEU's bootstrap sums statistics in single precision, and with NumPy 2 most of each formula is
-computed in it too (kernel/src/single.rs). So these numbers differ from truebleu's own
+computed in it too (kernel/src/sacrebleu_float32.rs). So these numbers differ from truebleu's own
 (`truebleu.significance`, the same draws in exact arithmetic) after the sixth digit. What sacreBLEU
 calls a paired bootstrap is miscalibrated: docs/significance.md. Use these to reproduce sacreBLEU.
 """

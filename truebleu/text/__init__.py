@@ -1,1 +1,1 @@
-"""Text as people pass it, as segments: files, columns, lists; the tokenizers that split them."""
+"""Text as segments: files, columns and lists, and the tokenizers that split them."""

@@ -1,14 +1,17 @@
-"""Checks of what people pass that is no text: names, whole numbers, threads, seeds."""
+"""Checks of arguments other than text: names, numbers, threads, seeds, keys."""
 
 from __future__ import annotations
 
 from math import inf
 
+from truebleu._kernel import InputError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable
+    from typing import Any
 
-# More threads than this help nobody.
+# More threads than this are of no use.
 MOST_WORKERS = 1024
 # As many bits as a seed may have.
 SEED_BITS = 128
@@ -88,6 +91,18 @@ def share(what: str, value: object) -> float:
 def threads(workers: object) -> int:
     """A number of threads, at most `MOST_WORKERS`."""
     return min(whole("workers", workers, 1), MOST_WORKERS)
+
+
+def keys(what: str, by: Iterable[Hashable], segments: int) -> list[Any]:
+    """A key per segment, such as the document that it belongs to."""
+    if isinstance(by, str):
+        raise TypeError(f"{what}: a single str was given; expected one key per segment")
+    found = list(by)
+    if len(found) != segments:
+        raise InputError(
+            f"{what}: {len(found)} keys for {segments} segments; give one key per segment"
+        )
+    return found
 
 
 def seed(value: object) -> int | None:

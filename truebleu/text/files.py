@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
+from importlib import import_module
+from itertools import islice
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
@@ -40,7 +43,7 @@ UTF8 = ("utf-8", "utf8", "u8", "utf_8")
 
 
 def table_format(path: str) -> str | None:
-    """What files of named columns are read as, by the end of their name; None for lines of text.
+    """The format of a file of named columns, by its extension; None for lines of text.
 
     "tsv" may be lines of text as well: what reads it knows.
 
@@ -60,7 +63,7 @@ def at_home(name: str) -> str:
 
 
 class File:
-    """A file of segments, one a line. Lines end at newlines only, as sacreBLEU reads files.
+    """A file of segments, one per line. Lines end at newlines only, as sacreBLEU reads files.
 
     A file must not be cut short while it is read: it is mapped into memory.
 
@@ -86,7 +89,7 @@ class File:
 
     @property
     def path(self) -> str:
-        """Where the file is; "-" for standard input."""
+        """The path of the file; "-" for standard input."""
         return self._path
 
     @property
@@ -101,12 +104,12 @@ class File:
 
     @property
     def is_utf8(self) -> bool:
-        """Whether its bytes are UTF-8 as they are, after decompression."""
+        """True if the bytes are UTF-8, after decompression."""
         return self._encoding.lower() in UTF8
 
     @property
     def is_plain(self) -> bool:
-        """Whether its bytes are UTF-8 as they lie on disk."""
+        """True if the bytes are UTF-8 on disk, not compressed."""
         return self.is_utf8 and not self._path.endswith(tuple(DECOMPRESSORS))
 
     def __repr__(self) -> str:
@@ -115,19 +118,16 @@ class File:
         return f"File({self._path!r}{column}{encoding})"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, File):
-            return NotImplemented
-        return (self._path, self._column, self._encoding) == (
-            other._path,
-            other._column,
-            other._encoding,
-        )
+        return self._key() == other._key() if isinstance(other, File) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((self._path, self._column, self._encoding))
+        return hash(self._key())
+
+    def _key(self) -> tuple[str, int | None, str]:
+        return self._path, self._column, self._encoding
 
     def label(self, role: str) -> str:
-        """What messages call it: its role, and where it is."""
+        """The name of the file in messages: its role and its path."""
         if self._path == "-":
             return f"{role} (standard input)"
         # Names of files may have bytes that are no characters.
@@ -157,15 +157,9 @@ class File:
             read = self._reader()
             yield from iter(lambda: read(1 << 18), b"")
             return
-        waiting, size = [], 0
-        for line in self.lines():
-            waiting.append(line)
-            size += len(line)
-            if size > 1 << 16:
-                yield _joined(waiting)
-                waiting, size = [], 0
-        if waiting:
-            yield _joined(waiting)
+        lines = self.lines()
+        while some := list(islice(lines, 64)):
+            yield "".join(f"{line}\n" for line in some).encode("utf-8", "surrogatepass")
 
     def lines(self) -> Iterator[str]:
         """The lines as strings, without their ends."""
@@ -262,52 +256,25 @@ class _Reader:
         self.close()
 
 
-def _joined(lines: list[str]) -> bytes:
-    return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
-
-
-def _gzip(path: str) -> Readable:
-    import gzip
-
-    return gzip.open(path, "rb")
-
-
-def _bz2(path: str) -> Readable:
-    import bz2
-
-    return bz2.open(path, "rb")
-
-
-def _xz(path: str) -> Readable:
-    import lzma
-
-    return lzma.open(path, "rb")
-
-
-def _zstd(path: str) -> Readable:
-    import sys
-
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    return zstd.open(path, "rb")
-
-
-DECOMPRESSORS = {".gz": _gzip, ".bz2": _bz2, ".xz": _xz, ".zst": _zstd}
+# The module that reads each kind of compressed file.
+DECOMPRESSORS = {
+    ".gz": "gzip",
+    ".bz2": "bz2",
+    ".xz": "lzma",
+    ".zst": "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd",
+}
 
 
 def _open(path: str) -> Readable:
     if path == "-":
-        import sys
-
         if sys.stdin is None:
             raise InputError("standard input is closed")
         return sys.stdin.buffer
-    for suffix, decompressor in DECOMPRESSORS.items():
-        if path.endswith(suffix):
-            return decompressor(path)
-    return open(path, "rb")
+    module = next((DECOMPRESSORS[end] for end in DECOMPRESSORS if path.endswith(end)), None)
+    if module is None:
+        return open(path, "rb")
+    opened: Readable = import_module(module).open(path, "rb")
+    return opened
 
 
 ENCODING_HINT = (
@@ -373,7 +340,7 @@ class WholeFile:
         if mode is not None:
             # Gives the error that a file which must not be written to deserves.
             open(self._path, "r+b").close()
-        # What a symbolic link points to is replaced, not the link.
+        # The target of a symbolic link is replaced, not the link.
         self._path = os.path.realpath(self._path)
         self._temporary, self._file = _beside(self._path)
         if mode is not None:

@@ -1,4 +1,4 @@
-"""What people pass as hypotheses and references, turned into sources for the kernel.
+"""Hypotheses and references as users pass them, turned into sources for the kernel.
 
 Everything that can be mistaken for something else is refused here, with both readings named.
 """
@@ -19,7 +19,7 @@ from truebleu.text.segments import (
     items,
     named_columns,
 )
-from truebleu.text.splitting import Callables, Given, Splitter, Whole
+from truebleu.text.splitting import Given, Splitter, called, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def scan(
 ) -> _kernel.Scan:
     """A run of `kernel` over hypotheses and references of any of the kinds that there are.
 
-    `tokenize` and `lowercase` are for metrics that take tokens, or a tokenizer of one's own.
+    `tokenize` and `lowercase` are for metrics that take tokens or custom tokenizers.
     The rows of `others` stand beside those of `kernel`; they take text alone.
     """
     workers = checks.threads(workers)
@@ -76,13 +76,13 @@ def tokenized(
     """
     hypotheses, references = _both(hypotheses, references)
     splitter = _splitter(hypotheses, references, tokenize, lowercase)
-    return (splitter or Callables(tokenize, lowercase)).pairs(hypotheses, references)
+    return (splitter or called(tokenize, lowercase)).pairs(hypotheses, references)
 
 
 def texts(hypotheses: Hypotheses, references: References) -> Iterator[tuple[str, list[str]]]:
     """Each segment's text and its references' texts, as they are."""
     hypotheses, references = _both(hypotheses, references)
-    pairs = Whole().pairs(hypotheses, references)
+    pairs = whole().pairs(hypotheses, references)
     return ((text[0], [other[0] for other in others]) for text, others in pairs)
 
 
@@ -112,8 +112,8 @@ def pairs(
     Without references, against each other. `tokenize` and `lowercase` are as for `scan`.
     """
     workers = checks.threads(workers)
-    first = _one_side("hypotheses", hypotheses)
-    second = None if references is None else _one_side("references", references)
+    first = _one_column("hypotheses", hypotheses)
+    second = None if references is None else _one_column("references", references)
     splitter = _splitter(first, first if second is None else second, tokenize, lowercase)
     if isinstance(second, tuple) and not isinstance(splitter, Given) and is_tokens(second):
         number = next(number for number, item in enumerate(second, 1) if is_group(item))
@@ -134,7 +134,7 @@ _NO_TEXTS = "{}: no texts at all; there is nothing to score"
 
 
 def _not_one(role: str, number: int, item: object) -> str:
-    """What to say of something that is not one text."""
+    """The message about something that is not one text."""
     several = role == "references" and is_group(item)
     hint = "; a pair has one reference, so those of a segment go one after the other"
     return f"{role}: segment {number} is of type {type(item).__name__}, not str" + hint * several
@@ -142,7 +142,7 @@ def _not_one(role: str, number: int, item: object) -> str:
 
 def one_each(role: str, texts: Hypotheses, *, tokens: bool = False) -> tuple[Any, ...]:
     """Texts as Python objects, one each and at least one; with `tokens` they may be tokens."""
-    found = _one_side(role, texts)
+    found = _one_column(role, texts)
     given = found if isinstance(found, tuple) else tuple(items(role, found))
     if not given:
         raise InputError(_NO_TEXTS.format(role))
@@ -221,16 +221,6 @@ def _one_column(role: str, texts: Any) -> Any:
     return found
 
 
-def _one_side(role: str, texts: Any) -> Any:
-    """Texts in memory as a tuple; a file or column as it is."""
-    found = _recognized(role, texts)
-    if isinstance(found, list):
-        raise TypeError(f"{role}: several files or columns; pairs are of two lists of texts")
-    if isinstance(found, tuple) and not found:
-        raise InputError(_NO_TEXTS.format(role))
-    return found
-
-
 def _recognized(role: str, value: Any) -> Any:
     """Segments in memory as a tuple; several files or columns as a list; a single one as it is.
 
@@ -267,7 +257,7 @@ def _splitter(
     lowercase: bool | str,
     role: str = "hypotheses",
 ) -> Splitter | None:
-    """Who makes tokens of the segments, if not the kernel; `role` is what errors call them."""
+    """The tokenizer of the segments, if not the kernel; `role` names them in messages."""
     if tokenize is None:
         if isinstance(hypotheses, tuple) and is_tokens(hypotheses):
             raise InputError(
@@ -276,7 +266,7 @@ def _splitter(
             )
         return None
     if not tokenizers.in_kernel(tokenize, lowercase):
-        return Callables(tokenize, lowercase)
+        return called(tokenize, lowercase)
     if not isinstance(hypotheses, tuple) or not is_tokens(hypotheses):
         return None
     if tokenize != "none":
@@ -290,7 +280,7 @@ def _splitter(
 
 
 def label(role: str, value: object) -> str:
-    """What messages call an input: its role, and the file that it is read from."""
+    """The name of an input in messages: its role, and the file that it is read from."""
     return file_of(value).label(role) if is_file(value) else role
 
 
@@ -308,7 +298,7 @@ def _text_source(role: str, texts: Any) -> _kernel.Source:
 
 
 def is_tokens(hypotheses: tuple[Any, ...]) -> bool:
-    """Whether segments are sequences of tokens, and not strings."""
+    """True if segments are sequences of tokens, not strings."""
     return next((is_group(item) for item in hypotheses if item is not None), False)
 
 
@@ -323,10 +313,10 @@ def _refuse_streams(hypotheses: Any, references: tuple[Any, ...]) -> None:
     """Refuses sacreBLEU's reference streams, one list per reference instead of one per segment.
 
     Where there are as many segments as references, the text decides: they are streams if they fit
-    the hypotheses distinctly better as such. Tuples are what zip() gives, and nobody's streams.
+    the hypotheses distinctly better as such. Tuples, which zip() gives, are never streams.
     """
     outer = len(references)
-    # How many lines a file has is not known yet.
+    # The number of lines of a file is not known yet.
     count = len(hypotheses) if isinstance(hypotheses, tuple) else outer
     if not outer or count == outer == 1:
         return
@@ -351,7 +341,7 @@ def _refuse_streams(hypotheses: Any, references: tuple[Any, ...]) -> None:
 
 
 def _fit_as_streams(hypotheses: Sequence[Any], references: tuple[Any, ...]) -> bool:
-    """Whether a square of references is more like the first hypotheses when it is turned."""
+    """True if a square of references is more like the hypotheses when transposed."""
     some = range(min(len(hypotheses), len(references)))
     own = [_features(hypotheses[i]) for i in some]
     features = [[_features(references[i][j]) for j in some] for i in some]

@@ -31,7 +31,7 @@ def visible(text: str) -> str:
 
 
 def places(text: str) -> int:
-    """How many places of a terminal a text takes."""
+    """The width of a text on a terminal."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width

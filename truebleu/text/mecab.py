@@ -20,8 +20,7 @@ class OtherDictionaryError(ImportError):
     """MeCab is there, but with a dictionary whose tokens do not compare."""
 
 
-@cache
-def tagger(name: str) -> Any:
+def new_tagger(name: str) -> Any:
     """MeCab's tagger for one of the two tokenizers.
 
     Raises ImportError, with what to install, without its packages or with another dictionary.
@@ -45,6 +44,10 @@ def tagger(name: str) -> Any:
             f"{WORDS[name]:,} words; this one has {found.size:,}"
         )
     return made
+
+
+# One per tokenizer.
+tagger = cache(new_tagger)
 
 
 def function(name: str) -> Callable[[str], list[str]]:

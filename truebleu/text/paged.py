@@ -84,11 +84,11 @@ class Paged(Sequence[bytes]):
             yield rest
 
     def size(self, count: int) -> int:
-        """How many bytes the first lines have, with their ends."""
+        """The size of the first lines in bytes, with their ends."""
         return self._starts[count]
 
     def lengths(self, first: int, last: int) -> array[int]:
-        """How many bytes each of some lines has."""
+        """The length in bytes of each of some lines."""
         starts = self._starts[first : last + 1]
         return array("Q", (end - start - 1 for start, end in pairwise(starts)))
 
@@ -125,7 +125,7 @@ def _state(descriptor: int) -> tuple[int, int]:
 
 
 def _stays(file: File) -> bool:
-    """Whether a file has its lines as they are, and can be read at any place."""
+    """True for a file of plain lines that can be read from any place."""
     plain = type(file) is File and file.column is None and file.is_plain and file.path != "-"
     return plain and stat.S_ISREG(os.stat(file.path).st_mode)
 

@@ -17,7 +17,7 @@ from truebleu import _kernel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 # What programs split at. Python's str.split() has four more: the separators U+001C to U+001F.
 _ASCII_SPACE = re.compile(r"[\t\n\v\f\r ]+")
@@ -62,6 +62,12 @@ _ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 _UPPER_TO_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
+def function(name: str) -> Callable[[str], list[str]]:
+    """The tokenizer of a program."""
+    made: Callable[[str], list[str]] = globals()[name.replace("-", "_")]
+    return made
+
+
 def _substitute(text: str, rules: Sequence[tuple[re.Pattern[str], str]]) -> str:
     for pattern, replacement in rules:
         text = pattern.sub(replacement, text)
@@ -86,6 +92,18 @@ def _lower_one_by_one(text: str) -> str:
     return "".join(map(str.lower, text)) if "Σ" in text else text.lower()
 
 
+def _western(
+    text: str, odd: re.Pattern[str], space: re.Pattern[str], lowercase: str = "no"
+) -> list[str]:
+    """13a with other white space; `odd` finds text that the kernel would split otherwise."""
+    if not odd.search(text):
+        return _kernel.tokenize(text, "13a", lowercase)
+    text = _decoded(text)
+    if lowercase == "ascii":
+        text = text.translate(_UPPER_TO_LOWER)
+    return _tokens(_substitute(f" {text} ", _WESTERN), space)
+
+
 def multi_bleu(text: str) -> list[str]:
     r"""multi-bleu.perl: what white space separates.
 
@@ -106,9 +124,7 @@ def multi_bleu_detok(text: str) -> list[str]:
     hypotheses before tokenizing and references after, so that `&QUOT;` is decoded in the one and
     not in the other. Source: mosesdecoder, scripts/generic/multi-bleu-detok.perl.
     """
-    if not _ODD.search(text):
-        return _kernel.tokenize(text, "13a", "no")
-    return _tokens(_substitute(f" {_decoded(text)} ", _WESTERN), _UNICODE_SPACE)
+    return _western(text, _ODD, _UNICODE_SPACE)
 
 
 def mteval_v11b(text: str) -> list[str]:
@@ -117,17 +133,12 @@ def mteval_v11b(text: str) -> list[str]:
     Phrasal's NISTTokenizer is the same after `str.lower`. Source: mosesdecoder,
     scripts/generic/mteval-v11b.pl.
     """
-    if not _ODD_SPACE.search(text):
-        return _kernel.tokenize(text, "13a", "no")
-    return _tokens(_substitute(f" {_decoded(text)} ", _WESTERN), _ASCII_SPACE)
+    return _western(text, _ODD_SPACE, _ASCII_SPACE)
 
 
 def mteval_v11b_lower(text: str) -> list[str]:
     """mteval-v11b.pl without `-c`: lower-cases A to Z, after decoding entities."""
-    if not _ODD_CASE_AND_SPACE.search(text):
-        return _kernel.tokenize(text, "13a", "ascii")
-    text = _decoded(text).translate(_UPPER_TO_LOWER)
-    return _tokens(_substitute(f" {text} ", _WESTERN), _ASCII_SPACE)
+    return _western(text, _ODD_CASE_AND_SPACE, _ASCII_SPACE, "ascii")
 
 
 def mteval_v13a(text: str) -> list[str]:
@@ -147,10 +158,7 @@ def mteval_v13a_lower(text: str) -> list[str]:
     >>> mteval_v13a_lower("ÉCOLE &QUOT;")
     ['École', '&', 'quot', ';']
     """
-    if not _ODD_CASE.search(text):
-        return _kernel.tokenize(text, "13a", "ascii")
-    text = _decoded(text).translate(_UPPER_TO_LOWER)
-    return _tokens(_substitute(f" {text} ", _WESTERN), _UNICODE_SPACE)
+    return _western(text, _ODD_CASE, _UNICODE_SPACE, "ascii")
 
 
 # A hyphen in Unicode's property of that name, before a line separator.
@@ -300,7 +308,7 @@ def _unicode_rules() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 @cache
 def _odd_digits() -> re.Pattern[str]:
-    """What tensor2tensor and mteval may disagree about, in one class that is quick to search."""
+    """A pattern of all text that tensor2tensor and mteval may tokenize differently."""
     import unicodedata
 
     others = (chr(code) for code in range(0x10000) if not chr(code).isdecimal())

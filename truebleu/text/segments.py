@@ -1,6 +1,6 @@
 """Segments as Python has them, and text that can be read again.
 
-What people pass is a sequence, a column that speaks Arrow, a file, or a list of columns or files.
+An input is a sequence, a column that speaks Arrow, a file, or a list of columns or files.
 Here is one way to walk through each of them, and `Lines`: a file that is read once and kept, in
 memory or, for what is too large, on disk with an index of where each line begins.
 """
@@ -31,19 +31,19 @@ MISSING = 0xFFFFFFFF
 
 
 def is_file(value: object) -> bool:
-    """Whether `value` is a file, or the path of one."""
+    """True for a file or the path of one."""
     return isinstance(value, File | os.PathLike)
 
 
 def is_column(value: object) -> bool:
-    """Whether `value` is a file, or a column in the Arrow interface."""
+    """True for a file or a column in the Arrow interface."""
     if is_file(value):
         return True
     return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
 
 
 def is_group(value: object) -> bool:
-    """Whether `value` is a sequence, and not text or nothing."""
+    """True for a sequence that is not text."""
     return not isinstance(value, str | bytes) and hasattr(value, "__len__")
 
 
@@ -53,7 +53,7 @@ def file_of(value: Any) -> File:
 
 
 def file_name(value: Any) -> str | None:
-    """What a file is called, without its folder; None if it is no file."""
+    """The name of a file without its folder; None for other inputs."""
     if not is_file(value):
         return None
     return os.path.basename(value.path if isinstance(value, File) else os.fspath(value))
@@ -66,8 +66,8 @@ def named_columns(references: Any) -> list[tuple[str, Any]]:
     return [("references", references)]
 
 
-def items(role: str, value: Any) -> Iterable[Any]:
-    """The segments of anything, as Python objects."""
+def items(role: str, value: Any, kind: str = "strings") -> Iterable[Any]:
+    """The segments of anything, as Python objects; `kind` is what they should be."""
     if is_file(value):
         return file_of(value).lines()
     for method in ("to_pylist", "to_list", "tolist"):
@@ -75,7 +75,7 @@ def items(role: str, value: Any) -> Iterable[Any]:
             return getattr(value, method)()  # type: ignore[no-any-return]
     if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
         raise TypeError(
-            f"{role}: expected a list of strings, or pathlib.Path(...) for the name of a file, "
+            f"{role}: expected a list of {kind}, or pathlib.Path(...) for the name of a file, "
             f"not {type(value).__name__}"
         )
     return value  # type: ignore[no-any-return]
@@ -174,7 +174,7 @@ def side(role: str, value: Any, segments: int, *, on_disk: bool = False) -> Text
 
 
 def label(role: str, value: Any) -> str:
-    """What messages call an input beside systems and references."""
+    """The name in messages of an input beside systems and references."""
     name = file_name(value)
     return role if name is None else f"{role} ({name})"
 
@@ -183,7 +183,7 @@ def label(role: str, value: Any) -> str:
 
 
 def is_lasting(path: str) -> bool:
-    """Whether a file can be read more than once; a missing one says so itself."""
+    """True if a file can be read more than once, or does not exist."""
     return path != "-" and (os.path.isfile(path) or not os.path.exists(path))
 
 
@@ -238,14 +238,17 @@ class Lines(File):
 
     def source(self, role: str) -> _kernel.Source:
         """The lines, for the kernel."""
-        pieces = self.pieces()
-        return _kernel.stream(lambda _: next(pieces, b""), self.label(role))
+        return _streamed(self.texts, self.label(role))
 
 
 def source_of(texts: Texts, role: str) -> _kernel.Source:
     """Texts, for the kernel; `role` is what messages call them."""
     if isinstance(texts, list | tuple):
         return _kernel.encoded(tuple(texts), role)
+    return _streamed(texts, role)
+
+
+def _streamed(texts: Any, role: str) -> _kernel.Source:
     pieces = _pieces(texts)
     return _kernel.stream(lambda _: next(pieces, b""), role)
 

@@ -1,4 +1,4 @@
-"""The pieces of SentencePiece models: spBLEU's tokenizers, and models of one's own.
+"""The pieces of SentencePiece models: spBLEU's tokenizers, and the user's own models.
 
 Naman Goyal et al. (2022): The FLORES-101 evaluation benchmark for low-resource and multilingual
 machine translation. TACL. Scores of different models do not compare.
@@ -24,7 +24,7 @@ FILES = {
 
 
 def path_of(name: str) -> str:
-    """Where the model of a tokenizer is, or would be."""
+    """The path of a tokenizer's model, which may not exist."""
     if name.startswith("spm:"):
         return os.path.expanduser(name.removeprefix("spm:"))
     folder = os.environ.get("SACREBLEU", os.path.join(os.path.expanduser("~"), ".sacrebleu"))

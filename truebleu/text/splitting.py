@@ -22,7 +22,7 @@ class Splitter:
         raise NotImplementedError
 
     def is_segment(self, item: object) -> bool:
-        """Whether `item` is one segment, and not several."""
+        """True if `item` is one segment, not several."""
         raise NotImplementedError
 
     def source(self, role: str, texts: Any) -> _kernel.Source:
@@ -86,39 +86,33 @@ class Splitter:
                 raise TypeError(f"references: segment {number} is a {type(item).__name__}")
 
 
-class Callables(Splitter):
-    """Strings that Python splits, after lower-casing and stripping as sacreBLEU does."""
+class Strings(Splitter):
+    """Texts, each split by a function; messages begin with `what`."""
 
-    def __init__(self, tokenize: tokenizers.Tokenize, lowercase: bool | str) -> None:
-        self.tokenize = tokenize
-        self.split: Callable[[str], list[str]] = tokenizers.tokenizer(tokenize, lowercase)
+    def __init__(self, split: Callable[[str], Sequence[Any]], what: str) -> None:
+        self.split = split
+        self.what = what
 
     def tokens(self, segment: Any) -> Sequence[Any]:
         """The tokens of one text."""
         if not isinstance(segment, str):
-            raise TypeError(
-                f"the tokenizer {tokenizers.label(self.tokenize)} takes str, and a segment is a "
-                f"{type(segment).__name__}"
-            )
+            raise TypeError(f"{self.what}, and a segment is a {type(segment).__name__}")
         return self.split(segment)
 
     def is_segment(self, item: object) -> bool:
-        """Whether it is a text."""
+        """True for a text."""
         return isinstance(item, str)
 
 
-class Whole(Splitter):
-    """Strings that stay whole."""
+def called(tokenize: tokenizers.Tokenize, lowercase: bool | str) -> Strings:
+    """Texts that Python splits, after lower-casing and stripping as sacreBLEU does."""
+    what = f"the tokenizer {tokenizers.label(tokenize)} takes str"
+    return Strings(tokenizers.tokenizer(tokenize, lowercase), what)
 
-    def tokens(self, segment: Any) -> Sequence[Any]:
-        """The text itself."""
-        if not isinstance(segment, str):
-            raise TypeError(f"expected strings, and a segment is a {type(segment).__name__}")
-        return (segment,)
 
-    def is_segment(self, item: object) -> bool:
-        """Whether it is a text."""
-        return isinstance(item, str)
+def whole() -> Strings:
+    """Texts that stay whole."""
+    return Strings(lambda text: (text,), "expected strings")
 
 
 class Given(Splitter):
@@ -144,7 +138,7 @@ class Given(Splitter):
         return segment  # type: ignore[no-any-return]
 
     def is_segment(self, item: object) -> bool:
-        """Whether it is a sequence of tokens."""
+        """True for a sequence of tokens."""
         if not segments.is_group(item):
             return False
         first = next(iter(item), "")  # type: ignore[call-overload]
@@ -152,7 +146,7 @@ class Given(Splitter):
 
 
 def _lengths(names: list[str], rest: list[tuple[Any, ...]], before: int, nothing: object) -> str:
-    """What to say of inputs that end after different numbers of segments."""
+    """The message about inputs with different numbers of segments."""
     counts = [
         before + sum(item is not nothing for item in items) for items in zip(*rest, strict=True)
     ]

@@ -6,6 +6,8 @@ an entry of a table here: of `KERNEL`, if a file of kernel/src/lex/ splits the t
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from truebleu import _kernel
 from truebleu.text import checks
 
@@ -91,19 +93,19 @@ def checked(tokenize: Tokenize) -> Tokenize:
 
 
 def named(name: str) -> str:
-    """The tokenizer that a signature calls so. Raises ValueError for what only its maker has."""
+    """The tokenizer of a signature. Raises ValueError for a custom callable."""
     try:
         return str(checked(name))
     except ValueError:
         if "." not in name:
             raise
         raise ValueError(
-            f"tok:{name} is a callable of somebody's own; make the metric with tokenize="
+            f"tok:{name} is a custom tokenizer; pass the callable to the metric with tokenize="
         ) from None
 
 
 def label(tokenize: Tokenize) -> str:
-    """What a signature calls a tokenizer: its name, or for a callable the name it has in Python.
+    """The name of a tokenizer in signatures: its own, or for a callable its name in Python.
 
     A lambda has no name of its own, so its place in the code is added; a partial function is named
     after what it calls and with what.
@@ -133,7 +135,7 @@ def _word(text: str) -> str:
 
 
 def in_kernel(tokenize: Tokenize, lowercase: bool | str) -> bool:
-    """Whether the kernel splits text itself."""
+    """True if the kernel tokenizes."""
     return tokenize in KERNEL and lowercase != "after"
 
 
@@ -143,17 +145,8 @@ def function(tokenize: Tokenize) -> Callable[[str], list[str]] | Callable[[str],
         return tokenize
     if tokenize in KERNEL:
         return lambda text: _kernel.tokenize(text, tokenize, "no")
-    if tokenize.startswith("spm:") or PYTHON[tokenize][0] == "sentencepiece":
-        from truebleu.text import sentencepiece
-
-        return sentencepiece.function(tokenize)
-    if PYTHON[tokenize][0] == "mecab":
-        from truebleu.text import mecab
-
-        return mecab.function(tokenize)
-    from truebleu.text import program_tokenizers
-
-    made: Callable[[str], list[str]] = getattr(program_tokenizers, tokenize.replace("-", "_"))
+    room, _ = PYTHON["spm:FILE" if tokenize.startswith("spm:") else tokenize]
+    made: Callable[[str], list[str]] = import_module(f"truebleu.text.{room}").function(tokenize)
     return made
 
 

@@ -1,4 +1,4 @@
-"""What only type checkers read of `typing`, without the cost of importing it at run time."""
+"""Names of `typing` for type checkers, without the cost of importing it at run time."""
 
 __all__ = ["Generic", "overload"]
 

@@ -1,1 +1,1 @@
-"""What people look at: explanations, comparisons, reports and histories, and how they are drawn."""
+"""Views of results: explanations, comparisons, reports and histories, and how they are drawn."""

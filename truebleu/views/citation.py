@@ -1,4 +1,4 @@
-"""What to cite: the paper of BLEU, the paper of its signatures, and the program."""
+"""Works to cite: the paper of BLEU, the paper of its signatures, and the program."""
 
 from pathlib import Path
 

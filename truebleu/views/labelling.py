@@ -1,4 +1,4 @@
-"""How segments are labelled: the document that each is of, and labels of several kinds."""
+"""Labels of segments: the document of each, and labels of several kinds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def documents(value: Any, count: int) -> Names:
 
 
 def labels(value: Any, count: int) -> dict[str, Names]:
-    """What segments are labelled with, by the name of each kind of label.
+    """The labels of segments, by the name of each kind of label.
 
     value: a mapping from names to a label per segment, or to files of them; or a tab-separated
         file of all with a header.

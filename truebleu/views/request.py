@@ -1,4 +1,4 @@
-"""What is compared: systems, references, metrics, scores from elsewhere, and how they are tested.
+"""The request for a comparison: systems, references, metrics, given scores, and the test.
 
 A `Request` is made once of what people pass, and handed to comparison, report and command line.
 """
@@ -47,7 +47,7 @@ TESTING = ("test", "samples", "confidence", "level", "seed", "correction")
 
 
 class Significance:
-    """How differences are tested and intervals are made; see `compare` for the parameters."""
+    """Settings of tests and intervals; see `compare` for the parameters."""
 
     __slots__ = ("confidence", "correction", "level", "randomizations", "resamples", "seed", "test")
 
@@ -116,7 +116,7 @@ class Counts:
 
 
 class Request:
-    """What is to be compared and how, checked. Text is read when it is counted, not before.
+    """Systems, metrics and settings, checked. Text is read when it is counted, not before.
 
     Arguments are those of `compare` and `report`.
     """
@@ -226,10 +226,8 @@ class Request:
                     workers=self.workers,
                     sources=self.source,
                 )
-            except InputError as error:
-                raise InputError(f"{system}: {error}") from None
-            except TypeError as error:
-                raise TypeError(f"{system}: {error}") from None
+            except (InputError, TypeError) as error:
+                raise type(error)(f"{system}: {error}") from None
             for metric, table in zip(metrics, tables, strict=True):
                 counted[metric][system] = Counts(table, metric.segment_scores(table).tolist())
             if observer is not None:
@@ -237,7 +235,7 @@ class Request:
         return counted
 
     def segments(self, counted: Mapping[TableMetric[Any], Mapping[str, Counts]]) -> int:
-        """How many segments all systems have."""
+        """The number of segments, which all systems share."""
         lengths = {
             f"{name}, {system}": len(column)
             for name, columns in self.given.items()
@@ -260,7 +258,7 @@ class Request:
         return expected
 
     def missing_text(self) -> str:
-        """Why there is no text to be read again; nothing if there is."""
+        """The reason why text cannot be read again; nothing if it can."""
         if any(hypotheses is None for hypotheses in self.systems.values()):
             return "a comparison of scores from elsewhere has no text"
         for value in (*self.systems.values(), self.references):
@@ -375,13 +373,8 @@ def _numbers(what: str, column: Any) -> list[float]:
         file = segments.file_of(column)
         lines = enumerate(file.lines(), 1)
         return [_number(text, f"{file.label(what)}, line {number}") for number, text in lines]
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(column, method):
-            column = getattr(column, method)()
-            break
-    if isinstance(column, str) or not hasattr(column, "__iter__"):
-        raise TypeError(f"scores: {what}: expected a sequence of numbers, not {column!r:.40}")
-    return [_number(value, f"{what}, segment {number}") for number, value in enumerate(column, 1)]
+    values = enumerate(segments.items(f"scores: {what}", column, "numbers"), 1)
+    return [_number(value, f"{what}, segment {number}") for number, value in values]
 
 
 def _number(value: Any, where: str) -> float:

@@ -4,7 +4,7 @@ use super::interface::{ArrowArray, ArrowArrayStream, ArrowSchema};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 
-/// What an exported structure owns: the values its pointers point to.
+/// The memory an exported structure owns: the values its pointers point to.
 struct Exported {
     _strings: Vec<CString>,
     _children: Vec<Box<dyn std::any::Any>>,

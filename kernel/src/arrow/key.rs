@@ -12,7 +12,7 @@ use super::text::{self, Kind, dictionary_index, entry, is_null, string};
 use crate::error::Error;
 use std::cmp::Ordering;
 
-/// What kind of values a column of keys has, without the layout they come in.
+/// The type of a column of keys, without the layout its values come in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyType {
     /// Nothing but null.
@@ -33,9 +33,9 @@ pub enum KeyType {
     Text,
 }
 
-/// What messages say of what a key can be.
-const MEANT: &str = "strings, integers, numbers, truth values, dates, times, decimals, binary \
-                     values and dictionaries of them can be keys";
+/// The types of keys, as messages name them.
+const KEY_TYPES: &str = "strings, integers, floats, booleans, dates, times, decimals, binary values \
+                         or dictionaries of them";
 
 impl KeyType {
     /// The type with this format, and how an entry of it is read.
@@ -87,7 +87,7 @@ impl KeyType {
         Self::of_format(format).map(|(of, _)| of)
     }
 
-    /// What people call the type.
+    /// The common name of the type.
     pub fn name(&self) -> String {
         match self {
             Self::Text => "string".to_owned(),
@@ -116,7 +116,7 @@ impl KeyType {
         })
     }
 
-    /// How many bytes the entry that `bytes` starts with takes; `None` if it is cut short.
+    /// The length of the entry that `bytes` starts with; `None` if it is truncated.
     pub fn width(&self, bytes: &[u8]) -> Option<usize> {
         let width = match (bytes.first()?, self) {
             (0, _) | (_, Self::Null) => 1,
@@ -341,7 +341,7 @@ pub unsafe fn read_integer(array: &ArrowArray, format: u8, at: usize) -> i128 {
 /// A column of keys: what its values are, and how they are read.
 #[derive(Debug)]
 pub struct Key {
-    /// What the values are.
+    /// The type of the values.
     pub of: KeyType,
     reader: Reader,
 }
@@ -363,7 +363,7 @@ impl Key {
             Some((of, reader)) => Ok(Self { of, reader }),
             None => {
                 let found = text::type_name(&format);
-                Err(Error::Input(format!("{name}: {found}; {MEANT}")))
+                Err(Error::Input(format!("{name}: expected keys to be {KEY_TYPES}, not {found}")))
             }
         }
     }

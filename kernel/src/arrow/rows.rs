@@ -32,8 +32,8 @@ impl Frame {
         let format = schema.format(&name)?;
         if format != "+s" || schema.dictionary().is_some() {
             return Err(Error::Input(format!(
-                "{name}: an Arrow column of {}; a table of named columns is meant, such as a \
-                 RecordBatch, a Table or a data frame",
+                "{name}: expected a table with named columns, such as a RecordBatch, a Table or a \
+                 data frame, not an Arrow column of {}",
                 text::type_name(&format)
             )));
         }
@@ -67,9 +67,10 @@ impl Frame {
         let kind = Kind::of(schema, name)?;
         let deep = kind.items().is_some_and(|of| of.items().is_some());
         if deep || (kind.items().is_some() && !several) {
-            let meant = if several { "strings and lists of strings are" } else { "one string is" };
+            let expected =
+                if several { "strings or lists of strings" } else { "one string per row" };
             let found = if deep { "lists of lists" } else { "a column of lists" };
-            return Err(Error::Input(format!("{name}: {found}, where {meant} meant for each row")));
+            return Err(Error::Input(format!("{name}: expected {expected}, not {found}")));
         }
         Ok(Texts { at, kind })
     }
@@ -100,13 +101,16 @@ impl Frame {
                 Some(length) => Kind::FixedList(length, nothing()),
                 None => {
                     let found = text::type_name(&format);
-                    return Err(Error::Input(format!("{name}: {found}, not lists of integers")));
+                    return Err(Error::Input(format!(
+                        "{name}: expected lists of integers, not {found}"
+                    )));
                 }
             },
         };
-        let items = schema.children().next().ok_or_else(|| {
-            Error::Input(format!("{name}: an Arrow list that does not say of what"))
-        })?;
+        let items = schema
+            .children()
+            .next()
+            .ok_or_else(|| Error::Input(format!("{name}: an Arrow list without an item type")))?;
         Ok(Lists { at, kind, of: Integer::of(items, name)? })
     }
 
@@ -123,7 +127,7 @@ impl Frame {
             && (0..columns).all(|i| rows.column(i).length >= last);
         if !whole {
             return Err(Error::Input(format!(
-                "{}: an Arrow batch that is not of the announced columns, or cut short",
+                "{}: an Arrow batch that is truncated, or has other columns than its schema",
                 self.name
             )));
         }
@@ -144,7 +148,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// What the keys are.
+    /// The type of the keys.
     pub fn of(&self) -> &KeyType {
         &self.key.of
     }
@@ -189,7 +193,7 @@ impl Integer {
             }
         }
         let found = text::type_name(&format);
-        Err(Error::Input(format!("{name}: {found}, where 64-bit integers are meant; cast it")))
+        Err(Error::Input(format!("{name}: expected 64-bit integers, not {found}; cast it")))
     }
 
     /// The integer at index `i`, not counting the array's offset; `None` for null.
@@ -216,12 +220,12 @@ impl Integer {
 pub struct Rows(Arc<ArrowArray>);
 
 impl Rows {
-    /// How many there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.0.length as usize
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -39,7 +39,7 @@ impl Kind {
         let child = || -> Result<Box<Self>, Error> {
             let items = schema.children().next();
             let items = items.ok_or_else(|| {
-                Error::Input(format!("{name}: an Arrow list that does not say of what"))
+                Error::Input(format!("{name}: an Arrow list without an item type"))
             })?;
             Ok(Box::new(Self::of(items, name)?))
         };
@@ -55,8 +55,7 @@ impl Kind {
             "+s" => {
                 let names: Vec<_> = schema.children().map(ArrowSchema::name).collect();
                 return Err(Error::Input(format!(
-                    "{name}: a table was given where a column of text is meant; \
-                     it has the columns {}",
+                    "{name}: expected a column of text, not a table; its columns are {}",
                     names.join(", ")
                 )));
             }
@@ -74,7 +73,7 @@ impl Kind {
         })
     }
 
-    /// What a list holds; `None` for other types.
+    /// The type of a list's items; `None` for other types.
     pub fn items(&self) -> Option<&Self> {
         match self {
             Self::List(of)
@@ -87,7 +86,7 @@ impl Kind {
     }
 }
 
-/// What people call the type of a format.
+/// The common name of a format's type.
 pub fn type_name(format: &str) -> String {
     let name = match format {
         "b" => "boolean",
@@ -125,7 +124,7 @@ pub unsafe fn entry<T: Copy>(array: &ArrowArray, buffer: usize, i: usize) -> T {
     unsafe { (*array.buffers.add(buffer)).cast::<T>().add(i).read_unaligned() }
 }
 
-/// Whether entry `i` (with the offset added) is null.
+/// True if entry `i` (with the offset added) is null.
 ///
 /// # Safety
 /// The array must be a valid one of a type with a validity buffer.
@@ -137,7 +136,7 @@ pub unsafe fn is_null(array: &ArrowArray, i: usize) -> bool {
     }
 }
 
-/// Which of a dictionary's values entry `at` (with the offset added) is; `format` is its index's.
+/// The index into a dictionary's values of entry `at` (with the offset added), in this format.
 ///
 /// # Safety
 /// The array must be a valid one of such a type, with that entry.

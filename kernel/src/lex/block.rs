@@ -10,7 +10,7 @@ use crate::tokens::Tokens;
 use crate::vector::{Job, Vector};
 use std::marker::PhantomData;
 
-/// One bit a byte of the current block, and what reaches into the next one.
+/// One bit per byte of the current block, and the bits that reach into the next one.
 #[derive(Default)]
 pub struct Bits {
     /// The current block's.
@@ -57,7 +57,7 @@ impl Stretch<'_> {
     }
 }
 
-/// What a rule says of one block.
+/// A rule's verdict on one block.
 pub struct Cut {
     /// White space.
     pub space: u64,
@@ -73,7 +73,7 @@ pub type Edges = fn(&[u8], usize, usize, usize) -> bool;
 
 /// A tokenizer for blocks. A value holds what must be known of the blocks before.
 pub trait Rule: Default {
-    /// Whether a line is irregular because of its first or last character.
+    /// Tells if a line is irregular because of its first or last character.
     const EDGES: Option<Edges> = None;
 
     /// Cuts the next 64 bytes.

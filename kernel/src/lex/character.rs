@@ -1,19 +1,9 @@
 //! The tokenizer `char`: every character is a token, white space none.
 
 use super::block::{Bits, Cut, Rule, Stretch};
+use super::utf8::width;
 use super::whitespace::{ascii_space, space, wide_space};
 use crate::vector::Vector;
-
-/// How many bytes the character that starts with `lead` takes. A byte that starts none counts alone.
-#[inline]
-pub fn width(lead: u8) -> usize {
-    match lead {
-        0xC0..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        0xF0..=0xF7 => 4,
-        _ => 1,
-    }
-}
 
 /// Every character of `text` that is not white space.
 pub fn tokenize(text: &[u8], mut emit: impl FnMut(usize, usize)) {

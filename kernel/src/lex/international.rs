@@ -5,8 +5,8 @@
 //! nothing is before the start of a segment or behind its end, so `in 2008.` keeps its full stop.
 
 use super::block::{Bits, Cut, Edges, Rule, Stretch};
-use super::character::width;
 use super::unicode::{Class, class};
+use super::utf8::width;
 use super::whitespace::{ascii_space, space, wide_space};
 use crate::vector::Vector;
 

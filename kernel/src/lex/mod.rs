@@ -8,16 +8,18 @@ pub mod block;
 pub mod character;
 pub mod chinese;
 pub mod international;
+pub mod lowercase;
 pub mod tercom;
 pub mod thirteen_a;
 mod unicode;
+pub mod utf8;
 pub mod whitespace;
 
-use crate::lowercase::Lowercase;
 use crate::text::{Block, Foreign, Padded, PaddedBuffer};
 use crate::tokens::{Tokens, View};
 use crate::vector::Instructions;
 use block::{LexBlocks, LineTable, Rule};
+use lowercase::Lowercase;
 use std::sync::Arc;
 
 /// How text is split into tokens.
@@ -94,23 +96,6 @@ impl Tokenizer {
     }
 }
 
-/// The character that `text` starts with, and its width; `None` for what is no character.
-/// Surrogates count as characters, as they do in Python.
-pub fn decode(text: &[u8]) -> (Option<u32>, usize) {
-    let width = character::width(text[0]);
-    if width == 1 {
-        return (text[0].is_ascii().then_some(u32::from(text[0])), 1);
-    }
-    let Some(tail) = text.get(1..width) else {
-        return (None, 1);
-    };
-    if tail.iter().any(|byte| byte & 0xC0 != 0x80) {
-        return (None, 1);
-    }
-    let lead = u32::from(text[0]) & (0x7F >> width);
-    (Some(tail.iter().fold(lead, |point, byte| point << 6 | u32::from(byte & 63))), width)
-}
-
 /// A tokenizer and what is done to the text before it.
 #[derive(Clone)]
 pub struct Lexer {
@@ -118,7 +103,7 @@ pub struct Lexer {
     pub tokenizer: Tokenizer,
     /// How text is lower-cased first, if it is.
     pub lowercase: Option<Arc<Lowercase>>,
-    /// What it runs with.
+    /// The instruction set to run with.
     pub instructions: Instructions,
 }
 
@@ -147,6 +132,7 @@ struct Exception {
 }
 
 /// The tokens of one block, a segment at a time.
+#[derive(Clone)]
 pub struct Lexed<'a> {
     text: Padded<'a>,
     tokens: &'a Tokens,
@@ -178,6 +164,16 @@ impl<'a> Lexed<'a> {
         let first = if i == 0 { 0 } else { self.lines.token_ends[i - 1] };
         let last = self.lines.token_ends[i];
         Some(self.tokens.view(self.text, first as usize, last as usize))
+    }
+
+    /// Copies that stand before each of the next `count` segments, up to one that is missing.
+    pub fn each(&self, count: usize) -> Vec<Self> {
+        let mut next = self.clone();
+        let each = (0..count).map_while(|_| {
+            let here = next.clone();
+            next.next_segment().map(|_| here)
+        });
+        each.collect()
     }
 
     /// The text of segment `i` as it was lexed, where that is a line.

@@ -7,12 +7,12 @@
 //! U+3F22 for enclosed letters; its rules for kana never apply, because they ask for the start of
 //! a text that has just been wrapped in spaces.
 
-use super::decode;
 use super::thirteen_a::{is_symbol, replace, resolve_entities, split};
+use super::utf8::decode;
 use super::whitespace;
 use std::borrow::Cow;
 
-/// What tercom's tokenizer does beside splitting at white space.
+/// The options of tercom's tokenizer, beside splitting at white space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Split off punctuation, resolve entities, join lines.
@@ -84,7 +84,7 @@ fn part_possessives(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
 }
 
 impl Options {
-    /// Whether anything but white space matters.
+    /// True if anything but white space matters.
     pub fn is_plain(self) -> bool {
         !self.normalized && !self.no_punct
     }

@@ -160,7 +160,7 @@ impl Classes {
     }
 }
 
-/// What the splitting rules need of the block before.
+/// The state that the splitting rules need from the block before.
 #[derive(Default)]
 pub(super) struct Carry {
     digit: u64,

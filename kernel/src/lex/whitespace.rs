@@ -6,7 +6,7 @@
 use super::block::{Bits, Cut, Rule, Stretch};
 use crate::vector::Vector;
 
-/// How many bytes of white space `text` starts with, counting one character; 0 for none.
+/// The width of the white-space character that `text` starts with; 0 for none.
 #[inline]
 pub fn space(text: &[u8]) -> usize {
     match *text {

@@ -19,15 +19,15 @@ pub struct Bleu {
     pub orders: usize,
     /// Count at least one n-gram of each order in a hypothesis.
     pub at_least_one: bool,
-    /// What is made of the counts.
+    /// The formula.
     pub formula: Formula,
 }
 
-/// What the formula makes of hypotheses of one length, worked out once for all matches that there
+/// The terms of the formula for hypotheses of one length, computed once for all matches that there
 /// can be.
 pub struct Terms {
     length: usize,
-    /// How many orders are counted.
+    /// The number of orders that count.
     counted: usize,
     /// For each order that the hypotheses are long enough for, the logarithm for each number of
     /// matches; for none, that for each number of lower orders without a match.

@@ -34,7 +34,7 @@ impl Overlap for Columns {
 
     #[inline(always)]
     fn score<T: Number>(&self, pairs: &Matched<'_, T>, _: &mut (), scores: &mut Scores) {
-        /// How many pairs are scored side by side: their sums stay in registers.
+        /// The number of pairs scored side by side: their sums stay in registers.
         const SIDE: usize = 16;
         for first in (0..pairs.lanes.end).step_by(SIDE) {
             let orders = (0..self.char_order).map(|order| (0, order));

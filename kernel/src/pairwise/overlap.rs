@@ -21,19 +21,19 @@ use crate::tokens::View;
 use crate::vector::{Instructions, Job, Vector};
 use std::ops::{Add, Range};
 
-/// How many references a block has at most.
+/// The most references of a block.
 pub const LANES: usize = 256;
 
-/// How many n-grams the references of a block have at most, if they are more than one.
+/// The most n-grams of a block's references, if they are more than one.
 const MOST_NGRAMS: usize = 1 << 19;
 
 /// In so many references an n-gram has a row of its own: so many entries of a list cost as much.
 const COMMON: usize = 8;
 
-/// How many references' matches are added to at once.
+/// The number of references whose matches are added to at once.
 const STRIP: usize = 64;
 
-/// How many bytes of text are lexed at a time.
+/// Bytes of text lexed at a time.
 const BATCH_BYTES: usize = 1 << 16;
 
 /// A count that matches can be added up in, just wide enough.
@@ -66,9 +66,9 @@ pub type Scores = [f64; LANES];
 
 /// A metric that is made of clipped matches and of the lengths of both texts.
 pub trait Overlap: Send + Sync + 'static {
-    /// What is kept while texts are read: the numbers of units.
+    /// The state kept while texts are read: the numbers of units.
     type Reading: Default;
-    /// What a thread keeps while pairs are scored.
+    /// The memory of a thread while pairs are scored.
     type Memory: Default;
 
     /// The highest order of n-grams of each kind of units.
@@ -86,7 +86,7 @@ pub trait Overlap: Send + Sync + 'static {
     );
 }
 
-/// What there is to be scored: one hypothesis and a block of references.
+/// The pairs to be scored: one hypothesis and a block of references.
 pub struct Matched<'a, T> {
     /// The length of the hypothesis, in units of each kind.
     pub hypothesis: &'a [u32],
@@ -216,18 +216,18 @@ impl<M: Overlap> Pairs for Overlaps<M> {
 struct Place {
     /// The first of its entries in a list, or its row.
     at: u32,
-    /// How many entries there are; `ROW` for a row.
+    /// The number of entries; `ROW` for a row.
     count: u32,
 }
 
 const ROW: u32 = u32::MAX;
 
-/// Which of a block's references have an n-gram, and how often.
+/// The references of a block by n-gram, with counts.
 struct Index<T> {
     nodes: Nodes,
     /// Each node's place.
     places: Vec<Place>,
-    /// Which reference has an n-gram, and how often.
+    /// References and counts.
     entries: Vec<(u8, T)>,
     rows: Vec<[T; LANES]>,
 }
@@ -261,11 +261,11 @@ impl Nodes {
 }
 
 impl<T: Number> Index<T> {
-    fn new<'a>(references: impl Iterator<Item = &'a [u32]>, orders: usize) -> Self {
+    fn new(texts: &Units, references: Range<usize>, orders: usize) -> Self {
         let mut nodes = Nodes::default();
         let mut found: Vec<u32> = Vec::new();
         let mut ends = Vec::new();
-        for units in references {
+        for units in references.map(|i| texts.text(i)) {
             let mut before = found.len();
             for order in 0..orders.min(units.len()) {
                 let start = found.len();
@@ -387,12 +387,30 @@ impl<T: Number> Index<T> {
     }
 }
 
+/// Counts the matches of one text, for whatever metric.
+struct CountText<'a, T> {
+    index: &'a Index<T>,
+    units: &'a [u32],
+    lanes: usize,
+    walk: &'a mut Walk<T>,
+    matches: &'a mut [[T; LANES]],
+}
+
+impl<T: Number> Job for CountText<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        self.index.count(self.units, self.lanes, self.walk, self.matches);
+    }
+}
+
 /// A hypothesis' way through an index.
 #[derive(Default)]
 struct Walk<T> {
     /// Where n-grams start that some reference has, and their nodes.
     alive: Vec<(u32, u32)>,
-    /// How often each node was found; all 0 between the orders.
+    /// The count of each node; all 0 between the orders.
     seen: Vec<u32>,
     /// The rows found, and how often.
     common: Vec<(u32, T)>,
@@ -415,9 +433,8 @@ impl<'a, M: Overlap, T: Number> OverlapBlock<'a, M, T> {
             }
         }
         let units = all.references().units.iter().zip(&all.orders);
-        let indices = units
-            .map(|(units, &orders)| Index::new(references.clone().map(|i| units.text(i)), orders));
-        let indices = indices.collect();
+        let indices =
+            units.map(|(units, &orders)| Index::new(units, references.clone(), orders)).collect();
         Self { all, references, lengths, indices }
     }
 }
@@ -469,7 +486,10 @@ impl<M: Overlap, T: Number> Job for ScoreBand<'_, '_, '_, M, T> {
                 indices.iter().zip(&all.hypotheses.units).zip(&all.orders)
             {
                 let (own, others) = rest.split_at_mut(orders);
-                index.count(units.text(i), references.len(), walk, own);
+                let (units, lanes) = (units.text(i), references.len());
+                let count = CountText { index, units, lanes, walk, matches: own };
+                // SAFETY: as the caller promises.
+                unsafe { V::call(count) };
                 rest = others;
             }
             hypothesis.clear();

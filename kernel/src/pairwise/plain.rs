@@ -14,7 +14,7 @@ pub struct Plain<M> {
     /// [`BAND`] of them in each.
     hypotheses: Vec<(text::Block, usize)>,
     references: Option<Vec<(text::Block, usize)>>,
-    /// What the texts may lie in. Nothing more is read.
+    /// The owners of the texts' memory. Nothing more is read.
     _sources: Mutex<Vec<Box<dyn Source>>>,
 }
 

@@ -1,10 +1,10 @@
-//! What is counted beside the metrics, for Python: n-grams, words by frequency, the health of texts.
+//! Counts beside the metrics, for Python: n-grams, words by frequency, the health of texts.
 
 use super::run::signals;
 use super::sources::Source;
 use super::table::Table;
 use super::{Lexing, current_instructions};
-use crate::contrast::{Entry, Lists};
+use crate::distinctive_ngrams::{Entry, Lists};
 use crate::health::{Options, Texts};
 use crate::inventory;
 use crate::ngrams::MOST_ORDERS;
@@ -36,7 +36,7 @@ impl Corpus {
         most: usize,
     ) -> PyResult<Self> {
         if systems.is_empty() || !(1..=MOST_ORDERS).contains(&orders) {
-            return Err(PyValueError::new_err("no system at all, or no order that there is"));
+            return Err(PyValueError::new_err("expected at least one system and a valid order"));
         }
         let taken = |sources: Vec<PyRef<'_, Source>>| {
             sources.iter().map(|source| source.take()).collect::<PyResult<Vec<_>>>()
@@ -49,12 +49,12 @@ impl Corpus {
         Ok(Self { corpus: read?, orders })
     }
 
-    /// How many segments there are.
+    /// The number of segments.
     fn __len__(&self) -> usize {
         self.corpus.count()
     }
 
-    /// Whether there were more than were read.
+    /// True if there were more than were read.
     #[getter]
     fn truncated(&self) -> bool {
         self.corpus.truncated
@@ -65,7 +65,7 @@ impl Corpus {
         (0..self.corpus.vocabulary.count() as u32).map(|number| self.token(py, number)).collect()
     }
 
-    /// How often the references have each token of the vocabulary.
+    /// The frequency of each token of the vocabulary in the references.
     fn reference_frequencies(&self, py: Python<'_>) -> Vec<u64> {
         py.detach(|| self.corpus.reference_frequencies())
     }
@@ -106,7 +106,7 @@ impl Corpus {
             one < systems && other.is_none_or(|other| other < systems)
         };
         if limit == 0 || !pairs.iter().all(known) {
-            return Err(PyValueError::new_err("no such system, or lists of nothing"));
+            return Err(PyValueError::new_err("expected known systems and a limit of at least 1"));
         }
         let lists = Lists { orders: self.orders, pairs: &pairs, limit, examples, least };
         let found = py.detach(|| lists.of(&self.corpus));

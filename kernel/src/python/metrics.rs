@@ -76,7 +76,7 @@ impl Metric {
         Self { read_pairs, ..self }
     }
 
-    /// Who counts this metric's rows.
+    /// The counter of this metric's rows.
     pub fn counter(&self) -> PyResult<Arc<dyn Count>> {
         let counter: Arc<dyn Count> = (self.make)(current_instructions()?);
         Ok(counter)
@@ -160,7 +160,9 @@ impl Metric {
         eps_smoothing: bool,
     ) -> PyResult<Self> {
         if word_order > MOST_ORDERS || char_order + word_order == 0 {
-            return Err(PyValueError::new_err("no orders, or more than 16 of words"));
+            return Err(PyValueError::new_err(
+                "expected at least one order, and at most 16 of words",
+            ));
         }
         let tokenizer = if whitespace { "whole" } else { "none" };
         let lexing = || Lexing::new(py, tokenizer, lowercase);
@@ -224,7 +226,9 @@ impl Metric {
     /// The scores of a table's rows, each a segment or the totals of a corpus.
     fn scores(&self, py: Python<'_>, table: &Table, corpus: bool) -> PyResult<Scores> {
         if table.width() != self.width {
-            return Err(PyValueError::new_err("a table of another width"));
+            return Err(PyValueError::new_err(
+                "the table has another number of columns than this metric",
+            ));
         }
         let formula = if corpus { &self.corpus } else { &self.segment };
         Ok(py.detach(|| Scores::new(table.rows().map(|row| formula.score(row)).collect())))

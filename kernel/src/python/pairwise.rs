@@ -1,5 +1,4 @@
-//! All pairs for Python: texts that are ready to be scored against each other, and the numbers that
-//! come of it.
+//! All pairs for Python: texts that are ready to be scored against each other, and their scores.
 
 use super::run::signals;
 use super::table::{Scores, fill_buffer};
@@ -57,7 +56,7 @@ impl Pairs {
     }
 }
 
-/// So many zeros, if there is memory for them.
+/// `count` zeros, if there is memory for them.
 fn zeros<T: Clone + Default>(count: Option<usize>) -> Option<Vec<T>> {
     let count = count?;
     // Only this asks whether there is; what vec! asks for comes as zeros, but must be there.
@@ -76,7 +75,7 @@ fn too_large(height: usize, width: usize, size: usize) -> PyErr {
 
 #[pymethods]
 impl Pairs {
-    /// How many hypotheses and references there are.
+    /// The numbers of hypotheses and references.
     #[getter]
     fn shape(&self) -> (usize, usize) {
         self.pairs.shape()
@@ -249,7 +248,7 @@ impl PairScores {
         PyBytes::new(py, &bytes)
     }
 
-    /// How many rows, or scores, there are.
+    /// The number of rows, or of scores.
     fn __len__(&self) -> usize {
         self.shape[0] as usize
     }
@@ -260,7 +259,7 @@ impl PairScores {
         PyTuple::new(py, &self.shape[..self.dimensions as usize])
     }
 
-    /// Whether the scores are in single precision.
+    /// True if the scores are in single precision.
     #[getter(single)]
     fn is_single(&self) -> bool {
         matches!(*self.numbers, Numbers::Single(_))
@@ -288,7 +287,7 @@ impl PairScores {
         self.part(0..self.len()).unwrap_or_default()
     }
 
-    /// Whether precision, shape and all scores are the same.
+    /// True if precision, shape and all scores are the same.
     fn same(&self, other: &Self) -> bool {
         let numbers = match (&*self.numbers, &*other.numbers) {
             (Numbers::Double(own), Numbers::Double(others)) => own == others,

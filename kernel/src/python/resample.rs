@@ -8,7 +8,7 @@ use crate::bleu::{PARTS, Smoothing};
 use crate::error::Error;
 use crate::random::{Bits, Generator};
 use crate::resample;
-use crate::single::{self, Number};
+use crate::sacrebleu_float32::{Formula, Number};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt};
@@ -36,12 +36,14 @@ impl Stream {
 
 #[pymethods]
 impl Stream {
-    /// The stream of a non-negative integer, or one that nobody can foretell.
+    /// The stream of a non-negative integer, or an unpredictable one.
     #[new]
     fn new(py: Python<'_>, seed: Option<&Bound<'_, PyInt>>) -> PyResult<Self> {
         let bytes = if let Some(seed) = seed {
             if seed.lt(0)? {
-                return Err(PyValueError::new_err(format!("seed={seed}: it must not be negative")));
+                return Err(PyValueError::new_err(format!(
+                    "seed={seed}: expected an integer of 0 or more"
+                )));
             }
             let bits: usize = seed.call_method0("bit_length")?.extract()?;
             seed.call_method1("to_bytes", (bits.div_ceil(32).max(1) * 4, "little"))?
@@ -56,7 +58,7 @@ impl Stream {
     /// `count` integers below `bound`, as `Generator.choice(bound, count)`.
     fn indices(&self, bound: u32, count: usize) -> PyResult<Vec<u32>> {
         if bound == 0 {
-            return Err(PyValueError::new_err("there is no integer below 0 to draw"));
+            return Err(PyValueError::new_err("expected an upper bound above 0"));
         }
         let mut indices = vec![0; count];
         self.generator(|generator| generator.fill_below(bound, &mut indices));
@@ -105,7 +107,7 @@ impl Stack {
         Ok(Self { stack, widths })
     }
 
-    /// Bootstrap samples: for each table a row of sums for each of so many replicates.
+    /// Bootstrap samples: for each table a row of sums per replicate.
     fn bootstrap(
         &self,
         py: Python<'_>,
@@ -149,7 +151,7 @@ pub fn exchanged(
     let of_one = [&*chosen.1, &*totals.0, &*totals.1].iter().all(|table| table.width() == width);
     let rows = chosen.0.values().len() == chosen.1.values().len();
     if !of_one || !rows || totals.0.rows().count() != 1 || totals.1.rows().count() != 1 {
-        return Err(PyValueError::new_err("tables that are not of one pair"));
+        return Err(PyValueError::new_err("the two tables have different shapes"));
     }
     let (chosen, totals) =
         ((chosen.0.values(), chosen.1.values()), (totals.0.values(), totals.1.values()));
@@ -168,7 +170,7 @@ pub fn exchanged(
     }))
 }
 
-/// How many pairs of scores are as far apart as `distance`, or further.
+/// The number of pairs of scores that differ by `distance` or more.
 #[pyfunction]
 pub fn count_apart(one: &Scores, other: &Scores, distance: f64, strictly: bool) -> usize {
     let apart = one.values().iter().zip(other.values()).map(|(a, b)| (a - b).abs());
@@ -177,7 +179,7 @@ pub fn count_apart(one: &Scores, other: &Scores, distance: f64, strictly: bool) 
 
 /// A formula of sacreBLEU, in single precision as NumPy 2 computes it.
 #[pyclass(frozen, module = "truebleu._kernel")]
-pub struct SingleFormula(single::Formula);
+pub struct SingleFormula(Formula);
 
 #[pymethods]
 impl SingleFormula {
@@ -191,19 +193,19 @@ impl SingleFormula {
     ) -> PyResult<Self> {
         let smoothing = Smoothing::named(smoothing, smoothing_value)
             .ok_or_else(|| PyValueError::new_err(format!("unknown smoothing '{smoothing}'")))?;
-        Ok(Self(single::Formula::Bleu { smoothing, effective_order, compensated }))
+        Ok(Self(Formula::Bleu { smoothing, effective_order, compensated }))
     }
 
     /// chrF; `factor` is the square of beta.
     #[staticmethod]
     fn chrf(factor: f64, eps_smoothing: bool) -> Self {
-        Self(single::Formula::Chrf { factor, eps_smoothing })
+        Self(Formula::Chrf { factor, eps_smoothing })
     }
 
     /// TER, of edits and reference lengths in parts of 720,720.
     #[staticmethod]
     fn ter() -> Self {
-        Self(single::Formula::Ter)
+        Self(Formula::Ter)
     }
 }
 
@@ -212,7 +214,7 @@ impl SingleFormula {
 pub struct SingleStack {
     stack: resample::SingleStack,
     width: usize,
-    parts: Vec<(usize, single::Formula)>,
+    parts: Vec<(usize, Formula)>,
 }
 
 #[pymethods]
@@ -231,7 +233,7 @@ impl SingleStack {
         let columns: Vec<(&[i64], usize, f64)> = tables
             .iter()
             .flat_map(|(table, formula)| {
-                let lengths = matches!(formula.0, single::Formula::Ter).then_some(1);
+                let lengths = matches!(formula.0, Formula::Ter).then_some(1);
                 (0..table.width()).map(move |column| {
                     let parts = if lengths == Some(column) { PARTS as f64 } else { 1.0 };
                     (&table.values()[column..], table.width(), parts)
@@ -290,7 +292,7 @@ impl SingleStack {
         let set = current_instructions()?;
         let width = rows.first().map_or(0, Vec::len);
         if width == 0 || rows.iter().any(|row| row.len() != width) {
-            return Err(PyValueError::new_err("every row must have as many numbers"));
+            return Err(PyValueError::new_err("every row must have the same number of values"));
         }
         let sums = py.detach(|| -> Result<_, Error> {
             let value = |row: usize, column: usize| rows[row][column] as f32;

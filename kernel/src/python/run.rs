@@ -1,4 +1,4 @@
-//! A run over sources: what the interpreter must be told while it goes on, and what comes of it.
+//! A run over sources: progress and interrupts while it lasts, and its results.
 
 use super::stopped;
 use super::table::Table;
@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// More threads than this help nobody.
+/// The most threads of a run.
 pub const MOST_WORKERS: usize = 1024;
 
 /// Lets Python see an interrupt, and how far the run is, about twenty times a second.
@@ -29,10 +29,10 @@ pub fn signals(progress: Option<Py<PyAny>>) -> impl FnMut(u64) -> Result<(), Err
     }
 }
 
-/// What is known after a run: a dict, so that the meaning is Python's.
+/// The summary of a run as a dict; its meaning is decided in Python.
 pub fn summary_dict<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    let seen = &summary.observations;
+    let seen = &summary.checks;
     dict.set_item("segments", summary.segments)?;
     dict.set_item("references", summary.references)?;
     dict.set_item("tokenized", (seen.tokenized.count, seen.tokenized.first.clone()))?;
@@ -53,9 +53,9 @@ pub fn summary_dict<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'
 pub struct Scan {
     /// The sources.
     pub scan: scan::Scan,
-    /// What is counted.
+    /// The metrics.
     pub counter: Arc<dyn Count>,
-    /// How many threads there are.
+    /// The number of threads.
     pub workers: usize,
 }
 

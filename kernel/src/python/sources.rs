@@ -33,7 +33,7 @@ impl Source {
     }
 }
 
-/// What a value is called in an error message.
+/// The name of a value in error messages.
 fn type_name(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string())
 }
@@ -197,7 +197,7 @@ impl References {
             return Ok(Ok(None));
         }
         let mut keep = Keep::default();
-        // One object to let go of later, and not one a segment.
+        // One object to release later, instead of one per segment.
         let mut held = Vec::new();
         let mut streams: Vec<Vec<Option<Foreign>>> = vec![Vec::with_capacity(count)];
         let mut bytes = 0;
@@ -398,7 +398,7 @@ pub fn tokens(rows: Py<PyIterator>, name: String, several: bool) -> Source {
     Source::new(TokenRows { name, rows, several, given: 0 })
 }
 
-/// What an object gives by the Arrow PyCapsule protocol.
+/// The capsules an object gives by the Arrow PyCapsule protocol.
 pub enum Given {
     /// A stream of arrays.
     Stream(ArrowArrayStream),

@@ -40,7 +40,7 @@ impl Table {
         }
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -76,7 +76,7 @@ impl Table {
     #[staticmethod]
     fn from_bytes(data: &[u8], width: usize) -> PyResult<Self> {
         if width == 0 || !data.len().is_multiple_of(8 * width) {
-            return Err(PyValueError::new_err("these bytes are no table of that width"));
+            return Err(PyValueError::new_err("these bytes are not a table of that width"));
         }
         let values = data.as_chunks::<8>().0.iter().map(|eight| i64::from_le_bytes(*eight));
         Ok(Self::new(values.collect(), width))
@@ -180,7 +180,7 @@ impl Table {
         Ok(Self::new([self.values(), other.values()].concat(), self.width))
     }
 
-    /// Whether all values are the same.
+    /// True if all values are the same.
     fn same(&self, other: &Self) -> bool {
         self.width == other.width && self.values() == other.values()
     }
@@ -294,7 +294,7 @@ pub(super) unsafe fn fill_buffer<T>(
     Ok(())
 }
 
-/// Scores, one a segment: 64-bit floating-point numbers.
+/// Scores, one per segment: 64-bit floating-point numbers.
 #[pyclass(frozen, module = "truebleu", sequence)]
 pub struct Scores {
     values: Vec<f64>,

@@ -27,7 +27,7 @@ impl Row {
     /// The row of no words at all, which costs an insertion a cell.
     pub const FIRST: Self = Self { rise: !0, fall: 0, base: 0 };
 
-    /// Whether two rows differ by the same number everywhere.
+    /// True if two rows differ by the same number everywhere.
     #[inline(always)]
     pub fn is_parallel(&self, other: &Self) -> bool {
         (self.rise, self.fall) == (other.rise, other.fall)
@@ -85,7 +85,7 @@ pub fn places(hypothesis: usize, reference: usize, places: &mut Vec<Place>) -> O
     Some(())
 }
 
-/// So many ones from the lowest bit on.
+/// `count` ones from the lowest bit on.
 fn ones(count: usize) -> u64 {
     if count < 64 { (1 << count) - 1 } else { !0 }
 }
@@ -120,7 +120,7 @@ impl Place {
         (row.base + rises - (row.fall & left).count_ones() as i32) as u32
     }
 
-    /// Whether the step to the cell in `column` is from above and the left; `None` if neither
+    /// True if the step to the cell in `column` is from above and the left; `None` if neither
     /// word is the other's match or substitution, then whether it is from above.
     #[inline(always)]
     pub fn step(&self, trace: Trace, column: usize, equal: bool) -> super::Step {

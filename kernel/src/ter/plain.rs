@@ -5,7 +5,7 @@
 
 use super::{Band, Limits, Outcome, Shift};
 
-/// What happens to a word on the way from hypothesis to reference.
+/// An edit of a word on the way from hypothesis to reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The same word on both sides.
@@ -67,7 +67,7 @@ pub fn distance(hypothesis: &[u32], reference: &[u32]) -> (u32, Vec<Step>) {
     (cell(hypothesis.len(), reference.len()).0, steps)
 }
 
-/// What the shift search asks of an alignment.
+/// The queries of the shift search on an alignment.
 struct Aligned {
     /// For each word of the reference, how many words of the hypothesis come before what follows
     /// it: one more than the word it is aligned with, or than the last one before it.

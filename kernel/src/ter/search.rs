@@ -160,7 +160,7 @@ impl Search {
         }
     }
 
-    /// What the search asks of the cheapest way.
+    /// The queries of the search on the cheapest way.
     #[inline(always)]
     fn align(&mut self, reference: &[u32]) {
         const NONE: u32 = Limits::SIZE as u32;

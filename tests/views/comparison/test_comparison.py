@@ -442,7 +442,7 @@ def test_files_that_can_be_read_once_are_read_once(tmp_path):
             TypeError,
             "M: expected a mapping .*pathlib.Path",
         ),
-        ({"A": ["x"]}, ["x"], {"scores": {"M": {"A": 3}}}, TypeError, "a sequence of numbers"),
+        ({"A": ["x"]}, ["x"], {"scores": {"M": {"A": 3}}}, TypeError, "a list of numbers"),
         (
             *({"A": ["x"]}, ["x"], {"scores": {"M": {"A": ["1,5"]}}}),
             *(InputError, "M, A, segment 1: '1,5' is not a number"),

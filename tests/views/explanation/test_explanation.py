@@ -437,6 +437,14 @@ def test_every_number_that_matters_is_shown(rendering):
     assert explanation.to_dict()["caution"].split(",")[0] in " ".join(made.split())
 
 
+def test_the_table_of_ngrams_says_which_reference_has_them():
+    lines = explain("the cat", WIKIPEDIA, WORDS).text().splitlines()
+    assert "unigram  hypothesis  reference  which  clipped" in lines
+    assert "the               1          2      1        1" in lines
+    lines = explain("the cat", WIKIPEDIA[0], WORDS).text().splitlines()
+    assert "unigram  hypothesis  reference  clipped" in lines
+
+
 def test_long_tables_are_folded_in_html():
     assert "<details>" in explain(" ".join(f"w{i}" for i in range(30)), "x").html()
     assert "<details>" not in explain("a b c", "x").html()

@@ -1,4 +1,4 @@
-"""chrF, TER, NIST and GLEU explained: the numbers are the metric's, and every rendering is whole."""
+"""chrF, TER, NIST and GLEU explained: the metric's own numbers, in renderings that are whole."""
 
 import json
 import re
@@ -262,6 +262,21 @@ def test_gleu_worked_through():
     # 5 unigrams, 3 bigrams and 1 trigram of 6 + 5 + 4 + 3 match.
     assert "9/18" in text
     assert "GLEU = 50.00" in text
+
+
+@pytest.mark.parametrize(
+    ("metric", "told"),
+    [
+        (CHRF(), "It is scored against reference 2, which gives the best score."),
+        (GLEU(), "It is scored against reference 2, which gives the best score."),
+        (TER(), "Of the references, number 2 takes the fewest edits."),
+    ],
+    ids=["chrF", "GLEU", "TER"],
+)
+def test_the_reference_that_counts_is_named(metric, told):
+    references = ["something else entirely", "the cat is on a mat"]
+    assert told in explain("the cat is on the mat", references, metric).text()
+    assert told not in explain("the cat is on the mat", references[1:], metric).text()
 
 
 # ---- every rendering is whole, whatever the text ----

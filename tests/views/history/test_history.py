@@ -125,7 +125,7 @@ def test_intervals_are_kept_and_change_no_series(folder, truebleu_command):
     assert estimated.low <= estimated.score <= estimated.high
     (series,) = tb.history("log").series
     assert len(series.entries) == 2
-    assert series.points[1].same_output
+    assert series.to_dict()["scores"][1]["same_output"]
 
 
 def test_names_are_one_for_each_system(folder, truebleu_command):
@@ -298,8 +298,9 @@ def test_scores_that_can_be_compared_are_one_series():
     ((series,), (group,)) = history.series, history.groups
     assert group.warning is None
     assert series.scores == scores
-    assert [point.previous for point in series.points] == [None, 2.5, -1.5]
-    assert [point.first for point in series.points] == [None, 2.5, 1.0]
+    told = series.to_dict()["scores"]
+    assert [one["since_previous"] for one in told] == [None, 2.5, -1.5]
+    assert [one["since_first"] for one in told] == [None, 2.5, 1.0]
 
 
 @pytest.mark.parametrize(

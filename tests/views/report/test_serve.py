@@ -525,7 +525,7 @@ def test_a_port_that_is_taken(write, truebleu_command):
         (["--serve", "-o", "x.html"], "--serve writes no file"),
         (["--serve", "--embed-text", "5"], "--embed-text: --serve writes no file"),
         (["--open", "-o", "x.html"], "--open: it is for --serve"),
-        (["--serve", "70000"], "from 0 to 65535"),
+        (["--serve", "70000"], "from 0 to 65,535"),
     ],
 )
 def test_what_does_not_go_together(write, truebleu_command, words, problem):

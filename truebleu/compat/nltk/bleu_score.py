@@ -169,34 +169,36 @@ class SmoothingFunction:
         self.alpha = alpha
         self.k = k
 
-    def method0(self, p_n: P, *_: Any, **__: Any) -> P:
+    def method0(self, p_n: P, *args: Any, **kwargs: Any) -> P:
         """No smoothing: the smallest number instead of 0, and a warning."""
         return _filled([*p_n], *_counts_of(p_n), self, 0)
 
-    def method1(self, p_n: P, *_: Any, **__: Any) -> P:
+    def method1(self, p_n: P, *args: Any, **kwargs: Any) -> P:
         """`epsilon` matches instead of none."""
         return _filled([*p_n], *_counts_of(p_n), self, 1)
 
-    def method2(self, p_n: P, *_: Any, **__: Any) -> P:
+    def method2(self, p_n: P, *args: Any, **kwargs: Any) -> P:
         """One more match and one more n-gram, above order 1 (Lin and Och 2004)."""
         return [
             Fraction(p.numerator + 1, p.denominator + 1, _normalize=False) if i else p
             for i, p in enumerate(p_n)
         ]
 
-    def method3(self, p_n: P, *_: Any, **__: Any) -> P:
+    def method3(self, p_n: P, *args: Any, **kwargs: Any) -> P:
         """1/2 of a match for the first order without one, 1/4 for the next, as mteval-v13a."""
         return _filled(p_n, *_counts_of(p_n), self, 3)
 
     def method4(
-        self, p_n: P, references: Any, hypothesis: Any, hyp_len: Any = None, *_: Any, **__: Any
-    ) -> P:
+        self, p_n: P, references: Any, hypothesis: Any, hyp_len: Any = None,
+        *args: Any, **kwargs: Any,
+    ) -> P:  # fmt: skip
         """As method 3, but less for shorter hypotheses: times ln(length) / k."""
         return _filled(p_n, *_counts_of(p_n), self, 4, hyp_len or len(hypothesis))
 
     def method5(
-        self, p_n: P, references: Any, hypothesis: Any, hyp_len: Any = None, *_: Any, **__: Any
-    ) -> P:
+        self, p_n: P, references: Any, hypothesis: Any, hyp_len: Any = None,
+        *args: Any, **kwargs: Any,
+    ) -> P:  # fmt: skip
         """The mean of an order, the one before (smoothed) and the next; 5-grams follow the last."""
         behind = [*p_n[1:], modified_precision(references, hypothesis, 5)]
         before = p_n[0] + 1
@@ -205,8 +207,9 @@ class SmoothingFunction:
         return p_n
 
     def method6(
-        self, p_n: P, references: Any, hypothesis: Any, hyp_len: Any = None, *_: Any, **__: Any
-    ) -> P:
+        self, p_n: P, references: Any, hypothesis: Any, hyp_len: Any = None,
+        *args: Any, **kwargs: Any,
+    ) -> P:  # fmt: skip
         """Above order 2, with a prior from the two orders below (Gao and He 2013)."""
         if not p_n[2]:
             raise AssertionError("method 6 needs a match of 3-grams")
@@ -217,8 +220,9 @@ class SmoothingFunction:
         return p_n
 
     def method7(
-        self, p_n: P, references: Any, hypothesis: Any, hyp_len: Any = None, *_: Any, **__: Any
-    ) -> P:
+        self, p_n: P, references: Any, hypothesis: Any, hyp_len: Any = None,
+        *args: Any, **kwargs: Any,
+    ) -> P:  # fmt: skip
         """Method 4, then method 5."""
         length = hyp_len or len(hypothesis)
         p_n = self.method4(p_n, references, hypothesis, length)

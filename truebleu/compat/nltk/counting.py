@@ -26,7 +26,7 @@ def engine(orders: int, missing_order: str | None = None) -> BLEU:
     return BLEU("none", max_order=orders, missing_order=missing_order)
 
 
-def matches(hypothesis: str, references: list[str], orders: int) -> Sequence[int]:
+def matches(hypothesis: str, references: str | list[str], orders: int) -> Sequence[int]:
     """The clipped matches of each order in one segment, straight from the kernel."""
     _, row, _ = engine(orders)._kernel.sentence(hypothesis, references)  # noqa: SLF001
     return row[2 : 2 + orders]

@@ -35,14 +35,8 @@ EXACT_MEANS = (1, 2, 4, 8, 16)
 
 # Options that need the general path.
 SPECIAL = (
-    "test_set",
-    "origlang",
-    "subset",
-    "sentence_level",
-    "confidence",
-    "paired_ar",
-    "paired_bs",
-    "detail",
+    *("test_set", "origlang", "subset", "sentence_level"),
+    *("confidence", "paired_ar", "paired_bs", "detail"),
 )
 
 
@@ -91,9 +85,8 @@ def results(options: Options, system: list[str] | None) -> list[str] | None:
         return None
     if "bleu" in names and not options.bleu_force:
         _warn_of_tokenized(seen["tokenized"][0], None if system else options.input[0])
-    written = _as_json if options.format == "json" else _as_text
     pairs = zip(metrics, totals, strict=True)
-    return [written(metric.from_statistics(sums), options) for metric, sums in pairs]
+    return [_written(metric.from_statistics(sums), options) for metric, sums in pairs]
 
 
 def _warn_of_tokenized(count: int, path: str | None) -> None:
@@ -119,30 +112,20 @@ def _has_full_stops(path: str) -> bool:
     return count >= TOKENIZED_LINES
 
 
-def _fields(signature: object) -> list[list[str]]:
-    """The names and values in a signature as sacreBLEU prints it."""
-    pairs = (field.split(":", 1) for field in str(signature).split("|"))
-    return [[name, value] for name, value in pairs if name not in OWN_FIELDS]
-
-
-def _as_text(score: Score, options: Options) -> str:
-    """A line as sacreBLEU writes it."""
+def _written(score: Score, options: Options) -> str:
+    """A line or an object as sacreBLEU writes it. No text in it needs escapes in JSON."""
     number = f"{score.value:.{options.width}f}"
     if options.score_only:
         return number
-    fields = _fields(score.signature.short() if options.short else score.signature)
-    signature = "|".join(map(":".join, fields))
-    return f"{score.name}|{signature} = {number} {score.verbose}".rstrip()
-
-
-def _as_json(score: Score, options: Options) -> str:
-    """An object as sacreBLEU writes it. No text in it needs escapes."""
-    number = f"{score.value:.{options.width}f}"
-    if options.score_only:
-        return number
-    fields = _fields(score.signature)
+    is_json = options.format == "json"
+    printed = score.signature.short() if options.short and not is_json else str(score.signature)
+    fields = dict(field.split(":", 1) for field in printed.split("|"))
+    fields = {name: value for name, value in fields.items() if name not in OWN_FIELDS}
+    signature = "|".join(map(":".join, fields.items()))
+    if not is_json:
+        return f"{score.name}|{signature} = {number} {score.verbose}".rstrip()
     verbose = {"verbose_score": score.verbose} if score.verbose else {}
-    texts = {"signature": "|".join(map(":".join, fields)), **verbose, **dict(fields)}
     lines = [f' "name": "{score.name}"', f' "score": {float(number)}']
+    texts = {"signature": signature, **verbose, **fields}
     lines += [f' "{name}": "{text}"' for name, text in texts.items()]
     return "{\n" + ",\n".join(lines) + "\n}"

@@ -13,15 +13,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
-# How many seconds a server may be silent.
+# Seconds that a server may be silent.
 PATIENCE = 60
 
 
 def download_file(
-    source_path: str,
-    dest_path: str,
-    extract_to: str | None = None,
-    expected_md5: str | None = None,
+    source_path: str, dest_path: str, extract_to: str | None = None, expected_md5: str | None = None
 ) -> None:
     """Downloads an address to a file, unless the file is there, and unpacks it into a folder.
 

@@ -8,12 +8,8 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 # The numbers of colours in the escape sequences of terminals.
-COLOURS = {
-    name: 30 + number
-    for number, name in enumerate(
-        ("BLACK", "RED", "GREEN", "YELLOW", "BLUE", "MAGENTA", "CYAN", "WHITE")
-    )
-}
+NAMES = ("BLACK", "RED", "GREEN", "YELLOW", "BLUE", "MAGENTA", "CYAN", "WHITE")
+COLOURS = {name: number for number, name in enumerate(NAMES, 30)}
 COLOURS |= {f"LIGHT{name}_EX": number + 60 for name, number in COLOURS.items()}
 COLOURS["RESET"] = 39
 
@@ -50,19 +46,15 @@ def print_single_results(results: list[str], args: Any) -> None:
 
 
 def _format_score_lines(
-    scores: dict[str, Any],
-    width: int = 2,
-    multiline: bool = True,
+    scores: dict[str, Any], width: int = 2, multiline: bool = True
 ) -> dict[str, list[str]]:
     """Results as cells of a table: the score, its interval, the p-value.
 
     The names of metrics mention intervals, from the first metric on that has them.
     """
-    table = {"System": scores["System"]}
+    table = {}
     has_intervals = False
     for name, results in scores.items():
-        if name == "System":
-            continue
         cells = []
         for result in results:
             if isinstance(result, str):
@@ -111,15 +103,11 @@ def _as_json(results: Mapping[str, Any]) -> str:
     import json
 
     names = ["system", *list(results)[1:]]
-    rows = [
-        {
-            name: cell if isinstance(cell, str) else vars(cell)
-            for name, cell in zip(names, row, strict=True)
-        }
-        for row in zip(*results.values(), strict=True)
-    ]
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*results.values(), strict=True)]
     # The numbers may be NumPy's, of which JSON knows only those of double precision.
-    return json.dumps(rows, indent=4, default=float)
+    return json.dumps(
+        rows, indent=4, default=lambda one: vars(one) if hasattr(one, "p_value") else float(one)
+    )
 
 
 def _coloured_baseline(cells: Mapping[str, list[str]]) -> str:
@@ -202,8 +190,6 @@ def print_subset_results(
 
 def _of_domain(domain: str | None) -> str:
     """The name of a part of a test set behind its language."""
-    if domain is None:
-        return " domain=ALL"
-    if domain.startswith("country:"):
+    if domain is not None and domain.startswith("country:"):
         return f" country={domain.removeprefix('country:')}"
-    return f" domain={domain}"
+    return f" domain={'ALL' if domain is None else domain}"

@@ -61,11 +61,7 @@ def _bootstrap_resample(stats: Rows, metric: Any, n_samples: int = 1000) -> tupl
 
 
 def bootstrapped(
-    metric: Any,
-    stats: Sequence[Rows],
-    scores: Sequence[float],
-    resamples: int,
-    seed: int | None,
+    metric: Any, stats: Sequence[Rows], scores: Sequence[float], resamples: int, seed: int | None
 ) -> list[kernel.Result]:
     """The results of a paired bootstrap for all systems; the first is the baseline."""
     found = _in_kernel(metric, stats)
@@ -134,7 +130,7 @@ def _values(scores: Iterable[Any]) -> kernel.Resampled:
 
 def _in_kernel(metric: Any, stats: Sequence[Rows]) -> tuple[Any, list[Any]] | None:
     """The kernel's metric and tables for these statistics; None where only Python can score."""
-    scorer = metric._scorer()
+    scorer = metric._engine(scores=True)
     if scorer is None:
         return None
     tables = [scorer.table(rows) for rows in stats]

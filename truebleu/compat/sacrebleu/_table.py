@@ -54,22 +54,13 @@ def fancy_grid(columns: Mapping[str, Sequence[str]], width: int) -> str:
 def latex_booktabs(columns: Mapping[str, Sequence[str]], width: int) -> str:
     """A table for LaTeX's package booktabs."""
     header, rows, _ = _laid_out(columns, width, _one_line)
-    written = [
+    first, *others = (
         " " + " & ".join(cell[0].translate(LATEX) for cell in row) + r" \\"
         for row in (header, *rows)
-    ]
-    alignment = "r" + "c" * (len(columns) - 1)
-    return "\n".join(
-        [
-            f"\\begin{{tabular}}{{{alignment}}}",
-            r"\toprule",
-            written[0],
-            r"\midrule",
-            *written[1:],
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
     )
+    top = f"\\begin{{tabular}}{{r{'c' * (len(columns) - 1)}}}"
+    lines = [top, r"\toprule", first, r"\midrule", *others, r"\bottomrule", r"\end{tabular}"]
+    return "\n".join(lines)
 
 
 # A cell is its lines.

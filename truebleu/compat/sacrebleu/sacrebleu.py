@@ -26,10 +26,8 @@ if TYPE_CHECKING:
 COLUMNS_DIFFER = 17
 
 # The last two are for tokenizers that are not installed.
-PROBLEMS = (
-    *(TestSetError, OSError, ValueError, ArithmeticError, LookupError),
-    *(RuntimeError, ImportError),
-)
+_ERRORS = (TestSetError, OSError, ValueError, ArithmeticError, LookupError)
+PROBLEMS = (*_ERRORS, RuntimeError, ImportError)
 
 
 def __getattr__(name: str) -> Any:
@@ -56,9 +54,8 @@ def main() -> None:
     """Runs this process's command line. Ends the process where something is wrong."""
     streams = sys.stdout, sys.stderr
     try:
-        problem = _problem()
-        # Only now is the memory free that the error held, which the message may need.
-        if problem is not None:
+        # When it returns, the memory is free that the error held: the message may need it.
+        if (problem := _problem()) is not None:
             _fail(problem)
     finally:
         sys.stdout, sys.stderr = streams
@@ -129,8 +126,7 @@ class _Colourless:
         if "\x1b" in text:
             import re
 
-            text = re.sub(r"\x01?\x1b\[[\d;]*[a-zA-Z]\x02?", "", text)
-            text = re.sub(r"\x01?\x1b\][^\x07]*\x07\x02?", "", text)
+            text = re.sub(r"\x01?\x1b(\[[\d;]*[a-zA-Z]|\][^\x07]*\x07)\x02?", "", text)
         return self._stream.write(text)
 
     def __getattr__(self, name: str) -> Any:
@@ -149,28 +145,15 @@ def _run(options: Options) -> None:
         from .utils import download_test_set
 
         download_test_set(options.download, options.langpair)
-        return
-    if options.list:
+    elif options.list:
         _list(options)
-        return
-    if options.sentence_level and len(options.metrics) > 1:
+    elif options.sentence_level and len(options.metrics) > 1:
         _fail("Only one metric can be used in sentence-level mode.")
-    if options.citation:
+    elif options.citation:
         _cite(options)
-        return
-    _check_references(options)
-    if options.echo:
-        _echo(options)
-        return
-    if options.width < 0:
-        _fail(f"--width {options.width}: expected a number of digits, 0 or more")
-    if "chrf" in options.metrics:
-        _check_orders(options)
-    if options.langpair:
-        from .utils import languages
-
-        options.bleu_trg_lang = languages(options.langpair)[1]
-    _score(options)
+    else:
+        _check_references(options)
+        (_echo if options.echo else _score)(options)
 
 
 def _check_orders(options: Options) -> None:
@@ -188,10 +171,8 @@ def _datasets(options: Options) -> list[Dataset]:
     names = [] if options.test_set is None else options.test_set.split(",")
     for name in names:
         if name not in DATASETS:
-            _fail(
-                f"Unknown test set {name!r}",
-                "Please run with --list to see the available test sets.",
-            )
+            hint = "Please run with --list to see the available test sets."
+            _fail(f"Unknown test set {name!r}", hint)
     return [DATASETS[name] for name in names]
 
 
@@ -201,17 +182,16 @@ def _list(options: Options) -> None:
     from .dataset import DATASETS
 
     pair = options.langpair
-    if options.test_set and pair:
-        for dataset in _datasets(options):
-            print(f"{pair}: {', '.join(dataset.fieldnames(pair))}")
-    elif options.test_set:
-        for pair in utils.get_langpairs_for_testset(options.test_set):
-            print(f"{pair}: {', '.join(DATASETS[options.test_set].fieldnames(pair))}")
-    else:
-        print(f"The available test sets{f' for {pair}' if pair else ''} are:")
-        names = utils.get_available_testsets_for_langpair(pair) if pair else DATASETS
-        for name in sorted(names):
-            print(f"{name:<30}: {(DATASETS[name].description or '').strip()}")
+    if options.test_set:
+        pairs = utils.get_langpairs_for_testset(options.test_set)
+        for dataset in _datasets(options) if pair or pairs else ():
+            for each in [pair] if pair else pairs:
+                print(f"{each}: {', '.join(dataset.fieldnames(each))}")
+        return
+    print(f"The available test sets{f' for {pair}' if pair else ''} are:")
+    names = utils.get_available_testsets_for_langpair(pair) if pair else DATASETS
+    for name in sorted(names):
+        print(f"{name:<30}: {(DATASETS[name].description or '').strip()}")
 
 
 def _cite(options: Options) -> None:
@@ -280,6 +260,14 @@ def _score(options: Options) -> None:
     """Reads the text, and scores it."""
     from . import _direct
 
+    if options.width < 0:
+        _fail(f"--width {options.width}: expected a number of digits, 0 or more")
+    if "chrf" in options.metrics:
+        _check_orders(options)
+    if options.langpair:
+        from .utils import languages
+
+        options.bleu_trg_lang = languages(options.langpair)[1]
     given = None
     if _direct.is_for(options):
         if options.input is None:
@@ -346,10 +334,8 @@ def _split_columns(lines: Iterator[str], streams: Streams, count: int) -> None:
     for number, line in enumerate(lines, 1):
         fields = line.split("\t", count - 1)
         if len(fields) != count:
-            _fail(
-                f"FATAL: line {number}: expected {count} fields, but found {len(fields)}.",
-                status=COLUMNS_DIFFER,
-            )
+            what = f"line {number}: expected {count} fields, but found {len(fields)}."
+            _fail(f"FATAL: {what}", status=COLUMNS_DIFFER)
         for stream, field in zip(streams, fields, strict=True):
             stream.append(field)
 
@@ -399,11 +385,8 @@ def _systems_of_standard_input(encoding: str) -> Streams:
         for line in lines:
             fields = line.rstrip().split("\t")
             if len(fields) != len(systems):
-                _fail(
-                    "FATAL: the number of tab-delimited fields in the input stream differ "
-                    "across lines.",
-                    status=COLUMNS_DIFFER,
-                )
+                what = "the number of tab-delimited fields in the input stream differ across lines."
+                _fail(f"FATAL: {what}", status=COLUMNS_DIFFER)
             for system, text in zip(systems, fields, strict=True):
                 system.append(text.rstrip())
     except UnicodeError as error:
@@ -432,22 +415,20 @@ def _check_systems(options: Options, count: int) -> None:
 
 def _filtered(options: Options, systems: Streams, references: Streams) -> tuple[Streams, Streams]:
     """The selected segments. Ends the process if there are none, or too few of some."""
-    if options.origlang is not None or options.subset is not None:
+    is_part = options.origlang is not None or options.subset is not None
+    if is_part:
         from ._subsets import filter_subset
 
-        part = (options.test_set, options.langpair, options.origlang, options.subset)
-        kept = list(map(list, filter_subset([*systems, *references], *part)))
+        wanted = (options.test_set, options.langpair, options.origlang, options.subset)
+        kept = list(map(list, filter_subset([*systems, *references], *wanted)))
         systems, references = kept[: len(systems)], kept[len(systems) :]
     for system in systems:
         if not system:
-            message = f"Test set {options.test_set!r} contains no sentence"
-            if options.origlang is not None or options.subset is not None:
-                message += " with"
-            if options.origlang:
-                message += f" origlang={options.origlang}"
-            if options.subset:
-                message += f" subset={options.subset}{options.subset}"  # sacreBLEU says it twice
-            _fail(message)
+            part = " with" if is_part else ""
+            part += f" origlang={options.origlang}" if options.origlang else ""
+            # sacreBLEU says it twice.
+            part += f" subset={options.subset}{options.subset}" if options.subset else ""
+            _fail(f"Test set {options.test_set!r} contains no sentence{part}")
         sanity_check_lengths(system, references, test_set=options.test_set)
     return systems, references
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Baseline = Mapping[str, tuple[Rows, Result]]
 
 
-# What messages call each test, and the interval beside approximate randomization.
+# The names of each test in messages, and the interval beside approximate randomization.
 _PERFORMED = {
     "ar": "approximate randomization test (# trials",
     "bs": "paired bootstrap resampling test (# resamples",

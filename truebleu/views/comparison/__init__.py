@@ -67,7 +67,7 @@ class Comparison(Rows):
 
     @property
     def request(self) -> Request:
-        """What was compared, text included. Raises ValueError if that is not there any more.
+        """The request behind the comparison, with its text. Raises ValueError if that is gone.
 
         So it is for a comparison that was read from JSON, of scores from elsewhere alone, or of
         standard input.

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.numbers import Write
+    from truebleu.views.rendering.view import Content
 
-    Content = Mapping[str, Any]
     # A column, and its cell of each row.
     Filled = tuple[Column, Sequence[Any]]
 
@@ -43,7 +43,7 @@ def of_content(
 
 
 def title(content: Content) -> str:
-    """What was compared, in a line."""
+    """A line on systems, segments and references."""
     systems = count(len(content["systems"]), "system")
     segments = count(content["segments"], "segment")
     parts = [systems, segments]
@@ -157,7 +157,8 @@ def _differences(
         )
     for name, key in (("won", "wins"), ("tied", "ties"), ("lost", "losses")):
         about = f"segments that the system {name} against the baseline"
-        yield Column(name, "segments", about=about), cells(lambda one, key=key: f"{one[key]:,}")
+        counts = [Cell("" if one is None else f"{one[key]:,}") for one in differences]
+        yield Column(name, "segments", about=about), counts
     if test:
         about = "how many segments like these would show a difference of this size 4 times in 5"
         column = Column("needed", "segments", about=about)
@@ -189,7 +190,7 @@ def _interval(interval: Mapping[str, float] | None, write: Write) -> str:
 
 
 def parts(content: Content, metric: Content) -> Table | None:
-    """What scores were made of, if they were made of precisions and a brevity penalty."""
+    """The parts of scores that are made of precisions and a brevity penalty."""
     details = [system["scores"][metric["name"]]["details"] for system in content["systems"]]
     if not all("brevity_penalty" in one and "precisions" in one for one in details):
         return None
@@ -239,7 +240,7 @@ def decisive(difference: Content) -> float | None:
 
 
 def verdict(difference: Content, metric: Content) -> str:
-    """Whether a difference is significant, and for better or worse."""
+    """The mark of a significant difference, better or worse; else nothing."""
     if not difference["significant"]:
         return ""
     return "better" if (difference["value"] > 0) == metric["higher_is_better"] else "worse"
@@ -267,7 +268,7 @@ def letters(content: Content, names: Sequence[str]) -> str:
 
 
 def digits(content: Content, metric: Content, places: int | None) -> int:
-    """How many digits after the point suit a metric: 1 from 0 to 100, more where scores are small.
+    """The digits after the point that suit a metric: 1 from 0 to 100, more where scores are small.
 
     `places` is what scores from 0 to 100 have.
     """
@@ -283,7 +284,7 @@ def digits(content: Content, metric: Content, places: int | None) -> int:
 
 
 def _legend(content: Content) -> list[str]:
-    """What the marks in the tables mean."""
+    """The meaning of the marks in the tables."""
     if len(content["systems"]) < 2:
         return []
     lines = []
@@ -312,13 +313,13 @@ def _legend(content: Content) -> list[str]:
 
 
 def _lower(content: Content) -> str:
-    """What to say where lower scores are better."""
+    """A remark on metrics for which lower is better."""
     names = [metric["name"] for metric in content["metrics"] if not metric["higher_is_better"]]
     return f" (for {listed(names)}, lower wins)" if names else ""
 
 
 def sentences(content: Content) -> list[str]:
-    """What is to be read with the tables: their marks, the test, and what is remarkable."""
+    """Sentences to read with the tables: on marks, the test, and these data."""
     told = [content["reading"]] if content["reading"] else []
     notes = [f"Note: {note['text']}" for note in content["notes"]]
     return [*_legend(content), *told, *notes]

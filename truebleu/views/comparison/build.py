@@ -150,7 +150,7 @@ class _Column:
     statistics: Mapping[str, Statistics] = {}
     signature: Signature | None = None
     references: int | str | None = None
-    """How many references a segment has, or "var"; None where there are none."""
+    """References per segment, or "var"; None where there are none."""
 
     def __init__(
         self, name: str | None, measure: Measure, segments: Mapping[str, Sequence[float]]
@@ -180,7 +180,7 @@ class _Column:
         return made
 
     def placing(self, system: str) -> float:
-        """What systems are sorted by, the best first."""
+        """The sort key of a system, the best first."""
         value = self.measure.value(system)
         return value if self.measure.lower_is_better else -value
 
@@ -195,13 +195,13 @@ class _Column:
         return {group: fsum(scores) / len(scores) for group, scores in members.items()}
 
     def details(self, system: str) -> dict[str, Any]:
-        """What the score was made of, as far as it is known."""
+        """The parts of the score, as far as they are known."""
         if self.metric is None:
             return {}
-        return self.metric.from_statistics(self.statistics[system]).details()
+        return dict(self.metric.from_statistics(self.statistics[system]).details())
 
     def described(self) -> dict[str, Any]:
-        """What is known of the metric itself."""
+        """The entry of the metric itself."""
         return {
             "name": self.name,
             "label": self.label,
@@ -262,7 +262,7 @@ class _Block:
             self.better = result.better_than(self.testing.alpha)
 
     def score(self, system: str) -> dict[str, Any]:
-        """What is known of one system."""
+        """The entry of one system."""
         value = self.column.measure.value(system)
         # Systems with the same score have the same rank.
         rank = next(
@@ -332,7 +332,7 @@ class _Block:
 
 
 def _reading(testing: Significance, segments: int, results: Sequence[Paired] | None) -> str:
-    """What the test, or the intervals, can and cannot say."""
+    """The limits of the test, or of the intervals, in words."""
     if results is not None:
         return results[0].caution
     if testing.confidence is None or segments == 1:
@@ -346,7 +346,7 @@ def _reading(testing: Significance, segments: int, results: Sequence[Paired] | N
 def _notes(
     request: Request, segments: int, results: Sequence[Paired] | None
 ) -> Iterator[dict[str, Any]]:
-    """What a reader should know of these data."""
+    """Notes on these data for the reader."""
     testing = request.testing
     if segments == 1:
         yield {

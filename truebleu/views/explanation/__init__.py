@@ -131,7 +131,7 @@ def _content(
 
 
 def _names(names: Sequence[str] | None, given: Sequence[Any]) -> list[str]:
-    """What to call the systems: as asked for, as their files are called, or by number."""
+    """Names of the systems: as asked for, as their files are called, or by number."""
     if names is not None:
         if isinstance(names, str) or len(names) != len(given):
             raise ValueError(f"names={names!r}: expected {len(given)}, one per system")

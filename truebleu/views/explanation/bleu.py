@@ -1,4 +1,4 @@
-"""What an explanation says of a BLEU score: counts, smoothing, precisions, lengths, and why."""
+"""The parts of a BLEU score: counts, smoothing, precisions, lengths, and the reasons."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def of_pair(
     *,
     recall: bool = False,
 ) -> dict[str, Any]:
-    """What there is to say of one hypothesis and its references."""
+    """The explanation of one hypothesis and its references."""
     system = _system(metric, score, segment=True)
     numbers, texts = zip(*given, strict=True)
     references = [tokens(metric, text) for text in texts]
@@ -68,7 +68,7 @@ def of_pair(
 def of_corpus(
     metric: BLEU, score: BLEUScore, hypotheses: Any, references: Any, *, recall: bool = False
 ) -> dict[str, Any]:
-    """What there is to say of a corpus."""
+    """The explanation of a corpus."""
     averaged = metric.aggregate == SEGMENTS
     system = _system(metric, score, segment=averaged, averaged=averaged)
     digest = found.Digest(
@@ -107,7 +107,7 @@ def _system(
 
 
 def _units(metric: BLEU, orders: list[dict[str, Any]]) -> float:
-    """What weights that do not sum to 1 add: sacreBLEU's arithmetic is in per cent."""
+    """The addition of weights that do not sum to 1: sacreBLEU's arithmetic is in per cent."""
     if metric.arithmetic != "sacrebleu" or metric.weights is None:
         return 0.0
     whole = fsum(order["weight"] for order in orders)
@@ -124,7 +124,7 @@ def _band(fraction: float) -> dict[str, Any]:
 
 
 def _orders(metric: BLEU, score: BLEUScore, *, segment: bool) -> list[dict[str, Any]]:
-    """What each order adds: counts, smoothing, precision, weight, logarithm."""
+    """The contribution of each order: counts, smoothing, precision, weight, logarithm."""
     given = metric.parameters
     hopeless = (given["no_match"] == "zero" and not any(score.matches)) or (
         given["no_match"] == "any-zero" and not all(score.matches)
@@ -231,7 +231,7 @@ def _made(numerator: float, denominator: float, how: str) -> dict[str, Any]:
 
 
 def _why_zero(score: BLEUScore, orders: list[dict[str, Any]]) -> str | None:
-    """Why a score is 0; None if it is not."""
+    """The reason for a score of 0; None for any other score."""
     if score.value:
         return None
     if not score.hypothesis_length:

@@ -10,14 +10,12 @@ from truebleu.views.rendering.numbers import MINUS, fixed, ngrams, number, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Iterator, Sequence
 
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.equations import Equation, Node
     from truebleu.views.rendering.numbers import Write
-
-    Content = Mapping[str, Any]
+    from truebleu.views.rendering.view import Content
 
 
 def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
@@ -96,7 +94,7 @@ def _log(order: Content) -> str:
 
 
 def _note(order: Content) -> str:
-    """What happened to an order beyond counting."""
+    """A sentence on smoothing or leaving out of an order."""
     kind = ngrams(order["order"])
     name = f"Order {order['order']}"
     if order["smoothed"]:
@@ -157,7 +155,7 @@ def _length(content: Content, system: Content) -> str:
 
 
 def reading(content: Content, system: Content) -> str:  # noqa: ARG001
-    """How scores of such a size are customarily read."""
+    """The customary reading of scores of such a size."""
     band = system["reading"]["band"]
     low, high = number(band["from"], 1), band["to"]
     limits = f"between {low} and {number(high, 1)}" if high is not None else f"above {low}"

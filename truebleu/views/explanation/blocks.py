@@ -10,13 +10,15 @@ from truebleu.views.rendering.numbers import MINUS, fixed, number, signed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
+    from collections.abc import Iterator
 
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.numbers import Write
+    from truebleu.views.rendering.view import Content
 
-    Content = Mapping[str, Any]
+
+# Which reference counts, where one of several does.
+CHOSEN = "It is scored against reference {}, which gives the best score."
 
 
 def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
@@ -40,8 +42,7 @@ def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]
         if several:
             yield Heading(2, f"{system['name']}: {label} = {write(system['score'])}")
         if "reference" in system and len(references) > 1:
-            chosen = f"reference {system['reference']}, which gives the best score"
-            yield Paragraph(f"It is scored against {chosen}.")
+            yield Paragraph(getattr(about, "CHOSEN", CHOSEN).format(system["reference"]))
         if "cover" in system:
             yield ngram_blocks.words(system, about.TOKEN)
         yield from about.blocks(content, system, level)
@@ -77,7 +78,7 @@ def _part(value: float) -> str:
 
 
 def title(content: Content, digits: int = 2) -> str:
-    """What heads the explanation: the score, or both, and of what."""
+    """The heading: the score, or both, and what was scored."""
     scores = " and ".join(fixed(digits)(system["score"]) for system in content["systems"])
     what = f", segment {content['segment']}" if content["kind"] == "segment" else ""
     if content["kind"] == "corpus":

@@ -5,6 +5,7 @@ What is special about a metric is in a module of its own, which has
 of_pair, of_corpus    what there is to say of one segment, or of a corpus
 tokens, TOKEN         what is counted of a text, and the name of it
 parts                 what two systems are compared by; BLEU has `difference` and `compared` instead
+CHOSEN                which reference counts, if something else is to be said of it
 formula               the score worked out, line by line
 blocks, reading       what is shown above the formula, and what is said of the score
 """
@@ -95,7 +96,7 @@ def of_corpus(
 
 
 def _options(*, recall: bool) -> dict[str, bool]:
-    """What only BLEU is asked for."""
+    """Arguments for BLEU alone."""
     return {"recall": True} if recall else {}
 
 

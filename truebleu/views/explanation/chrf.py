@@ -1,4 +1,4 @@
-"""What is explained of a chrF score: precision and recall of each order, and their F-score."""
+"""The parts of a chrF score: precision and recall of each order, and their F-score."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from truebleu.views.rendering.numbers import number, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from truebleu.metrics.chrf import CHRF, CHRFScore
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.equations import Equation, Node
-
-    Content = Mapping[str, Any]
+    from truebleu.views.rendering.view import Content
 
 TOKEN = "character"
 
@@ -53,7 +52,7 @@ def word_tokens(metric: CHRF, text: str) -> list[str]:
 def of_pair(
     metric: CHRF, score: CHRFScore, hypothesis: str, given: Sequence[tuple[int, str]]
 ) -> dict[str, Any]:
-    """What there is to say of one hypothesis and the reference that it is scored against."""
+    """The explanation of one hypothesis and the reference that it is scored against."""
     number, reference = _best(metric, hypothesis, given)
     system = {**_system(metric, score), "reference": number}
     _add_differences(metric, system, [(hypothesis, reference)])
@@ -64,7 +63,7 @@ def of_pair(
 
 
 def of_corpus(metric: CHRF, score: CHRFScore, hypotheses: Any, references: Any) -> dict[str, Any]:
-    """What there is to say of a corpus."""
+    """The explanation of a corpus."""
     system = _system(metric, score)
     # Characters have many more n-grams than words have.
     some = islice(pairs(hypotheses, references), LOOKED_INTO // 10)
@@ -145,7 +144,7 @@ def _mean(shares: Sequence[float | None]) -> float:
 
 
 def parts(system: Content) -> dict[str, float]:
-    """What systems are compared by, beside the score."""
+    """The numbers by which systems are compared, beside the score."""
     return {f"mean {name}": system[name] for name in ("precision", "recall")}
 
 
@@ -217,6 +216,6 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:  #
 
 
 def reading(content: Content, system: Content) -> str:
-    """What β means, and what the score is between 0 and 1."""
+    """The score between 0 and 1, and the meaning of β."""
     beta = short(content["metric"]["parameters"]["beta"])
     return f"{share(system)}. β = {beta} is the weight of recall relative to precision."

@@ -61,7 +61,7 @@ class Row:
 
 
 def ngrams(tokens: Tokens, order: int) -> Counter[Ngram]:
-    """How often each run of `order` tokens occurs, in the order of the text.
+    """The count of each run of `order` tokens, in the order of the text.
 
     >>> ngrams(["the", "the", "cat"], 1)
     Counter({('the',): 2, ('cat',): 1})
@@ -87,7 +87,7 @@ def clipped(hypothesis: Tokens, references: Sequence[Tokens], order: int) -> lis
 def missing(
     hypothesis: Tokens, references: Sequence[Tokens], order: int
 ) -> list[tuple[Ngram, int]]:
-    """What every reference has and the hypothesis has not, or not often enough: how often."""
+    """N-grams that every reference has and the hypothesis lacks, and how many of each."""
     counted = [ngrams(reference, order) for reference in references]
     mine = ngrams(hypothesis, order)
     return [

@@ -1,4 +1,4 @@
-"""What is explained of a GLEU score: matches over the larger of the two numbers of n-grams."""
+"""The parts of a GLEU score: matches over the larger of the two numbers of n-grams."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from truebleu.views.rendering.numbers import number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from truebleu.metrics.gleu import GLEU
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from truebleu.views.explanation.counting import Tokens
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.equations import Equation
-
-    Content = Mapping[str, Any]
+    from truebleu.views.rendering.view import Content
 
 TOKEN = "token"
 COUNTS = ("matches", "total", "reference_total")
@@ -31,7 +30,7 @@ COUNTS = ("matches", "total", "reference_total")
 def of_pair(
     metric: GLEU, score: PythonScore, hypothesis: Any, given: Sequence[tuple[int, Any]]
 ) -> dict[str, Any]:
-    """What there is to say of one hypothesis and the reference that it is scored against."""
+    """The explanation of one hypothesis and the reference that it is scored against."""
     mine, others = tokens(metric, hypothesis), [tokens(metric, text) for _, text in given]
     chosen, orders = _best(metric, mine, others)
     number, _ = given[chosen]
@@ -41,7 +40,7 @@ def of_pair(
 
 
 def of_corpus(metric: GLEU, score: PythonScore, hypotheses: Any, references: Any) -> dict[str, Any]:
-    """What there is to say of a corpus; the counts of each order are of the first segments."""
+    """The explanation of a corpus; the counts of each order are of the first segments."""
     split = counting.splitter(metric.tokenize, metric.lowercase)
     orders = range(metric.min_order, metric.max_order + 1)
     system = _system(score, [{"order": order, **dict.fromkeys(COUNTS, 0)} for order in orders])
@@ -83,7 +82,7 @@ def _system(score: PythonScore, orders: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def parts(system: Content) -> dict[str, float]:
-    """What systems are compared by, beside the score."""
+    """The numbers by which systems are compared, beside the score."""
     return {"matches": system["matches"], "n-grams": system["totals"]}
 
 
@@ -122,6 +121,6 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:  #
 
 
 def reading(content: Content, system: Content) -> str:  # noqa: ARG001
-    """What the score is between 0 and 1."""
+    """The score between 0 and 1, and its meaning."""
     what = "the smaller of precision and recall over n-grams of all orders together"
     return f"{ngram_blocks.share(system)}: {what}."

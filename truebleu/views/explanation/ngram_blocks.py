@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.views.rendering.blocks import Block
-
-    Content = Mapping[str, Any]
+    from truebleu.views.rendering.view import Content
 
 LEGEND = (
     "Below each token: the length of the longest matching n-gram that it is in (- for none{0})."
@@ -27,7 +26,7 @@ MOST = 12
 def words(system: Content, token: str = "token", what: str = "Hypothesis") -> Words:
     """The tokens of a hypothesis, each with the length of the longest match that it is in."""
     cover = system["cover"]
-    cut = [i for i, one in enumerate(cover) if one["clipped"]]
+    cut = {i for i, one in enumerate(cover) if one["clipped"]}
     tips = []
     for one in cover:
         longest = one["longest"]
@@ -47,9 +46,10 @@ def words(system: Content, token: str = "token", what: str = "Hypothesis") -> Wo
 
 def tables(system: Content, level: int, *, several: bool = False) -> Iterator[Block]:
     """The matches of each order; `several` references may have them."""
-    columns = {"hypothesis": "count", "reference": "reference_count", "clipped": "clipped"}
+    columns = {"hypothesis": "count", "reference": "reference_count"}
     if several:
-        columns = {**columns, "which": "reference", "clipped": columns.pop("clipped")}
+        columns["which"] = "reference"
+    columns["clipped"] = "clipped"
     for order in system["orders"]:
         sums = {"count": str(order["total"]), "clipped": str(order["matches"])}
         told = f"{order['matches']} of {order['total']} match"
@@ -84,7 +84,9 @@ def table(
     yield Table.of(header, rows, fold=fold, sums=sums is not None)
 
 
-def _known(value: float | None) -> str:
+def _known(value: Any) -> str:
+    if isinstance(value, int):
+        return str(value)
     return "" if value is None else number(value, 2)
 
 

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from truebleu.views.explanation.counting import Ngram, Tokens
 
-    # A hypothesis, and its references; None for one that is missing.
-    Pair = tuple[Any, list[Any]]
-
 # So many segments of a corpus are looked into for n-grams, and so many n-grams of each kind are
 # listed: what is remembered must not grow with the corpus.
 LOOKED_INTO = 20_000
@@ -57,7 +54,7 @@ def add_to_segment(
 
 
 class Digest:
-    """What the segments of a corpus have most of: clipped, unmatched and missing n-grams."""
+    """The most frequent clipped, unmatched and missing n-grams of a corpus."""
 
     def __init__(
         self,
@@ -80,26 +77,24 @@ class Digest:
 
     def read(self, hypotheses: Any, references: Any) -> Digest:
         """Looks into the first segments; into all of them for recall, which remembers nothing."""
-        rows = pairs(hypotheses, references)
-        for pair in islice(rows, LOOKED_INTO):
-            self.looked_into += 1
-            self._look(pair)
-        if self.recall is not None:
-            for pair in rows:
-                tokens, references_of_it, _ = self._tokens(pair)
-                self._count_recall(tokens, references_of_it)
+        most = LOOKED_INTO if self.recall is None else None
+        for hypothesis, others in islice(pairs(hypotheses, references), most):
+            numbers, texts = zip(*counting.present(others), strict=True)
+            tokens, split = self.split(hypothesis), list(map(self.split, texts))
+            _, (chosen, *_) = counting.reference_length(
+                len(tokens), list(map(len, split)), self.rule, self.tie
+            )
+            if self.looked_into < LOOKED_INTO:
+                self.looked_into += 1
+                self.lengths[numbers[chosen]] += 1
+                self._look(tokens, split)
+            for sums, order in zip(self.recall or (), self.orders, strict=False):
+                sums[0] += counting.matches_of(tokens, split[chosen], order)
+                sums[1] += max(0, len(tokens) - order + 1)
+                sums[2] += max(0, len(split[chosen]) - order + 1)
         return self
 
-    def _tokens(self, pair: Pair) -> tuple[list[str], list[list[str]], list[int]]:
-        hypothesis, references = pair
-        numbers, texts = zip(*counting.present(references), strict=True)
-        return self.split(hypothesis), list(map(self.split, texts)), list(numbers)
-
-    def _look(self, pair: Pair) -> None:
-        tokens, references, numbers = self._tokens(pair)
-        lengths = [len(reference) for reference in references]
-        _, chosen = counting.reference_length(len(tokens), lengths, self.rule, self.tie)
-        self.lengths[numbers[chosen[0]]] += 1
+    def _look(self, tokens: Tokens, references: Sequence[Tokens]) -> None:
         for i, order in enumerate(self.orders):
             for row in counting.clipped(tokens, references, order):
                 if row.count > row.clipped:
@@ -107,18 +102,6 @@ class Digest:
                     self.counters[kind][i][row.ngram] += row.count - row.clipped
             for ngram, count in counting.missing(tokens, references, order):
                 self.counters["missing"][i][ngram] += count
-        self._count_recall(tokens, references)
-
-    def _count_recall(self, tokens: Tokens, references: list[list[str]]) -> None:
-        if self.recall is None:
-            return
-        lengths = [len(reference) for reference in references]
-        _, chosen = counting.reference_length(len(tokens), lengths, self.rule, self.tie)
-        reference = references[chosen[0]]
-        for sums, order in zip(self.recall, self.orders, strict=True):
-            sums[0] += counting.matches_of(tokens, reference, order)
-            sums[1] += max(0, len(tokens) - order + 1)
-            sums[2] += max(0, len(reference) - order + 1)
 
     def add_to(self, system: dict[str, Any]) -> None:
         """Adds what was found to the explanation of a system."""

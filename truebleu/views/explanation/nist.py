@@ -1,4 +1,4 @@
-"""What is explained of a NIST score: the information of matched n-grams, and the penalty."""
+"""The parts of a NIST score: the information of matched n-grams, and the penalty."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from truebleu.views.rendering.numbers import number, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from truebleu.metrics.nist import NIST
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
     from truebleu.views.explanation.counting import Ngram, Tokens
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.equations import Equation
-
-    Content = Mapping[str, Any]
+    from truebleu.views.rendering.view import Content
 
 TOKEN = "token"
 
 
 def information(references: Sequence[Tokens], max_order: int, *, zero: bool) -> dict[Ngram, float]:
-    """What each n-gram of references tells, in bits: log₂ of its history's count over its own.
+    """Information of n-grams, in bits: log₂ of the count of the history over the own count.
 
     zero: whether an n-gram behind the lone token 0 has no history, as in mteval.
     """
@@ -49,7 +48,7 @@ def information(references: Sequence[Tokens], max_order: int, *, zero: bool) -> 
 def of_pair(
     metric: NIST, score: PythonScore, hypothesis: Any, given: Sequence[tuple[int, Any]]
 ) -> dict[str, Any]:
-    """What there is to say of one hypothesis and its references."""
+    """The explanation of one hypothesis and its references."""
     mine, others = tokens(metric, hypothesis), [tokens(metric, text) for _, text in given]
     bits = information(others, metric.max_order, zero=metric.variant == "mteval")
     system = of_corpus(metric, score)
@@ -68,7 +67,7 @@ def of_pair(
 
 
 def of_corpus(metric: NIST, score: PythonScore, *_: object) -> dict[str, Any]:
-    """What there is to say of a corpus."""
+    """The explanation of a corpus."""
     known = score.details()
     totals = score.row[2 + 2 * metric.max_order :]
     return {
@@ -83,7 +82,7 @@ def of_corpus(metric: NIST, score: PythonScore, *_: object) -> dict[str, Any]:
 
 
 def parts(system: Content) -> dict[str, float]:
-    """What systems are compared by, beside the score."""
+    """The numbers by which systems are compared, beside the score."""
     return {name: system[name] for name in ("information", "penalty")}
 
 
@@ -147,7 +146,7 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
 
 
 def reading(content: Content, system: Content) -> str:  # noqa: ARG001
-    """What such a score says."""
+    """The meaning of such a score."""
     return (
         ". There is no upper bound, and longer texts get higher scores: what an n-gram tells is "
         "counted in the references of the text itself."

@@ -1,4 +1,4 @@
-"""What is explained of a TER score: the edits that make the hypothesis a reference."""
+"""The parts of a TER score: the edits that make the hypothesis a reference."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from truebleu.views.rendering.numbers import number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from truebleu.metrics.ter import TER, TERScore
     from truebleu.metrics.ter_alignment import Alignment
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.equations import Equation
-
-    Content = Mapping[str, Any]
+    from truebleu.views.rendering.view import Content
 
 TOKEN = "word"
+CHOSEN = "Of the references, number {} takes the fewest edits."
 KINDS = ("shift", "substitution", "deletion", "insertion")
 
 # So many segments of a corpus are aligned to tell the kinds of edits.
@@ -39,7 +39,7 @@ def tokens(metric: TER, text: str) -> list[str]:
 def of_pair(
     metric: TER, score: TERScore, hypothesis: str, given: Sequence[tuple[int, str]]
 ) -> dict[str, Any]:
-    """What there is to say of one hypothesis and the reference that takes the fewest edits."""
+    """The explanation of one hypothesis and the reference that takes the fewest edits."""
     alignment = metric.alignment(hypothesis, [text for _, text in given])
     return {
         **_system(score, _kinds(alignment)),
@@ -57,7 +57,7 @@ def of_pair(
 
 
 def of_corpus(metric: TER, score: TERScore, hypotheses: Any, references: Any) -> dict[str, Any]:
-    """What there is to say of a corpus; the kinds of edits are those of the first segments."""
+    """The explanation of a corpus; the kinds of edits are those of the first segments."""
     kinds: Counter[str] = Counter()
     looked_into = 0
     for hypothesis, others in islice(pairs(hypotheses, references), ALIGNED):
@@ -81,7 +81,7 @@ def _system(score: TERScore, kinds: Counter[str]) -> dict[str, Any]:
 
 
 def parts(system: Content) -> dict[str, float]:
-    """What systems are compared by, beside the score."""
+    """The numbers by which systems are compared, beside the score."""
     return {"edits": system["edits"]} | {f"{kind}s": n for kind, n in system["kinds"].items()}
 
 
@@ -126,7 +126,7 @@ def _alignment(alignment: Content, level: int) -> Iterator[Block]:
         [mine[one["hypothesis"]] for one in told],
         [MARKS[one["kind"]] for one in told],
         [4 if one["kind"] == "match" else 0 for one in told],
-        [i for i, one in enumerate(told) if one["kind"] != "match"],
+        {i for i, one in enumerate(told) if one["kind"] != "match"},
         [one["kind"] for one in told],
         legend if told else "",
     )
@@ -149,7 +149,7 @@ def _alignment(alignment: Content, level: int) -> Iterator[Block]:
 
 
 def reading(content: Content, system: Content) -> str:  # noqa: ARG001
-    """What such a score says."""
+    """The meaning of such a score."""
     return (
         ": edits per 100 words of the references. 0 is best, lower is better, and it may exceed "
         "100."

@@ -1,4 +1,4 @@
-"""How scores changed over time: the log that `truebleu score --log` writes, read as series.
+"""Scores over time: the log that `truebleu score --log` writes, read as series.
 
 log.py      the file: entries, reading, adding
 series.py   which scores may stand on one line, and why others may not
@@ -52,7 +52,7 @@ class History(Rows):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """What `to_json` wrote. Raises InputError for anything else."""
+        """A history that `to_json` wrote. Raises InputError for anything else."""
         import json
 
         try:

@@ -8,12 +8,11 @@ from truebleu.views.rendering.numbers import fixed, signed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from truebleu.views.rendering.blocks import Block
-
-    Content = Mapping[str, Any]
+    from truebleu.views.rendering.view import Content
 
 
 def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]:

@@ -36,7 +36,7 @@ _HASH = re.compile("[0-9a-f]{64}")
 
 
 class Input(NamedTuple):
-    """What was read: where it was, and the SHA-256 of it."""
+    """An input file, and the SHA-256 of its text."""
 
     file: str
     sha256: str
@@ -92,7 +92,7 @@ class Entry(NamedTuple):
 
     @property
     def followed(self) -> str:
-        """What is followed over time: the name, or else the system."""
+        """The name that is followed over time, or else the system."""
         return self.system if self.name is None else self.name
 
     def line(self) -> bytes:
@@ -278,7 +278,7 @@ def _check_end(descriptor: int, path: str) -> int:
 
 
 def _lines(descriptor: int) -> int:
-    """How many lines a file has, one that breaks off included."""
+    """The number of lines of a file, one that breaks off included."""
     os.lseek(descriptor, 0, os.SEEK_SET)
     count, last = 0, b"\n"
     while piece := os.read(descriptor, 1 << 20):

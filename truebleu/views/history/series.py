@@ -1,4 +1,4 @@
-"""Which scores may stand on one line: those of one system and metric, made the same way.
+"""Scores that may stand on one line: those of one system and metric, made the same way.
 
 A change of a signature, or of the references, changes what a score means. Scores before and after
 are series of their own, and each says what is special about it.
@@ -22,34 +22,19 @@ if TYPE_CHECKING:
 OF_INTERVALS = ("bs", "seed")
 
 
-class Point:
-    """A score in its series: what changed since the one before, and since the first."""
-
-    __slots__ = ("entry", "first", "previous", "same_output")
-
-    def __init__(self, entry: Entry, earlier: Sequence[Entry]) -> None:
-        self.entry = entry
-        self.previous = entry.score - earlier[-1].score if earlier else None
-        self.first = entry.score - earlier[0].score if earlier else None
-        # Whether the system wrote what it had written the time before.
-        same = bool(earlier) and earlier[-1].hypothesis.sha256 == entry.hypothesis.sha256
-        self.same_output = same if earlier else None
-
-
 class Series:
     """Scores that can be compared, in the order of time."""
 
-    __slots__ = ("differs", "entries", "points")
+    __slots__ = ("differs", "entries")
 
     def __init__(self, entries: Sequence[Entry], differs: Sequence[str]) -> None:
         self.entries = list(entries)
         # What other series of the same system and metric have not, in a few words each.
         self.differs = list(differs)
-        self.points = [Point(entry, entries[:i]) for i, entry in enumerate(entries)]
 
     @property
     def signature(self) -> str:
-        """What all scores were computed by."""
+        """The signature of all scores."""
         return "|".join(f"{key}:{value}" for key, value in _fields(self.entries[0]).items())
 
     @property
@@ -62,7 +47,7 @@ class Series:
 
     @property
     def label(self) -> str:
-        """What is special about it; empty for the only series of a group."""
+        """The differences from other series; empty for the only series of a group."""
         return ", ".join(self.differs)
 
     @property
@@ -80,14 +65,20 @@ class Series:
             "references": [text._asdict() for text in last.references],
             "differs": self.differs,
             "scores": [
-                {
-                    **point.entry.to_dict(),
-                    "since_previous": point.previous,
-                    "since_first": point.first,
-                    "same_output": point.same_output,
-                }
-                for point in self.points
+                {**entry.to_dict(), **self._changes(i)} for i, entry in enumerate(self.entries)
             ],
+        }
+
+    def _changes(self, i: int) -> dict[str, Any]:
+        """Changes since the score before, and since the first; None for the first itself."""
+        if not i:
+            return dict.fromkeys(("since_previous", "since_first", "same_output"))
+        before, entry = self.entries[i - 1 : i + 1]
+        return {
+            "since_previous": entry.score - before.score,
+            "since_first": entry.score - self.entries[0].score,
+            # Whether the system wrote what it had written the time before.
+            "same_output": before.hypothesis.sha256 == entry.hypothesis.sha256,
         }
 
 
@@ -103,12 +94,12 @@ class Group:
 
     @property
     def lower_is_better(self) -> bool:
-        """Whether a lower score is the better one."""
+        """True if lower scores are better."""
         return registry.lower_is_better(self.metric)
 
     @property
     def warning(self) -> str | None:
-        """Why there is more than one line."""
+        """The reason for more than one line."""
         if len(self.series) == 1:
             return None
         signatures = len({series.signature for series in self.series}) > 1
@@ -150,7 +141,7 @@ def grouped(entries: Iterable[Entry]) -> Iterator[Group]:
 
 
 def _special(entry: Entry, all_series: Sequence[Entry]) -> Iterator[str]:
-    """What an entry's series has that not all have."""
+    """The fields and references of an entry's series that not all series share."""
     signatures = [_fields(other) for other in all_series]
     own = _fields(entry)
     for key in dict.fromkeys(key for fields in signatures for key in fields):
@@ -170,5 +161,5 @@ def _fields(entry: Entry) -> Mapping[str, str]:
 
 
 def _references(entry: Entry) -> tuple[str, ...]:
-    """What tells references from others. Their order changes no score."""
+    """The hashes of the references, sorted: their order changes no score."""
     return tuple(sorted(text.sha256 for text in entry.references))

@@ -1,4 +1,4 @@
-"""What all views share: a few kinds of block, and each format's way of writing them.
+"""The parts that all views share: a few kinds of block, and each format's way of writing them.
 
 blocks.py      headings, paragraphs, tables, marked words, equations, charts
 numbers.py     numbers as people read them

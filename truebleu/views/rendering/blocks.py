@@ -1,4 +1,4 @@
-"""What a reader sees: headings, paragraphs, tables, marked words, equations, charts.
+"""The blocks of a view: headings, paragraphs, tables, marked words, equations, charts.
 
 Each format writes these few kinds of block its own way, and decides nothing else. Characters that
 do not show are written out here, once for all formats.
@@ -23,6 +23,10 @@ else:
         return lambda cls: cls
 
 
+# What is made of a field, by the kind that it is declared as.
+SHOWN = {"Shown": visible, "Sequence[Shown]": lambda texts: list(map(visible, texts))}
+
+
 @dataclass_transform()
 class Fields:
     """Named values, as dataclasses have them, without what importing those costs.
@@ -30,16 +34,22 @@ class Fields:
     What is `Shown` is made so.
     """
 
-    _shown: ClassVar[dict[str, Any]] = {
-        "Shown": visible,
-        "Sequence[Shown]": lambda texts: list(map(visible, texts)),
-    }
+    _names: ClassVar[tuple[str, ...]] = ()
+    _shown: ClassVar[list[tuple[str, Any]]] = []
+
+    def __init_subclass__(cls) -> None:
+        """Reads the declared fields."""
+        kinds = cls.__annotations__
+        cls._names = tuple(kinds)
+        cls._shown = [(name, SHOWN[kind]) for name, kind in kinds.items() if kind in SHOWN]
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        kinds = type(self).__annotations__
-        for name, value in [*zip(kinds, values, strict=False), *named.items()]:
-            made = self._shown.get(kinds[name])
-            setattr(self, name, value if made is None else made(value))
+        fields = self.__dict__
+        fields.update(zip(self._names, values, strict=False))
+        fields.update(named)
+        for name, shown in self._shown:
+            if name in fields:
+                fields[name] = shown(fields[name])
 
 
 class Heading(Fields):
@@ -59,18 +69,22 @@ class Paragraph(Fields):
     kind: str = "plain"
 
 
-class Cell(Fields):
-    """What stands in a table: text, letters raised behind it, and what it means.
+class Cell:
+    """A cell of a table: text, letters raised behind it, and its meaning.
 
     mark: "better" or "worse" for a significant difference, "best" for the first system, "baseline"
         for what the others are compared with, or nothing.
     code: for n-grams and signatures.
     """
 
-    text: Shown
-    raised: str = ""
-    mark: str = ""
-    code: bool = False
+    # There are many.
+    __slots__ = ("code", "mark", "raised", "text")
+
+    def __init__(self, text: str, raised: str = "", mark: str = "", *, code: bool = False) -> None:
+        self.text = visible(text)
+        self.raised = raised
+        self.mark = mark
+        self.code = code
 
 
 class Range(Fields):

@@ -13,7 +13,7 @@ from truebleu.views.rendering.numbers import MINUS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     # Text, or a node: its kind and its parts.
@@ -33,62 +33,73 @@ def between(nodes: Sequence[Node], separator: str) -> Node:
     return ("row", *[part for node in nodes for part in (separator, node)][1:])
 
 
+def _written(
+    node: Node,
+    forms: Mapping[str, str | Callable[..., str]],
+    leaf: Callable[[str], str],
+    part: str = "{}",
+) -> str:
+    """A formula in a format, which has a form for each kind of node and writes text itself.
+
+    part: what is around each part of a node.
+    """
+    if isinstance(node, str):
+        return leaf(node)
+    kind, *parts = node
+    texts = [part.format(_written(one, forms, leaf, part)) for one in parts]
+    form = forms.get(kind)
+    if form is None:
+        return "".join(texts)
+    return form.format(*texts) if isinstance(form, str) else form(*texts)
+
+
+# ---- text ----
+
+
+def _quotient(*sides: str) -> str:
+    return "/".join(f"({side})" if " " in side else side for side in sides)
+
+
+TEXT: Mapping[str, str | Callable[..., str]] = {
+    "frac": _quotient,
+    "exp": "exp({})",
+    "paren": "({})",
+    "ln": "ln {}",
+    "sub": lambda name, index: f"{name}{index.translate(SUBSCRIPTS)}",
+    "sup": lambda base, exponent: f"{base}{exponent.translate(SUPERSCRIPTS)}",
+    "sum": "Σ ",
+}
+
+
 def as_text(equations: Sequence[Equation]) -> list[str]:
     """Lines of text, aligned at their equals signs."""
-    sides = [(_text(left), _text(right)) for left, right in equations]
+    sides = [[_written(side, TEXT, str) for side in equation] for equation in equations]
     width = max(len(left) for left, _ in sides)
     return [f"{left:>{width}} = {right}" for left, right in sides]
 
 
-def _text(node: Node) -> str:
-    if isinstance(node, str):
-        return node
-    kind, *parts = node
-    texts = [_text(part) for part in parts]
-    match kind:
-        case "frac":
-            above, below = (f"({text})" if " " in text else text for text in texts)
-            return f"{above}/{below}"
-        case "exp" | "paren":
-            return f"{'exp' if kind == 'exp' else ''}({texts[0]})"
-        case "ln":
-            return f"ln {texts[0]}"
-        case "sub":
-            return f"{texts[0]}{texts[1].translate(SUBSCRIPTS)}"
-        case "sup":
-            return f"{texts[0]}{texts[1].translate(SUPERSCRIPTS)}"
-        case "sum":
-            return "Σ "
-    return "".join(texts)
+# ---- LaTeX ----
+
+LATEX = {
+    "frac": r"\frac{{{}}}{{{}}}",
+    "exp": r"\exp\left({}\right)",
+    "paren": r"\left({}\right)",
+    "ln": r"\ln {}",
+    "sub": "{}_{{{}}}",
+    "sup": "{}^{{{}}}",
+    "sum": r"\sum_{{{}}} ",
+}
 
 
 def as_latex(equations: Sequence[Equation]) -> str:
     """An `align*` environment of amsmath."""
-    lines = [rf"{_latex(left)} &= {_latex(right)} \\" for left, right in equations]
+    sides = [[_written(side, LATEX, _latex) for side in equation] for equation in equations]
+    lines = [rf"{left} &= {right} \\" for left, right in sides]
     return "\n".join([r"\begin{align*}", *lines, r"\end{align*}"])
 
 
-def _latex(node: Node) -> str:
-    if isinstance(node, str):
-        return " ".join(map(_latex_word, node.split(" ")))
-    kind, *parts = node
-    texts = [_latex(part) for part in parts]
-    match kind:
-        case "frac":
-            return rf"\frac{{{texts[0]}}}{{{texts[1]}}}"
-        case "exp":
-            return rf"\exp\left({texts[0]}\right)"
-        case "paren":
-            return rf"\left({texts[0]}\right)"
-        case "ln":
-            return rf"\ln {texts[0]}"
-        case "sub":
-            return f"{texts[0]}_{{{texts[1]}}}"
-        case "sup":
-            return f"{texts[0]}^{{{texts[1]}}}"
-        case "sum":
-            return rf"\sum_{{{texts[0]}}} "
-    return "".join(texts)
+def _latex(text: str) -> str:
+    return " ".join(map(_latex_word, text.split(" ")))
 
 
 def _latex_word(word: str) -> str:
@@ -103,37 +114,32 @@ def _latex_word(word: str) -> str:
     return word.replace(MINUS, "-")
 
 
+# ---- MathML ----
+
+SPACE = '<mspace width="0.17em"/>'
+MATHML = {
+    "frac": "<mfrac>{}{}</mfrac>",
+    "exp": "<mrow><mi>exp</mi><mo>(</mo>{}<mo>)</mo></mrow>",
+    "paren": "<mrow><mo>(</mo>{}<mo>)</mo></mrow>",
+    "ln": f"<mrow>{SPACE}<mi>ln</mi>{SPACE}{{}}</mrow>",
+    "sub": "<msub>{}{}</msub>",
+    "sup": "<msup>{}{}</msup>",
+    "sum": "<munder><mo>∑</mo>{}</munder>",
+}
+
+
 def as_mathml(equations: Sequence[Equation]) -> str:
     """A MathML table, which browsers show without a script."""
+    row = "<mtr><mtd>{}</mtd><mtd><mo>=</mo></mtd><mtd>{}</mtd></mtr>"
     rows = "".join(
-        f"<mtr><mtd>{_mathml(left)}</mtd><mtd><mo>=</mo></mtd><mtd>{_mathml(right)}</mtd></mtr>"
-        for left, right in equations
+        row.format(*(_written(side, MATHML, _mathml, "<mrow>{}</mrow>") for side in equation))
+        for equation in equations
     )
     return f'<math display="block"><mtable displaystyle="true">{rows}</mtable></math>'
 
 
-def _mathml(node: Node) -> str:
-    if isinstance(node, str):
-        words = [word for word in node.replace(",", " , ").split(" ") if word]
-        return "".join(map(_mathml_word, words))
-    kind, *parts = node
-    texts = [f"<mrow>{_mathml(part)}</mrow>" for part in parts]
-    match kind:
-        case "frac":
-            return f"<mfrac>{texts[0]}{texts[1]}</mfrac>"
-        case "exp" | "paren":
-            name = "<mi>exp</mi>" if kind == "exp" else ""
-            return f"<mrow>{name}<mo>(</mo>{texts[0]}<mo>)</mo></mrow>"
-        case "ln":
-            space = '<mspace width="0.17em"/>'
-            return f"<mrow>{space}<mi>ln</mi>{space}{texts[0]}</mrow>"
-        case "sub":
-            return f"<msub>{texts[0]}{texts[1]}</msub>"
-        case "sup":
-            return f"<msup>{texts[0]}{texts[1]}</msup>"
-        case "sum":
-            return f"<munder><mo>∑</mo>{texts[0]}</munder>"
-    return "".join(texts)
+def _mathml(text: str) -> str:
+    return "".join(_mathml_word(word) for word in text.replace(",", " , ").split(" ") if word)
 
 
 def _mathml_word(word: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from truebleu.text.layout import columns
 from truebleu.views.rendering import blocks
 from truebleu.views.rendering.equations import as_latex
 
@@ -9,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from truebleu.views.rendering.blocks import Block, Cell, Table, Words
+    from truebleu.views.rendering.blocks import Block, Cell, Column, Table, Words
 
 FONTS = "text beyond Latin also needs XeLaTeX or LuaLaTeX and a font that has it."
 HEADINGS = ("section", "subsection", "subsubsection")
@@ -86,22 +87,25 @@ def _block(block: Block) -> str:
 
 def _long_table(block: Table) -> str:
     """A table that may run over pages."""
-    columns, rows = block.written()
-    sides = "".join("l" if column.left else "r" for column in columns)
+    heads, rows = block.written()
     body = [" & ".join(map(_cell, row)) + r" \\" for row in rows]
     if block.sums:
         body.insert(len(body) - 1, r"\midrule")
     return "\n".join(
         [
-            rf"\begin{{longtable}}[l]{{{sides}}}",
+            rf"\begin{{longtable}}[l]{{{_sides(heads)}}}",
             r"\toprule",
-            " & ".join(escaped(column.header) for column in columns) + r" \\",
+            " & ".join(escaped(column.header) for column in heads) + r" \\",
             r"\midrule",
             *body,
             r"\bottomrule",
             r"\end{longtable}",
         ]
     )
+
+
+def _sides(heads: Iterable[Column]) -> str:
+    return "".join("l" if column.left else "r" for column in heads)
 
 
 def _words(block: Words) -> str:
@@ -161,32 +165,20 @@ def _width(table: Table) -> int:
 
 def _tabular(tables: Sequence[Table]) -> str:
     """Tables below each other in one."""
-    columns, _ = tables[0].written()
-    left = [column.left for column in columns]
+    first, _ = tables[0].written()
+    right = {i for i, column in enumerate(first) if not column.left}
     captions = ", ".join(table.caption for table in tables if table.caption)
     lines = [f"% {captions}"] if captions else []
-    lines += [rf"\begin{{tabular}}{{{''.join('l' if to else 'r' for to in left)}}}", r"\toprule"]
+    lines += [rf"\begin{{tabular}}{{{_sides(first)}}}", r"\toprule"]
     for i, table in enumerate(tables):
         lines += [r"\midrule"] if i else []
         heads, rows = table.written()
         cells = [[escaped(column.header) for column in heads]]
         cells += [list(map(_cell, row)) for row in rows]
-        header, *body = _aligned(cells, left)
+        # They stand below each other in the source as well.
+        header, *body = [" & ".join(row) + r" \\" for row in columns(cells, right)]
         lines += [header, r"\midrule", *body]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
-
-
-def _aligned(rows: Sequence[Sequence[str]], left: Sequence[bool]) -> list[str]:
-    """Rows whose cells stand below each other in the source as well."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        " & ".join(
-            cell.ljust(width) if to else cell.rjust(width)
-            for cell, width, to in zip(row, widths, left, strict=True)
-        )
-        + r" \\"
-        for row in rows
-    ]
 
 
 def _cell(cell: Cell) -> str:

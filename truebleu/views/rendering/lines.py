@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from truebleu.text.layout import padded, places, wrapped
 from truebleu.views.rendering import blocks
-from truebleu.views.rendering.blocks import Cell, Range
+from truebleu.views.rendering.blocks import Cell, Fields, Range
 from truebleu.views.rendering.equations import as_text
 
 TYPE_CHECKING = False
@@ -127,24 +127,19 @@ def _parts(table: Table, width: int) -> Iterator[list[Line]]:
 
 
 def _taken(columns: dict[int, _Column], numbers: Sequence[int]) -> int:
-    """How wide some columns are together; text that comes last may run over."""
+    """The width of some columns together; text that comes last may run over."""
     *most, last = numbers
     width = sum(columns[i].width + len(GAP) for i in most)
     return width + (0 if columns[last].runs_over else columns[last].width)
 
 
-class _Column:
+class _Column(Fields):
     """A column as pieces of equal width: its header, and each of its cells."""
 
-    __slots__ = ("cells", "header", "runs_over", "width")
-
-    def __init__(
-        self, header: Line, cells: list[Line], width: int, *, runs_over: bool = False
-    ) -> None:
-        self.header = header
-        self.cells = cells
-        self.width = width
-        self.runs_over = runs_over
+    header: Line
+    cells: list[Line]
+    width: int
+    runs_over: bool = False
 
     def headed(self, header: str) -> _Column:
         """The same under another header, which is set to the left."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from truebleu.text.layout import columns
 from truebleu.views.rendering import blocks, lines
 from truebleu.views.rendering.equations import as_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from truebleu.views.rendering.blocks import Block, Cell, Table
 
@@ -48,21 +49,14 @@ def _block(block: Block, level: int) -> str:
 
 def table(block: Table) -> str:
     """A table, with numbers to the right."""
-    columns, written = block.written()
-    rows = [[_cell(cell) for cell in row] for row in written]
-    header = [escaped(column.header) for column in columns]
-    widths = [max(3, *map(len, cells)) for cells in zip(header, *rows, strict=True)]
-    left = [column.left for column in columns]
-    rule = ["-" * w if to else "-" * (w - 1) + ":" for w, to in zip(widths, left, strict=True)]
-
-    def line(cells: Sequence[str]) -> str:
-        made = [
-            cell.ljust(width) if to else cell.rjust(width)
-            for cell, width, to in zip(cells, widths, left, strict=True)
-        ]
-        return f"| {' | '.join(made)} |"
-
-    return "\n".join(line(cells) for cells in (header, rule, *rows))
+    heads, written = block.written()
+    right = {i for i, column in enumerate(heads) if not column.left}
+    header = [escaped(column.header) for column in heads]
+    rule = ["---"] * len(heads)
+    rows = columns([header, rule, *([_cell(cell) for cell in row] for row in written)], right)
+    for i, cell in enumerate(rows[1]):
+        rows[1][i] = "-" * (len(cell) - 1) + (":" if i in right else "-")
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def _cell(cell: Cell) -> str:

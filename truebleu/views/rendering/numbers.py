@@ -102,7 +102,7 @@ def needed(segments: int | None) -> str:
 
 
 def ngrams(order: int, count: int = 2) -> str:
-    """What n-grams of an order are called.
+    """The name of n-grams of an order.
 
     >>> ngrams(2), ngrams(5, 1)
     ('bigrams', '5-gram')

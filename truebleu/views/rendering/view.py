@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
     from truebleu.views.rendering.blocks import Block
 
+    # What a view is made of: the types of JSON.
+    Content = Mapping[str, Any]
+
 # The formats of everything that is read.
 FORMATS = ("text", "markdown", "latex", "html")
 
@@ -37,7 +40,7 @@ def rendered(
 
 
 class View:
-    """What people look at. Printing it shows text, a notebook shows HTML; both are of `to_dict`.
+    """A view of results. Printing it shows text, a notebook shows HTML; both are of `to_dict`.
 
     A subclass names the `KIND` of its dict, and makes blocks of it.
     """
@@ -82,7 +85,7 @@ class View:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """What `to_json` wrote. Raises InputError for anything else."""
+        """A view that `to_json` wrote. Raises InputError for anything else."""
         import json
 
         try:
@@ -123,7 +126,7 @@ class View:
         return fragment(self._blocks(digits=None, short=False))
 
     def rich(self, *, digits: int | None = None, short: bool = False) -> object:
-        """What the library rich prints in colour."""
+        """An object that the library rich prints in colour."""
         from truebleu.views.rendering.terminal import Drawn
 
         return Drawn(lambda: self._blocks(digits=digits, short=short))

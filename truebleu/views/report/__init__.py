@@ -43,7 +43,7 @@ class Report:
         self._workers = workers
 
     def to_dict(self) -> dict[str, Any]:
-        """What the page knows beside texts and tables, in the types of JSON.
+        """All data of the page beside texts and tables, in the types of JSON.
 
         truebleu/views/report/build.py says what there is.
         """

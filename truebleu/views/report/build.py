@@ -1,4 +1,4 @@
-"""What a report is made of: from texts, tables and a comparison to a manifest and blocks.
+"""The contents of a report: from texts, tables and a comparison to a manifest and blocks.
 
 The manifest is the contract: the static summary and the viewer are made of it and of the blocks
 that it names. It is JSON, with every number in full:
@@ -13,7 +13,7 @@ languages           the codes of source and target, as names of files have them,
 settings            a metric with its parameters each, those of the comparison first (`headline`):
                     id, metric, name, label (that no other has), column (its name in the
                     comparison), signature, short, higher_is_better, parameters, columns; by
-                    system scores, blocks, and for TER the blocks of edits: a text each segment, the
+                    system scores, blocks, and for TER the blocks of edits: a text per segment, the
                     JSON of truebleu.metrics.ter_alignment.Alignment
 comparison          what `Comparison.to_dict` gives, null if there is
                     only one system, whose intervals are in `intervals` in the same form
@@ -73,12 +73,12 @@ class Setting(NamedTuple):
 
     @property
     def headline(self) -> bool:
-        """Whether systems were compared by it."""
+        """True if systems were compared by it."""
         return self.column is not None
 
 
 class Extras(NamedTuple):
-    """What is counted beside the metrics: parts of the manifest, and their blocks."""
+    """Counts beside the metrics: parts of the manifest, and their blocks."""
 
     ngrams: dict[str, Any] | None
     buckets: dict[str, Any]
@@ -88,15 +88,6 @@ class Extras(NamedTuple):
 
 class Contents:
     """Everything that was read and counted for a report."""
-
-    systems: dict[str, Texts]
-    references: list[Texts]
-    source: Texts | None
-    documents: labelling.Names | None
-    labels: dict[str, labelling.Names]
-    settings: list[Setting]
-    comparison: dict[str, Any]
-    beside: Extras
 
     def __init__(
         self,
@@ -169,7 +160,7 @@ class Contents:
             yield name, segments.hashed(column)[:16]
 
     def _beside(self, word_counts: Any) -> Extras:
-        """What is counted beside the metrics, in the tokens of the first BLEU."""
+        """Counts beside the metrics, in the tokens of the first BLEU."""
         own = [setting.metric for setting in self.settings if isinstance(setting.metric, BLEU)]
         metric = own[0] if own else BLEU()
         systems = list(self.systems.values())
@@ -212,7 +203,7 @@ class Contents:
     # ---- the contract ----
 
     def manifest(self, most: int | None = None, serve: Any = None) -> dict[str, Any]:
-        """What the page knows; `most`: of how many segments it has the texts."""
+        """The manifest of a page with the texts of at most `most` segments."""
         several = len(self.systems) > 1
         most = MOST_EMBEDDED if most is None else most
         return {
@@ -327,7 +318,7 @@ class Contents:
 
 
 def _told(metric: Any, hypotheses: Texts, references: Sequence[Texts]) -> Callable[[int], bytes]:
-    """What tells how the hypothesis of a segment becomes a reference."""
+    """A function from a segment's number to its edits, as JSON."""
     import json
 
     def told(i: int) -> bytes:
@@ -462,14 +453,14 @@ def _plain(value: Any) -> Any:
 
 
 def _title(names: Sequence[str]) -> str:
-    """What a report is called that was not given a name."""
+    """The title of a report without one of its own."""
     if len(names) > 4:
         return f"{', '.join(names[:3])} and {len(names) - 3} more"
     return listed(names)
 
 
 def _name_of(role: str, value: Any) -> str:
-    """What an input is called in the page: by its file, or by what it is."""
+    """The name of an input in the page: its file's, or its role."""
     name = segments.file_name(value)
     if name is None:
         return role

@@ -1,4 +1,4 @@
-"""What one should know of the texts before believing their scores: flags, segment by segment.
+"""Problems in the texts that may explain their scores: flags, segment by segment.
 
 What each flag is exactly is in kernel/src/health.rs; what it means is here. None of them changes a
 score. A flag is worth having if a person who sees it can do something: mend a file, leave out a
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Flag(NamedTuple):
-    """What a bit of the kernel's means."""
+    """The meaning of a bit of the kernel's."""
 
     id: str
     title: str
@@ -169,7 +169,7 @@ FLAGS = (
 
 
 def fitting(columns: Iterable[Sequence[bytes | None]], most: int) -> int:
-    """How many segments have texts on disk of no more than so many bytes together.
+    """The number of segments whose texts on disk have at most so many bytes together.
 
     Columns in memory take none that is not taken already.
     """
@@ -188,7 +188,7 @@ def flags(
     source: Texts | None,
     tokenize: Tokenize = "13a",
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """What the manifest says of flags, and a block for each role.
+    """The manifest's entry for flags, and a block per role.
 
     A block has 32 bits for each segment, of which bit `bit` says whether its text has that flag.
     `segments` is how many were looked at: the first ones, if texts that stay in their files are too

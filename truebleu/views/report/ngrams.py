@@ -118,7 +118,7 @@ def differences(
 
 
 def _least(corpus: Corpus) -> int:
-    """How often an n-gram will have to occur to be in a list, about.
+    """About the number of occurrences that an n-gram needs to be in a list.
 
     The lists are the same with any number: too small or too large a one takes longer.
     """

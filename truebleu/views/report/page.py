@@ -49,7 +49,7 @@ class ViewerError(Exception):
 
 
 class Viewer:
-    """What is the same in every page."""
+    """The parts that are the same in every page."""
 
     __slots__ = ("css", "script", "template", "worker")
 

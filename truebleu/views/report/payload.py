@@ -113,7 +113,7 @@ GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
 
 def level(size: int) -> int:
-    """How thoroughly so many bytes are compressed."""
+    """The compression level for so many bytes."""
     return THOROUGH if size <= SMALL else QUICK
 
 

@@ -20,6 +20,7 @@ from hmac import compare_digest
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
+from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from truebleu._kernel import InputError
@@ -106,11 +107,11 @@ class Server:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """What browsers that came for this address call it."""
+        """The names of this address in browsers' requests."""
         return f"{ADDRESS}:{self.port}", f"localhost:{self.port}"
 
     def answer(self, target: str) -> Answer:
-        """What is behind the target of a request."""
+        """The answer to a request for a target."""
         path, mark, query = target.partition("?")
         # Compared as a whole, so that there is nothing to be climbed out of.
         token, separator, rest = path.removeprefix("/").partition("/")
@@ -187,24 +188,14 @@ def _number(text: str) -> int | None:
 TEXT = "text/plain; charset=utf-8"
 
 
-class Answer:
+class Answer(NamedTuple):
     """A status, and what comes with it: bytes, or pieces of them of a known size."""
 
-    __slots__ = ("body", "kind", "policy", "size", "status")
-
-    def __init__(
-        self,
-        status: HTTPStatus,
-        kind: str,
-        body: bytes | Iterator[bytes],
-        policy: str = NOTHING,
-        size: int | None = None,
-    ) -> None:
-        self.status = status
-        self.kind = kind
-        self.body = body
-        self.policy = policy
-        self.size = len(body) if isinstance(body, bytes) else size
+    status: HTTPStatus
+    kind: str
+    body: bytes | Iterator[bytes]
+    policy: str = NOTHING
+    size: int = 0
 
 
 def _blocks(blocks: list[tuple[int, Iterator[bytes]]]) -> Answer:
@@ -289,7 +280,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Security-Policy", answer.policy)
         self.send_header("Content-Type", answer.kind)
-        self.send_header("Content-Length", str(answer.size))
+        size = len(answer.body) if isinstance(answer.body, bytes) else answer.size
+        self.send_header("Content-Length", str(size))
         if answer.status == HTTPStatus.METHOD_NOT_ALLOWED:
             self.send_header("Allow", "GET")
         if self.close_connection:
@@ -310,7 +302,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _is_own(headers: Any, hosts: tuple[str, ...]) -> bool:
-    """Whether a request comes from the page, or from somebody who typed its address.
+    """True for a request from the page, or from somebody who typed its address.
 
     A page from elsewhere sends its own `Origin`; one whose name was made to lead here (DNS
     rebinding) sends that name as `Host`. Browsers say `Sec-Fetch-Site` as well.

@@ -71,7 +71,7 @@ def _between(before: str, behind: str) -> str:
 
 
 def _may_be_pattern(out: list[str]) -> bool:
-    """Whether a slash behind this starts a regular expression."""
+    """True if a slash behind this starts a regular expression."""
     last = next((piece for piece in reversed(out) if piece.strip()), "(")
     if last[-1] in ")]}`'\"":
         return False

@@ -1,4 +1,4 @@
-"""What a report says before any script has run, and where none may: plain HTML of the manifest."""
+"""The report without script: plain HTML of the manifest."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from truebleu.views.rendering.numbers import fixed, p_value, percent
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
 
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.numbers import Write
-
-    Content = Mapping[str, Any]
+    from truebleu.views.rendering.view import Content
 
 
 def render(manifest: Content) -> str:
@@ -67,7 +65,7 @@ def _headed(content: Content, metric: Content) -> str:
 
 
 def _what(manifest: Content) -> str:
-    """What was scored."""
+    """The title line: systems, segments, references and documents."""
     comparison = compared(manifest)
     # What is a difference to whom stands at the tables.
     parts = [comparison_blocks.title({**comparison, "baseline": None})]
@@ -145,7 +143,7 @@ def _between(interval: Mapping[str, float] | None, write: Write) -> str:
 
 
 def _facts(manifest: Content) -> Iterator[tuple[str, Cell]]:
-    """What is to be known of the numbers."""
+    """Names and values that the numbers depend on."""
     content = compared(manifest)
     for metric in content["metrics"]:
         if metric["signature"]:

@@ -37,11 +37,7 @@ class Score:
         self._verbose = ""
 
     def format(
-        self,
-        width: int = 2,
-        score_only: bool = False,
-        signature: str = "",
-        is_json: bool = False,
+        self, width: int = 2, score_only: bool = False, signature: str = "", is_json: bool = False
     ) -> str:
         """The score with `width` digits after the point: a line, or JSON.
 
@@ -49,11 +45,7 @@ class Score:
         signature: the printed signature of the metric; JSON has each of its fields too.
         """
         number = f"{self.score:.{width}f}"
-        fields: dict[str, Any] = {
-            "name": self.name,
-            "score": float(number),
-            "signature": signature,
-        }
+        fields: dict[str, Any] = {"name": self.name, "score": float(number), "signature": signature}
         if self._mean > 0:
             mean, half = f"{self._mean:.{width}f}", f"{self._ci:.{width}f}"
             confidence = f"μ = {mean} ± {half}"
@@ -131,9 +123,6 @@ class Signature:
     def update(self, key: str, value: Any) -> None:
         """Sets a field."""
         self.info[key] = value
-
-    def __str__(self) -> str:
-        return self.format()
 
     def __repr__(self) -> str:
         return self.format()
@@ -217,21 +206,13 @@ class Metric(Generic[S], metaclass=ABCMeta):
         hypothesis: prepared; ref_kwargs: from `_extract_reference_info`.
         """
 
-    def _engine(self) -> Engine | None:
-        """The kernel's metric that counts the same; None where only Python can."""
-        if self._SERVED is None or not self._SERVED.counts(self):
-            return None
-        values = self._kernel_values()
-        return None if values is None else self._SERVED.engine(values)
+    def _engine(self, *, scores: bool = False) -> Engine | None:
+        """The kernel's metric that counts the same, and scores too; None where only Python can."""
+        return self._SERVED.engine(self, scores=scores) if self._SERVED else None
 
     def _kernel_values(self) -> Sequence[Any] | None:
         """The values of the parameters in `_SERVED`; None where only Python can count."""
         return None
-
-    def _scorer(self) -> Engine | None:
-        """The kernel's metric that also scores the same; None where only Python can."""
-        engine = self._engine()
-        return engine if engine and self._SERVED and self._SERVED.scores(self) else None
 
     def _cache_references(self, references: Sequence[Sequence[str | None]]) -> Sequence[Any]:
         """`_extract_reference_info` of each segment, of streams cut to the shortest."""
@@ -310,7 +291,7 @@ class Metric(Generic[S], metaclass=ABCMeta):
         statistics: Any = self._count(hypotheses, references)
         if statistics is None:
             statistics = self._extract_corpus_statistics(hypotheses, references)
-        elif self._scorer() is None:
+        elif self._engine(scores=True) is None:
             statistics = statistics.rows()
         else:
             return statistics, self._compute_score_from_stats(statistics.total())

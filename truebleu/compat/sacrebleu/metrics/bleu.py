@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MAX_NGRAM_ORDER = 4
 
 # The kernel's tokenizers, by the classes that stand for them here and these classes' calls.
-_IN_KERNEL = {
+_IN_KERNEL: dict[Any, str] = {
     (cls, cls.__call__): cls.NAME
     for cls in (NoneTokenizer, TokenizerZh, Tokenizer13a, TokenizerV14International, TokenizerChar)
 }

@@ -196,18 +196,16 @@ class Served:
 
         self._made = made
 
-    def counts(self, metric: object) -> bool:
-        """True if a metric has the methods for counting that its class was defined with."""
-        return _leaves(metric, self._counting)
+    def engine(self, metric: Any, *, scores: bool) -> Engine | None:
+        """The engine of a metric that leaves counting, and with `scores` scoring, to its class.
 
-    def scores(self, metric: object) -> bool:
-        """True if a metric has the methods for scoring that its class was defined with."""
-        return _leaves(metric, self._scoring)
-
-    def engine(self, values: Sequence[Any]) -> Engine | None:
-        """The engine for values of the parameters; None if the kernel does not take them."""
+        None if methods are replaced, or if the kernel does not take the parameters.
+        """
+        if not _leaves(metric, self._counting) or (scores and not _leaves(metric, self._scoring)):
+            return None
+        values = metric._kernel_values()
         try:
-            return self._made(*values)
+            return None if values is None else self._made(*values)
         except (TypeError, ValueError):
             return None
 

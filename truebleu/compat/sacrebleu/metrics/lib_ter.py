@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Row = list[tuple[int, str]]
 
-# How many cells around the diagonal are computed in each row.
+# Cells around the diagonal that are computed in each row.
 _BEAM_WIDTH = 25
 
 _INSERT, _DELETE, _KEEP, _REPLACE, _NONE = "i", "d", " ", "s", "x"

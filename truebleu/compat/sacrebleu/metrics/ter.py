@@ -141,9 +141,5 @@ _TOKENIZE, _EDIT = TercomTokenizer.__call__, translation_edit_rate
 _NAMES = ("normalized", "no_punct", "asian_support", "case_sensitive")
 _OPTIONS = attrgetter(*(f"_{name}" for name in _NAMES))
 TER._SERVED = Served(
-    TER,
-    "ter",
-    _NAMES,
-    ("_extract_reference_info", "_compute_segment_statistics"),
-    engine=TEREngine,
+    TER, "ter", _NAMES, ("_extract_reference_info", "_compute_segment_statistics"), engine=TEREngine
 )

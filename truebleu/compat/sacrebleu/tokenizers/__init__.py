@@ -1,4 +1,4 @@
-"""sacreBLEU's tokenizers, a module a tokenizer: callables from a line to a line of tokens."""
+"""sacreBLEU's tokenizers, a module for each: callables from a line to a line of tokens."""
 
 from .tokenizer_base import BaseTokenizer
 

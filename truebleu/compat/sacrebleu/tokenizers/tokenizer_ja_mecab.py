@@ -8,34 +8,34 @@ from .tokenizer_base import BaseTokenizer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, ClassVar
+    from typing import Any
 
 # Programs look for the pip command in it.
-FAIL_MESSAGE = """
+MESSAGE = """
 {} tokenization requires extra dependencies, but you do not have them installed.
 Please install them like so.
 
     pip install sacrebleu[{}]
 """
+FAIL_MESSAGE = MESSAGE.format("Japanese", "ja")
 
 
 class TokenizerJaMecab(BaseTokenizer):
     """Words as MeCab finds them."""
 
-    LANGUAGE: ClassVar = ("Japanese", "ja")
+    NAME, MISSING = "ja-mecab", FAIL_MESSAGE
 
     def __init__(self) -> None:
-        self._name = f"{self.LANGUAGE[1]}-mecab"
         try:
-            self.tagger: Any = mecab.tagger(self._name)
+            self.tagger: Any = mecab.new_tagger(self.NAME)
         except mecab.OtherDictionaryError as error:
             raise AssertionError(str(error)) from None
         except ImportError:
-            raise RuntimeError(FAIL_MESSAGE.format(*self.LANGUAGE)) from None
+            raise RuntimeError(self.MISSING) from None
 
     def signature(self) -> str:
         """The name that signatures give the tokenizer, with the version of MeCab."""
-        return mecab.label(self._name)
+        return mecab.label(self.NAME)
 
     def __call__(self, line: str) -> str:
         """The tokens of a line, with spaces between them."""

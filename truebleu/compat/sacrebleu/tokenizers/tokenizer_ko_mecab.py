@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from .tokenizer_ja_mecab import TokenizerJaMecab
+from .tokenizer_ja_mecab import MESSAGE, TokenizerJaMecab
+
+FAIL_MESSAGE = MESSAGE.format("Korean", "ko")
 
 
 class TokenizerKoMecab(TokenizerJaMecab):
     """Morphemes as MeCab-ko finds them."""
 
-    LANGUAGE = ("Korean", "ko")
+    NAME, MISSING = "ko-mecab", FAIL_MESSAGE

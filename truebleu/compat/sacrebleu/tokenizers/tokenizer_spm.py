@@ -12,25 +12,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_FLORES_101 = {
-    "url": "https://dl.fbaipublicfiles.com/fairseq/models/flores/sacrebleu_tokenizer_spm.model",
-    "signature": "flores101",
+_ADDRESSES = {
+    "flores101": "https://dl.fbaipublicfiles.com/fairseq/models/flores/"
+    "sacrebleu_tokenizer_spm.model",
+    "flores200": "https://tinyurl.com/flores200sacrebleuspm",
+    "spBLEU-1K": "https://www.dlnlp.ai/spBLEU-1K/spbleu-1k_tokenizer_spm.model",
 }
-SPM_MODELS = {
-    "spm": _FLORES_101,
-    "flores101": _FLORES_101,
-    "flores200": {"url": "https://tinyurl.com/flores200sacrebleuspm", "signature": "flores200"},
-    "spBLEU-1K": {
-        "url": "https://www.dlnlp.ai/spBLEU-1K/spbleu-1k_tokenizer_spm.model",
-        "signature": "spBLEU-1K",
-    },
-}
+SPM_MODELS = {name: {"url": url, "signature": name} for name, url in _ADDRESSES.items()}
+SPM_MODELS["spm"] = SPM_MODELS["flores101"]
 
 
 class TokenizerSPM(BaseTokenizer):
     """Pieces of words; the model is kept under $SACREBLEU/models."""
 
-    def __init__(self, key: str = "spm") -> None:
+    KEY = "spm"
+
+    def __init__(self, key: str | None = None) -> None:
+        key = self.KEY if key is None else key
         model = SPM_MODELS[key]
         self.name = model["signature"]
         if key == "spm":
@@ -62,19 +60,16 @@ class TokenizerSPM(BaseTokenizer):
 class Flores101Tokenizer(TokenizerSPM):
     """FLORES-101's model."""
 
-    def __init__(self) -> None:
-        super().__init__("flores101")
+    KEY = "flores101"
 
 
 class Flores200Tokenizer(TokenizerSPM):
     """FLORES-200's model."""
 
-    def __init__(self) -> None:
-        super().__init__("flores200")
+    KEY = "flores200"
 
 
 class spBLEU1KTokenizer(TokenizerSPM):  # noqa: N801 (programs import this name)
     """spBLEU-1K's model, of a thousand languages."""
 
-    def __init__(self) -> None:
-        super().__init__("spBLEU-1K")
+    KEY = "spBLEU-1K"

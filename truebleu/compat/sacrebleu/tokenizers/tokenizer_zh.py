@@ -24,7 +24,7 @@ class TokenizerZh(KernelTokenizer):
 
     @staticmethod
     def _is_chinese_char(uchar: str) -> bool:
-        """Whether a character stands alone."""
+        """True for a character that stands alone."""
         at = bisect_right(_STARTS, ord(uchar)) - 1
         return at >= 0 and ord(uchar) <= _RANGES[at][1]
 

@@ -5,7 +5,7 @@ use super::sources::Source;
 use super::table::Table;
 use super::{Lexing, current_instructions};
 use crate::bleu::ReferenceLength;
-use crate::left_out::Set;
+use crate::leave_one_out::Set;
 use crate::ngrams::MOST_ORDERS;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -51,7 +51,7 @@ pub fn left_out(
     Ok(Table::new(rows, 2 + 2 * max_order))
 }
 
-/// How many different n-grams of one order the texts have; and for each text its tokens, its
+/// The number of different n-grams of one order in the texts; and for each text its tokens, its
 /// n-grams, and how many of these are different ones.
 #[pyfunction]
 #[pyo3(signature = (texts, *, tokenizer, lowercase, order))]

@@ -65,7 +65,7 @@ impl Div for Number {
 pub enum Formula {
     /// BLEU.
     Bleu {
-        /// What to do about orders without a match.
+        /// The smoothing of orders with zero matches.
         smoothing: Smoothing,
         /// Leave out the orders that the hypotheses are too short for.
         effective_order: bool,

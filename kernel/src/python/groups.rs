@@ -9,9 +9,9 @@ use crate::arrow::key::{KeyType, float, integer};
 use crate::arrow::rows;
 use crate::count::{Batch, Count, Summary, Worker};
 use crate::error::Error;
-use crate::grouped::{Found, Plan, run, workers};
-use crate::groups::{self, Counts};
-use crate::state::{self, Metrics};
+use crate::groups::count::{Found, Plan, run, workers};
+use crate::groups::exchange::{self, Metrics};
+use crate::groups::totals::{self, Counts, Groups as Totals};
 use crate::text::{Block, Foreign};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -25,16 +25,16 @@ pub fn bucket(identity: &Bound<'_, PyAny>, buckets: u64) -> PyResult<u64> {
         return Err(PyValueError::new_err("no buckets"));
     }
     if let Ok(text) = identity.cast::<PyString>() {
-        return super::with_utf8(text, |bytes| groups::bucket(bytes, buckets));
+        return super::with_utf8(text, |bytes| totals::bucket(bytes, buckets));
     }
     if let Ok(bytes) = identity.cast::<PyBytes>() {
-        return Ok(groups::bucket(bytes.as_bytes(), buckets));
+        return Ok(totals::bucket(bytes.as_bytes(), buckets));
     }
     let number: i128 = identity.extract()?;
-    Ok(groups::bucket(&(number as u64).to_le_bytes(), buckets))
+    Ok(totals::bucket(&(number as u64).to_le_bytes(), buckets))
 }
 
-/// A table of somebody else's. It can be read once.
+/// A table of another program. It can be read once.
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct Frame {
     frame: Mutex<Option<rows::Frame>>,
@@ -43,7 +43,7 @@ pub struct Frame {
 
 #[pymethods]
 impl Frame {
-    /// What an object gives by the Arrow PyCapsule protocol. `name` is for messages.
+    /// The table an object gives by the Arrow PyCapsule protocol. `name` is for messages.
     #[new]
     fn new(table: &Bound<'_, PyAny>, name: String) -> PyResult<Self> {
         let frame = match Given::by(table)? {
@@ -93,7 +93,7 @@ struct Calling {
 fn texts<'a>(batch: &'a Batch<'_>, stream: usize) -> Result<Vec<Option<&'a str>>, Error> {
     let block = if stream == 0 { batch.hypotheses } else { &batch.references[stream - 1] };
     let Block::Segments { segments, .. } = block else {
-        return Err(Error::Input("rows of a table are texts in memory".into()));
+        return Err(Error::Input("rows of a table must be texts in memory".into()));
     };
     let mut texts = Vec::with_capacity(segments.len());
     for (i, segment) in segments.iter().enumerate() {
@@ -124,7 +124,7 @@ impl Worker for Calling {
             let table = called.call.bind(py).call1((hypotheses, PyList::new(py, of_row)?))?;
             let table = table.cast::<Table>()?.get();
             if table.width() != called.width || table.values().len() != batch.count * called.width {
-                return Err(PyValueError::new_err("a table of another shape"));
+                return Err(PyValueError::new_err("the table returned has another shape"));
             }
             rows.clear();
             rows.extend_from_slice(table.values());
@@ -141,7 +141,7 @@ pub struct Groups {
     plan: Plan,
     metrics: Metrics,
     counter: Arc<dyn Count>,
-    groups: groups::Groups,
+    groups: Totals,
     rows: u64,
     first_null: Option<u64>,
     idle: Mutex<Vec<Box<dyn Worker>>>,
@@ -163,7 +163,7 @@ impl Groups {
             .as_ref()
             .is_some_and(|(_, buckets)| *buckets == 0 || i64::try_from(*buckets).is_err())
         {
-            return Err(PyValueError::new_err("bucket: no number of buckets"));
+            return Err(PyValueError::new_err("bucket: expected at least 1 bucket"));
         }
         let mut counters: Vec<Arc<dyn Count>> = Vec::new();
         for (_, width, metric) in &metrics {
@@ -176,10 +176,10 @@ impl Groups {
         let metrics = metrics.into_iter().map(|(fingerprint, width, _)| (fingerprint, width));
         let metrics = Metrics(metrics.collect());
         if counter.width() != metrics.width() || metrics.0.is_empty() {
-            return Err(PyValueError::new_err("metrics of other widths"));
+            return Err(PyValueError::new_err("the metrics have other widths"));
         }
         let plan = Plan { hypothesis, references, by, bucket };
-        let groups = groups::Groups::new(plan.keys(), metrics.width());
+        let groups = Totals::new(plan.keys(), metrics.width());
         let idle = Mutex::default();
         Ok(Self { plan, metrics, counter, groups, rows: 0, first_null: None, idle })
     }
@@ -211,7 +211,7 @@ impl Groups {
         Ok(py.detach(|| {
             let bucketed = plan.bucket.is_some();
             let names = plan.keys();
-            groups.merge(&state::read(frame, &names, bucketed, metrics, &mut signals(None))?)
+            groups.merge(&exchange::read(frame, &names, bucketed, metrics, &mut signals(None))?)
         })?)
     }
 
@@ -236,7 +236,7 @@ impl Groups {
     fn counted(&self) -> PyResult<Counted> {
         let counts = (0..self.groups.len()).map(|group| *self.groups.counts(group));
         let counts = counts.into_iter().try_fold(Counts::NONE, Counts::plus);
-        Ok(counted(&counts.ok_or_else(groups::too_large)?))
+        Ok(counted(&counts.ok_or_else(totals::too_large)?))
     }
 
     /// For each group, in canonical order: the entries of its key, and what `counted` gives.
@@ -259,7 +259,7 @@ impl Groups {
         Some(types.iter().map(|of| of.format(false)).collect())
     }
 
-    /// The totals of one metric, a row a group in canonical order.
+    /// The totals of one metric, one row per group in canonical order.
     fn statistics(&self, metric: usize) -> PyResult<Table> {
         let part = self.metrics.part(metric).ok_or_else(|| PyIndexError::new_err("no metric"))?;
         let width = part.len();
@@ -283,13 +283,14 @@ impl Groups {
 
     /// The groups in canonical order as bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes = py.detach(|| state::to_bytes(&self.groups));
+        let bytes = py.detach(|| exchange::to_bytes(&self.groups));
         PyBytes::new(py, &bytes)
     }
 
     /// Adds groups that `to_bytes` wrote, whose keys have these formats.
     fn read_bytes(&mut self, formats: Option<Vec<String>>, data: &[u8]) -> PyResult<()> {
-        let damaged = || Error::Input("these bytes are no sums; they were cut or damaged".into());
+        let damaged =
+            || Error::Input("these bytes are not sums: they are truncated or damaged".into());
         let types = match formats {
             None => None,
             Some(formats) => {
@@ -298,7 +299,7 @@ impl Groups {
             }
         };
         let (names, width) = (self.plan.keys(), self.metrics.width());
-        let groups = state::from_bytes(&names, types, width, data).ok_or_else(damaged)?;
+        let groups = exchange::from_bytes(&names, types, width, data).ok_or_else(damaged)?;
         Ok(self.groups.merge(&groups)?)
     }
 
@@ -307,7 +308,7 @@ impl Groups {
         &self,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        let (schema, array) = state::Table::new(&self.groups, &self.metrics)?.structure();
+        let (schema, array) = exchange::Table::new(&self.groups, &self.metrics)?.structure();
         Ok((
             PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
             PyCapsule::new_with_value(py, array, c"arrow_array")?,
@@ -316,7 +317,7 @@ impl Groups {
 
     /// The table of the state as an Arrow stream of one batch.
     fn arrow_stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let stream = state::Table::new(&self.groups, &self.metrics)?.stream();
+        let stream = exchange::Table::new(&self.groups, &self.metrics)?.stream();
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 }

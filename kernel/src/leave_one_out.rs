@@ -18,10 +18,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::{Mutex, PoisonError};
 
-/// How many bytes are lexed at a time.
+/// Bytes lexed at a time.
 const BATCH_BYTES: usize = 1 << 16;
 
-/// What stands for no text.
+/// Stands for no text.
 const NOBODY: u32 = u32::MAX;
 
 /// Texts as numbers of tokens.
@@ -30,7 +30,7 @@ pub struct Set {
     tokens: Vec<u32>,
     /// The end of each text in `tokens`.
     ends: Vec<u32>,
-    /// How many different tokens there are.
+    /// The number of different tokens.
     vocabulary: usize,
 }
 
@@ -78,12 +78,12 @@ impl Set {
         Ok(set)
     }
 
-    /// How many texts there are.
+    /// The number of texts.
     pub fn count(&self) -> usize {
         self.ends.len()
     }
 
-    /// How many tokens each text has.
+    /// The number of tokens of each text.
     fn lengths(&self) -> impl Iterator<Item = usize> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         self.ends.iter().zip(starts).map(|(&end, start)| (end - start) as usize)
@@ -168,7 +168,7 @@ impl Set {
         parts
     }
 
-    /// How many different n-grams of an order there are, counted from 1; and for each text its
+    /// The number of different n-grams of an order, counted from 1; and for each text its
     /// tokens, its n-grams, and how many of these are different ones.
     pub fn distinct(
         &self,
@@ -213,7 +213,7 @@ impl Set {
 
 /// For each text the reference length of all the others.
 fn others(lengths: &[usize], rule: ReferenceLength) -> Vec<usize> {
-    // How many texts have each length, and the first of them.
+    // The number of texts of each length, and the first of them.
     let mut known: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     for (text, &length) in lengths.iter().enumerate() {
         known.entry(length).or_insert((0, text)).0 += 1;
@@ -257,7 +257,7 @@ fn others(lengths: &[usize], rule: ReferenceLength) -> Vec<usize> {
     lengths.iter().map(of).collect()
 }
 
-/// How often the texts have an n-gram.
+/// The counts of an n-gram in the texts.
 #[derive(Clone, Copy)]
 struct Record {
     /// The text that is being read, or was the last to have it, and how often it does.
@@ -272,7 +272,7 @@ struct Record {
 impl Record {
     const NEW: Self = Self { text: NOBODY, here: 0, first: 0, holder: NOBODY, second: 0 };
 
-    /// How often `text` had it before, and that it has it once more.
+    /// Counts it once more in `text`; gives its count there before.
     #[inline(always)]
     fn once_more(&mut self, text: u32) -> u32 {
         if self.text != text {
@@ -301,7 +301,7 @@ struct Part {
     /// Where the n-grams start that may still match, and their numbers in the last order.
     positions: Vec<u32>,
     grams: Vec<u32>,
-    /// How many n-grams of the last order match in each text.
+    /// The number of n-grams of the last order that match in each text.
     matched: Vec<u32>,
 }
 

@@ -5,7 +5,7 @@ mod common;
 use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use truebleu_kernel::contrast::{Kind, Lists};
+use truebleu_kernel::distinctive_ngrams::{Kind, Lists};
 use truebleu_kernel::inventory::Corpus;
 use truebleu_kernel::lex::{Lexer, Tokenizer};
 use truebleu_kernel::text::{Source, Stream};

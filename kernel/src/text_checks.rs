@@ -1,15 +1,16 @@
-//! What one should know of a text before believing its score, counted while it is read.
+//! Signs that a score may mislead, counted while the text is read: tokenized hypotheses, copied
+//! references, byte-order marks, scripts without spaces.
 
 use crate::lex::Lexed;
 use crate::text::Block;
 
-/// How many line numbers are remembered of each kind.
+/// The most line numbers remembered of each kind.
 const EXAMPLES: usize = 3;
 
 /// A number of segments, and the first few of them, counted from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Occurrences {
-    /// How many.
+    /// Their number.
     pub count: u64,
     /// The first of them.
     pub first: Vec<u64>,
@@ -31,7 +32,7 @@ impl Occurrences {
     }
 }
 
-/// How many characters of the first hypotheses belong to scripts that are written without spaces.
+/// The characters of the first hypotheses by scripts that are written without spaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scripts {
     /// All characters looked at, white space aside.
@@ -48,7 +49,7 @@ pub struct Scripts {
 
 /// Counts of what was seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Observations {
+pub struct TextChecks {
     /// Hypotheses that end in a full stop with a space before it.
     pub tokenized: Occurrences,
     /// Hypotheses that equal their first reference.
@@ -62,7 +63,7 @@ pub struct Observations {
 /// UTF-8's byte-order mark.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-impl Observations {
+impl TextChecks {
     /// Looks at one batch, whose first segment is `first` (from 0).
     pub fn look(
         &mut self,
@@ -119,7 +120,7 @@ impl Scripts {
     pub(crate) fn look(&mut self, line: &[u8]) {
         let mut at = 0;
         while at < line.len() {
-            let (point, width) = crate::lex::decode(&line[at..]);
+            let (point, width) = crate::lex::utf8::decode(&line[at..]);
             at += width;
             let Some(point) = point else { continue };
             self.characters += u64::from(point > 0x20);

@@ -3,11 +3,11 @@
 //! Threads take slices of the table's batches in turn. Each keeps groups of its own, which are
 //! added up at the end; sums of integers are the same in any order.
 
+use super::totals::{Groups, replace_id};
 use crate::arrow::key::KeyType;
 use crate::arrow::rows::{Frame, Keys, Rows, Texts};
 use crate::count::{Batch, Count, Names, Summary, Worker};
 use crate::error::Error;
-use crate::groups::{Groups, replace_id};
 use crate::text::{Block, Foreign, check_size};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,12 +17,12 @@ const SLICE: usize = 512;
 /// Bytes of hypotheses that are counted at once, about, where rows are longer.
 const BATCH_BYTES: usize = 1 << 16;
 
-/// Which columns mean what.
+/// The roles of the columns.
 #[derive(Clone)]
 pub struct Plan {
     /// The hypotheses.
     pub hypothesis: String,
-    /// The references, one a column or lists of them.
+    /// The references, one per column or lists of them.
     pub references: Vec<String>,
     /// The groups.
     pub by: Vec<String>,
@@ -30,11 +30,11 @@ pub struct Plan {
     pub bucket: Option<(String, u64)>,
 }
 
-/// What the column of buckets is called.
+/// The name of the column of buckets.
 pub const BUCKET: &str = "bucket";
 
 impl Plan {
-    /// What the columns of keys are called.
+    /// The names of the columns of keys.
     pub fn keys(&self) -> Vec<String> {
         let bucket = self.bucket.iter().map(|_| BUCKET.to_owned());
         self.by.iter().cloned().chain(bucket).collect()
@@ -53,7 +53,7 @@ impl Plan {
                 if !matches!(id.of(), Binary | Fixed(_) | Integer(_) | Null | Text) {
                     let found = id.of().name();
                     return Err(Error::Input(format!(
-                        "{name}: {found}; ids are strings, integers or binary values"
+                        "{name}: expected ids to be strings, integers or binary values, not {found}"
                     )));
                 }
                 types.push(KeyType::Integer(b'l'));
@@ -79,11 +79,11 @@ struct Picked {
     types: Vec<KeyType>,
 }
 
-/// What a run over a table found.
+/// The result of a run over a table.
 pub struct Found {
     /// The groups.
     pub groups: Groups,
-    /// How many rows there were.
+    /// The number of rows.
     pub rows: u64,
     /// The first row that has a null, counted from 1.
     pub first_null: Option<u64>,
@@ -322,7 +322,7 @@ impl<'a> Part<'a> {
         if self.members.is_empty() {
             return Ok(());
         }
-        // What messages call each stream of text.
+        // The name of each stream of text in messages.
         let mut names = vec![self.plan.hypothesis.clone()];
         for (name, streams) in self.plan.references.iter().zip(&texts.references) {
             names.extend(streams.iter().map(|_| name.clone()));

@@ -13,7 +13,7 @@
 
 use crate::inventory::{Corpus, Here, NONE, Numbers, Tally, spread};
 
-/// What n-grams are listed for.
+/// The kinds of lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Matched by one system of a pair more often than by the other.
@@ -34,27 +34,27 @@ impl Kind {
 pub struct Entry {
     /// The numbers of its tokens.
     pub tokens: Vec<u32>,
-    /// How often each system has it, and how many of these match.
+    /// Its count in each system, and the number of these that match.
     pub produced: Vec<u32>,
-    /// How many match in each system.
+    /// The number of matches in each system.
     pub matched: Vec<u32>,
-    /// How often it is in the references: in each segment as in the one that has it most often.
+    /// Its count in the references: the sum over segments of the highest count in a reference.
     pub reference: u32,
-    /// How often it is in all references together.
+    /// Its count in all references together.
     pub occurrences: u32,
     /// The first segments where it is as the list says, from 0.
     pub segments: Vec<u32>,
 }
 
-/// What to list.
+/// Which lists to make, and how long.
 pub struct Lists<'a> {
     /// Up to which order.
     pub orders: usize,
     /// A system and another one, or one alone, which has no [`Kind::Difference`].
     pub pairs: &'a [(usize, Option<usize>)],
-    /// How many n-grams a list has at most.
+    /// The most n-grams of a list.
     pub limit: usize,
-    /// How many segments an n-gram has at most.
+    /// The most example segments of an n-gram.
     pub examples: usize,
     /// With which `least` to begin.
     pub least: u32,
@@ -202,7 +202,7 @@ impl Lists<'_> {
                     full &= entry.segments.len() == self.examples;
                 }
                 if full {
-                    // What has all its examples need not be looked for in the rest of the corpus.
+                    // N-grams that have all their examples are not looked for in the rest of the corpus.
                     places[chosen_gram[number as usize] as usize] = NONE;
                     open -= 1;
                 }
@@ -218,7 +218,7 @@ impl Lists<'_> {
     }
 }
 
-/// How often an n-gram must occur to be looked at: in all, or in segments where systems differ.
+/// The count an n-gram must have to be considered: in all, or in segments where systems differ.
 #[derive(Clone, Copy)]
 struct Least {
     all: u32,
@@ -252,7 +252,7 @@ fn value(
     }
 }
 
-/// How often each n-gram of one order occurs in the corpus: for each a [`Record`].
+/// The counts of the n-grams of one order in the corpus: a [`Record`] for each.
 struct Totals {
     systems: usize,
     records: Tally,
@@ -306,7 +306,7 @@ impl Record<'_> {
         )
     }
 
-    /// Whether a longer n-gram that this one is a part of could be in a list.
+    /// True if a longer n-gram that contains this one could be in a list.
     fn is_enough(&self, least: Least) -> bool {
         let Self { systems, values } = *self;
         let most = values[..systems].iter().chain(&values[2 * systems..=2 * systems]).max();
@@ -331,7 +331,7 @@ struct Grams {
     /// The number of the n-gram that starts at each token; [`NONE`] for one that is not looked at,
     /// or that would go beyond its text.
     numbers: Vec<u32>,
-    /// How many different ones there are.
+    /// The number of different ones.
     count: usize,
     /// Of each segment whether the systems differ.
     different: Vec<bool>,
@@ -347,7 +347,7 @@ impl Grams {
         }
     }
 
-    /// Forgets those that no longer n-gram worth looking at can have as a part.
+    /// Forgets those that cannot be part of a longer n-gram of any list.
     fn keep(&mut self, totals: &Totals, least: Least) {
         if least.all.min(least.different) <= 1 {
             return;
@@ -411,7 +411,7 @@ impl Grams {
     }
 }
 
-/// How often keys were added, or more.
+/// Upper bounds on the number of times that keys were added.
 struct Sketch {
     counts: Vec<u8>,
     shift: u32,

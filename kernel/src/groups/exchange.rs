@@ -1,11 +1,11 @@
 //! The table of a state: what engines exchange instead of text. A row is one group's totals of one
 //! metric; rows of the same keys add up.
 
+use super::totals::{Counts, Groups, entries, too_large};
 use crate::arrow::key::KeyType;
 use crate::arrow::rows::Frame;
 use crate::arrow::{ArrowArray, ArrowSchema, export};
 use crate::error::Error;
-use crate::groups::{Counts, Groups, entries, too_large};
 
 /// The metrics of a state: the fingerprint of each, and how many columns it has.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ const REFERENCES: [&str; 2] = ["fewest_references", "most_references"];
 const STATISTICS: &str = "statistics";
 
 impl Metrics {
-    /// How many columns all of them have.
+    /// The number of columns of all of them.
     pub fn width(&self) -> usize {
         self.0.iter().map(|(_, width)| width).sum()
     }
@@ -153,7 +153,7 @@ pub fn read(
     if bucketed && let Some(of) = types.last_mut() {
         if !matches!(of, KeyType::Integer(_) | KeyType::Null) {
             let (name, found) = (names.last().map_or("", String::as_str), of.name());
-            return Err(Error::Input(format!("{name}: {found}, where integers are meant")));
+            return Err(Error::Input(format!("{name}: expected integers, not {found}")));
         }
         *of = KeyType::Integer(b'l');
     }
@@ -205,7 +205,7 @@ pub fn read(
             let bound = |column, name| match rows.integer(column, i).map(i32::try_from) {
                 None => Ok(None),
                 Some(Ok(bound)) if bound > 0 => Ok(Some(bound)),
-                Some(_) => Err(wrong(name, "is no number of references")),
+                Some(_) => Err(wrong(name, "is not a valid number of references")),
             };
             let references = match (bound(&fewest, REFERENCES[0])?, bound(&most, REFERENCES[1])?) {
                 (Some(fewest), Some(most)) if fewest <= most => Some((fewest, most)),
@@ -217,7 +217,7 @@ pub fn read(
             }
             integers.clear();
             if !rows.list(&statistics, i, &mut integers) || integers.len() != part.len() {
-                let why = format!("is no list of {} integers", part.len());
+                let why = format!("is not a list of {} integers", part.len());
                 return Err(wrong(STATISTICS, &why));
             }
             let (group, new) = groups.group(&key);

@@ -4,7 +4,7 @@
 //! interpreter (see python.rs). Two characters depend on their surroundings or become two
 //! characters: final sigma and U+0130. Lines that hold one go through the interpreter itself.
 
-use crate::lex::decode;
+use super::utf8::decode;
 use crate::text::PaddedBuffer;
 
 /// Lower-cases one segment, whatever is in it.
@@ -14,7 +14,7 @@ pub type Fallback = Box<dyn Fn(&[u8], &mut Vec<u8>) + Send + Sync>;
 pub struct Lowercase {
     /// For each 256 code points: 0, or one more than the number of their page.
     index: Vec<u8>,
-    /// What to add to a code point.
+    /// The offsets to add to code points.
     pages: Vec<[i32; 256]>,
     fallback: Fallback,
 }
@@ -103,7 +103,7 @@ impl Lowercase {
     }
 }
 
-/// How many bytes of ASCII `text` starts with.
+/// The length of the ASCII prefix of `text`.
 fn ascii_prefix(text: &[u8]) -> usize {
     let chunks = text.chunks_exact(16);
     let whole = chunks.take_while(|chunk| chunk.is_ascii()).count() * 16;

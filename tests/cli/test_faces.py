@@ -1,0 +1,542 @@
+"""What truebleu can do, it can do from every command, in the same words."""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+
+import pytest
+from places import ROOT
+
+import truebleu as tb
+from truebleu.metrics import registry
+
+EXAMPLES = ROOT / "examples" / "de-en"
+REFERENCE = EXAMPLES / "reference.a.en"
+SYSTEMS = [EXAMPLES / f"{name}.en" for name in ("cedar", "birch")]
+SIGNATURE = "nrefs:1|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0"
+# A registered name, a variant of it, a member of the family, and a signature.
+NAMES = ["nist", "chrf++", "mteval-v13a", SIGNATURE]
+FEW = ["-parn", "9", "-ci", "9"]
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
+
+
+@pytest.fixture
+def command(truebleu_command):
+    """A command on two systems and a reference; its result as JSON with `read`."""
+
+    def run(name, *options, systems=SYSTEMS, read=True):
+        form = ["-f", "json"] if read else []
+        done = truebleu_command(name, REFERENCE, "-i", *systems, "-q", *options, *form)
+        if not read:
+            return done
+        assert done.status == 0, done
+        return json.loads(done.output)
+
+    return run
+
+
+@pytest.fixture
+def fails(truebleu_command):
+    """The message of a command line that is wrong (2), or whose data are (1)."""
+
+    def run(*arguments, status, **options):
+        done = truebleu_command(*arguments, **options)
+        assert (done.status, done.output) == (status, ""), done
+        assert done.error.count("\n") == 1
+        return done.error
+
+    return run
+
+
+def lines(path):
+    return path.read_text("utf-8").splitlines()
+
+
+def value(name, system=SYSTEMS[0]):
+    """The score of a metric of any name, from Python."""
+    return tb.metric(name).score(lines(system), lines(REFERENCE)).value
+
+
+# ---- one capability, one face: metrics ----
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_score_takes_any_metric_member_or_signature(command, name):
+    first, _ = command("score", "-m", name)["scores"]
+    assert first["score"] == value(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_segments_takes_any_metric_member_or_signature(command, name):
+    rows = command("segments", "-m", name)["rows"]
+    scores = tb.metric(name).segments(lines(SYSTEMS[0]), lines(REFERENCE)).tolist()
+    column = next(key for key in rows[0] if key not in ("segment", "system"))
+    assert [row[column] for row in rows[: len(scores)]] == scores
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_compare_takes_any_metric_member_or_signature(command, name):
+    first = command("compare", "-m", name, *FEW)["systems"][0]
+    (scores,) = first["scores"].values() if isinstance(first["scores"], dict) else first["scores"]
+    assert scores["score"] == value(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_explain_takes_any_metric_member_or_signature(command, name):
+    explained = command("explain", "-m", name, systems=SYSTEMS[:1])
+    assert value(name) in (explained["systems"][0]["score"], explained.get("score"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_report_takes_any_metric_member_or_signature(command, name, tmp_path):
+    page = tmp_path / "page.html"
+    # Segments are shown by BLEU, chrF and TER.
+    beside = [] if name != "nist" else ["bleu"]
+    done = command("report", "-m", name, *beside, "-o", page, *FEW, read=False)
+    assert (done.status, done.output) == (0, ""), done
+    assert f'"score":{value(name)!r},' in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_logs_and_history_take_any_metric_member_or_signature(
+    command, truebleu_command, tmp_path, name
+):
+    log = tmp_path / "scores.jsonl"
+    command("score", "-m", "ter", name, "--log", log)
+    done = truebleu_command("history", log, "-m", name, "-f", "json")
+    assert done.status == 0, done
+    groups = json.loads(done.output)["groups"]
+    assert [group["name"] for group in groups] == ["cedar", "birch"]
+    scores = [one["score"] for group in groups for x in group["series"] for one in x["scores"]]
+    assert scores == [value(name, system) for system in SYSTEMS]
+
+
+def test_history_names_the_metrics_of_the_log(command, fails, tmp_path):
+    log = tmp_path / "scores.jsonl"
+    command("score", "--log", log)
+    assert "no metric 'ter'; there are BLEU" in fails("history", log, "-m", "ter", status=1)
+
+
+def test_metrics_stand_between_commas(command):
+    named = [one["name"] for one in command("score", "-m", "bleu,chrf", "ter")["scores"][:3]]
+    assert named == ["BLEU", "chrF2", "TER"]
+
+
+@pytest.mark.parametrize("name", ["score", "segments"])
+def test_all_metrics(command, name):
+    told = json.dumps(command(name, "-m", "all", systems=SYSTEMS[:1]))
+    metrics = [tb.metric(one).name for one in registry.ALL]
+    assert len(metrics) > 5
+    assert all(f'"{metric}"' in told for metric in metrics)
+
+
+def test_an_unknown_metric_is_refused_in_the_words_of_python(fails):
+    error = fails("score", REFERENCE, "-i", SYSTEMS[0], "-m", "blue", status=2)
+    with pytest.raises(ValueError, match="unknown metric 'blue'; did you mean 'bleu'") as told:
+        tb.metric("blue")
+    assert f"-m/--metrics: {told.value}" in error
+
+
+def test_segments_by_several_metrics_are_one_row(command):
+    row = command("segments", "-m", "bleu", "chrf", systems=SYSTEMS[:1])["rows"][0]
+    assert {"BLEU", "chrF2", "BLEU_matches_1"} <= row.keys(), row.keys()
+
+
+def test_family_scores_several_systems(truebleu_command):
+    options = ["-m", "mteval-v13a,multi-bleu", "-f", "json"]
+    done = truebleu_command("family", "score", REFERENCE, "-i", *SYSTEMS, *options)
+    rows = json.loads(done.output)["scores"]
+    assert {(row["system"], row["member"]) for row in rows} == {
+        (system, member)
+        for system in ("cedar", "birch")
+        for member in ("mteval-v13a", "multi-bleu")
+    }
+
+
+def test_explain_shows_formula_and_counts_of_ter(truebleu_command):
+    pair = ["a cat sat", "--reference", "a cat sat down"]
+    done = truebleu_command("explain", *pair, "-m", "ter")
+    assert done.status == 0, done
+    assert "25.00" in done.output
+    assert "1" in done.output
+
+
+# ---- one capability, one face: inputs ----
+
+
+@pytest.mark.parametrize("name", ["score", "compare"])
+def test_documents_have_scores_of_their_own(command, name):
+    found = command(name, "--docs", EXAMPLES / "documents.txt", *(FEW[2:]))
+    names = set(lines(EXAMPLES / "documents.txt"))
+    assert all(document in json.dumps(found["documents"]) for document in names)
+
+
+@pytest.mark.parametrize(
+    ("name", "of_system"),
+    [("score", lambda found: [one["system"] for one in found["scores"]]),
+     ("segments", lambda found: list(dict.fromkeys(row["system"] for row in found["rows"]))),
+     ("compare", lambda found: [one["name"] for one in found["systems"]])],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "names"), [([], ["Online-A", "Online-B"]), (["--names", "new,old"], ["new", "old"])]
+)
+def test_names_of_systems_are_the_same_everywhere(
+    command, tmp_path, name, of_system, options, names
+):
+    files = [tmp_path / f"generaltest2022.de-en.hyp.Online-{letter}.en" for letter in "AB"]
+    for file, system in zip(files, SYSTEMS, strict=True):
+        shutil.copyfile(system, file)
+    more = [*options, *(FEW if name == "compare" else [])]
+    assert of_system(command(name, *more, systems=files)) == names
+
+
+def test_systems_have_the_letters_of_the_report_in_every_table(command, tmp_path):
+    page = tmp_path / "page.html"
+    command("report", "-o", page, *FEW, read=False)
+    compared = command("compare", *FEW)
+    letters = [system.get("letter") for system in compared["systems"]]
+    assert letters == ["A", "B"]
+    assert "A  cedar" in command("compare", *FEW, "-f", "text", read=False).output
+
+
+def test_references_of_varying_number_in_columns(truebleu_command, write):
+    references = write("refs.tsv", ["a b c d\ta b c e", "e f g h", "i j k l\tx"])
+    hypotheses = write("hyp", ["a b c e", "e f g h", "i j k m"])
+    done = truebleu_command("score", references, "-nr", 2, "-i", hypotheses, "-f", "json")
+    expected = tb.bleu(lines(hypotheses), [line.split("\t") for line in lines(references)])
+    assert json.loads(done.output)["scores"][0]["score"] == expected.value
+
+
+@pytest.mark.parametrize("name", ["score", "segments", "compare", "report", "explain"])
+def test_s_is_smoothing_in_every_command(fails, name):
+    error = fails(name, REFERENCE, "-i", SYSTEMS[0], "-s", "strong", status=2)
+    assert "-s/--smooth-method/--smoothing: unknown 'strong'" in error
+
+
+def test_test_sets_are_found_where_they_are(fails):
+    error = fails("score", "-t", "wmt22", status=2)
+    assert "truebleu-sacrebleu -t wmt22 -l SRC-TRG" in error
+    error = fails("score", "-t", "wmt22", "-l", "de-en", status=2)
+    assert "truebleu-sacrebleu -t wmt22 -l de-en" in error
+
+
+def test_tsv_is_a_table_with_an_option_of_tables(truebleu_command, write):
+    pytest.importorskip("duckdb")
+    rows = ["hyp\tref\tdomain", 'he said "yes\the said "no\tnews', "a b c d\ta b c e\tchat"]
+    table = write("both.tsv", rows)
+    done = truebleu_command("score", table, "--by", "domain", "-f", "json")
+    assert done.status == 0, done
+    found = {one["group"]["domain"]: one["score"] for one in json.loads(done.output)["scores"]}
+    assert found["chat"] == tb.bleu(["a b c d"], ["a b c e"]).value
+    assert found["news"] == tb.bleu(['he said "yes'], ['he said "no']).value
+    # Without one it is lines of text, of which columns are named.
+    by_column = truebleu_command("score", f"{table}#2", "-i", f"{table}#1", "-f", "json")
+    assert json.loads(by_column.output)["scores"][0]["score"] > 0
+
+
+# ---- what goes into a pipe ----
+
+READ = {
+    "explain": ["explain", REFERENCE, "-i", SYSTEMS[0]],
+    "compare": ["compare", REFERENCE, "-i", *SYSTEMS, *FEW],
+    "family": ["family", "list"],
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_is_read_is_text_in_a_pipe(truebleu_command, name):
+    done = truebleu_command(*READ[name])
+    assert done.status == 0
+    assert not done.output.startswith("{")
+
+
+def test_history_is_text_in_a_pipe(command, truebleu_command, tmp_path):
+    log = tmp_path / "scores.jsonl"
+    command("score", "--log", log)
+    assert not truebleu_command("history", log).output.startswith("{")
+
+
+@pytest.mark.parametrize("name", ["score", "segments"])
+def test_numbers_are_json_in_a_pipe(command, name):
+    first = command(name, read=False).output.splitlines()[0]
+    assert first.startswith("{")
+
+
+def test_a_matrix_is_json_in_a_pipe(truebleu_command):
+    assert json.loads(truebleu_command("matrix", REFERENCE, "-k", 1).output)["truebleu_matrix"] == 1
+
+
+@pytest.mark.parametrize("name", ["score", "segments", "compare"])
+def test_json_has_one_shape_and_a_version(command, name):
+    several, one = (
+        command(name, *(FEW if name == "compare" else []), systems=systems)
+        for systems in (SYSTEMS, SYSTEMS[:1])
+    )
+    kind = "truebleu_comparison" if name == "compare" else f"truebleu_{name}"
+    assert several[kind] == one[kind] == 1
+    assert several.keys() == one.keys()
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["show", "nist"]])
+def test_json_of_the_family_has_a_version(truebleu_command, arguments):
+    content = json.loads(truebleu_command("family", *arguments, "-f", "json").output)
+    assert content["truebleu_family"] == 1
+    assert " at 0x" not in json.dumps(content)
+
+
+@pytest.mark.parametrize("name", ["score", "segments", "compare", "explain"])
+def test_a_suffix_without_a_format_is_refused(fails, tmp_path, name):
+    out = tmp_path / "x.xlsx"
+    error = fails(name, REFERENCE, "-i", SYSTEMS[0], "-o", out, status=2)
+    assert re.search(r"x.xlsx: no format .xlsx; there are text, .*, and -f says which", error)
+    assert not out.exists()
+
+
+# ---- the family ----
+
+
+def test_family_which_and_members_hold_no_addresses(truebleu_command):
+    score = f"{value('bleu'):.2f}"
+    pair = [REFERENCE, "-i", SYSTEMS[0]]
+    done = truebleu_command("family", "which", score, *pair, "-f", "json")
+    assert json.loads(done.output)["truebleu_family"] == 1
+    assert " at 0x" not in done.output
+
+
+def test_family_show_says_that_a_scale_has_no_end(truebleu_command):
+    done = truebleu_command("family", "show", "nist")
+    assert "0 or more, without an upper bound" in done.output
+    assert "0 to 1" not in done.output
+
+
+def test_scores_without_a_bound_stand_apart_and_defects_are_marked(truebleu_command):
+    done = truebleu_command("family", "score", REFERENCE, "-i", SYSTEMS[0], "--relatives")
+    bounded, _, others = done.output.partition("On scales of their own")
+    assert "nist-nltk" in others
+    assert "nist-nltk" not in bounded
+    assert "has a known defect" in done.output
+    assert "nltk-corpus-6 !" in done.output
+
+
+def test_an_unknown_member_is_answered_in_words_of_the_command_line(fails):
+    error = fails("family", "show", "mteval-13a", status=2)
+    assert "did you mean 'mteval-v13a'" in error
+    assert "truebleu family list" in error
+    assert "iterate" not in error
+
+
+# ---- compare ----
+
+
+@pytest.mark.parametrize("width", ["60", "80"])
+def test_compare_shows_the_whole_signature_with_rich(command, width, monkeypatch):
+    pytest.importorskip("rich")
+    monkeypatch.setenv("COLUMNS", width)
+    shown = command("compare", *FEW, "--color", "always", read=False).output
+    plain = re.sub(r"\x1b\[[0-9;]*m|\s", "", shown)
+    assert "|bs:9|ar:9|seed:12345|case:mixed" in plain
+    assert f"version:2.6.0|by:truebleu-{tb.__version__}" in plain
+
+
+def test_numbers_needed_are_rounded(command):
+    shown = command("compare", *FEW, read=False).output
+    assert not re.search(r"[Nn]eeded: \d,\d{3},\d{3}", shown)
+
+
+# ---- words ----
+
+
+def test_text_in_utf_16_is_recognized(fails, tmp_path):
+    text = SYSTEMS[0].read_text("utf-8").encode("utf-16")
+    plain, packed = tmp_path / "out.en", tmp_path / "out.en.gz"
+    plain.write_bytes(text)
+    packed.write_bytes(gzip.compress(text))
+    for path in (plain, packed, f"{plain}#1"):
+        for name in ("score", "segments", "compare", "explain"):
+            error = fails(name, REFERENCE, "-i", path, status=1)
+            assert re.search(r"out.en(.gz)? is UTF-16, .*-e utf-16", error), error
+    assert "standard input is UTF-16" in fails("score", REFERENCE, status=1, input=text)
+
+
+def test_text_that_is_not_utf_16_is_named(fails):
+    error = fails("score", REFERENCE, "-i", SYSTEMS[0], "-e", "utf-16", status=1)
+    assert re.search(r"reference.a.en.* not utf-16|cedar.en.* not utf-16", error), error
+
+
+def test_utf_16_is_read_when_it_is_named(truebleu_command, write):
+    both = [
+        write(f"{path.name}.16", lines(path), encoding="utf-16") for path in (REFERENCE, SYSTEMS[0])
+    ]
+    for path in both:
+        path.write_bytes(path.read_bytes().decode("utf-16").replace("\ufeff", "").encode("utf-16"))
+    done = truebleu_command("score", both[0], "-i", both[1], "-e", "utf-16", "-f", "json")
+    assert json.loads(done.output)["scores"][0]["score"] == value("bleu")
+
+
+@pytest.mark.parametrize("name", ["compare", "report", "explain"])
+def test_a_directory_is_called_one(fails, tmp_path, name):
+    error = fails(name, REFERENCE, "-i", tmp_path, status=2)
+    assert f"{tmp_path} is a directory; name a file" in error
+
+
+@pytest.mark.parametrize("name", ["score", "segments"])
+def test_a_directory_of_tables_beside_lines_is_called_one(fails, tmp_path, name):
+    (tmp_path / "part.csv").write_text("hyp\na\n")
+    error = fails(name, REFERENCE, "-i", tmp_path, status=2)
+    assert f"{REFERENCE} is a file of lines and {tmp_path} is a directory of tables" in error
+
+
+@pytest.mark.parametrize("name", ["score", "segments", "compare", "explain", "report"])
+def test_systems_without_i_are_said_to_be_taken_for_references(fails, name, tmp_path):
+    output = ["-o", tmp_path / "page.html"] if name == "report" else []
+    error = fails(name, REFERENCE, SYSTEMS[0], *output, status=2)
+    assert re.search(
+        r"no HYP: name the outputs of systems with -i .*were taken for references", error
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--seed", "abc"], "--seed: expected a whole number of 0 or more, not 'abc'"),
+        (["-parn", "0"], "expected a whole number from 1 to 10,000,000, not '0'"),
+        (["--threads", "5000"], "expected a whole number from 0 to 1,024, not '5000'"),
+        (["--level", "95"], "expected a number between 0 and 1, such as 0.95, not '95'"),
+        (["--max-order", "99"], "max_order=99: expected a whole number from 1 to 16"),
+        (["--weights", "x"], "expected numbers with commas between them, not 'x'"),
+    ],
+    ids=" ".join,
+)
+def test_ranges_of_numbers_are_said_in_words(fails, options, message):
+    assert message in fails("compare", REFERENCE, "-i", *SYSTEMS, *options, status=2)
+
+
+def test_an_option_of_another_metric_is_named(fails):
+    error = fails("score", REFERENCE, "-i", SYSTEMS[0], "-m", "bleu", "-cw", "2", status=2)
+    assert "no option -cw here: it is an option of chrF (-m chrf)" in error
+
+
+def test_what_must_be_installed_is_said_in_one_line(truebleu_command):
+    done = truebleu_command("score", REFERENCE, "-i", SYSTEMS[0], "-tok", "spm:")
+    assert "Traceback" not in done.error
+    assert done.status == 1
+
+
+def test_an_option_is_not_taken_for_one_that_is_only_as_long(fails):
+    error = fails("score", REFERENCE, "-i", SYSTEMS[0], "--paired-bs", status=2)
+    assert "no option --paired-bs here: truebleu compare tests differences" in error
+    assert "--threads" not in error
+
+
+# ---- help ----
+
+
+def test_help_of_a_command(truebleu_command):
+    for name in ("score", "compare", "family"):
+        assert truebleu_command("help", name).output == truebleu_command(name, "--help").output
+
+
+def test_help_of_the_metrics_lists_every_parameter(truebleu_command):
+    shown = truebleu_command("help", "metrics").output
+    for cls in registry.classes():
+        assert cls.NAME in shown
+        for parameter in cls.PARAMETERS:
+            assert parameter.option(cls.PREFIX) in shown
+
+
+def test_help_for_what_there_is_not(fails):
+    assert "no help for 'scor'; did you mean 'score'?" in fails("help", "scor", status=2)
+
+
+def test_help_lists_the_exit_statuses(truebleu_command):
+    shown = truebleu_command("--help").output
+    for line in ("0  done", "1  the data are wrong", "2  the command line is wrong"):
+        assert line in shown
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_commands_options_metrics_members_and_tokenizers(truebleu_command, shell):
+    script = truebleu_command("completion", shell)
+    assert script.status == 0, script
+    # Commands; an option; a metric; a member; a tokenizer; a value.
+    for word in ("segments", "help", "num-refs", "chrf++", "mteval-v13a", "ja-mecab", "latex"):
+        assert re.search(rf"\b{re.escape(word)}", script.output), word
+
+
+@posix
+def test_bash_takes_the_completion(truebleu_command):
+    if shutil.which("bash") is None:
+        pytest.skip("no bash")
+    script = truebleu_command("completion", "bash").output
+    done = subprocess.run(["bash", "-n"], input=script.encode(), capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("name", ["score", "compare", "explain"])
+def test_colour_is_a_choice(command, name):
+    pytest.importorskip("rich")
+    options = FEW if name == "compare" else []
+    coloured = command(name, "-f", "text", "--color", "always", *options, read=False)
+    plain = command(name, "-f", "text", "--color", "never", *options, read=False)
+    assert ("\x1b[" in coloured.output, "\x1b[" in plain.output) == (True, False)
+
+
+# ---- progress ----
+
+
+def shown(tmp_path, *arguments):
+    """What a terminal's standard error gets of a command in which every moment is long."""
+    script = (
+        "import sys\n"
+        "from truebleu.cli import main, progress\n"
+        "progress.PATIENCE = progress.EVERY = 0\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    pty = pytest.importorskip("pty")
+    master, terminal = pty.openpty()
+    with open(tmp_path / "out", "wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, *map(str, arguments)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=terminal,
+        )
+    os.close(terminal)
+    told = b""
+    with suppress(OSError):  # Linux's end of what a terminal is sent
+        while piece := os.read(master, 1 << 16):
+            told += piece
+    os.close(master)
+    assert process.wait(60) == 0, told
+    return told.decode()
+
+
+LONG = {
+    "resampling": ["compare", REFERENCE, "-i", *SYSTEMS, "-parn", "2000"],
+    "resampling of intervals": ["score", REFERENCE, "-i", SYSTEMS[0], "-ci"],
+    "trying settings": ["family", "which", "46.95", REFERENCE, "-i", SYSTEMS[0]],
+    "scoring cedar.en": ["family", "score", REFERENCE, "-i", SYSTEMS[0]],
+    "scoring hypotheses": ["matrix", REFERENCE],
+    "scoring segments": ["segments", REFERENCE, "-i", SYSTEMS[0]],
+}
+
+
+@posix
+@pytest.mark.parametrize("doing", LONG)
+def test_progress_has_a_share_and_the_time_left(tmp_path, doing):
+    told = shown(tmp_path, *LONG[doing])
+    word = doing.partition(" of ")[0]
+    assert re.search(rf"{word}: \d+%.* left", told), told[-500:]
+    # Nothing stays in front of the result.
+    assert told.rstrip().endswith("\x1b[K")
+
+
+def test_no_progress_where_no_terminal_is(command):
+    done = command("compare", "-parn", "200000", "-f", "text", read=False)
+    assert (done.status, done.error) == (0, "")

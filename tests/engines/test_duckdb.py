@@ -636,7 +636,7 @@ def test_missing_columns(folder, connection):
 def test_columns_of_another_type(connection):
     with pytest.raises(InputError, match=r"column 'hyp' is of type INTEGER; expected strings"):
         engine.corpus_bleu(connection.sql("SELECT 1 hyp, 'b' ref"))
-    with pytest.raises(InputError, match=r"'ref' is of type INTEGER\[\]; expected strings or lists"):
+    with pytest.raises(InputError, match=r"'ref' is of type INTEGER\[\]; expected strings or"):
         engine.corpus_bleu(connection.sql("SELECT 'a' hyp, [1] ref"))
     with pytest.raises(InputError, match="'hyp' is of type VARCHAR"):
         engine.corpus_bleu(connection.sql("SELECT ['a'] hyp, 'a' ref"))

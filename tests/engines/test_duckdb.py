@@ -620,7 +620,7 @@ def test_fields_of_structures_are_for_sql(tmp_path):
     pq.write_table(pa.table({"hyp": ["a b c d"], "texts": [{"en": "a b c d"}]}), path)
     with pytest.raises(InputError, match=r"for a field of 'texts' give SQL in Python: SELECT tex"):
         engine.corpus_bleu(path, ref="texts.en")
-    with pytest.raises(InputError, match=r"'texts' is of type STRUCT\(en VARCHAR\); strings or"):
+    with pytest.raises(InputError, match=r"'texts' is of type STRUCT\(en VARCHAR\); expected"):
         engine.corpus_bleu(path, ref="texts")
     found = engine.corpus_bleu(f"SELECT hyp, texts.en AS ref FROM '{path}'")
     assert found == truebleu.bleu(["a b c d"], ["a b c d"])
@@ -634,9 +634,9 @@ def test_missing_columns(folder, connection):
 
 
 def test_columns_of_another_type(connection):
-    with pytest.raises(InputError, match=r"column 'hyp' is of type INTEGER; strings"):
+    with pytest.raises(InputError, match=r"column 'hyp' is of type INTEGER; expected strings"):
         engine.corpus_bleu(connection.sql("SELECT 1 hyp, 'b' ref"))
-    with pytest.raises(InputError, match=r"'ref' is of type INTEGER\[\]; strings or lists of them"):
+    with pytest.raises(InputError, match=r"'ref' is of type INTEGER\[\]; expected strings or"):
         engine.corpus_bleu(connection.sql("SELECT 'a' hyp, [1] ref"))
     with pytest.raises(InputError, match="'hyp' is of type VARCHAR"):
         engine.corpus_bleu(connection.sql("SELECT ['a'] hyp, 'a' ref"))
@@ -685,7 +685,7 @@ CSV_FAULTS = {
     "hyp,ref,x\na,b,c\na,b\n": "Line: 3 Expected Number of Columns: 3 Found: 2",
     "hyp,ref\na,b\na,b,c\n": "Line: 3 Expected Number of Columns: 2 Found: 3",
     'hyp,ref\n"a,b\n': "Line: 2 .*unterminated quote",
-    "hyp,ref\na,b\r\nc,d\n": r"lines end in \\n in one place, in \\r\\n in another",
+    "hyp,ref\na,b\r\nc,d\n": r"some lines end in \\n, others in \\r\\n",
     "hyp;ref\na;b\n": "no column 'hyp'.*; the first line has the names, with commas",
     "hyp,ref\nä,b\n": "it is not UTF-8",
 }

@@ -7,7 +7,6 @@ from truebleu.metrics import registry
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
     from typing import Any
 
     from truebleu.metrics.table_metric import TableMetric

@@ -308,3 +308,13 @@ def test_every_metric_that_truebleu_metric_takes():
         )
     )
     every_metric(by_row, by_row=True)
+
+
+def test_functions_of_a_metric_say_what_they_are():
+    import inspect
+
+    assert engine.corpus_chrf.__name__ == "corpus_chrf"
+    assert "truebleu.CHRF" in engine.corpus_chrf.__doc__
+    assert "metric" not in inspect.signature(engine.corpus_chrf).parameters
+    with pytest.raises(TypeError, match="metric"):
+        engine.corpus_chrf(None, metric="bleu")

@@ -193,7 +193,12 @@ def _in_task(name: str, argument: object) -> Callable[[Any], Any]:
 
         return pa.table({"state": [None], "error": ["ImportError"], "message": [message]})
 
-    return shipped(cloudpickle, __name__, name, argument, SHIPPING, refuse)
+    def load() -> Any:
+        from importlib import import_module
+
+        return import_module("truebleu.engines.ray")
+
+    return shipped(cloudpickle, load, name, argument, SHIPPING, refuse)
 
 
 def state_of(sums: Sums, block: Any) -> Any:

@@ -14,19 +14,20 @@ if TYPE_CHECKING:
 
 def shipped(
     cloudpickle: Any,
-    module: str,
+    load: Callable[[], Any],
     task: str,
     argument: object,
     advice: str,
     refuse: Callable[[str], Any],
 ) -> Callable[..., Any]:
-    """The function `task` of `module`, with this argument before what a worker gives it.
+    """The function `task` of a module, with this argument before what a worker gives it.
 
     What is sent names nothing of this package (a nested function goes by value, and the argument as
     bytes), so that it arrives where truebleu is missing, and can say so.
 
     cloudpickle: the engine's; tokenizers of one's own may be functions that only it can send.
-    advice: how truebleu comes to the workers. refuse: is called with what is wrong; by value, too.
+    load: gives the module. advice: how truebleu comes to the workers. refuse: is called with what
+        is wrong. Both are nested functions as well.
     """
     release, python = __version__, sys.version_info[:2]
     content = cloudpickle.dumps(argument)
@@ -44,7 +45,7 @@ def shipped(
         else:
             try:
                 found = import_module("truebleu").__version__
-                worker = import_module(module)
+                worker = load()
             except ImportError as error:
                 problem = f"cannot import truebleu ({error}); {advice}"
             else:

@@ -127,8 +127,12 @@ def shipped(task: str, arguments: Any, name: str | None = None) -> Callable[...,
     def refuse(message: str) -> None:
         raise RuntimeError(f"{says}{message}")
 
-    module = "truebleu.engines.spark_workers"
-    run = shipping.shipped(cloudpickle, module, task, arguments, SHIPPING, refuse)
+    def load() -> Any:
+        from truebleu.engines import spark_workers
+
+        return spark_workers
+
+    run = shipping.shipped(cloudpickle, load, task, arguments, SHIPPING, refuse)
     run.__name__ = name or f"truebleu_{task}"  # Spark's plans and columns are called after it
     return run
 

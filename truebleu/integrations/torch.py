@@ -19,6 +19,7 @@ from truebleu._kernel import InputError, Table
 from truebleu.integrations import needed
 from truebleu.metrics.accumulator import MOST, Accumulator
 from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.table_metric import count_references
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,14 +92,11 @@ def _with(totals: Any, segments: int, row: list[int], references: tuple[int, int
         totals.load_state_dict(state)
         return totals
     data = b"".join(value.to_bytes(8, "little") for value in row)
-    number = None
-    if references is not None:
-        number = references[0] if references[0] == references[1] else "var"
     return Statistics(
         Table.from_bytes(data, len(row)),
         columns=totals.columns,
         fingerprint=totals.fingerprint,
-        references=number,
+        references=count_references(references),
     )
 
 

@@ -27,6 +27,36 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# What takes long, and shows what something shorter shows as well: `make test-all` runs it, as it runs
+# everything that needs the data beside the checkout.
+LONG = (
+    "report/test_browser_accessibility",
+    "report/test_browser_hostile",
+    "report/test_browser_page",
+    "report/test_browser_parity",
+    "report/test_browser_sizes",
+    "test_browser_flows.py::test_an_address_is_the_state",
+    "test_browser_flows.py::test_tab_goes_through",
+    "test_differential.py::test_every_assigned_code_point",
+    "test_diversity.py::test_real_text",
+    "test_duckdb.py::test_a_join_spills",
+    "test_duckdb.py::test_segments_of_ten_megabytes",
+    "test_equivalence.py::test_files_larger",
+    "test_matrix.py::test_only_the_answer_grows",
+    "test_serve.py::test_memory",
+    "test_ter.py::test_absurd_lines",
+    "test_ter.py::test_tokens_of_every_code_point",
+    "test_which.py::test_finds_each_member",
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "shared" in item.fixturenames or any(name in item.nodeid for name in LONG):
+            item.add_marker(pytest.mark.thorough)
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of specifications and WMT22 data that lies beside a development checkout."""

@@ -207,7 +207,7 @@ def test_warnings_are_those_of_other_commands(files, write, truebleu_command):
         (["--also", "tokenize=x"], 2, "--also: tokenize=x: unknown tokenizer 'x'"),
         (["--embed-text", "-1"], 2, "--embed-text: "),
         (["--baseline", "god"], 2, "--baseline: no system 'god'"),
-        (["--names", "a"], 2, "--names: 1 names for 2 systems"),
+        (["--names", "a"], 2, "--names: 1 name for 2 systems"),
         (["-src", "-", "--docs", "-"], 2, "standard input is named twice"),
         (["--format", "json"], 2, "unknown option --format"),
     ],

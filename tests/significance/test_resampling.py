@@ -81,7 +81,7 @@ def test_tables_of_a_pair_change_sides():
     a, b = exchanged((chosen[0], chosen[1]), (tables[0].total(), tables[1].total()))
     assert a.tolist() == (mask @ one + ~mask @ other).tolist()
     assert b.tolist() == (~mask @ one + mask @ other).tolist()
-    with pytest.raises(ValueError, match="not of one pair"):
+    with pytest.raises(ValueError, match="the two tables have different shapes"):
         exchanged((chosen[0], chosen[1]), (tables[0], tables[1].total()))
 
 

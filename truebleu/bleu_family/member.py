@@ -54,11 +54,11 @@ class Member(Record):
 
     @property
     def differences(self) -> list[str]:
-        """The differences from sacreBLEU's default, in a word each.
+        """The differences from sacreBLEU's default, in a few words each.
 
         >>> metric = BLEU("none", lowercase=True, smoothing="floor", max_order=2)
         >>> Member("", "", metric, used="", citation="").differences
-        ['tokens as given', 'lower case', 'smoothing floor 0.1', 'max order 2']
+        ['tokens as given', 'lower case', 'smoothing floor 0.1', 'order 2']
         """
         metric = self.metric
         words = [] if isinstance(metric, BLEU) else [metric.NAME.replace("-BLEU", "")]

@@ -112,6 +112,7 @@ class Parameter(Generic[T]):
     def label(self, value: Any) -> str:
         """A value in a word or two, where settings are compared; may be empty.
 
+        >>> from truebleu import BLEU
         >>> BLEU.PARAMETERS[5].label(2)
         'order 2'
         """

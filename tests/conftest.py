@@ -27,8 +27,8 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# What takes long, and shows what something shorter shows as well: `make test-all` runs it, as it runs
-# everything that needs the data beside the checkout.
+# What takes long, and shows what something shorter shows as well: `make test-all` runs it, as it
+# runs everything that needs the data beside the checkout.
 LONG = (
     "report/test_browser_accessibility",
     "report/test_browser_hostile",

@@ -392,6 +392,8 @@ def generic(sentence: str, name: str) -> str:
     metric = tb.metric(name)
     text = sentence.removeprefix("-m/--metrics: ").removeprefix("metrics: ")
     text = text.removeprefix("aspen: ").removeprefix("metric: ")
+    if text.startswith(f"{name} is"):
+        return text.replace(f"-m {name} ", "-m NAME ").replace(name, "NAME", 1)
     for shown in (repr(metric), metric.NAME, f"'{name}'"):
         text = text.replace(shown, "*M*")
     return text.split("; did you mean", 1)[0]

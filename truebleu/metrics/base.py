@@ -88,7 +88,11 @@ class Metric:
 
     def _keep(self, given: Mapping[str, Any]) -> None:
         """Checks and keeps the parameters that a constructor was given: its `locals()`."""
-        self._values = {p.name: p.checked(given[p.name]) for p in self.PARAMETERS}
+        # Defaults need no check, and most values are.
+        self._values = {
+            p.name: value if (value := given[p.name]) is p.default else p.checked(value)
+            for p in self.PARAMETERS
+        }
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Self:

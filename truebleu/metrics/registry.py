@@ -147,8 +147,21 @@ def lower_is_better(name: str) -> bool:
     return any(cls.LOWER_IS_BETTER for cls in known)
 
 
+# Signatures that were read before: logs and engines read the same ones again and again.
+_READ: dict[str, Signature] = {}
+MOST_READ = 256
+
+
 def _read(text: str) -> Signature:
     """A printed signature; see `Signature.parse`."""
+    if text not in _READ:
+        if len(_READ) >= MOST_READ:
+            _READ.clear()
+        _READ[text] = _parsed(text)
+    return _READ[text]
+
+
+def _parsed(text: str) -> Signature:
     name, fields = split_signature(text)
     cls, implied = _class_of_signature(name, fields)
     names = cls.short_names()

@@ -188,13 +188,28 @@ class TableMetric(Metric, Generic[S]):
         Memory does not grow with the size of files if `totals` are asked for. `progress` is called
         about twenty times a second with the number of segments so far.
         """
+        table, seen = self._checked_count(
+            hypotheses, references, workers, sources, progress, totals=totals
+        )
+        return self.table_of(table, count_references(seen["references"])), seen
+
+    def _checked_count(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        workers: int = 1,
+        sources: inputs.Hypotheses | None = None,
+        progress: Callable[[int], None] | None = None,
+        *,
+        totals: bool = False,
+    ) -> tuple[Table, Summary]:
         if self.NEEDS_SOURCE and sources is None:
             raise InputError(f"{self.NAME} needs the source of each segment")
         table, seen = self._count(
             hypotheses, references, checks.threads(workers), sources, progress, totals=totals
         )
         self.check(seen, hypotheses)
-        return self.table_of(table, count_references(seen["references"])), seen
+        return table, seen
 
     def table_of(self, table: Table, references: int | str | None) -> Statistics:
         """Rows as statistics of this metric."""
@@ -222,8 +237,10 @@ class TableMetric(Metric, Generic[S]):
         Memory does not grow with the size of files. Raises InputError, which names the input and
         the segment, for lengths that differ, missing text, bytes that are not UTF-8.
         """
-        statistics, _ = self.count(hypotheses, references, workers=workers, totals=self._sums)
-        return self.from_statistics(statistics)
+        if not self._sums:
+            return self.from_statistics(self.count(hypotheses, references, workers=workers)[0])
+        table, seen = self._checked_count(hypotheses, references, workers, totals=True)
+        return self.score_of(table.tolist()[0], count_references(seen["references"]))
 
     @property
     def _sums(self) -> bool:
@@ -253,8 +270,8 @@ class TableMetric(Metric, Generic[S]):
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
             raise TypeError(f"hypothesis: expected a str, not {type(hypothesis).__name__}")
         one = tuple(references) if isinstance(references, list) else references
-        statistics, seen = self.count((hypothesis,), (one,), sources=sources)
-        row = statistics.tolist()[0]
+        table, seen = self._checked_count((hypothesis,), (one,), sources=sources)
+        row = table.tolist()[0]
         return self.score_of(row, count_references(seen["references"]), segment=True)
 
     # ---- the formula alone ----

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from truebleu.metrics.parameters import Parameter
     from truebleu.metrics.table_metric import TableMetric
 
-# The metrics whose options are shown where none is asked for.
+# The metric where none is asked for, and those whose options help then shows.
+DEFAULT = "bleu"
 USUAL = ("bleu", "chrf", "ter")
 
 
@@ -43,7 +44,9 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
     """The choice of metrics, and the options of those that the words of a command line name."""
     yield Group("metric", METRICS)
     named = list(_named(words))
-    known = [metric for name in named or USUAL for metric in _classes(name)]
+    # Only what the command line needs is imported.
+    usual = USUAL if not words or {"-h", "--help"} & set(words) else [DEFAULT]
+    known = [metric for name in named or usual for metric in _classes(name)]
     for cls in dict.fromkeys(known):
         parameters = [one for one in cls.PARAMETERS if named or one.common]
         yield Group(cls.NAME, *(_option(one, cls.PREFIX) for one in parameters))
@@ -79,6 +82,8 @@ def names_of(word: str) -> list[str]:
 
 def _classes(name: str) -> Iterable[type[Metric]]:
     """The classes of a name; nothing for what is not a name, of which is told later."""
+    if name in registry.METRICS:
+        return [registry.class_of(name)]
     try:
         return [type(metric) for metric in registry.metrics([name])]
     except (ValueError, TypeError):
@@ -135,7 +140,7 @@ def metrics(options: argparse.Namespace) -> dict[TableMetric[Any], str | None]:
     made: dict[TableMetric[Any], str | None] = {}
     used: set[str] = set()
     try:
-        found: Any = registry.metrics(asked(options.metrics) or ["bleu"])
+        found: Any = registry.metrics(asked(options.metrics) or [DEFAULT])
         for metric, label in found.items():
             own = {one.option(metric.PREFIX): one for one in metric.PARAMETERS}
             used |= own.keys() & given.keys()

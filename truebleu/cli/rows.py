@@ -6,7 +6,6 @@ from itertools import repeat
 from math import isfinite
 
 from truebleu.cli.output import printable
-from truebleu.views.rendering import separated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,7 +98,10 @@ class _Filled(Rows):
     EXACT = True
 
     def __init__(self, output: Output, style: Style, table: Table) -> None:
+        from truebleu.views.rendering.separated import cell
+
         super().__init__(output, style, table)
+        self._cell = cell
         self._template = self.template() + "\n"
         self._texts = {
             name: self.joined if name in table.scores else self.cell
@@ -117,7 +119,7 @@ class _Filled(Rows):
 
     def cell(self, value: Any) -> str:
         """A text, as it stands in a line."""
-        return separated.cell(value, self.SEPARATOR)
+        return self._cell(value, self.SEPARATOR)
 
     def number(self, value: float) -> str:
         """A score, as it stands in a line."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from truebleu.cli.output import printable
 from truebleu.cli.parser import UsageError
-from truebleu.cli.row_formats import FORMATS as ROWS
 from truebleu.cli.rows import VERSION, Table, as_json, plain
 
 TYPE_CHECKING = False
@@ -245,6 +244,8 @@ def _write_rows(rows: Sequence[Sequence[Scored]], output: Output, style: Style) 
         scores=scores,
         texts=[*names, *further, *signatures],
     )
+    from truebleu.cli.row_formats import FORMATS as ROWS
+
     writer = ROWS[style.form](output, style, table)
     writer.write(columns)
     writer.finish()

@@ -79,9 +79,7 @@ def stats(
     states = _checked(ds, sums).map_batches(_in_task("state_of", sums), **BLOCKS, **task)
     for answers in states.iter_batches(batch_format="pyarrow", batch_size=None):
         for answer in answers.to_pylist():
-            if answer["error"] is not None:
-                raise ERRORS[answer["error"]](answer["message"])
-            sums.merge_bytes(answer["state"])
+            _merge(sums, answer)
     return sums
 
 
@@ -177,6 +175,13 @@ def _checked(ds: Any, sums: Sums) -> Any:
     sums.spawn().update(schema.empty_table())
     # Columns that are not asked for are not read. Those in memory cost nothing.
     return ds if isinstance(ds, MaterializedDataset) else ds.select_columns(list(sums.columns))
+
+
+def _merge(sums: Sums, answer: Mapping[str, Any]) -> None:
+    """Adds what a task answered, or raises what it found wrong."""
+    if answer["error"] is not None:
+        raise ERRORS[answer["error"]](answer["message"])
+    sums.merge_bytes(answer["state"])
 
 
 # ---- in the tasks ----

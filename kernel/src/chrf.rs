@@ -348,14 +348,28 @@ unsafe fn match_words<V: Vector, const W: usize>(
         let mut ends = [V::orders(0); W];
         let mut used = [V::orders(0); W];
         for &id in steps {
+            // As `step`, but written out: through references, the bitsets would leave the registers.
             let equal = positions.add(id as usize * W);
             let (mut carry, mut free) = (V::orders(0), V::unfound());
-            step::<V, W>(&mut ends, &mut used, &mut carry, &mut free, equal, true);
+            for w in 0..W {
+                let previous = ends[w];
+                ends[w] = V::next_ends(previous, carry, *equal.add(w));
+                if w + 1 < W {
+                    carry = V::carry(previous);
+                }
+                (used[w], free) = V::use_lowest(used[w], ends[w], free);
+            }
         }
         for &id in bits {
             positions.add(id as usize * W).cast::<[u64; W]>().write([0; W]);
         }
-        count_used::<V>(&used)
+        let mut matches = [0; ORDERS];
+        for used in used {
+            for (count, used) in matches.iter_mut().zip(V::each_order(used)) {
+                *count += used.count_ones();
+            }
+        }
+        matches
     }
 }
 
@@ -385,7 +399,7 @@ unsafe fn match_groups<V: Vector>(
             let (mut carry, mut free) = (V::orders(0), V::unfound());
             for (i, (ends, used)) in ends.iter_mut().zip(&mut used).take(groups).enumerate() {
                 let equal = equal.add(i * GROUP);
-                step::<V, GROUP>(ends, used, &mut carry, &mut free, equal, false);
+                step::<V, GROUP>(ends, used, &mut carry, &mut free, equal);
             }
         }
         for &id in bits {
@@ -407,7 +421,6 @@ fn set_positions(bits: &[u32], positions: &mut [u64], width: usize) -> *mut u64 
 }
 
 /// Goes on by one character, in `W` words of the bitsets; `equal` are the positions that have it.
-/// After the `last` word nothing is carried.
 ///
 /// # Safety
 /// The processor must have the instructions of `V`; `equal` has `W` words.
@@ -418,16 +431,13 @@ unsafe fn step<V: Vector, const W: usize>(
     carry: &mut V::Orders,
     free: &mut V::Flags,
     equal: *const u64,
-    last: bool,
 ) {
     for w in 0..W {
         let previous = ends[w];
         // SAFETY: as the caller promises.
         unsafe {
             ends[w] = V::next_ends(previous, *carry, *equal.add(w));
-            if w + 1 < W || !last {
-                *carry = V::carry(previous);
-            }
+            *carry = V::carry(previous);
             (used[w], *free) = V::use_lowest(used[w], ends[w], *free);
         }
     }

@@ -101,7 +101,7 @@ lint: $(VENV)/.installed $(VENV)/.group-lint $(VENV)/.group-test ## what continu
 	cargo clippy --all-targets --all-features --quiet -- -D warnings
 
 screenshots: $(VENV)/.installed $(VENV)/.group-test ## pictures of every view of the report, light and dark, into build/screenshots
-	@$(BIN)/python tests/views/report/screenshots.py build/screenshots
+	@PYTHONPATH=tests $(BIN)/python tests/views/report/screenshots.py build/screenshots
 
 lint-js: ## the types of the report's script, which its comments say; npm brings the type checker
 	@command -v npx >/dev/null || { echo 'The type checker for JavaScript needs Node and npm (Debian and Ubuntu: apt-get install nodejs npm).' >&2; exit 1; }

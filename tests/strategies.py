@@ -140,3 +140,20 @@ def streams(references: list) -> list[list]:
     """References per segment, turned into sacreBLEU's reference streams; `None` where missing."""
     width = max(len(refs) for refs in references)
     return [[refs[i] if i < len(refs) else None for refs in references] for i in range(width)]
+
+
+# What ends a script or an element, is no Unicode text, or turns what stands beside it around.
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<!--<script>",
+    "]]>",
+    "\u2028\u2029",
+    "\x00",
+    "\ud800",
+    "\udcff\ud83d",
+    "&lt;",
+    "{{script}}",
+    "'\"`=",
+    "\ufeff",
+    "\u202egnp.exe",
+]

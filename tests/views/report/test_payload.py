@@ -7,27 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reading_back import decoded_rows, decoded_texts
+from strategies import HOSTILE
 
 from truebleu._kernel import Table
 from truebleu.views.report import payload
 
 # Any str: lone surrogates, NUL, line ends and all.
 ANY_TEXT = st.text(st.characters(), max_size=20)
-
-HOSTILE = [
-    "</script><script>alert(1)</script>",
-    "<!--<script>",
-    "]]>",
-    "\u2028\u2029",
-    "\x00",
-    "\ud800",
-    "\udcff\ud83d",
-    "&lt;",
-    "{{script}}",
-    "'\"`=",
-    "\ufeff",
-    "\u202egnp.exe",
-]
 
 
 def encoded(texts):

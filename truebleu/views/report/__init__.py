@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from truebleu.text import inputs
     from truebleu.views.report.build import Contents
 
+# What a comparison has settled when it is made into a page.
+OF_COMPARISON = (
+    *("metrics", "baseline", "test", "samples", "confidence", "level", "seed", "correction"),
+    *("scores", "lower_is_better"),
+)
+
 # How many segments' texts a notebook gets, which is saved with all that it shows.
 NOTEBOOK_ROWS = 2000
 
@@ -188,8 +194,10 @@ def report(
     from truebleu.views.report import build
 
     if isinstance(systems, Comparison):
-        if references is not None or tuple(metrics) != ("bleu",) or baseline is not None:
-            raise TypeError("a comparison says its references, metrics and baseline itself")
+        given, defaults = {**locals(), "metrics": tuple(metrics)}, report.__kwdefaults__ or {}
+        said = [name for name in OF_COMPARISON if given[name] != defaults[name]]
+        if references is not None or said:
+            raise TypeError("a comparison says its references, metrics and tests itself")
         request = systems.request
     else:
         request = Request.of(locals())

@@ -145,7 +145,7 @@ $(VENV)/.created:
 
 $(VENV)/.installed: $(VENV)/.created pyproject.toml $(KERNEL)
 	@command -v cargo >/dev/null || { echo 'The kernel is written in Rust and cargo is not on the PATH. Install Rust with rustup; kernel/Cargo.toml names the oldest version that will do.' >&2; exit 1; }
-	@echo 'Building truebleu into $(VENV) (the first time takes about two minutes)'
+	@echo 'Building truebleu into $(VENV) (the first time takes one to two minutes)'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 

@@ -447,9 +447,9 @@ def test_a_comparison_of_scores_alone_or_of_standard_input_has_no_text():
         tb.report(piped)
     with pytest.raises(TypeError, match="a comparison says its references"):
         tb.report(tb.compare(SYSTEMS, REFERENCES), REFERENCES)
-    for given in ({"test": "bs"}, {"samples": 10}, {"level": 0.9}, {"metrics": ["chrf"]}):
+    for settled in ({"test": "bs"}, {"samples": 10}, {"level": 0.9}, {"metrics": ["chrf"]}):
         with pytest.raises(TypeError, match="metrics and tests itself"):
-            tb.report(tb.compare(SYSTEMS, REFERENCES), **given)
+            tb.report(tb.compare(SYSTEMS, REFERENCES), **settled)
 
 
 HOSTILE = [

@@ -32,7 +32,7 @@ EXAMPLES = 3
 
 
 def measures(sums: Sums) -> list[Measure]:
-    """What is resampled: for each metric, each system's totals of each bucket.
+    """The tables to resample: for each metric, each system's totals of each bucket.
 
     sums: with `bucket`, by the column of systems (or several); without, of one system.
 
@@ -137,7 +137,7 @@ def _by_metric(sums: Sums, found: list[Any]) -> Any:
 
 
 def _system(key: tuple[Any, ...]) -> str:
-    """What a system is called: its key, or several with a stroke between."""
+    """The name of a system: its key, or several with a stroke between."""
     return "/".join("null" if part is None else str(part) for part in key) or "all"
 
 

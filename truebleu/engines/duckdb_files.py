@@ -71,7 +71,7 @@ class Files:
 
     @property
     def label(self) -> str:
-        """What messages call the files."""
+        """The name of the files in messages."""
         return ", ".join(os.fsencode(name).decode("utf-8", "replace") for name in self.names)
 
     @property
@@ -85,7 +85,7 @@ class Files:
         return list(self._types)
 
     def has(self, name: str) -> bool:
-        """Whether there is a column of that name. Of JSON all rows are looked at for it."""
+        """True if there is a column of that name. All rows of JSON are searched for it."""
         if name not in self._types and self.format == "json" and self._sampled:
             self._sampled = False
             self._types = self._described()
@@ -124,7 +124,7 @@ class Files:
         return types
 
     def _differ(self, names: Sequence[str]) -> bool:
-        """Whether columns have other types in other Parquet files: null in one, strings in another.
+        """True if columns differ in type between Parquet files: null in one, strings in another.
 
         Raises InputError for a file that lacks one: united, its rows would be null.
         """
@@ -289,7 +289,7 @@ def _separated(form: str) -> dict[str, str]:
 
 
 def _is_empty(path: str) -> bool:
-    """Whether nothing is in a file, compressed or not, but perhaps ends of lines."""
+    """True if a file, compressed or not, holds nothing but line ends."""
     if os.path.getsize(path) > 64:
         return False
     try:
@@ -316,7 +316,7 @@ def literal(text: str) -> str:
 
 
 def said(error: Exception | str) -> str:
-    """What DuckDB says is wrong, on one line, without its advice on options that it has."""
+    """DuckDB's error message on one line, without its advice on options that it has."""
     kept = []
     for line in map(str.strip, str(error).splitlines()):
         if line.startswith(ADVICE):

@@ -76,7 +76,7 @@ def check(
     *,
     unjoined: str = "raise",
 ) -> str:
-    """What cannot be joined, in words that count it; nothing if all can.
+    """The rows that cannot be joined, counted in words; nothing if all can.
 
     Raises InputError for ids that a group has twice, and unless `unjoined` is "skip" for ids that
     one side has alone, or that have fewer hypotheses than others have. Only ids and groups are
@@ -201,7 +201,7 @@ class _Ids:
         return _list(chosen.project(self._ids).order(self._ids).limit(SHOWN).fetchall())
 
     def uneven(self) -> tuple[int, str]:
-        """How many ids have fewer hypotheses than others, and the first of them.
+        """The number of ids with fewer hypotheses than others, and the first of them.
 
         Only ids are compared that agree in all that belongs to a segment: test sets and domains may
         have other systems.
@@ -250,7 +250,7 @@ def _comparable(kind: str) -> str:
 
 
 def _conditions(left: DuckDBPyRelation, right: DuckDBPyRelation, on: Sequence[str]) -> str:
-    """What holds of rows that belong together."""
+    """The condition that joined rows meet."""
     terms = []
     for name, *kinds in _types(left, right, on):
         # A number in one file is text in another: CSV has nothing else.

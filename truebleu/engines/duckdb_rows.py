@@ -139,7 +139,7 @@ def reading(data: Data) -> Iterator[None]:
 
 
 def _wrong(data: Data, message: str) -> InputError:
-    """What DuckDB says is wrong."""
+    """DuckDB's error as one of ours."""
     advice = ""
     if "Out of Memory" in message or "failed to allocate" in message:
         advice = (
@@ -292,7 +292,7 @@ def _is_path(text: str) -> bool:
 
 
 def _has(table: Files | DuckDBPyRelation, name: str) -> bool:
-    """Whether there is such a column, or it is the name of the file."""
+    """True if there is such a column, or if it is the name of the file."""
     return table.has(name) if isinstance(table, Files) else name in table.columns
 
 
@@ -323,7 +323,7 @@ def _chosen(
 
 
 def _label(data: Data) -> str:
-    """What messages say before what DuckDB says."""
+    """The beginning of a message that quotes DuckDB."""
     if isinstance(data, str):
         return f"{data}: " if _is_path(data) else ""
     if isinstance(data, os.PathLike):

@@ -1,4 +1,4 @@
-"""What all engines' functions share: any metric of the registry, and short names for three."""
+"""Shared by all engines' functions: any metric of the registry, and short names for three."""
 
 from __future__ import annotations
 

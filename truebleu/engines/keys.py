@@ -13,7 +13,7 @@ SECOND = {"s": 1, "m": 10**3, "u": 10**6, "n": 10**9}
 
 
 def maker(form: str) -> Callable[[Any], Any]:
-    """What makes Python's value of an Arrow type's stored one; None stays None.
+    """The function that turns a stored Arrow value into Python's; None stays None.
 
     form: the type, as the Arrow C data interface writes it. The stored number stays where Python
         has no value for it: finer, or too far away.

@@ -1,4 +1,4 @@
-"""What is sent to workers of other machines, which says so where truebleu is missing or differs."""
+"""Calls sent to workers on other machines, which say so where truebleu is missing or differs."""
 
 from __future__ import annotations
 

@@ -226,7 +226,7 @@ def check(session: SparkSession | None = None) -> None:
 
 
 class _Query:
-    """What is asked of a DataFrame, with its columns found and their types seen to be right."""
+    """The columns to read of a DataFrame, found and of the right types."""
 
     def __init__(
         self,

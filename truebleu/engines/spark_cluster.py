@@ -1,4 +1,4 @@
-"""Whether Spark here and on its workers can do the work, and what they say where they cannot."""
+"""Checks that Spark and its workers can do the work, and the errors where they cannot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs in Spark's Python workers: text to state tables, states to scores, text to scores."""
+"""Run in Spark's Python workers: text to state tables, states to scores, text to scores."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def partial_sums(empty: Sums, batches: Iterable[Any]) -> Iterator[Any]:
 def scores(
     arguments: tuple[TableMetric[Any], Sequence[str], Sequence[str]], batches: Iterable[Any]
 ) -> Iterator[Any]:
-    """What is asked of each row of a state table with these columns: the score, and any of them."""
+    """The score of each row of a state table, and any of its columns, as asked."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

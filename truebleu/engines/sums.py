@@ -125,7 +125,7 @@ class Sums:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What the metrics are called in results: the names given, or their own."""
+        """The names of the metrics in results: the names given, or their own."""
         return tuple(self._labels)
 
     @property
@@ -195,7 +195,7 @@ class Sums:
         return self
 
     def _kind(self) -> dict[str, Any]:
-        """What sums must have in common to add up."""
+        """The properties that sums must share to add up."""
         return {
             "metrics": list(dict.fromkeys(metric.fingerprint for metric in self.metrics)),
             "keys": list(self.key_columns),
@@ -242,12 +242,12 @@ class Sums:
 
     @property
     def segments(self) -> int:
-        """How many segments were counted: rows with a hypothesis and a reference."""
+        """The number of segments counted: rows with a hypothesis and a reference."""
         return self._sums.counted()[0]
 
     @property
     def nulls(self) -> dict[str, int]:
-        """How many rows have no hypothesis, and how many no reference, by column."""
+        """The number of rows without a hypothesis, and without a reference, by column."""
         return self._nulls_of(*self._sums.counted()[1:3])
 
     def _nulls_of(self, hypotheses: int, references: int) -> dict[str, int]:
@@ -264,7 +264,7 @@ class Sums:
         return [self._key(key) for key, _ in self._groups(self._sums)]
 
     def __len__(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return len(self._sums)
 
     def check(self, counts: Sequence[int] | None = None) -> None:
@@ -360,7 +360,7 @@ class Sums:
         raise ValueError(f"metric: no {metric!r}; there are {', '.join(self._labels)}")
 
     def group_segments(self) -> list[int]:
-        """How many segments each group has, in the order of `keys`."""
+        """The number of segments of each group, in the order of `keys`."""
         return [segments for _, (segments, *_) in self._sums.groups()]
 
     def _groups(self, sums: _kernel.Groups) -> list[Any]:
@@ -489,12 +489,12 @@ def _metrics(metrics: Any) -> dict[str, TableMetric[Any]]:
 
 
 def _counter(metric: Any) -> object:
-    """What counts rows: the kernel's own metric, or a function of texts."""
+    """The counter of rows: the kernel's own metric, or a function of texts."""
     return metric._kernel if metric.reads_text else metric.statistics  # noqa: SLF001
 
 
 def told_nulls(nulls: Mapping[str, int]) -> str:
-    """How many rows are null, by column, in words."""
+    """The number of null rows, by column, in words."""
     return ", ".join(
         f"'{name}' is null in {count} row{'s' * (count > 1)}"
         for name, count in nulls.items()

@@ -74,7 +74,7 @@ def register(
 
 
 def item(references: str | Sequence[str], prediction: str) -> tuple[Any, str]:
-    """What a document's `process_results` gives for one of these metrics."""
+    """The result of a document's `process_results` for one of these metrics."""
     return (references if isinstance(references, str) else tuple(references), prediction)
 
 

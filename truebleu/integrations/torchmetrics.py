@@ -81,7 +81,7 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether higher scores are better."""
+        """True if higher scores are better."""
         return not self.metric.LOWER_IS_BETTER
 
     @property

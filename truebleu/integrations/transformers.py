@@ -33,7 +33,7 @@ IGNORED = -100
 
 
 class ComputeMetrics:
-    """What `compute_metrics` makes: called with each batch, or once with all of them."""
+    """Made by `compute_metrics`: called with each batch, or once with all of them."""
 
     def __init__(self, tokenizer: Any, metrics: Sequence[Metric], ignored: int) -> None:
         if not hasattr(tokenizer, "batch_decode"):

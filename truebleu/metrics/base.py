@@ -45,7 +45,8 @@ class Metric:
 
     NAME: ClassVar[str]
     PARAMETERS: ClassVar[tuple[Parameter[Any], ...]] = ()
-    _NAMES: ClassVar[frozenset[str]] = frozenset()
+    # The default and the check of each parameter.
+    _CHECKS: ClassVar[dict[str, tuple[object, Callable[[Any], object]]]] = {}
     # The fields of signatures, in sacreBLEU's order; those that are not here follow.
     FIELDS: ClassVar[tuple[str, ...]] = ()
     # Fields with a constant value, and their short forms.
@@ -72,9 +73,10 @@ class Metric:
         declared = cls.PARAMETERS
         if "PARAMETERS" not in vars(cls):  # those of the class above
             return
-        cls._NAMES = frozenset(parameter.name for parameter in declared)
+        cls._CHECKS = {p.name: (p.default, p.checked) for p in declared}
         for parameter in declared:
-            setattr(cls, parameter.name, property(parameter.getter(), doc=parameter.help))
+            made = property(parameter.getter(), parameter.refuse, doc=parameter.help)
+            setattr(cls, parameter.name, made)
         # The sentences of help stand behind the first paragraphs, before the example.
         head, mark, example = (cls.__doc__ or "").partition("\n    >>> ")
         told = "\n".join(f"    {p.name}: {p.documented}." for p in declared)
@@ -82,16 +84,16 @@ class Metric:
 
     def __new__(cls, *_: Any, **given: Any) -> Self:
         """Refuses unknown parameters, and names the nearest known one."""
-        if not cls._NAMES.issuperset(given):
-            raise TypeError(unknown_parameter(cls, min(given.keys() - cls._NAMES)))
-        return super().__new__(cls)
+        if not given.keys() <= cls._CHECKS.keys():
+            raise TypeError(unknown_parameter(cls, min(given.keys() - cls._CHECKS.keys())))
+        return object.__new__(cls)
 
     def _keep(self, given: Mapping[str, Any]) -> None:
         """Checks and keeps the parameters that a constructor was given: its `locals()`."""
         # Defaults need no check, and most values are.
         self._values = {
-            p.name: value if (value := given[p.name]) is p.default else p.checked(value)
-            for p in self.PARAMETERS
+            name: value if (value := given[name]) is default else checked(value)
+            for name, (default, checked) in self._CHECKS.items()
         }
 
     @classmethod

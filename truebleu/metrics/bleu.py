@@ -8,7 +8,7 @@ evaluation of machine translation. ACL. Counting and arithmetic are sacreBLEU 2.
 from __future__ import annotations
 
 from truebleu import _kernel
-from truebleu._kernel import InputError, Scores
+from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu_formula import SMOOTHING, SMOOTHING_VALUES, Formula
 from truebleu.metrics.kernel_metric import KernelMetric
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from truebleu._kernel import Summary, Table
+    from truebleu._kernel import Summary
     from truebleu.metrics.bleu_formula import Result
     from truebleu.metrics.table_metric import Pairs
 
@@ -50,26 +50,12 @@ class BLEUScore(TableScore):
 
     _metric: BLEU
 
-    def __init__(
-        self,
-        metric: BLEU,
-        row: Sequence[int],
-        references: int | str | None,
-        *,
-        segment: bool = False,
-        value: float | None = None,
-    ) -> None:
-        self._metric = metric
-        self._row = row
-        self._references = references
-        self._segment = segment
-        # The kernel gives the value of a single segment; the formula is evaluated if asked for.
-        self._evaluated: Result | None = None
-        self._value = self._result.value if value is None else value
+    _evaluated: Result
 
     @property
     def _result(self) -> Result:
-        if self._evaluated is None:
+        """The steps of the formula, which most scores are never asked for."""
+        if not hasattr(self, "_evaluated"):
             formula = self._metric.formula(segment=self._segment)
             length = self._metric.reference_length_of(self._row)
             self._evaluated = formula.evaluate(self.matches, self.totals, self._row[0], length)
@@ -144,8 +130,8 @@ class SmoothingValue(p.Number["float | None"]):
         """The value given, or that of the smoothing."""
 
         def value(metric: BLEU) -> float | None:
-            given: float | None = metric.parameters["smoothing_value"]
-            return SMOOTHING_VALUES[metric.smoothing] if given is None else given
+            given: float | None = metric._values["smoothing_value"]
+            return SMOOTHING_VALUES[metric._values["smoothing"]] if given is None else given
 
         return value
 
@@ -352,7 +338,7 @@ class BLEU(KernelMetric[BLEUScore]):
             # Text that Python tokenizes reaches the kernel as tokens.
             tokenizer=str(values["tokenize"]) if self._in_kernel else "none",
             lowercase=tokenizers.LOWERCASE[values["lowercase"]],
-            max_order=self.max_order,
+            max_order=values["max_order"],
             reference_lengths=[self.length_rule],
             at_least_one=missing_order == "at-least-one",
             smoothing=smoothing if self._plain else "none",
@@ -361,7 +347,7 @@ class BLEU(KernelMetric[BLEUScore]):
                 self.missing(segment=True) == "drop",
                 self.missing(segment=False) == "drop",
             ),
-            weights=self.weights,
+            weights=values["weights"],
             compensated=COMPENSATED,
         )
 
@@ -488,6 +474,10 @@ class BLEU(KernelMetric[BLEUScore]):
     def reference_length_of(self, row: Sequence[int]) -> float:
         """The reference length that a row of statistics says."""
         return row[1] / PARTS if self.length_rule == "average" else row[1]
+
+    def _value(self, row: Sequence[int], *, segment: bool) -> float:
+        """The score of one row, in the scale of the arithmetic."""
+        return self.values(Table.from_rows([row], len(row)), segment=segment)[0]
 
     def values(self, table: Table, *, segment: bool) -> Sequence[float]:
         """The score of each row, in the scale of the arithmetic."""

@@ -83,7 +83,7 @@ class Formula:
             return Result(0.0, tuple(0.0 for _ in matches), brevity, 0)
         precisions = self.precisions(matches, totals)
         known = tuple(p for p in precisions if p is not None)
-        value = self.value(matches, totals, hypothesis_length, reference_length)
+        value = self.value(matches, totals, hypothesis_length, reference_length, precisions)
         shown = (*known, *(0.0 for _ in range(len(matches) - len(known))))
         unit = 1.0 if self.arithmetic == "sacrebleu" else 100.0
         return Result(value, tuple(unit * p for p in shown), brevity, len(known))
@@ -100,8 +100,12 @@ class Formula:
         totals: Sequence[int],
         hypothesis_length: int,
         reference_length: float,
+        precisions: Sequence[float | None] | None = None,
     ) -> float:
-        """The score of these counts, in the arithmetic's scale: 0-100 for sacreBLEU's, else 0-1."""
+        """The score of these counts, in the arithmetic's scale: 0-100 for sacreBLEU's, else 0-1.
+
+        precisions: the result of `precisions`, if it is known.
+        """
         if self._is_hopeless(matches):
             return 0.0
         if self.arithmetic == "codenn":
@@ -113,7 +117,7 @@ class Formula:
             return _coco_mean(matches, totals) * brevity
         if self.arithmetic == "allennlp":
             return brevity * self._allennlp_mean(matches, totals)
-        mean = self._mean(self.precisions(matches, totals))
+        mean = self._mean(precisions or self.precisions(matches, totals))
         if self.arithmetic == "float32":
             return single(single(brevity) * mean)
         return mean * brevity

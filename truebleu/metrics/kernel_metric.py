@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class KernelMetric(TableMetric[S]):
     """A metric whose rows the kernel counts, and whose scores are an `S`.
 
-    A subclass makes `_kernel` last in its constructor, names the `columns`, and the class of its
-    scores (`SCORE`).
+    A subclass makes `_kernel` in its constructor, names the `columns`, and the class of its scores
+    (`SCORE`).
     """
 
     __slots__ = ("_kernel",)
@@ -67,7 +67,7 @@ class KernelMetric(TableMetric[S]):
         value: float | None = None,
     ) -> S:
         """The score of a row of statistics; `value` is its number, if it is known."""
-        return self.SCORE(self, row, references, segment=segment, value=value)  # type: ignore[return-value]
+        return self.SCORE(self, row, references, segment, value)  # type: ignore[return-value]
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> S:
         """The score of one segment."""
@@ -75,7 +75,7 @@ class KernelMetric(TableMetric[S]):
             value, row, count = self._kernel.sentence(hypothesis, references)
         except TypeError:
             return self._sentence_of(hypothesis, references)
-        return self.score_of(row, count, segment=True, value=value)
+        return self.SCORE(self, row, count, True, value)  # type: ignore[return-value]
 
     def segments(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
@@ -98,8 +98,3 @@ class KernelMetric(TableMetric[S]):
         return inputs.pairs(
             self._kernel, hypotheses, references, workers=workers, **self._splitting
         )
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if hasattr(self, "_kernel"):  # set last
-            raise AttributeError(f"metrics are frozen; make another with {name}={value!r}")
-        object.__setattr__(self, name, value)

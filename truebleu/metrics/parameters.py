@@ -84,6 +84,10 @@ class Parameter(Generic[T]):
         name = self.name
         return lambda metric: metric._values[name]  # noqa: SLF001
 
+    def refuse(self, _: object, value: object) -> None:
+        """Refuses another value in a metric, which would no longer be the same metric."""
+        raise AttributeError(f"metrics are frozen; make another with {self.name}={value!r}")
+
     def checked(self, value: Any) -> Any:
         """The value as it is kept. Raises ValueError or TypeError for an invalid one."""
         raise NotImplementedError

@@ -58,7 +58,6 @@ class TableScore(Score):
         metric: Any,
         row: Sequence[int],
         references: int | str | None,
-        *,
         segment: bool = False,
         value: float | None = None,
     ) -> None:

@@ -1,1 +1,32 @@
-"""The BLEU family as data, and which member of it gives a number."""
+"""The BLEU family as data, and which member of it gives a number.
+
+The registry of metrics learns here that the members of the family are names of metrics.
+"""
+
+from __future__ import annotations
+
+from truebleu.metrics import registry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from truebleu.metrics.table_metric import TableMetric
+
+
+def names() -> Iterable[str]:
+    """The names of all members."""
+    from truebleu.bleu_family.members import family
+
+    return family
+
+
+def metric(name: str) -> TableMetric[Any]:
+    """The metric of a member. Raises KeyError for a name that no member has."""
+    from truebleu.bleu_family.members import family
+
+    return family[name].metric
+
+
+registry.add_source("the members of the BLEU family (truebleu family list)", names, metric)

@@ -8,7 +8,6 @@ kernel/src/bleu.rs has sacreBLEU's case for many rows at once; the tests hold th
 
 from __future__ import annotations
 
-import struct
 import sys
 from math import exp, fsum, log
 
@@ -22,8 +21,6 @@ LOG_OF_ZERO = -9999999999
 
 # pycocoevalcap's guards against division by 0.
 TINY, SMALL = 1e-15, 1e-9
-
-_SINGLE = struct.Struct("f")
 
 # Each smoothing method: the numerator of an order without a match.
 SMOOTHING = {
@@ -259,7 +256,9 @@ def _coco_mean(matches: Sequence[int], totals: Sequence[int]) -> float:
 
 def single(number: float) -> float:
     """A number in single precision."""
-    return float(_SINGLE.unpack(_SINGLE.pack(number))[0])
+    from struct import pack, unpack  # most scores do without
+
+    return float(unpack("f", pack("f", number))[0])
 
 
 class Result:

@@ -1,15 +1,9 @@
-"""The command line: finds the command, runs it, and says in one line what is wrong."""
+"""The command line, a command a file: each declares its options and does what they ask for."""
 
 from __future__ import annotations
 
 import gc
-import os
 import sys
-
-from truebleu.cli import commands
-from truebleu.cli.output import UnavailableError, complain, print_text
-from truebleu.cli.parser import UsageError, meant
-from truebleu.text.checks import nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,109 +16,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: done. 1: the data are wrong, or something could not be read or written. 2: the command line
     is wrong. Each is said in one line on standard error.
     """
-    if arguments is not None:
-        return _status(list(arguments))
+    own_process = arguments is None
+    if own_process:
+        # A process that is about to end has nothing to gain from collecting garbage, not even while
+        # it imports what it needs.
+        gc.disable()
+    from truebleu.cli.running import end_at_interrupts, status_of
+
+    if not own_process:
+        return status_of(list(arguments))
     arguments = sys.argv[1:]
     if not any(word.startswith(("-o", "--output")) for word in arguments):
-        _end_at_interrupts()
-    # A process that is about to end has nothing to gain from collecting garbage. Without freeze()
-    # Python would look at every object once more as it ends, for a tenth of the time that the
-    # whole process takes on a test set.
-    gc.disable()
-    status = _status(arguments)
+        end_at_interrupts()
+    status = status_of(arguments)
+    # Without freeze() Python would look at every object once more as it ends, for a tenth of the
+    # time that the whole process takes on a test set.
     # DuckDB complains of what is left of it.
     if "duckdb" not in sys.modules:
         gc.freeze()
     return status
-
-
-def _status(arguments: list[str]) -> int:
-    """Runs a command line and says what is wrong."""
-    try:
-        _run(arguments)
-    except UsageError as error:
-        complain("error", f"{error} (see {_program(arguments)} --help)")
-        return 2
-    except KeyboardInterrupt:
-        return _interrupted()
-    except BrokenPipeError:
-        # Whoever read the output has seen enough. A shell reports the same of other programs.
-        return 141
-    except OSError as error:
-        reason = error.strerror or str(error)
-        complain("error", f"{error.filename}: {reason}" if error.filename else reason)
-        return 1
-    except (ValueError, ImportError, UnavailableError) as error:
-        complain("error", str(error))
-        return 1
-    except MemoryError as error:
-        complain("error", f"not enough memory: {error}".removesuffix(": "))
-        return 1
-    return 0
-
-
-def _run(arguments: list[str]) -> None:
-    name = arguments[0] if arguments else ""
-    if name == "help":
-        _help(arguments[1:])
-    elif name in commands.COMMANDS:
-        # Only the parser of the command in use is made.
-        parser, command = commands.parser(name, arguments[1:])
-        command.run(parser.parse(arguments[1:]))
-    elif name and not name.startswith("-"):
-        raise UsageError(f"unknown command '{name}'{meant(name, [*commands.COMMANDS, 'help'])}")
-    else:
-        options = commands.whole_parser()[0].parse(arguments)
-        if options.version:
-            from truebleu._kernel import __version__
-
-            print_text(f"truebleu {__version__}\n")
-        elif options.citation:
-            from truebleu.views.citation import bibtex
-
-            print_text(bibtex())
-        else:
-            raise UsageError(f"no command; there are {', '.join(commands.COMMANDS)}")
-
-
-def _help(words: list[str]) -> None:
-    """`truebleu help`, of everything, of a command, or of the metrics."""
-    if not words:
-        commands.whole_parser()[0].print_help()
-    elif words == ["metrics"]:
-        from truebleu.cli.metric_options import listing
-
-        print_text(listing())
-    elif len(words) == 1 and words[0] in commands.COMMANDS:
-        commands.parser(words[0], ())[0].print_help()
-    else:
-        known = [*commands.COMMANDS, "metrics"]
-        raise UsageError(f"no help for '{' '.join(words)}'{nearest(words[0], known)}")
-
-
-def _program(arguments: Sequence[str]) -> str:
-    """The program's name in messages: truebleu, and the command if there is one."""
-    return " ".join(["truebleu", *(name for name in arguments[:1] if name in commands.COMMANDS)])
-
-
-def _end_at_interrupts() -> None:
-    """Lets Ctrl-C end the process at once, where no file must be cleaned up.
-
-    Python's own handler has to wait while one thread of the kernel waits for standard input and
-    the main one waits for that.
-    """
-    import signal
-
-    # Not where they are ignored, as nohup wants it.
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def _interrupted() -> int:
-    """Ends as Ctrl-C ends any program, so that a shell's loop around it ends too."""
-    if os.name == "posix":
-        import signal
-
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGINT)
-    return 130

@@ -119,14 +119,8 @@ def _engine(orders: int) -> CHRF:
 
 def _counts(pairs: list[tuple[str, str]], orders: int) -> Iterator[Iterable[tuple[int, int, int]]]:
     """For each segment and order the matches, and the n-grams of hypothesis and reference."""
-    metric = _engine(orders)
-    if len(pairs) == 1:
-        score = metric.sentence(*reversed(pairs[0]))
-        yield zip(score.matches, score.hypothesis_totals, score.reference_totals, strict=True)
-        return
     references, hypotheses = zip(*pairs, strict=True)
-    table = metric.statistics(hypotheses, references)
-    for row in table.tolist():
+    for row in counting.rows(_engine(orders), hypotheses, references):
         yield zip(row[2::3], row[0::3], row[1::3], strict=True)
 
 

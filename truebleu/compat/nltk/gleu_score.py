@@ -6,7 +6,7 @@ Yonghui Wu et al. (2016): Google's neural machine translation system, section 4.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain, repeat
+from itertools import chain
 
 from truebleu.compat._tokens import texts
 from truebleu.compat.nltk import counting
@@ -84,16 +84,12 @@ def _kernel_candidates(
         text, *others = texts(segment)
         hypotheses += [text] * len(others)
         references += others
-    matches: Iterator[Sequence[int]]
-    if len(references) > 1:
-        table = counting.engine(most).statistics(hypotheses, references)
-        matches = (row[2 : 2 + most] for row in table.tolist())
-    else:
-        matches = map(counting.matches, hypotheses, references, repeat(most))
+    rows = iter(counting.rows(counting.engine(most), hypotheses, references))
     for hypothesis, *against in segments:
         found = _ngrams(len(hypothesis), most)
         yield [
-            (sum(next(matches)), max(found, _ngrams(len(reference), most))) for reference in against
+            (sum(next(rows)[2 : 2 + most]), max(found, _ngrams(len(reference), most)))
+            for reference in against
         ]
 
 

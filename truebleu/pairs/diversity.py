@@ -252,6 +252,13 @@ def _some(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
     return list(islice(pairs, PAIRS))
 
 
+# What `Distinct.to_dict` has behind the name, as far as it is known.
+TOLD = (
+    *("value", "mean", "per_token", "expectation_adjusted"),
+    *("distinct", "ngrams", "tokens", "texts", "shorter"),
+)
+
+
 class Distinct(NamedTuple):
     """The share of different n-grams among the n-grams of texts. `float()` of it is `value`."""
 
@@ -295,19 +302,9 @@ class Distinct(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything."""
-        adjusted = self.expectation_adjusted
-        return {
-            "name": f"distinct-{self.n}",
-            "value": self.value,
-            "mean": self.mean,
-            "per_token": self.per_token,
-            **({} if adjusted is None else {"expectation_adjusted": adjusted}),
-            "distinct": self.distinct,
-            "ngrams": self.ngrams,
-            "tokens": self.tokens,
-            "texts": self.texts,
-            "shorter": self.shorter,
-        }
+        values = {name: getattr(self, name) for name in TOLD}
+        told = {name: value for name, value in values.items() if value is not None}
+        return {"name": f"distinct-{self.n}", **told}
 
     def to_json(self) -> str:
         """`to_dict` as JSON."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.kernel_metric import KernelMetric
 
 # The longest n-grams that the kernel counts.
 MOST_ORDERS = 16
@@ -29,7 +29,7 @@ def engine(orders: int, missing_order: str | None = None) -> BLEU:
 
 
 def rows(
-    metric: TableMetric[Any], hypotheses: Sequence[str], references: Sequence[Any]
+    metric: KernelMetric[Any], hypotheses: Sequence[str], references: Sequence[Any]
 ) -> Sequence[Sequence[int]]:
     """The statistics of each segment; of one alone straight from the kernel, which is faster."""
     if len(hypotheses) > 1:

@@ -210,10 +210,6 @@ class Metric(Generic[S], metaclass=ABCMeta):
         """The kernel's metric that counts the same, and scores too; None where only Python can."""
         return self._SERVED.engine(self, scores=scores) if self._SERVED else None
 
-    def _kernel_values(self) -> Sequence[Any] | None:
-        """The values of the parameters in `_SERVED`; None where only Python can count."""
-        return None
-
     def _cache_references(self, references: Sequence[Sequence[str | None]]) -> Sequence[Any]:
         """`_extract_reference_info` of each segment, of streams cut to the shortest."""
         references = _streams(references)

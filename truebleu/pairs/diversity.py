@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from math import expm1, fsum, log1p
 from sys import maxsize
 from typing import NamedTuple
@@ -238,18 +239,12 @@ def _score_of_pairs(metric: TableMetric[Any], sets: list[list[str]], workers: in
         score: Score = metric.score(list(hypotheses), list(references), workers=workers)
         return score
     totals = [0] * len(metric.columns)
-    while some := _some(pairs):
+    while some := list(islice(pairs, PAIRS)):
         hypotheses, references = zip(*some, strict=True)
         table = metric.statistics(list(hypotheses), list(references), workers=workers)
         totals = [a + b for a, b in zip(totals, table.total().tolist()[0], strict=True)]
     score = metric.from_statistics(totals, references=1)
     return score  # noqa: RET504
-
-
-def _some(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
-    from itertools import islice
-
-    return list(islice(pairs, PAIRS))
 
 
 # What `Distinct.to_dict` has behind the name, as far as it is known.

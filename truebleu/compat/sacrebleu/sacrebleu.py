@@ -9,7 +9,7 @@ from ._files import read_lines, sanity_check_lengths, undecodable
 from ._messages import Command, TestSetError, logger
 from ._options import Options, args_to_dict, read
 from ._report import Color, print_results_table, print_single_results, print_subset_results
-from .version import __version__
+from .version import __version__ as VERSION  # noqa: F401, N812 (programs import it from here)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ def __getattr__(name: str) -> Any:
         from .metrics import METRICS
 
         return METRICS
-    if name == "VERSION":
-        return __version__
     if name.startswith("_"):  # the import system's
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     from . import utils

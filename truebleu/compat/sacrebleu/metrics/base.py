@@ -284,14 +284,11 @@ class Metric(Generic[S], metaclass=ABCMeta):
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]] | None
     ) -> tuple[Sequence[Any] | Counts, S]:
         """The statistics of a corpus, and its score."""
-        statistics: Any = self._count(hypotheses, references)
-        if statistics is None:
-            statistics = self._extract_corpus_statistics(hypotheses, references)
-        elif self._engine(scores=True) is None:
-            statistics = statistics.rows()
-        else:
-            return statistics, self._compute_score_from_stats(statistics.total())
-        return statistics, self._aggregate_and_compute(statistics)
+        counts = self._count(hypotheses, references) if self._engine(scores=True) else None
+        if counts is not None:
+            return counts, self._compute_score_from_stats(counts.total())
+        rows = self._extract_corpus_statistics(hypotheses, references)
+        return rows, self._aggregate_and_compute(rows)
 
     def sentence_score(self, hypothesis: str, references: Sequence[str]) -> S:
         """The score of one segment against its references."""

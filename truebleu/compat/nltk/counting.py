@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
-from itertools import starmap
 
 from truebleu.metrics.bleu import BLEU
 
@@ -52,15 +51,12 @@ def paired(references: Any, hypotheses: Any, name: str = "list_of_references") -
 
 def in_kernel(pairs: Iterable[tuple[Any, Any]]) -> bool:
     """True if all references and hypotheses are plain sequences, and no segment lacks one."""
-    return all(starmap(_is_plain, pairs))
-
-
-def _is_plain(references: Any, hypothesis: Any) -> bool:
-    return (
+    return all(
         type(references) in PLAIN
         and type(hypothesis) in PLAIN
         and len(references) > 0
         and PLAIN.issuperset(map(type, references))
+        for references, hypothesis in pairs
     )
 
 

@@ -212,24 +212,21 @@ class Metric(Generic[S], metaclass=ABCMeta):
 
     def _cache_references(self, references: Sequence[Sequence[str | None]]) -> Sequence[Any]:
         """`_extract_reference_info` of each segment, of streams cut to the shortest."""
-        references = _streams(references)
+        read = References(_streams(references))
         engine = self._engine()
-        if engine is not None:
-            read = References(references)
-            if read.are_text():
-                self.num_refs = read.number
-                return KeptReferences(self, engine, read)
-        return self._extract_references(references)
+        if engine is not None and read.are_text():
+            self.num_refs = read.number
+            return KeptReferences(self, engine, read)
+        return self._extract_references(read)
 
-    def _extract_references(self, references: Sequence[Sequence[str | None]]) -> list[Any]:
+    def _extract_references(self, references: References) -> list[Any]:
         """`_cache_references` in Python."""
-        kept, numbers = [], set()
-        for segment in zip(*references, strict=False):
+        kept = []
+        for segment in references.each():
             present = [line for line in segment if line is not None]
-            numbers.add(len(present))
             prepared = [self._preprocess_segment(line) for line in present]
             kept.append(self._extract_reference_info(prepared))
-        self.num_refs = numbers.pop() if len(numbers) == 1 else -1
+        self.num_refs = references.number
         return kept
 
     def _extract_corpus_statistics(self, hypotheses: Any, references: Any) -> list[list[Any]]:
@@ -243,7 +240,7 @@ class Metric(Generic[S], metaclass=ABCMeta):
             return counts.rows()
         kept: Sequence[Any]
         if references:
-            kept = self._extract_references(references)
+            kept = self._extract_references(References(references))
         elif self._ref_cache:
             kept = self._ref_cache
         else:

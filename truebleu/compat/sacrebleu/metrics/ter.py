@@ -137,6 +137,4 @@ class TEREngine(Engine):
 
 _TOKENIZE, _EDIT = TercomTokenizer.__call__, translation_edit_rate
 _NAMES = ("normalized", "no_punct", "asian_support", "case_sensitive")
-TER._SERVED = Served(
-    TER, "ter", _NAMES, ("_extract_reference_info", "_compute_segment_statistics"), engine=TEREngine
-)
+TER._SERVED = Served(TER, "ter", _NAMES, engine=TEREngine)

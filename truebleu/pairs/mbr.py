@@ -7,6 +7,7 @@ from truebleu.metrics import registry
 from truebleu.metrics.matrix import checked_weights
 from truebleu.text import checks, inputs
 from truebleu.text.layout import columns
+from truebleu.text.record import Record
 from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
@@ -21,108 +22,78 @@ if TYPE_CHECKING:
 SHOWN, WIDTH = 5, 60
 
 
-class MBR:
+class MBR(Record):
     """The candidates of one source, ranked by their expected score. Immutable."""
 
-    __slots__ = ("_candidates", "_expected", "_metric", "_ranking", "_references")
-
-    def __init__(
-        self, metric: Metric, candidates: Sequence[str], expected: Scores, references: int
-    ) -> None:
-        self._metric = metric
-        self._candidates = tuple(candidates)
-        self._expected = expected
-        self._references = references
-        values = expected.tolist()
-        # Sorting keeps the order of equals: of two as good ones the first is better.
-        ranking = sorted(
-            range(len(values)), key=values.__getitem__, reverse=not metric.LOWER_IS_BETTER
-        )
-        self._ranking = tuple(ranking)
-
-    @property
-    def candidates(self) -> tuple[str, ...]:
-        """All candidates, in the order they were given."""
-        return self._candidates
-
-    @property
-    def expected(self) -> Scores:
-        """The expected score of each candidate."""
-        return self._expected
-
-    @property
-    def ranking(self) -> tuple[int, ...]:
-        """The indices of the candidates, the best first; of equals the one that was given first."""
-        return self._ranking
+    metric: Metric
+    """The metric of the scores."""
+    candidates: tuple[str, ...]
+    """All candidates, in the order they were given."""
+    expected: Scores
+    """The expected score of each candidate."""
+    ranking: tuple[int, ...]
+    """The indices of the candidates, the best first; of equals the one that was given first."""
+    references: int
+    """The number of references."""
 
     @property
     def index(self) -> int:
         """The index of the best candidate."""
-        return self._ranking[0]
+        return self.ranking[0]
 
     @property
     def best(self) -> str:
         """The best candidate."""
-        return self._candidates[self.index]
+        return self.candidates[self.index]
 
     @property
     def value(self) -> float:
         """The expected score of the best candidate."""
-        return self._expected[self.index]
-
-    @property
-    def metric(self) -> Metric:
-        """The metric of the scores."""
-        return self._metric
+        return self.expected[self.index]
 
     @property
     def signature(self) -> Signature:
         """The signature of the score of a pair."""
-        return self._metric.signature(1, segment=True)
+        return self.metric.signature(1, segment=True)
 
     def __len__(self) -> int:
-        return len(self._candidates)
+        return len(self.candidates)
 
     def __float__(self) -> float:
         return self.value
 
     def __str__(self) -> str:
         head = (
-            f"MBR by {self._metric.name}: candidate {self.index} of {len(self)} is best, "
-            f"expected {self.value:.2f} over {self._references} references"
+            f"MBR by {self.metric.name}: candidate {self.index} of {len(self)} is best, "
+            f"expected {self.value:.2f} over {self.references} references"
         )
         rows = [("rank", "candidate", "expected", "text")]
         rows += [
-            (str(rank), str(index), f"{self._expected[index]:.2f}", _cut(self._candidates[index]))
-            for rank, index in enumerate(self._ranking[:SHOWN], 1)
+            (str(rank), str(index), f"{self.expected[index]:.2f}", _cut(self.candidates[index]))
+            for rank, index in enumerate(self.ranking[:SHOWN], 1)
         ]
         lines = ["  ".join(row).rstrip() for row in columns(rows, right=(0, 1, 2))]
         more = len(self) - SHOWN
         return "\n".join([head, *lines, *([f"... and {more:,} more"] if more > 0 else [])])
 
     def __repr__(self) -> str:
-        return f"<MBR: candidate {self.index} of {len(self)}, {self._metric.name} {self.value:.2f}>"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MBR):
-            return NotImplemented
-        return self._candidates == other._candidates and self.to_dict() == other.to_dict()
+        return f"<MBR: candidate {self.index} of {len(self)}, {self.metric.name} {self.value:.2f}>"
 
     def __hash__(self) -> int:
-        return hash((self._metric, self._candidates))
+        return hash((self.metric, self.candidates))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the texts that are not the best."""
         return {
-            "metric": self._metric.name,
+            "metric": self.metric.name,
             "signature": str(self.signature),
             "candidates": len(self),
-            "references": self._references,
+            "references": self.references,
             "index": self.index,
             "best": self.best,
             "score": self.value,
-            "ranking": list(self._ranking),
-            "expected": self._expected.tolist(),
+            "ranking": list(self.ranking),
+            "expected": self.expected.tolist(),
         }
 
     def to_json(self) -> str:
@@ -263,4 +234,8 @@ def _ranked(
     if len(different) < len(candidates):
         of = dict(zip(different, expected, strict=True))
         expected = [of[candidate] for candidate in candidates]
-    return MBR(metric, candidates, Scores(expected), len(others))
+    # Sorting keeps the order of equals: of two as good ones the first is better.
+    ranking = sorted(
+        range(len(expected)), key=expected.__getitem__, reverse=not metric.LOWER_IS_BETTER
+    )
+    return MBR(metric, tuple(candidates), Scores(expected), tuple(ranking), len(others))

@@ -8,7 +8,9 @@ calls a paired bootstrap is miscalibrated: docs/significance.md. Use these to re
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import islice
+from operator import add
 
 from truebleu import _kernel
 from truebleu.metrics.bleu_formula import single as rounded
@@ -233,7 +235,10 @@ def randomized_sums(
     for _ in range(trials):
         taken = zip(stream.bools(len(system)), baseline, system, strict=True)
         sides = zip(*((a, b) if keep else (b, a) for keep, a, b in taken), strict=True)
-        one, other = ([_sum(column) for column in zip(*side, strict=True)] for side in sides)
+        # Not sum(), which compensates from Python 3.12 on.
+        one, other = (
+            [reduce(add, column, 0) for column in zip(*side, strict=True)] for side in sides
+        )
         yield one, other
 
 
@@ -278,14 +283,6 @@ def _randomized_formula(metric: Metric) -> Callable[[_kernel.Table], _kernel.Sco
 
 def _corpus_scores(metric: Metric, tables: Sequence[Statistics]) -> list[float]:
     return [metric.scores(table.total())[0] for table in tables]  # type: ignore[attr-defined]
-
-
-def _sum(values: Sequence[float]) -> float:
-    # Not sum(), which compensates from Python 3.12 on.
-    total: float = 0
-    for value in values:
-        total += value
-    return total
 
 
 def _mean(values: Sequence[float], number: Callable[[float], float]) -> float:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import logging
+    from typing import NoReturn
 
 # A text with so many lines that end in " ." is suspected to be tokenized.
 TOKENIZED_LINES = 100
@@ -32,6 +35,13 @@ def logger() -> logging.Logger:
     if Command.speaks:
         logging.basicConfig(level=logging.INFO, format="sacreBLEU: %(message)s")
     return logging.getLogger("sacrebleu")
+
+
+def fail(*messages: str, status: int = 1) -> NoReturn:
+    """Logs errors, and ends the process."""
+    for message in messages:
+        logger().error(message)
+    sys.exit(status)
 
 
 def warn_of_tokenized(lines: int) -> None:

@@ -27,10 +27,8 @@ def _get_field_by_translator(translator: str | None) -> str:
 class WMTXMLDataset(Dataset):
     """A test set with everything of a language pair in one file."""
 
-    def __init__(self, name: str, *arguments: Any, **named: Any) -> None:
-        super().__init__(name, *arguments, **named)
-        # The last file that was read, and its fields.
-        self._read: tuple[object, dict[str, list[str]]] | None = None
+    # The last file that was read, and its fields.
+    _read: tuple[object, dict[str, list[str]]] | None = None
 
     def fields(self, path: str) -> dict[str, list[str]]:
         """The fields of each segment in a file: src, the references, docid, origlang and more."""

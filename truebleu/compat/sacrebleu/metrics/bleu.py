@@ -258,10 +258,5 @@ class BLEU(SummedMetric[BLEUScore]):
 _EXTRACT = extract_all_word_ngrams
 _NAMES = ("lowercase", "smooth_method", "smooth_value", "effective_order", "max_ngram_order")
 _OPTIONS = attrgetter(*_NAMES)
-BLEU._SERVED = Served(
-    BLEU,
-    "bleu",
-    ("tokenize", *_NAMES),
-    ("_extract_reference_info", "_compute_segment_statistics", "_get_closest_ref_len"),
-    ("compute_bleu",),
-)
+_PARAMETERS = ("tokenize", *_NAMES)
+BLEU._SERVED = Served(BLEU, "bleu", _PARAMETERS, ("_get_closest_ref_len",), ("compute_bleu",))

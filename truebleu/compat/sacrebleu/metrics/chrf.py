@@ -183,16 +183,6 @@ class CHRF(SummedMetric[CHRFScore]):
 _HELPERS = (extract_all_char_ngrams, extract_word_ngrams)
 _NAMES = ("char_order", "word_order", "beta", "lowercase", "whitespace", "eps_smoothing")
 _OPTIONS = attrgetter(*_NAMES)
-CHRF._SERVED = Served(
-    CHRF,
-    "chrf",
-    _NAMES,
-    (
-        "_get_match_statistics",
-        "_remove_punctuation",
-        "_compute_f_score",  # it chooses among the references of a segment
-        "_ngrams",
-        "_extract_reference_info",
-        "_compute_segment_statistics",
-    ),
-)
+# The F-score chooses among the references of a segment.
+_METHODS = ("_get_match_statistics", "_remove_punctuation", "_compute_f_score", "_ngrams")
+CHRF._SERVED = Served(CHRF, "chrf", _NAMES, _METHODS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from truebleu.metrics.table_metric import PARTS
 
 from ..tokenizers.tokenizer_ter import TercomTokenizer
@@ -86,7 +84,7 @@ class TER(SummedMetric[TERScore]):
             or TercomTokenizer.__call__ is not _TOKENIZE
             or translation_edit_rate is not _EDIT
         )
-        return None if replaced else _OPTIONS(self.tokenizer)
+        return None if replaced else tuple(self.tokenizer.options.values())
 
     def _preprocess_segment(self, sent: str) -> str:
         """A line tokenized, and lower-cased unless case matters."""
@@ -139,7 +137,4 @@ class TEREngine(Engine):
 
 _TOKENIZE, _EDIT = TercomTokenizer.__call__, translation_edit_rate
 _NAMES = ("normalized", "no_punct", "asian_support", "case_sensitive")
-_OPTIONS = attrgetter(*(f"_{name}" for name in _NAMES))
-TER._SERVED = Served(
-    TER, "ter", _NAMES, ("_extract_reference_info", "_compute_segment_statistics"), engine=TEREngine
-)
+TER._SERVED = Served(TER, "ter", _NAMES, engine=TEREngine)

@@ -27,10 +27,13 @@ class Flag(NamedTuple):
 
     id: str
     title: str
-    # "warning": something is wrong with most texts that have it. "note": it is worth a look.
-    severity: str
     explanation: str
+    # "warning": something is wrong with most texts that have it. "note": it is worth a look.
+    severity: str = "warning"
 
+
+# What a page is told of a flag.
+TOLD = ("id", "title", "severity", "explanation")
 
 # How much text that stays in its files is taken into memory to be looked at.
 MOST_BYTES = 1 << 27
@@ -40,72 +43,64 @@ FLAGS = (
     Flag(
         "empty",
         "Empty text",
-        "warning",
         "There is nothing but white space. An empty hypothesis matches nothing, and still "
         "makes the output of the system shorter.",
     ),
     Flag(
         "missing-reference",
         "Missing reference",
-        "note",
         "The segment has fewer references than others have, so a match is less likely in it.",
+        "note",
     ),
     Flag(
         "copied-source",
         "Hypothesis is the source",
-        "warning",
         "The text was not translated, or there was nothing to translate.",
     ),
     Flag(
         "identical-reference",
         "Hypothesis is a reference",
-        "note",
         "The same text to the last character. Many of these may mean that the references were "
         "seen before, or that files were mixed up.",
+        "note",
     ),
     Flag(
         "duplicate-hypothesis",
         "Same hypothesis elsewhere",
-        "warning",
         "A text of 20 bytes or more that is the hypothesis of another segment, too, whose "
         "source (without sources: whose references) is different.",
     ),
     Flag(
         "repeated-segment",
         "Segment occurs again",
-        "note",
         "A segment before this one has the same source and references. What is repeated "
         "counts several times, and makes intervals narrower than they should be.",
+        "note",
     ),
     Flag(
         "much-shorter",
         "Much shorter than the references",
-        "warning",
         "Less than half of the characters of each reference, where these have 20 or more.",
     ),
     Flag(
         "much-longer",
         "Much longer than the references",
-        "warning",
         "More than twice the characters of each reference, and 20 or more.",
     ),
     Flag(
         "loop",
         "Says the same again and again",
-        "warning",
         "One to four words four times in a row, as in no reference: a decoder that does not stop.",
     ),
     Flag(
         "other-script",
         "Another script than the references",
-        "warning",
         "More than half of the letters are of a script that is not that of any reference: "
         "perhaps another language.",
     ),
     Flag(
         "unsplit-script",
         "Script that the tokenizer does not split",
-        "warning",
         "Chinese, Japanese, Thai, Lao, Burmese and Khmer have no spaces between words. This "
         "tokenizer leaves them in long pieces, which hardly ever match; zh splits Chinese, "
         "and char splits all.",
@@ -113,57 +108,53 @@ FLAGS = (
     Flag(
         "tokenized",
         "Looks tokenized",
-        "warning",
         "Commas or a full stop stand alone, or pieces of words are marked (@@, @-@, ▁). "
         "Metrics are for text as people write it: detokenize it first.",
     ),
     Flag(
         "mojibake",
         "Wrong encoding",
-        "warning",
         "UTF-8 that was read as Windows-1252 or Latin-1: Ã© for é, â€™ for ’.",
     ),
     Flag(
         "replacement-character",
         "Replacement characters",
-        "warning",
         "U+FFFD or lone surrogates stand for what could not be decoded, or was cut in two.",
     ),
     Flag(
         "control-character",
         "Control characters",
-        "warning",
         "Characters that are no text, such as NUL or a line end inside a segment. Tabs do not "
         "count.",
     ),
     Flag(
         "invisible-character",
         "Invisible characters",
-        "note",
         "Zero-width spaces, soft hyphens, byte-order marks, marks of direction: two texts "
         "that look alike do not match. Joiners do not count, as they are part of how words "
         "are spelt.",
+        "note",
     ),
     Flag(
         "outer-space",
         "White space at the ends",
-        "note",
         "Before or after the text. BLEU does not see it, other metrics may; at the end of all "
         "lines it may be a carriage return.",
+        "note",
     ),
     Flag(
         "html-entities",
         "HTML entities",
-        "note",
         "Characters by name or number, such as &quot; or &#39;. The tokenizer 13a undoes four "
         "of them, the others none.",
+        "note",
     ),
     Flag(
         "unbalanced-brackets",
         "Unbalanced brackets",
-        "note",
         "Some are opened and not closed, or closed and not opened, and all references have "
         "as many of both.",
+        "note",
     ),
 )
 
@@ -210,14 +201,12 @@ def flags(
     roles = [f"system{i}" for i in range(len(systems))]
     roles += [f"reference{i}" for i in range(len(references))]
     roles += [] if source is None else ["source"]
-    names: dict[str, str] = {}
+    names = {role: f"h.{number}" for number, role in enumerate(roles)}
     blocks: dict[str, bytes] = {}
     counts: dict[str, dict[str, int]] = {}
-    for number, (role, (block, times)) in enumerate(zip(roles, columns, strict=True)):
+    for role, (block, times) in zip(roles, columns, strict=True):
         found = {flag.id: count for flag, count in zip(FLAGS, times, strict=False) if count}
-        if found:
-            counts[role] = found
-        names[role] = f"h.{number}"
+        counts |= {role: found} if found else {}
         blocks[names[role]] = block + bytes(4 * (segments - checked))
     pointless = {
         "missing-reference": len(references) == 1,
@@ -226,7 +215,7 @@ def flags(
         "tokenized": tokenize == "none",
     }
     told = [
-        {"bit": bit, **flag._asdict()}
+        {"bit": bit} | {key: getattr(flag, key) for key in TOLD}
         for bit, flag in enumerate(FLAGS)
         if not pointless.get(flag.id)
     ]

@@ -30,7 +30,7 @@ from truebleu.views.report import page, payload, summary
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, Self
+    from typing import Any
 
     from truebleu.views.report.build import Contents
 
@@ -54,21 +54,32 @@ HEADERS = {
 NOTHING = "default-src 'none'; frame-ancestors 'none'"
 
 
-class Server:
-    """Serves a report to whoever knows its `url`. Used with `with`, it lets the port go.
+class Server(ThreadingHTTPServer):
+    """Serves a report to whoever knows its `url`, a thread for each connection.
+
+    Used with `with`, it lets the port go. `shutdown` in another thread ends `serve_forever`.
 
     port: the port of 127.0.0.1; 0 for one that is free.
 
     Raises OSError if the port cannot be had.
     """
 
+    # Elsewhere than on POSIX it would let others listen on the same port.
+    allow_reuse_address = sys.platform != "win32"
+    daemon_threads = True
+    block_on_close = False
+
     def __init__(self, contents: Contents, port: int = 0, *, workers: int = 1) -> None:
         self._token = secrets.token_urlsafe(32)
-        self._server = _Listener(port, self)
+        try:
+            super().__init__((ADDRESS, port), _Handler)
+        except OSError as error:
+            error.filename = f"{ADDRESS}:{port}"
+            raise
         try:
             self._page, self._policy = _page(contents, workers)
         except BaseException:
-            self.close()
+            self.server_close()
             raise
         self._segments = contents.segments
         # Not the contents: their tables are in the page.
@@ -76,39 +87,26 @@ class Server:
         self._alignments = contents.alignments()
 
     @property
-    def port(self) -> int:
-        """The port that it listens on."""
-        return self._server.server_address[1]
-
-    @property
     def url(self) -> str:
         """Where the page is. Whoever has it can read the texts."""
-        return f"http://{ADDRESS}:{self.port}/{self._token}/"
+        return f"http://{ADDRESS}:{self.server_port}/{self._token}/"
 
-    def serve_forever(self) -> None:
-        """Answers until `stop` is called in another thread, or an exception comes."""
-        self._server.serve_forever()
+    def server_bind(self) -> None:
+        """Takes the port, and does not ask the network for this machine's name."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = ADDRESS, self.server_address[1]
 
-    def stop(self) -> None:
-        """Ends `serve_forever`."""
-        self._server.shutdown()
-
-    def close(self) -> None:
-        """Lets the port go."""
-        self._server.server_close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Says what went wrong here; not that a browser has gone."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
     # ---- what there is ----
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """The names of this address in browsers' requests."""
-        return f"{ADDRESS}:{self.port}", f"localhost:{self.port}"
+        return f"{ADDRESS}:{self.server_port}", f"localhost:{self.server_port}"
 
     def answer(self, target: str) -> Answer:
         """The answer to a request for a target."""
@@ -220,51 +218,23 @@ BAD = _refusal(HTTPStatus.BAD_REQUEST)
 # ---- HTTP ----
 
 
-class _Listener(ThreadingHTTPServer):
-    """Takes connections, a thread each."""
-
-    # Elsewhere than on POSIX it would let others listen on the same port.
-    allow_reuse_address = sys.platform != "win32"
-    daemon_threads = True
-    block_on_close = False
-
-    def __init__(self, port: int, server: Server) -> None:
-        self.server = server
-        try:
-            super().__init__((ADDRESS, port), _Handler)
-        except OSError as error:
-            error.filename = f"{ADDRESS}:{port}"
-            raise
-
-    def server_bind(self) -> None:
-        """Takes the port, and does not ask the network for this machine's name."""
-        TCPServer.server_bind(self)
-        self.server_name, self.server_port = ADDRESS, self.server_address[1]
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Says what went wrong here; not that a browser has gone."""
-        if not isinstance(sys.exception(), OSError):
-            super().handle_error(request, client_address)
-
-
 class _Handler(BaseHTTPRequestHandler):
     """Answers the requests of a connection."""
 
-    server: _Listener
+    server: Server
     protocol_version = "HTTP/1.1"
     timeout = PATIENCE
 
     def do_GET(self) -> None:
         """The page, or texts."""
-        server = self.server.server
         if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
             # What comes behind would be taken for the next request.
             self.close_connection = True
             self._send(BAD)
-        elif not _is_own(self.headers, server.hosts):
+        elif not _is_own(self.headers, self.server.hosts):
             self._send(FORBIDDEN)
         else:
-            self._send(server.answer(self.path))
+            self._send(self.server.answer(self.path))
 
     def send_error(self, code: int, *_: Any, **__: Any) -> None:
         """Refuses what is no request, or not GET, and tells nothing."""

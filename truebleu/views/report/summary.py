@@ -91,20 +91,15 @@ def sentence(manifest: Content) -> str:
         within = f" ({level}{interval})" if interval else ""
         return f"{best['name']} scores {write(score['score'])} {metric['label']}{within}."
     second = content["systems"][1]["name"]
-    pair = next(
-        pair
-        for pair in content["pairs"]
-        if pair["metric"] == metric["name"]
-        and {pair["first"], pair["second"]} == {best["name"], second}
-    )
+    # Metric by metric, the better placed system first.
+    pair = content["pairs"][0]
     way = "above" if metric["higher_is_better"] else "below"
     of_many = "" if len(named) == 2 else f"best of {len(named)} systems, "
     if pair["value"] == 0:
         same = f"{named[best['name']]} and {named[second]} have the same {metric['label']}, "
         return f"{same}{write(score['score'])}."
     # The sign is in the word: the pair's first is better.
-    sign = 1 if metric["higher_is_better"] else -1
-    turned = sign if pair["first"] == best["name"] else -sign
+    turned = 1 if metric["higher_is_better"] else -1
     size = write(turned * pair["value"])
     around = []
     if pair["interval"] is not None:

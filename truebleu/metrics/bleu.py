@@ -130,8 +130,9 @@ class SmoothingValue(p.Number["float | None"]):
         """The value given, or that of the smoothing."""
 
         def value(metric: BLEU) -> float | None:
-            given: float | None = metric._values["smoothing_value"]
-            return SMOOTHING_VALUES[metric._values["smoothing"]] if given is None else given
+            values = metric._values  # noqa: SLF001
+            given: float | None = values["smoothing_value"]
+            return SMOOTHING_VALUES[values["smoothing"]] if given is None else given
 
         return value
 

@@ -161,11 +161,9 @@ def _tested(
         for name, metric in metrics.items():
             say("Computing %s for %r and extracting sufficient statistics", name, system)
             stats, score = metric._counted(hypotheses, references)
-            performing = [(_PERFORMED[test], samples)]
+            say(f" > Performing {_PERFORMED[test]}: %d)", samples)
             if test == "ar" and resamples > 0:
-                performing.append((_PERFORMED["ci"], resamples))
-            for what, number in performing:
-                say(f" > Performing {what}: %d)", number)
+                say(f" > Performing {_PERFORMED['ci']}: %d)", resamples)
             info[name][0].append(stats)
             info[name][1].append(score.score)
     results = {}

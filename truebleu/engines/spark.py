@@ -226,9 +226,8 @@ class _Query:
         ref: str | Sequence[str],
         *,
         by: str | Sequence[str] | None = None,
-        metrics: Metrics = ("bleu",),
-        nulls: Nulls = "raise",
         bucket: tuple[str, int] | None = None,
+        **options: Any,
     ) -> None:
         spark_cluster.check_packages()
         if not (hasattr(df, "mapInArrow") and hasattr(df, "sparkSession")):
@@ -247,7 +246,7 @@ class _Query:
             bucket = (_column(df, "bucket", bucket[0]), *bucket[1:])
         # It looks at the other arguments here, before anything runs.
         keys = self.by[0] if isinstance(by, str) else self.by  # of values, or of tuples
-        self.sums = Sums(metrics, hyp=self.hyp, ref=self.refs, by=keys, nulls=nulls, bucket=bucket)
+        self.sums = Sums(hyp=self.hyp, ref=self.refs, by=keys, bucket=bucket, **options)
 
     def check(self) -> None:
         """Raises for what would fail a job, before it has begun."""

@@ -296,18 +296,15 @@ def _pairwise(values: Sequence[float], number: Callable[[float], float]) -> floa
         half = size // 2
         half -= half % 8
         return number(_pairwise(values[:half], number) + _pairwise(values[half:], number))
-    if size < 8:
-        total = 0.0
-        rest = values
-    else:
-        eights = size - size % 8
+    eights = size - size % 8
+    total = 0.0
+    if eights:
         sums = list(values[:8])
         for start in range(8, eights, 8):
             sums = [number(a + b) for a, b in zip(sums, values[start : start + 8], strict=True)]
         while len(sums) > 1:
             sums = [number(a + b) for a, b in zip(sums[::2], sums[1::2], strict=True)]
-        total = sums[0]
-        rest = values[eights:]
-    for value in rest:
+        [total] = sums
+    for value in values[eights:]:
         total = number(total + value)
     return total

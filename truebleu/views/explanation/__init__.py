@@ -5,7 +5,7 @@ The dict that `Explanation.to_dict` gives is the contract; every format is made 
 build.py       from texts and a metric to the dict
 blocks.py      from the dict to headings, tables and paragraphs
 bleu.py  chrf.py  ter.py  nist.py  gleu.py    what is special about each
-counting.py    n-grams, clipping, lengths, over tokens; ngrams.py collects them
+counting.py    n-grams, clipping and lengths, over tokens, and what is collected of them
 """
 
 from __future__ import annotations

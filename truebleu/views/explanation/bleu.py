@@ -8,7 +8,6 @@ from math import exp, fsum, log
 from truebleu.metrics.bleu_formula import SMALL, TINY
 from truebleu.text.layout import count
 from truebleu.views.explanation import counting, ngram_blocks
-from truebleu.views.explanation import ngrams as found
 from truebleu.views.explanation.counting import tokens
 from truebleu.views.rendering.blocks import Heading, Paragraph, Table
 from truebleu.views.rendering.equations import between
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.metrics.bleu import BLEU, BLEUScore
-    from truebleu.views.explanation.counting import Tokens
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.equations import Equation, Node
     from truebleu.views.rendering.numbers import Write
@@ -55,8 +53,22 @@ def of_pair(
     """The explanation of one hypothesis and its references."""
     system = _system(metric, score, segment=True)
     numbers, texts = zip(*given, strict=True)
-    references = [tokens(metric, text) for text in texts]
-    _add_words(system, metric, tokens(metric, hypothesis), references, numbers, recall=recall)
+    mine, references = tokens(metric, hypothesis), [tokens(metric, text) for text in texts]
+    counting.add_to_segment(system, mine, references, numbers)
+    for order in system["orders"] if recall else ():
+        order["recall"] = [
+            {"reference": number, **counting.recall(mine, reference, order["order"])}
+            for number, reference in zip(numbers, references, strict=True)
+        ]
+    rule, tie = metric.parameters["reference_length"], metric.parameters["tie"]
+    lengths = list(map(len, references))
+    _, chosen = counting.reference_length(len(mine), lengths, rule, tie)
+    system["reference_choice"] = {
+        "rule": rule,
+        "tie": tie,
+        "references": [numbers[i] for i in chosen],
+        "lengths": lengths,
+    }
     return system
 
 
@@ -66,7 +78,7 @@ def of_corpus(
     """The explanation of a corpus."""
     averaged = metric.aggregate == SEGMENTS
     system = _system(metric, score, segment=averaged, averaged=averaged)
-    digest = found.Digest(
+    digest = counting.Digest(
         counting.splitter(metric.tokenize, metric.lowercase),
         range(1, metric.max_order + 1),
         metric.parameters["reference_length"],
@@ -241,34 +253,6 @@ def _why_zero(score: BLEUScore, orders: list[dict[str, Any]]) -> str | None:
     if not first["total"]:
         return f"the hypothesis is too short to have any {name}, and a product with 0 is 0"
     return f"none of the {name} match, and a product with 0 is 0"
-
-
-def _add_words(
-    system: dict[str, Any],
-    metric: BLEU,
-    tokens: Tokens,
-    references: Sequence[Tokens],
-    numbers: Sequence[int],
-    *,
-    recall: bool,
-) -> None:
-    """Adds tokens, n-grams, lengths and what covers what to the explanation of one segment."""
-    found.add_to_segment(system, tokens, references, numbers)
-    for order in system["orders"] if recall else ():
-        order["recall"] = [
-            {"reference": number, **found.recall(tokens, reference, order["order"])}
-            for number, reference in zip(numbers, references, strict=True)
-        ]
-    given = metric.parameters
-    rule, tie = given["reference_length"], given["tie"]
-    lengths = [len(reference) for reference in references]
-    _, chosen = counting.reference_length(len(tokens), lengths, rule, tie)
-    system["reference_choice"] = {
-        "rule": rule,
-        "tie": tie,
-        "references": [numbers[i] for i in chosen],
-        "lengths": lengths,
-    }
 
 
 def difference(

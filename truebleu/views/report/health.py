@@ -8,7 +8,7 @@ segment, choose a tokenizer, or go and look.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from truebleu import _kernel
 from truebleu.text.paged import Paged
@@ -16,7 +16,6 @@ from truebleu.text.paged import Paged
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
     from truebleu.text.segments import Texts
     from truebleu.text.tokenizers import Tokenize
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 class Flag(NamedTuple):
     """The meaning of a bit of the kernel's."""
 
-    id: str
     title: str
     explanation: str
     # "warning": something is wrong with most texts that have it. "note": it is worth a look.
@@ -33,130 +31,111 @@ class Flag(NamedTuple):
 
 
 # What a page is told of a flag.
-TOLD = ("id", "title", "severity", "explanation")
+TOLD = ("title", "severity", "explanation")
 
 # How much text that stays in its files is taken into memory to be looked at.
 MOST_BYTES = 1 << 27
 
-# In the order of the kernel's bits.
-FLAGS = (
-    Flag(
-        "empty",
+# By id, in the order of the kernel's bits.
+FLAGS = {
+    "empty": Flag(
         "Empty text",
         "There is nothing but white space. An empty hypothesis matches nothing, and still "
         "makes the output of the system shorter.",
     ),
-    Flag(
-        "missing-reference",
+    "missing-reference": Flag(
         "Missing reference",
         "The segment has fewer references than others have, so a match is less likely in it.",
         "note",
     ),
-    Flag(
-        "copied-source",
+    "copied-source": Flag(
         "Hypothesis is the source",
         "The text was not translated, or there was nothing to translate.",
     ),
-    Flag(
-        "identical-reference",
+    "identical-reference": Flag(
         "Hypothesis is a reference",
         "The same text to the last character. Many of these may mean that the references were "
         "seen before, or that files were mixed up.",
         "note",
     ),
-    Flag(
-        "duplicate-hypothesis",
+    "duplicate-hypothesis": Flag(
         "Same hypothesis elsewhere",
         "A text of 20 bytes or more that is the hypothesis of another segment, too, whose "
         "source (without sources: whose references) is different.",
     ),
-    Flag(
-        "repeated-segment",
+    "repeated-segment": Flag(
         "Segment occurs again",
         "A segment before this one has the same source and references. What is repeated "
         "counts several times, and makes intervals narrower than they should be.",
         "note",
     ),
-    Flag(
-        "much-shorter",
+    "much-shorter": Flag(
         "Much shorter than the references",
         "Less than half of the characters of each reference, where these have 20 or more.",
     ),
-    Flag(
-        "much-longer",
+    "much-longer": Flag(
         "Much longer than the references",
         "More than twice the characters of each reference, and 20 or more.",
     ),
-    Flag(
-        "loop",
+    "loop": Flag(
         "Says the same again and again",
         "One to four words four times in a row, as in no reference: a decoder that does not stop.",
     ),
-    Flag(
-        "other-script",
+    "other-script": Flag(
         "Another script than the references",
         "More than half of the letters are of a script that is not that of any reference: "
         "perhaps another language.",
     ),
-    Flag(
-        "unsplit-script",
+    "unsplit-script": Flag(
         "Script that the tokenizer does not split",
         "Chinese, Japanese, Thai, Lao, Burmese and Khmer have no spaces between words. This "
         "tokenizer leaves them in long pieces, which hardly ever match; zh splits Chinese, "
         "and char splits all.",
     ),
-    Flag(
-        "tokenized",
+    "tokenized": Flag(
         "Looks tokenized",
         "Commas or a full stop stand alone, or pieces of words are marked (@@, @-@, ▁). "
         "Metrics are for text as people write it: detokenize it first.",
     ),
-    Flag(
-        "mojibake",
+    "mojibake": Flag(
         "Wrong encoding",
         "UTF-8 that was read as Windows-1252 or Latin-1: Ã© for é, â€™ for ’.",
     ),
-    Flag(
-        "replacement-character",
+    "replacement-character": Flag(
         "Replacement characters",
         "U+FFFD or lone surrogates stand for what could not be decoded, or was cut in two.",
     ),
-    Flag(
-        "control-character",
+    "control-character": Flag(
         "Control characters",
         "Characters that are no text, such as NUL or a line end inside a segment. Tabs do not "
         "count.",
     ),
-    Flag(
-        "invisible-character",
+    "invisible-character": Flag(
         "Invisible characters",
         "Zero-width spaces, soft hyphens, byte-order marks, marks of direction: two texts "
         "that look alike do not match. Joiners do not count, as they are part of how words "
         "are spelt.",
         "note",
     ),
-    Flag(
-        "outer-space",
+    "outer-space": Flag(
         "White space at the ends",
         "Before or after the text. BLEU does not see it, other metrics may; at the end of all "
         "lines it may be a carriage return.",
         "note",
     ),
-    Flag(
-        "html-entities",
+    "html-entities": Flag(
         "HTML entities",
         "Characters by name or number, such as &quot; or &#39;. The tokenizer 13a undoes four "
         "of them, the others none.",
         "note",
     ),
-    Flag(
-        "unbalanced-brackets",
+    "unbalanced-brackets": Flag(
         "Unbalanced brackets",
         "Some are opened and not closed, or closed and not opened, and all references have "
         "as many of both.",
         "note",
     ),
-)
+}
 
 
 def fitting(columns: Iterable[Sequence[bytes | None]], most: int) -> int:
@@ -205,7 +184,7 @@ def flags(
     blocks: dict[str, bytes] = {}
     counts: dict[str, dict[str, int]] = {}
     for role, (block, times) in zip(roles, columns, strict=True):
-        found = {flag.id: count for flag, count in zip(FLAGS, times, strict=False) if count}
+        found = {flag: count for flag, count in zip(FLAGS, times, strict=False) if count}
         counts |= {role: found} if found else {}
         blocks[names[role]] = block + bytes(4 * (segments - checked))
     pointless = {
@@ -215,9 +194,9 @@ def flags(
         "tokenized": tokenize == "none",
     }
     told = [
-        {"bit": bit} | {key: getattr(flag, key) for key in TOLD}
-        for bit, flag in enumerate(FLAGS)
-        if not pointless.get(flag.id)
+        {"bit": bit, "id": name} | {key: getattr(flag, key) for key in TOLD}
+        for bit, (name, flag) in enumerate(FLAGS.items())
+        if not pointless.get(name)
     ]
     told_of = {"flags": told, "blocks": names, "counts": counts, "segments": checked}
     return told_of, blocks

@@ -20,7 +20,7 @@ from hmac import compare_digest
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from truebleu._kernel import InputError
@@ -29,8 +29,7 @@ from truebleu.views.report import page, payload, summary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+    from collections.abc import Iterable, Iterator, Sequence
 
     from truebleu.views.report.build import Contents
 
@@ -120,22 +119,19 @@ class Server(ThreadingHTTPServer):
             return self._asked(query)
         if rest or mark:
             return NOT_FOUND
-        return Answer(HTTPStatus.OK, "text/html; charset=utf-8", self._page, self._policy)
+        return _whole(HTTPStatus.OK, "text/html; charset=utf-8", self._page, self._policy)
 
     def _asked(self, query: str) -> Answer:
         """The texts that a query asks for."""
         try:
             pairs = parse_qsl(query, strict_parsing=True, max_num_fields=3)
-        except ValueError:
+            asked = dict(pairs)
+            first, last = _number(asked["from"]), _number(asked["to"])
+            roles = asked["roles"].split(",")
+        except (KeyError, ValueError):
             return BAD
-        asked = dict(pairs)
-        if len(pairs) != 3 or set(asked) != {"roles", "from", "to"}:
-            return BAD
-        first, last = _number(asked["from"]), _number(asked["to"])
-        if first is None or last is None or not first < last <= self._segments:
-            return BAD
-        roles = asked["roles"].split(",")
-        if len(set(roles)) < len(roles):
+        single = len(pairs) == len(asked) and len(set(roles)) == len(roles)
+        if not single or not first < last <= self._segments:
             return BAD
         if not all(role in self._texts or role in self._alignments for role in roles):
             return NOT_FOUND
@@ -143,10 +139,11 @@ class Server(ThreadingHTTPServer):
         if last - first > (MOST_COMPUTED if computed else MOST):
             return BAD
         try:
-            return _blocks([self._block(role, first, last) for role in roles])
+            blocks = [self._block(role, first, last) for role in roles]
         except (InputError, OSError) as error:
             # The text is gone. Whoever knows the token may know why.
-            return Answer(HTTPStatus.CONFLICT, TEXT, str(error).encode("utf-8", "replace"))
+            return _whole(HTTPStatus.CONFLICT, TEXT, str(error).encode("utf-8", "replace"))
+        return Answer(HTTPStatus.OK, "application/octet-stream", blocks)
 
     def _block(self, role: str, first: int, last: int) -> tuple[int, Iterator[bytes]]:
         if role in self._alignments:
@@ -176,9 +173,11 @@ def _page(contents: Contents, workers: int) -> tuple[bytes, str]:
     return made, f"{page.policy(viewer, connect)}; frame-ancestors 'none'"
 
 
-def _number(text: str) -> int | None:
-    """A number as the page writes it."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
+def _number(text: str) -> int:
+    """A number as the page writes it. Raises ValueError for any other."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 16):
+        raise ValueError(text)
+    return int(text)
 
 
 # ---- answers ----
@@ -187,27 +186,21 @@ TEXT = "text/plain; charset=utf-8"
 
 
 class Answer(NamedTuple):
-    """A status, and what comes with it: bytes, or pieces of them of a known size."""
+    """A status, and what comes with it: blocks of a known size each, in pieces."""
 
     status: HTTPStatus
     kind: str
-    body: bytes | Iterator[bytes]
+    blocks: Sequence[tuple[int, Iterable[bytes]]]
     policy: str = NOTHING
-    size: int = 0
 
 
-def _blocks(blocks: list[tuple[int, Iterator[bytes]]]) -> Answer:
-    return Answer(
-        HTTPStatus.OK,
-        "application/octet-stream",
-        (piece for _, pieces in blocks for piece in pieces),
-        size=sum(size for size, _ in blocks),
-    )
+def _whole(status: HTTPStatus, kind: str, body: bytes, policy: str = NOTHING) -> Answer:
+    return Answer(status, kind, [(len(body), [body])], policy)
 
 
 def _refusal(status: HTTPStatus) -> Answer:
     """An answer that tells nothing but that there is none."""
-    return Answer(status, TEXT, f"{status.phrase}\n".encode())
+    return _whole(status, TEXT, f"{status.phrase}\n".encode())
 
 
 NOT_FOUND = _refusal(HTTPStatus.NOT_FOUND)
@@ -250,19 +243,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Security-Policy", answer.policy)
         self.send_header("Content-Type", answer.kind)
-        size = len(answer.body) if isinstance(answer.body, bytes) else answer.size
-        self.send_header("Content-Length", str(size))
+        self.send_header("Content-Length", str(sum(size for size, _ in answer.blocks)))
         if answer.status == HTTPStatus.METHOD_NOT_ALLOWED:
             self.send_header("Allow", "GET")
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()
-        if isinstance(answer.body, bytes):
-            self.wfile.write(answer.body)
-            return
         try:
-            for piece in answer.body:
-                self.wfile.write(piece)
+            for _, pieces in answer.blocks:
+                self.wfile.writelines(pieces)
         except InputError:
             # The file changed meanwhile; an answer that is too short is none.
             self.close_connection = True

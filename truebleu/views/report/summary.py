@@ -10,10 +10,9 @@ from truebleu.views.rendering.numbers import fixed, p_value, percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from truebleu.views.rendering.blocks import Block
-    from truebleu.views.rendering.numbers import Write
     from truebleu.views.rendering.view import Content
 
 
@@ -85,10 +84,10 @@ def sentence(manifest: Content) -> str:
     }
     best = content["systems"][0]
     score = best["scores"][metric["name"]]
-    interval = _between(score["interval"], write)
     level = f"{percent(content['level'])} interval "
     if len(content["systems"]) == 1:
-        within = f" ({level}{interval})" if interval else ""
+        ends = score["interval"]
+        within = f" ({level}{write(ends['low'])} to {write(ends['high'])})" if ends else ""
         return f"{best['name']} scores {write(score['score'])} {metric['label']}{within}."
     second = content["systems"][1]["name"]
     # Metric by metric, the better placed system first.
@@ -128,10 +127,6 @@ def _verdict(pair: Content, test: Content | None) -> str:
         f" The difference is not significant at {test['alpha']:g}: a difference of "
         "this size can arise by chance."
     )
-
-
-def _between(interval: Mapping[str, float] | None, write: Write) -> str:
-    return "" if interval is None else f"{write(interval['low'])} to {write(interval['high'])}"
 
 
 # ---- facts ----

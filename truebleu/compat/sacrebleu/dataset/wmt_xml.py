@@ -57,12 +57,7 @@ class WMTXMLDataset(Dataset):
             )
         translators = list(dict.fromkeys(each.get("translator") for each in references))
         names = [_get_field_by_translator(translator) for translator in translators]
-        fields: dict[str, list[str]] = {
-            "src": [],
-            **{name: [] for name in names},
-            "docid": [],
-            "origlang": [],
-        }
+        fields: dict[str, list[str]] = {field: [] for field in ("src", *names, "docid", "origlang")}
         domains: list[str] = []
         has_domain = False
         for document in root.iterfind(".//doc"):

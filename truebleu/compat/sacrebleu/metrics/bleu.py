@@ -42,9 +42,8 @@ def _get_tokenizer(name: str) -> type[BaseTokenizer]:
     from importlib import import_module
 
     module, cls = _TOKENIZERS[name].rsplit(".", 1)
-    package = __package__.rpartition(".")[0]
-    found: type[BaseTokenizer] = getattr(import_module(f"{package}.tokenizers.{module}"), cls)
-    return found
+    found = import_module(f"..tokenizers.{module}", __package__)
+    return getattr(found, cls)  # type: ignore[no-any-return]
 
 
 class BLEUSignature(Signature):

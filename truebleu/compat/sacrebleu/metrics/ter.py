@@ -67,12 +67,7 @@ class TER(SummedMetric[TERScore]):
         self.normalized = normalized
         self.asian_support = asian_support
         self.case_sensitive = case_sensitive
-        self.tokenizer = TercomTokenizer(
-            normalized=normalized,
-            no_punct=no_punct,
-            asian_support=asian_support,
-            case_sensitive=case_sensitive,
-        )
+        self.tokenizer = TercomTokenizer(normalized, no_punct, asian_support, case_sensitive)
         self.tokenizer_signature = self.tokenizer.signature()
         if references is not None:
             self._ref_cache = self._cache_references(references)

@@ -8,7 +8,7 @@ from truebleu.text import checks
 
 # The usual error rates: of calling equal systems different, and of seeing a true difference.
 ALPHA, POWER = 0.05, 0.8
-# Their effort: every comparison asks for it, and normal quantiles take longer to load than all else.
+# Their effort. Every comparison asks for it, and normal quantiles take longer to load than all else.
 EFFORT = 2.801585218112968
 
 

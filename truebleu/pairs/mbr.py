@@ -164,15 +164,13 @@ def mbr(
     for number, source in enumerate(sources, 1):
         if not source:
             raise InputError(f"candidates: source {number} has none; leave the source out")
-    others = _others(references, len(sources), several=several)
+    others = _others(references, sources, several=several)
     numbers = _numbers(weights, len(sources), several=several)
     work = []
     for number, (source, other, weight) in enumerate(zip(sources, others, numbers, strict=True), 1):
-        count = len(source if other is None else other)
         where = f" of source {number}" if several else ""
-        work.append(
-            (source, other, None if weight is None else checked_weights(weight, count, where))
-        )
+        checked = None if weight is None else checked_weights(weight, len(other), where)
+        work.append((source, other, checked))
     if not several:
         return _ranked(metric, *work[0], workers)
     if workers == 1:
@@ -183,17 +181,17 @@ def mbr(
         return list(pool.map(lambda one: _ranked(metric, one[0], one[1], one[2], 1), work))
 
 
-def _others(references: Any, count: int, *, several: bool) -> Sequence[list[str] | None]:
-    """The references of each source, None where they are the candidates."""
+def _others(references: Any, sources: list[list[str]], *, several: bool) -> list[list[str]]:
+    """The references of each source: the candidates, if there are no others."""
     if references is None:
-        return [None] * count
+        return sources
     sets, apart = inputs.sets("references", references)
     if apart and not several:
         raise InputError("references: lists of strings, where candidates are of one source")
     if several and not apart:
         raise InputError("references: strings; expected a list of them for each source")
-    if len(sets) != count:
-        raise InputError(_for_each("references", len(sets), count))
+    if len(sets) != len(sources):
+        raise InputError(_for_each("references", len(sets), len(sources)))
     for number, one in enumerate(sets, 1):
         if not one:
             raise InputError(f"references: source {number} has none")
@@ -221,15 +219,14 @@ def _for_each(role: str, lists: int, sources: int) -> str:
 def _ranked(
     metric: TableMetric[Any],
     candidates: list[str],
-    references: list[str] | None,
+    references: list[str],
     weights: list[float] | None,
     workers: int,
 ) -> MBR:
     """The candidates of one source, ranked."""
-    others = candidates if references is None else references
     different = list(dict.fromkeys(candidates))
     expected: Sequence[float] = metric.expected(
-        different, others, weights=weights, workers=workers
+        different, references, weights=weights, workers=workers
     ).tolist()
     if len(different) < len(candidates):
         of = dict(zip(different, expected, strict=True))
@@ -238,4 +235,4 @@ def _ranked(
     ranking = sorted(
         range(len(expected)), key=expected.__getitem__, reverse=not metric.LOWER_IS_BETTER
     )
-    return MBR(metric, tuple(candidates), Scores(expected), tuple(ranking), len(others))
+    return MBR(metric, tuple(candidates), Scores(expected), tuple(ranking), len(references))

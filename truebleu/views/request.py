@@ -6,6 +6,7 @@ A `Request` is made once of what people pass, and handed to comparison, report a
 from __future__ import annotations
 
 import os
+from functools import partial
 from math import isfinite
 
 from truebleu._kernel import InputError
@@ -188,10 +189,9 @@ class Request:
 
     def last(self, *, every: bool = True, on_disk: bool = False) -> None:
         """Makes everything last that is read more than once; see `segments.lasting`."""
-        for name, hypotheses in self.systems.items():
-            self.systems[name] = segments.lasting(hypotheses, every=every, on_disk=on_disk)
-        self.references = segments.lasting(self.references, every=every, on_disk=on_disk)
-        self.source = segments.lasting(self.source, every=every, on_disk=on_disk)
+        lasting = partial(segments.lasting, every=every, on_disk=on_disk)
+        self.systems = {name: lasting(hypotheses) for name, hypotheses in self.systems.items()}
+        self.references, self.source = lasting(self.references), lasting(self.source)
 
     def count(
         self,

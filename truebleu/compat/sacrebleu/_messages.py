@@ -49,11 +49,10 @@ def warn_of_tokenized(lines: int) -> None:
     if lines < TOKENIZED_LINES:
         return
     # The words are sacreBLEU's: people look for them.
-    logger().warning("That's 100 lines that end in a tokenized period ('.')")
-    logger().warning(
-        "It looks like you forgot to detokenize your test data, which may hurt your score."
-    )
-    logger().warning(
+    say = logger().warning
+    say("That's 100 lines that end in a tokenized period ('.')")
+    say("It looks like you forgot to detokenize your test data, which may hurt your score.")
+    say(
         "If you insist your data is detokenized, or don't care, "
         "you can suppress this message with the `force` parameter."
     )

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from truebleu.views.rendering.numbers import Write
     from truebleu.views.rendering.view import Content
 
-# The customary reading of a BLEU score between 0 and 1: each band starts where the last one ends.
-BANDS = (
-    (0.1, "almost useless"),
-    (0.4, "quality varies"),
-    (0.6, "high quality"),
-    (float("inf"), "often better than human"),
-)
+# The customary reading of a BLEU score between 0 and 1: each band ends where the next one starts.
+BANDS = {
+    0.0: "almost useless",
+    0.1: "quality varies",
+    0.4: "high quality",
+    0.6: "often better than human",
+}
 CONVENTION = (
     "This is a convention for corpora and not a measurement: nobody has shown that these limits "
     "hold for your language, your text or a single sentence."
@@ -122,12 +122,9 @@ def _units(metric: BLEU, orders: list[dict[str, Any]]) -> float:
 
 
 def _band(fraction: float) -> dict[str, Any]:
-    low = 0.0
-    for high, words in BANDS:
-        if fraction < high:
-            return {"from": low, "to": None if high > 1 else high, "words": words}
-        low = high
-    raise AssertionError(fraction)
+    low = max(start for start in BANDS if start <= fraction)
+    high = min((start for start in BANDS if start > fraction), default=None)
+    return {"from": low, "to": high, "words": BANDS[low]}
 
 
 def _orders(metric: BLEU, score: BLEUScore, *, segment: bool) -> list[dict[str, Any]]:
@@ -199,8 +196,7 @@ def _smoothed(
     metric: BLEU, order: int, matches: int, total: int, zeros: int
 ) -> dict[str, Any] | None:
     """The numerator and denominator that smoothing makes of an order's counts, where it acts."""
-    value = 0.0 if metric.smoothing_value is None else metric.smoothing_value
-    kind = metric.smoothing
+    value, kind = metric.smoothing_value or 0.0, metric.smoothing
     if metric.arithmetic == "codenn":
         added = value if order > 1 else 0.0
         parts = (matches + added + TINIEST, total + added + TINIEST)

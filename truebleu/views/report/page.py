@@ -168,10 +168,8 @@ def _collect(folder: Path, name: str, found: dict[str, str], begun: set[str]) ->
 
 
 def _declared(source: str, *, exported: bool = False) -> Iterator[str]:
-    for match in _DECLARED.finditer(source):
-        if exported and not match[0].startswith("export"):
-            continue
-        yield match[1]
+    found = _DECLARED.finditer(source)
+    return (match[1] for match in found if not exported or match[0].startswith("export"))
 
 
 def _check_names(modules: Mapping[str, str]) -> None:

@@ -143,14 +143,13 @@ class Engine:
 
     def table(self, rows: Counts | Sequence[Sequence[Any]]) -> Statistics | None:
         """Rows as a table of the kernel's; None if it has no such rows."""
-        columns = self.metric.columns
         if isinstance(rows, Counts):
-            counted: Table = rows.table
-        else:
-            try:
-                counted = Table.from_rows(list(map(self.counted, rows)), len(columns))
-            except (TypeError, ValueError, OverflowError):
-                return None
+            return rows.table
+        columns = self.metric.columns
+        try:
+            counted = Table.from_rows(list(map(self.counted, rows)), len(columns))
+        except (TypeError, ValueError, OverflowError):
+            return None
         return Statistics(counted, columns=columns, fingerprint=self.metric.fingerprint)
 
 

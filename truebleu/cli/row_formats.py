@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import sys
-from array import array
 from itertools import repeat
 
 from truebleu.cli.output import UnavailableError, printable
@@ -23,6 +22,10 @@ if TYPE_CHECKING:
 
     from truebleu.cli.results import Results
     from truebleu.cli.rows import Table
+
+
+# The bytes of numbers, by the type code of `array`.
+SIZES = {"f": 4, "d": 8}
 
 
 def parquet(output: Results, table: Table) -> Rows:
@@ -87,7 +90,7 @@ class _Pyarrow(_Parquet):
 
         if isinstance(column, repeat):
             return pa.repeat(pa.scalar(_repeated(column)), count)
-        if isinstance(column, array):
+        if hasattr(column, "typecode"):
             kind = {"q": pa.int64(), "f": pa.float32(), "d": pa.float64()}[column.typecode]
             return pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(column)])
         if isinstance(column, _Column):
@@ -189,7 +192,7 @@ class Numpy(Rows):
     def __init__(self, output: Results, table: Table) -> None:
         super().__init__(output, table)
         order = "<" if sys.byteorder == "little" else ">"
-        kind = f"{order}f{array(table.code).itemsize}"
+        kind = f"{order}f{SIZES[table.code]}"
         header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {table.shape!r}, }}"
         # The numbers start at a multiple of 64 bytes.
         room = -(len(header) + 11) % 64

@@ -205,6 +205,7 @@ def test_warnings_are_those_of_other_commands(files, write, truebleu_command):
         (["-src", "latin.txt"], 1, "latin.txt), line 2: byte 0xe9 is not UTF-8; if the text is in"),
         (["--also", "tokenise=intl"], 2, "--also: unknown parameter 'tokenise'; did you mean 'tok"),
         (["--also", "tokenize=x"], 2, "--also: tokenize=x: unknown tokenizer 'x'"),
+        (["--also", "nope"], 2, "--also: unknown metric 'nope'"),
         (["--embed-text", "-1"], 2, "--embed-text: "),
         (["--baseline", "god"], 2, "--baseline: no system 'god'"),
         (["--names", "a"], 2, "--names: 1 name for 2 systems"),

@@ -70,7 +70,7 @@ def parser(name: str, words: Sequence[str]) -> tuple[Parser, Command]:
     )
     if any(action.dest == "metrics" for action in made.actions):
         made.elsewhere = metric_options.owner
-    made.set_defaults(command=name, whole_parser=whole_parser, **found.defaults)
+    made.set_defaults(command=name, whole_parser=whole_parser)
     return made, found
 
 

@@ -8,11 +8,9 @@ from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, text_warnings
 from truebleu.cli import options as shared
-from truebleu.cli.output import Output
 from truebleu.cli.parser import Command, Group, UsageError
 from truebleu.cli.progress import Progress
-from truebleu.cli.show import show
-from truebleu.cli.style import Style
+from truebleu.cli.results import Results
 from truebleu.significance import CORRECTIONS
 from truebleu.views.comparison import Comparison
 from truebleu.views.request import TESTS, Request, Significance
@@ -44,6 +42,7 @@ OPTIONS = {
     "lower_is_better": "--lower-is-better",
     "metrics": "-m/--metrics",
     "a correction": "--correction",
+    "also": "--also",
 }
 
 FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html")
@@ -95,17 +94,17 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
 
 def run(options: argparse.Namespace) -> None:
     """Compares systems and writes the table."""
-    style = Style(options)
-    style.check_exact()
+    output = Results(options)
+    output.check_exact()
     asked = Asked(options)
-    with Output(options.output) as output:
+    with output:
         with Progress(quiet=options.quiet) as progress:
             comparison = Comparison.of_request(
                 asked.request,
                 observer=asked.seen.__setitem__,
                 progress=None if progress.silent else progress,
             )
-        show(comparison, output, style)
+        output.show(comparison)
     asked.warn()
 
 
@@ -152,18 +151,20 @@ class Asked:
 
 
 @contextmanager
-def as_usage() -> Iterator[None]:
-    """Says of a wrong argument which option is wrong."""
+def as_usage(option: str | None = None) -> Iterator[None]:
+    """Says of a wrong argument which option is wrong: `option` if the error names none."""
     try:
         yield
     except InputError:
         raise
     except ValueError as error:
-        for name, option in OPTIONS.items():
+        for name, known in OPTIONS.items():
             if str(error).startswith(name):
                 told = str(error).removeprefix(f"{name}: ")
-                raise UsageError(f"{option}: {told}") from None
-        raise
+                raise UsageError(f"{known}: {told}") from None
+        if option is None:
+            raise
+        raise UsageError(f"{option}: {error}") from None
 
 
 def testing_of(options: argparse.Namespace) -> Significance:
@@ -226,6 +227,4 @@ def scores_of(options: argparse.Namespace, systems: Mapping[str, Any] | None) ->
     return made
 
 
-COMMAND = Command(
-    "truebleu compare REF... -i HYP... [options]", EXAMPLES, groups, run, formats=FORMATS
-)
+COMMAND = Command("truebleu compare REF... -i HYP... [options]", EXAMPLES, groups, run)

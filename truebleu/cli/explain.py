@@ -8,10 +8,8 @@ import sys
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
-from truebleu.cli.output import Output
 from truebleu.cli.parser import Command, Group, UsageError, whole_number
-from truebleu.cli.show import show
-from truebleu.cli.style import Style
+from truebleu.cli.results import Results
 from truebleu.views.explanation import Explanation, explain
 
 TYPE_CHECKING = False
@@ -62,14 +60,14 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
 
 def run(options: argparse.Namespace) -> None:
     """Explains a score and writes it."""
-    style = Style(options)
-    style.check_exact()
+    output = Results(options)
+    output.check_exact()
     metric = metric_options.one(options)
     _check_metric(metric, recall=options.recall)
     work = _pair if options.reference is not None else _files
     explanation = work(options, metric)
-    with Output(options.output) as output:
-        show(explanation, output, style)
+    with output:
+        output.show(explanation)
 
 
 def _check_metric(metric: Metric, *, recall: bool) -> None:
@@ -126,5 +124,4 @@ COMMAND = Command(
     EXAMPLES,
     groups,
     run,
-    formats=FORMATS,
 )

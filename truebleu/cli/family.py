@@ -8,24 +8,24 @@ from functools import partial
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
-from truebleu.cli.output import Output
 from truebleu.cli.parser import Command, Group, UsageError
 from truebleu.cli.progress import Progress
-from truebleu.cli.show import show_blocks
-from truebleu.cli.style import Style
+from truebleu.cli.results import Results
 from truebleu.text.layout import count
 from truebleu.views.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from truebleu.bleu_family.identify import Identification
     from truebleu.bleu_family.member import Member
     from truebleu.bleu_family.scores import FamilyScores
     from truebleu.views.rendering.blocks import Block
+
+    # What an action gives: an object for JSON, and blocks.
+    Made = tuple[dict[str, Any], Iterable[Block]]
 
 EXAMPLES = """\
 examples:
@@ -78,15 +78,15 @@ def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
 
 def run(options: argparse.Namespace) -> None:
     """Does one of the actions and writes what it gives."""
-    style = Style(options)
+    output = Results(options)
     work = {"list": _list, "show": _show, "score": _score, "which": _which}[options.action]
-    with Output(options.output) as output:
+    with output:
         content, blocks = work(options)
-        if style.form == "json":
+        if output.form == "json":
             made = {"truebleu_family": VERSION, **content}
             output.write(f"{json.dumps(made, indent=1, ensure_ascii=False)}\n")
         else:
-            show_blocks(blocks, output, style, title=f"truebleu family {options.action}")
+            output.show_blocks(blocks, title=f"truebleu family {options.action}")
 
 
 # ---- members ----
@@ -97,22 +97,18 @@ def _check_no_text(options: argparse.Namespace) -> None:
         raise UsageError(f"{options.action} scores nothing; leave out -i and -m")
 
 
-def _list(options: argparse.Namespace) -> tuple[dict[str, Any], Iterator[Block]]:
+def _list(options: argparse.Namespace) -> Made:
     from truebleu.bleu_family.members import family
 
     _check_no_text(options)
     if options.references:
         raise UsageError("list takes no names; show does")
-    members = list(family.values())
-    return {"members": [member.to_dict() for member in members]}, _listed(members)
-
-
-def _listed(members: Sequence[Member]) -> Iterator[Block]:
     rows = [
         [member.name, _example(member), ", ".join(member.differences) or "nothing"]
-        for member in members
+        for member in family.values()
     ]
-    yield Table.of(["member", "prints", "differs from sacreBLEU in"], rows, (0, 1, 2))
+    table = Table.of(["member", "prints", "differs from sacreBLEU in"], rows, (0, 1, 2))
+    return {"members": [member.to_dict() for member in family.values()]}, [table]
 
 
 def _example(member: Member) -> str:
@@ -121,18 +117,16 @@ def _example(member: Member) -> str:
     return str(number) if member.digits is None else f"{number:.{member.digits}f}"
 
 
-def _show(options: argparse.Namespace) -> tuple[dict[str, Any], Iterator[Block]]:
+def _show(options: argparse.Namespace) -> Made:
     _check_no_text(options)
     if not options.references:
         raise UsageError("show what? Give one or more names from truebleu family list")
     members = [_known(name) for name in options.references]
-    return {"members": [member.to_dict() for member in members]}, _shown(members)
-
-
-def _shown(members: Sequence[Member]) -> Iterator[Block]:
+    blocks: list[Block] = []
     for member in members:
-        yield Heading(2, f"{member.name}: {member.title}")
-        yield Facts([(name, Cell(value)) for name, value in _facts(member).items() if value])
+        facts = [(name, Cell(value)) for name, value in _facts(member).items() if value]
+        blocks += [Heading(2, f"{member.name}: {member.title}"), Facts(facts)]
+    return {"members": [member.to_dict() for member in members]}, blocks
 
 
 def _facts(member: Member) -> dict[str, str]:
@@ -164,7 +158,7 @@ def _known(name: str) -> Member:
 # ---- scores ----
 
 
-def _score(options: argparse.Namespace) -> tuple[dict[str, Any], Iterator[Block]]:
+def _score(options: argparse.Namespace) -> Made:
     from truebleu.bleu_family.members import family
 
     named = metric_options.asked(options.members)
@@ -200,7 +194,7 @@ def _scored(found: dict[str, FamilyScores]) -> Iterator[Block]:
         header += [*([] if several else ["prints"]), "differs in"]
         cells = [
             [
-                f"{row.member.name}{' !' if row.member.defect else ''}",
+                row.label,
                 *(table[row.member.name].shown for table in found.values()),
                 *([] if several else [row.printed_short]),
                 row.notes,
@@ -214,7 +208,7 @@ def _scored(found: dict[str, FamilyScores]) -> Iterator[Block]:
         yield from (Paragraph(f"{one.name}: {one.defect}", "note") for one in marked)
 
 
-def _which(options: argparse.Namespace) -> tuple[dict[str, Any], Iterator[Block]]:
+def _which(options: argparse.Namespace) -> Made:
     from truebleu.bleu_family.identify import number, which
 
     if options.members:
@@ -238,15 +232,11 @@ def _which(options: argparse.Namespace) -> tuple[dict[str, Any], Iterator[Block]
             workers=shared.threads(options),
             progress=partial(progress, "trying settings"),
         )
-    return found.to_dict(), _identified(found)
-
-
-def _identified(found: Identification) -> Iterator[Block]:
-    yield Paragraph(found.head)
     header, *rows = found.cells()
-    yield Table.of(header, rows, (0, 1))
+    blocks: list[Block] = [Paragraph(found.head), Table.of(header, rows, (0, 1))]
     if found.tail:
-        yield Paragraph(found.tail)
+        blocks.append(Paragraph(found.tail))
+    return found.to_dict(), blocks
 
 
-COMMAND = Command("truebleu family ACTION ... [options]", EXAMPLES, groups, run, formats=FORMATS)
+COMMAND = Command("truebleu family ACTION ... [options]", EXAMPLES, groups, run)

@@ -6,10 +6,9 @@ import os
 
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
-from truebleu.cli.output import Output, complain
+from truebleu.cli.output import complain
 from truebleu.cli.parser import HELP, Command, Group, UsageError
-from truebleu.cli.show import show
-from truebleu.cli.style import Style
+from truebleu.cli.results import Results
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,20 +52,20 @@ def run(options: argparse.Namespace) -> None:
     """Reads the log and draws it."""
     from truebleu.views.history import history
 
-    style = Style(options)
-    style.check_exact()
-    output = options.output
-    both = output is not None and all(map(os.path.isfile, (output, options.log)))
-    if both and os.path.samefile(output, options.log):
-        raise UsageError(f"-o/--output: {output} is the log itself")
+    output = Results(options)
+    output.check_exact()
+    path = options.output
+    both = path is not None and all(map(os.path.isfile, (path, options.log)))
+    if both and os.path.samefile(path, options.log):
+        raise UsageError(f"-o/--output: {path} is the log itself")
     read = history(options.log, metric=metric_options.asked(options.metrics), system=options.system)
-    with Output(output) as made:
-        show(read, made, style)
-    if output is None or options.quiet:
+    with output:
+        output.show(read)
+    if path is None or options.quiet:
         return
     for group in read.groups:
         if group.warning is not None:
             complain("note", f"{group.followed}, {group.metric}: {group.warning}")
 
 
-COMMAND = Command("truebleu history FILE [options]", EXAMPLES, groups, run, formats=FORMATS)
+COMMAND = Command("truebleu history FILE [options]", EXAMPLES, groups, run)

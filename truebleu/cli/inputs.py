@@ -13,7 +13,7 @@ from truebleu.text.segments import is_lasting
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     # Files of references, or for each segment its references.
     References = list[File] | list[tuple[str, ...]]
@@ -96,12 +96,9 @@ class Inputs:
         """The references."""
         if self._columns == 1:
             return list(self._references)
-        return list(_side_by_side(self._references[0], self._columns))
-
-    @property
-    def reference_names(self) -> list[str]:
-        """The names of the references in messages."""
-        return list(map(path_of, self.reference_columns))
+        # White space at the end of a line is no reference; further tabs are the last reference's.
+        lines = self._references[0].lines()
+        return [tuple(line.rstrip().split("\t", self._columns - 1)) for line in lines]
 
     @property
     def reference_columns(self) -> list[File]:
@@ -120,15 +117,6 @@ def expected(file: File) -> int | None:
         some = opened.read(1 << 16)
     lines = some.count(b"\n")
     return os.path.getsize(file.path) * lines // len(some) if lines else None
-
-
-def _side_by_side(file: File, columns: int) -> Iterator[tuple[str, ...]]:
-    """The references of each segment, from tab-separated columns; a line may have fewer.
-
-    White space at the end of a line is no reference, and further tabs are the last reference's.
-    """
-    for line in file.lines():
-        yield tuple(line.rstrip().split("\t", columns - 1))
 
 
 def beside(options: argparse.Namespace, name: str) -> File | None:

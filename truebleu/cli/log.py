@@ -34,22 +34,13 @@ OPTIONS = Group(
 
 def log_of(options: argparse.Namespace, inputs: Inputs) -> Logging | None:
     """The log that was asked for. What is wrong with it is said before anything is scored."""
-    if options.log is None:
-        for name in ("log_name", "log_note"):
-            if getattr(options, name) is not None:
-                flag = name.replace("_", "-")
-                raise UsageError(f"--{flag}: there is no log; name one with --log FILE")
-        return None
-    if options.log_name is not None and len(options.log_name) != len(inputs.systems):
-        raise UsageError(
-            f"--log-name: {len(options.log_name)} for {len(inputs.systems)} systems; give each one"
-        )
-    if options.output is not None and _same(options.log, options.output):
-        raise UsageError(f"--log: {options.log} is what -o/--output writes as well")
-    names = options.log_name or [None] * len(inputs.systems)
-    return Logging(
-        options.log, dict(zip(inputs.systems, names, strict=True)), note=options.log_note
-    )
+    if options.log is not None:
+        return Logging(options, inputs)
+    for name in ("log_name", "log_note"):
+        if getattr(options, name) is not None:
+            flag = name.replace("_", "-")
+            raise UsageError(f"--{flag}: there is no log; name one with --log FILE")
+    return None
 
 
 def _same(one: str, other: str) -> bool:
@@ -63,13 +54,19 @@ class Logging:
 
     __slots__ = ("_log", "_names", "_note", "_read")
 
-    def __init__(self, path: str, names: Mapping[str, str | None], note: str | None) -> None:
+    def __init__(self, options: argparse.Namespace, inputs: Inputs) -> None:
         from truebleu.views.history import Log
 
-        self._log = Log(path)
+        systems = len(inputs.systems)
+        names: list[str | None] = options.log_name or [None] * systems
+        if len(names) != systems:
+            raise UsageError(f"--log-name: {len(names)} for {systems} systems; give each one")
+        if options.output is not None and _same(options.log, options.output):
+            raise UsageError(f"--log: {options.log} is what -o/--output writes as well")
+        self._log = Log(options.log)
         self._log.check()
-        self._names = names
-        self._note = note
+        self._names = dict(zip(inputs.systems, names, strict=True))
+        self._note: str | None = options.log_note
         # Files that are hashed as they are read, and what was hashed already.
         self._read: dict[str, tuple[list[Any], list[Input]]] = {}
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from array import array
-from itertools import islice, repeat
+from itertools import groupby, islice, repeat
+from operator import itemgetter
 from sys import maxsize
 
 from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
-from truebleu.cli.numpy_file import Numpy
-from truebleu.cli.output import Output
 from truebleu.cli.parser import Command, Group, UsageError, whole_number
 from truebleu.cli.progress import Progress
+from truebleu.cli.results import Results
 from truebleu.cli.row_formats import FORMATS as ROWS
+from truebleu.cli.row_formats import Numpy
 from truebleu.cli.rows import Rows, Table
-from truebleu.cli.style import Style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,52 +95,53 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
     """The options of `truebleu matrix`."""
     yield from (INPUT, PAIRS, CANDIDATES)
     yield from metric_options.groups(words)
-    digits = "1 for a person; all of them for a program"
-    yield shared.output(list(FORMATS), "json", shared.SCORE_ONLY, digits=digits)
+    yield shared.output(list(FORMATS), "json", shared.SCORE_ONLY, digits=shared.DIGITS)
     yield shared.RUNNING
 
 
 def run(options: argparse.Namespace) -> None:
     """Scores the pairs and writes them."""
     metric = metric_options.one(options)
-    style = Style(options)
-    _check_options(options, style.form)
+    output = Results(options)
+    _check_options(options, output.form)
     hypotheses, references = _files(options)
-    work = Work(options, metric, style)
-    with Output(options.output) as output, Progress(quiet=options.quiet) as work.progress:
-        if style.form == "npy" and output.is_terminal:
+    with output, Progress(quiet=options.quiet) as progress:
+        if output.form == "npy" and output.is_terminal:
             raise UsageError("-f/--format: a terminal cannot show npy; name a file with -o")
+        work = Work(options, metric, output, progress)
         if options.mbr:
-            work.mbr(output, references)
-        elif options.top_k is not None:
-            work.nearest(output, hypotheses, references)
-        elif options.triangle:
-            work.triangle(output, references)
+            work.mbr(references)
+            return
+        others = _lines(references, "references")
+        own = others if hypotheses is None else _lines(hypotheses, "hypotheses")
+        if options.top_k is not None:
+            work.nearest(own, others)
+        elif not options.triangle:
+            work.matrix(own, others)
+        elif len(own) < 2:
+            raise InputError(f"{references.label('references')}: one line; a pair needs two")
         else:
-            work.matrix(output, hypotheses, references)
+            work.triangle(own)
 
 
 def _check_options(options: argparse.Namespace, form: str) -> None:
     """Refuses options that do not go together."""
+    chosen = options.mbr or options.top_k is not None
+    binary = form in ("npy", "parquet")
+    sized = options.nbest_size is not None
+    others = options.input is not None
     wrong = {
         "--text is for --top-k": options.text and (options.top_k is None or options.mbr),
-        "--nbest-size and --moses are for --mbr": not options.mbr
-        and (options.nbest_size is not None or options.moses),
-        "give either --nbest-size or --moses; both say where sources end": options.moses
-        and options.nbest_size is not None,
-        "--triangle is of one file; leave out -i": options.triangle and options.input is not None,
-        "--mbr scores candidates against each other; leave out -i": options.mbr
-        and options.input is not None,
-        "give one of --triangle, --top-k and --mbr": options.triangle
-        and (options.top_k is not None or options.mbr),
-        "--float32 is for npy and parquet": options.float32
-        and (form not in ("npy", "parquet") or options.mbr or options.top_k is not None),
-        "-f/--format: npy holds numbers alone, and cannot hold --top-k or --mbr": form == "npy"
-        and (options.mbr or options.top_k is not None),
-        "-b/--score-only: parquet and npy have columns": options.score_only
-        and form in ("parquet", "npy"),
-        "-w/--width: parquet and npy have all digits": options.width is not None
-        and form in ("parquet", "npy"),
+        "--nbest-size and --moses are for --mbr": not options.mbr and (sized or options.moses),
+        "give either --nbest-size or --moses; both say where sources end": options.moses and sized,
+        "--triangle is of one file; leave out -i": options.triangle and others,
+        "--mbr scores candidates against each other; leave out -i": options.mbr and others,
+        "give one of --triangle, --top-k and --mbr": options.triangle and chosen,
+        "--float32 is for npy and parquet": options.float32 and (chosen or not binary),
+        "-f/--format: npy holds numbers alone, and cannot hold --top-k or --mbr": chosen
+        and form == "npy",
+        "-b/--score-only: parquet and npy have columns": options.score_only and binary,
+        "-w/--width: parquet and npy have all digits": options.width is not None and binary,
     }
     for message, is_wrong in wrong.items():
         if is_wrong:
@@ -172,12 +173,18 @@ def _lines(file: File, role: str) -> list[str]:
 class Work:
     """The work on the lines, block by block."""
 
-    def __init__(self, options: argparse.Namespace, metric: TableMetric[Any], style: Style) -> None:
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        metric: TableMetric[Any],
+        output: Results,
+        progress: Progress,
+    ) -> None:
         self.options = options
         self.metric = metric
-        self.style = style
+        self.output = output
         self.threads = shared.threads(options)
-        self.progress = Progress(quiet=True)
+        self.progress = progress
 
         self.code = "f" if options.float32 else "d"
         """The type of numbers, as a type code of `array`."""
@@ -186,64 +193,53 @@ class Work:
         """The number of hypotheses that are scored at a time."""
         return min(SCORES, SLOW.get(self.metric.NAME, SCORES)) // len(references)
 
+    def blocks(self, texts: list[str], height: int) -> Iterator[tuple[int, list[str]]]:
+        """Some texts at a time, and the place of their first one."""
+        height = max(LEAST, height)
+        for first in range(0, len(texts), height):
+            some = texts[first : first + height]
+            yield first, some
+            self.progress("scoring hypotheses", first + len(some), len(texts))
+
     def scores(self, hypotheses: list[str], references: list[str]) -> Matrix:
         """Every score of some lines."""
         kind = "float32" if self.options.float32 else "float64"
         return self.metric.matrix(hypotheses, references, workers=self.threads, dtype=kind)
 
     def rows(
-        self,
-        output: Output,
-        names: Sequence[str],
-        *,
-        texts: Sequence[str] = (),
-        flat: Sequence[str] = (),
-        shape: tuple[int, ...] = (),
-        **about: Any,
+        self, *names: str, shape: tuple[int, ...] = (), flat: Sequence[str] = (), **more: Any
     ) -> Rows:
         """The writer of rows with such columns; `shape` is that of the scores alone."""
-        if shape and output.is_terminal and self.style.form == "text":
-            _check_size(shape[0], *shape[1:])
-        signature = self.metric.signature(1, segment=True)
+        if shape and self.output.is_terminal and self.output.form == "text":
+            _check_size(*shape)
+        signature = self.output.signature(self.metric.signature(1, segment=True))
+        about = {"signatures": {self.metric.name: signature}, **more.pop("about", {})}
+        scores = ["scores" if flat else self.metric.name]
         table = Table(
-            "matrix",
-            names,
-            scores=["scores" if flat else self.metric.name],
-            texts=texts,
-            flat=flat,
-            about={"signatures": {self.metric.name: self.style.signature(signature)}, **about},
-            shape=shape,
-            code=self.code,
+            "matrix", names, scores, flat=flat, about=about, shape=shape, code=self.code, **more
         )
-        return FORMATS[self.style.form](output, self.style, table)
+        return FORMATS[self.output.form](self.output, table)
 
-    def matrix(self, output: Output, hypotheses: File | None, references: File) -> None:
+    def matrix(self, own: list[str], others: list[str]) -> None:
         """Every hypothesis against every reference."""
-        others = _lines(references, "references")
-        own = others if hypotheses is None else _lines(hypotheses, "hypotheses")
         rows = self.rows(
-            output,
-            ["hypothesis", "scores"],
+            "hypothesis",
+            "scores",
             flat=list(map(str, range(1, len(others) + 1))),
             shape=(len(own), len(others)),
-            hypotheses=len(own),
-            references=len(others),
+            about={"hypotheses": len(own), "references": len(others)},
         )
-        for first, some in blocks(own, self.height(others)):
-            stop = first + len(some)
-            rows.write([range(first + 1, stop + 1), self.scores(some, others)])
-            self.progress("scoring hypotheses", stop, len(own))
+        for first, some in self.blocks(own, self.height(others)):
+            numbers = range(first + 1, first + len(some) + 1)
+            rows.write([numbers, self.scores(some, others)])
         rows.finish()
 
-    def triangle(self, output: Output, file: File) -> None:
+    def triangle(self, lines: list[str]) -> None:
         """Each pair of one file once."""
-        lines = _lines(file, "references")
         last = len(lines)
-        if last < 2:
-            raise InputError(f"{file.label('references')}: one line; a pair needs two")
-        names = ["hypothesis", "reference", self.metric.name]
-        rows = self.rows(output, names, shape=(last * (last - 1) // 2,))
-        for first, some in blocks(lines[:-1], self.height(lines)):
+        shape = (last * (last - 1) // 2,)
+        rows = self.rows("hypothesis", "reference", self.metric.name, shape=shape)
+        for first, some in self.blocks(lines[:-1], self.height(lines)):
             scores = memoryview(self.scores(some, lines[first + 1 :])).cast("B")
             width = scores.nbytes // len(some)
             size = array(self.code).itemsize
@@ -251,39 +247,35 @@ class Work:
                 row = array(self.code, scores[i * (width + size) : (i + 1) * width].tobytes())
                 number = first + i + 1
                 rows.write([repeat(number, len(row)), range(number + 1, last + 1), row])
-            self.progress("scoring hypotheses", first + len(some), last - 1)
         rows.finish()
 
-    def nearest(self, output: Output, hypotheses: File | None, references: File) -> None:
+    def nearest(self, own: list[str], others: list[str]) -> None:
         """The nearest references of each hypothesis."""
-        others = _lines(references, "references")
-        own = others if hypotheses is None else _lines(hypotheses, "hypotheses")
         wanted = self.options.top_k
         texts = ["hypothesis_text", "reference_text"] if self.options.text else []
         names = ["hypothesis", "rank", "reference", self.metric.name, *texts]
-        writer = self.rows(output, names, texts=texts)
+        writer = self.rows(*names, texts=texts)
         # A line is no neighbour of itself.
-        more = wanted + (hypotheses is None)
-        for first, some in blocks(own, min(4096, NEAREST // more)):
+        more = wanted + (own is others)
+        for first, some in self.blocks(own, min(4096, NEAREST // more)):
             found = self.metric.top_k(some, others, more, workers=self.threads)
             rows: list[tuple[Any, ...]] = []
             for i, (text, nearest) in enumerate(zip(some, found, strict=True), first):
-                if hypotheses is None:
-                    nearest = [pair for pair in nearest if pair[0] != i]  # noqa: PLW2901
-                for rank, (j, score) in enumerate(nearest[:wanted], 1):
-                    shown = (text, others[j]) if self.options.text else ()
+                pairs = [pair for pair in nearest if own is not others or pair[0] != i]
+                for rank, (j, score) in enumerate(pairs[:wanted], 1):
+                    shown = (text, others[j]) if texts else ()
                     rows.append((i + 1, rank, j + 1, score, *shown))
-            writer.write(self._columns(rows, len(names)))
-            self.progress("scoring hypotheses", first + len(some), len(own))
+            writer.write(_columns(rows, len(names)))
         writer.finish()
 
-    def mbr(self, output: Output, file: File) -> None:
+    def mbr(self, file: File) -> None:
         """The best candidates of each source."""
         from truebleu.pairs.mbr import mbr
 
+        output = self.output
         names = ["source", "rank", "candidate", self.metric.name, "text"]
         texts = ["source", "text"] if self.options.moses else ["text"]
-        writer = None if self.style.form == "text" else self.rows(output, names, texts=texts)
+        writer = None if output.form == "text" else self.rows(*names, texts=texts)
         sources = self._sources(file)
         count, expected = 0, files.expected(file)
         while batch := list(islice(sources, SOURCES)):
@@ -295,9 +287,9 @@ class Work:
                 for rank, index in enumerate(one.ranking[: self.options.top_k or 1], 1)
             ]
             if writer is not None:
-                writer.write(self._columns(rows, len(names)))
-            elif self.style.score_only:
-                output.write("".join(f"{self.style.rounded(row[3])}\n" for row in rows))
+                writer.write(_columns(rows, len(names)))
+            elif output.score_only:
+                output.write("".join(f"{output.rounded(row[3])}\n" for row in rows))
             else:  # a file of hypotheses, as others read it
                 output.write("".join(f"{row[4]}\n" for row in rows))
             count += sum(map(len, candidates))
@@ -307,58 +299,56 @@ class Work:
         if writer is not None:
             writer.finish()
 
-    def _columns(self, rows: Sequence[tuple[Any, ...]], count: int) -> list[Any]:
-        """Rows as columns: numbers as numbers, so that an empty piece has their types, too."""
-        columns = list(zip(*rows, strict=True)) or [()] * count
-        return [
-            list(column)
-            if column and isinstance(column[0], str)
-            else array("d" if i == 3 else "q", column)
-            for i, column in enumerate(columns)
-        ]
-
     def _sources(self, file: File) -> Iterator[tuple[str | int, list[str]]]:
         """The candidates of each source, with its number or name."""
         lines, size = file.lines(), self.options.nbest_size
+        name = file.label("candidates")
         if self.options.moses:
-            yield from _moses(lines, file.label("candidates"))
+            yield from _moses(lines, name)
             return
         number = 0
         while group := list(islice(lines, size)):
             number += 1
             if size is not None and len(group) < size:
                 raise InputError(
-                    f"{file.label('candidates')}: source {number} has {len(group)} of {size} lines;"
+                    f"{name}: source {number} has {len(group)} of {size} lines;"
                     f" {(number - 1) * size + len(group):,} lines are no multiple of {size}"
                 )
             yield number, group
 
 
+def _columns(rows: Sequence[tuple[Any, ...]], count: int) -> list[Any]:
+    """Rows as columns: numbers as numbers, so that an empty piece has their types, too."""
+    return [
+        list(column)
+        if column and isinstance(column[0], str)
+        else array("d" if i == 3 else "q", column)
+        for i, column in enumerate(list(zip(*rows, strict=True)) or [()] * count)
+    ]
+
+
 def _moses(lines: Iterator[str], name: str) -> Iterator[tuple[str, list[str]]]:
     """The candidates of each source of an n-best list, with the source's name."""
-    current: str | None = None
-    seen: set[str] = set()
-    group: list[str] = []
-    for number, line in enumerate(lines, 1):
-        source, separator, rest = line.partition("|||")
-        source = source.strip()
-        if not separator or not source:
-            raise InputError(
-                f"{name}, line {number}: expected SOURCE ||| TEXT ||| ..., not '{line:.40}'"
-            )
-        if source != current:
-            if source in seen:
+
+    def candidates() -> Iterator[tuple[str, int, str]]:
+        for number, line in enumerate(lines, 1):
+            source, separator, rest = line.partition("|||")
+            if not separator or not source.strip():
                 raise InputError(
-                    f"{name}, line {number}: source {source} once more; all candidates of a source "
-                    "must stand together"
+                    f"{name}, line {number}: expected SOURCE ||| TEXT ||| ..., not '{line:.40}'"
                 )
-            if current is not None:
-                yield current, group
-            seen.add(source)
-            current, group = source, []
-        group.append(rest.partition("|||")[0].strip())
-    if current is not None:
-        yield current, group
+            yield source.strip(), number, rest.partition("|||")[0].strip()
+
+    seen: set[str] = set()
+    for source, group in groupby(candidates(), key=itemgetter(0)):
+        places, texts = zip(*(rest for _, *rest in group), strict=True)
+        if source in seen:
+            raise InputError(
+                f"{name}, line {places[0]}: source {source} once more; all candidates of a source "
+                "must stand together"
+            )
+        seen.add(source)
+        yield source, list(texts)
 
 
 def _check_size(rows: int, columns: int = 1) -> None:
@@ -370,19 +360,10 @@ def _check_size(rows: int, columns: int = 1) -> None:
         )
 
 
-def blocks(texts: list[str], height: int) -> Iterator[tuple[int, list[str]]]:
-    """Some texts at a time, and the place of their first one."""
-    height = max(LEAST, height)
-    for first in range(0, len(texts), height):
-        yield first, texts[first : first + height]
-
-
 COMMAND = Command(
     "truebleu matrix REF [-i HYP] [options]\n"
     "       truebleu matrix CANDIDATES --mbr [--nbest-size N | --moses] [options]",
     EXAMPLES,
     groups,
     run,
-    formats=list(FORMATS),
-    piped="json",
 )

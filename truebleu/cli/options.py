@@ -23,6 +23,10 @@ OUTPUT, COLOR, SCORE_ONLY = declared(
     """,
     color={"choices": ("auto", "always", "never"), "default": "auto"},
 )
+# Digits after the point where rows are numbers.
+DIGITS = "1 for a person; all of them for a program"
+# The digits without -w where scores are rows.
+DIGITS = "1 for a person; all of them for a program"
 THREADS, QUIET = declared(
     """
     --threads N  threads (1); 0 for one per core
@@ -34,7 +38,10 @@ RUNNING = Group("running", THREADS, QUIET, HELP)
 
 
 def output(formats: Sequence[str], piped: str, *more: Option, digits: str = "") -> Group:
-    """The form and the place of results; `digits` are those without -w."""
+    """The form and the place of results.
+
+    piped: the format where nobody watches; digits: those without -w.
+    """
     usual = "text" if piped == "text" else f"text on a terminal, otherwise {piped}"
     names = ", ".join(formats)
     return Group(
@@ -44,6 +51,7 @@ def output(formats: Sequence[str], piped: str, *more: Option, digits: str = "") 
         *([f"-w --width N  digits after the point ({digits})"] if digits else []),
         *(["-sh --short  short signatures"] if digits else []),
         *more,
+        defaults={"formats": formats, "piped": piped},
         format={"choices": formats},
         width={"type": whole_number(0, 100)},
     )
@@ -56,6 +64,19 @@ def threads(options: argparse.Namespace) -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def heed_interrupts() -> None:
+    """Makes Ctrl-C an exception, where something has to be cleaned up.
+
+    Elsewhere it ends the process at once.
+    """
+    import signal
+    import threading
+
+    ends = signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+    if ends and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # ---- resampling ----

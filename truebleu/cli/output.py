@@ -125,6 +125,14 @@ class _Standard(io.RawIOBase):
                 written += os.write(self._descriptor, view[written:])
 
 
+def columns(usual: int) -> int:
+    """How wide the terminal is; as is usual where nobody knows."""
+    try:
+        return int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
+    except (OSError, ValueError):
+        return usual
+
+
 def is_terminal() -> bool:
     """True if standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 from itertools import pairwise
 
-from truebleu.cli.output import print_text
+from truebleu.cli.output import columns, print_text
 from truebleu.text import checks
 
 TYPE_CHECKING = False
@@ -103,15 +102,19 @@ def options(text: str, **more: Mapping[str, Any]) -> list[Option]:
 
 
 class Group:
-    """Options under one title in the help: those of a text, and others."""
+    """Options under one title in the help: those of a text, and others.
 
-    __slots__ = ("about", "options", "title")
+    more: by the option's name, what it takes besides; `defaults` are what parsed options have too.
+    """
+
+    __slots__ = ("about", "defaults", "options", "title")
 
     def __init__(
         self, title: str, *given: str | Option, about: str | None = None, **more: Any
     ) -> None:
         self.title = title
         self.about = about
+        self.defaults: Mapping[str, Any] = more.pop("defaults", {})
         self.options = [
             option
             for one in given
@@ -123,12 +126,9 @@ class Group:
 
 
 class Command:
-    """A command: what its parser has, given the words of the command line, and what it does.
+    """A command: what its parser has, given the words of the command line, and what it does."""
 
-    formats: of results, of which `piped` is taken where nobody watches.
-    """
-
-    __slots__ = ("defaults", "examples", "groups", "run", "usage")
+    __slots__ = ("examples", "groups", "run", "usage")
 
     def __init__(
         self,
@@ -136,15 +136,11 @@ class Command:
         examples: str,
         groups: Callable[[Sequence[str]], Iterable[Group]],
         run: Callable[[argparse.Namespace], None],
-        *,
-        formats: Sequence[str] = (),
-        piped: str = "text",
     ) -> None:
         self.usage = usage
         self.examples = examples
         self.groups = groups
         self.run = run
-        self.defaults = {"formats": formats, "piped": piped}
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -152,11 +148,8 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
     def __init__(self, prog: str) -> None:
         # Left alone, argparse imports shutil for the width, even where no help is printed.
-        try:
-            columns = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
-        except (OSError, ValueError):
-            columns = 80
-        super().__init__(prog, max_help_position=36, width=min(max(columns, 50), 100) - 2)
+        width = min(max(columns(80), 50), 100) - 2
+        super().__init__(prog, max_help_position=36, width=width)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         if not action.option_strings or action.nargs == 0:
@@ -182,6 +175,7 @@ class Parser(argparse.ArgumentParser):
     def add(self, group: Group) -> None:
         """Adds the options of a group that are not there yet: metrics share some."""
         made = self.add_argument_group(group.title, group.about)
+        self.set_defaults(**group.defaults)
         exclusive = made.add_mutually_exclusive_group()
         for option in group.options:
             if option.flags[-1] in self._option_string_actions:

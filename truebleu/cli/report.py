@@ -151,12 +151,10 @@ def _server(contents: Contents, options: argparse.Namespace) -> Server:
 def _serve(server: Server, options: argparse.Namespace) -> None:
     """Shows the page until somebody ends it."""
     import gc
-    import signal
 
     # A command that ends at once does without both (cli/__init__.py).
     gc.enable()
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    shared.heed_interrupts()
     with server:
         try:
             print_text(f"{server.url}\n")
@@ -186,13 +184,10 @@ def _also(options: argparse.Namespace, metrics: Mapping[Any, object]) -> list[An
     """Further settings, checked before anything is read."""
     from truebleu.views.report.build import METRICS, check, settings
 
-    try:
+    with compare.as_usage("--also"):
         shown = [metric for metric in metrics if metric.NAME in METRICS]
         further = list(settings(options.also, shown))
         check(list(metrics), further)
-    except ValueError as error:
-        what, _, why = str(error).partition(": ")
-        raise UsageError(f"{'--also' if what == 'also' else '-m/--metrics'}: {why}") from None
     return further
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from itertools import repeat
 from math import isfinite
+from types import MappingProxyType
 
 from truebleu.cli.output import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
-    from truebleu.cli.output import Output
-    from truebleu.cli.style import Style
+    from truebleu.cli.results import Results
 
 # Changes when a reader of the old form of JSON could no longer read the new one.
 VERSION = 1
@@ -33,30 +33,19 @@ class Table:
     shape, code: of the scores alone, for NumPy, and the type code of `array` that they have.
     """
 
-    def __init__(
-        self,
-        kind: str,
-        names: Sequence[str],
-        *,
-        scores: Sequence[str],
-        texts: Sequence[str] = (),
-        statistics: Sequence[str] = (),
-        about: Mapping[str, Any] | None = None,
-        flat: Sequence[str] = (),
-        types: Any = None,
-        shape: tuple[int, ...] = (),
-        code: str = "d",
-    ) -> None:
+    texts: Collection[str] = ()
+    statistics: Collection[str] = ()
+    about: Mapping[str, Any] = MappingProxyType({})
+    flat: Sequence[str] = ()
+    types: Any = None
+    shape: tuple[int, ...] = ()
+    code: str = "d"
+
+    def __init__(self, kind: str, names: Sequence[str], scores: Sequence[str], **more: Any) -> None:
         self.kind = kind
-        self.names = list(names)
-        self.scores = list(scores)
-        self.texts = list(texts)
-        self.statistics = list(statistics)
-        self.about = dict(about or {})
-        self.flat = list(flat)
-        self.types = types
-        self.shape = shape
-        self.code = code
+        self.names = names
+        self.scores = scores
+        vars(self).update(more)
 
     @property
     def version(self) -> dict[str, int]:
@@ -70,9 +59,8 @@ class Rows:
     # How many rows should come at a time.
     AT_ONCE = 8192
 
-    def __init__(self, output: Output, style: Style, table: Table) -> None:
+    def __init__(self, output: Results, table: Table) -> None:
         self.output = output
-        self.style = style
         self.table = table
 
     def write(self, columns: Sequence[Any]) -> None:
@@ -97,10 +85,10 @@ class _Filled(Rows):
     SEPARATOR = "\t"
     EXACT = True
 
-    def __init__(self, output: Output, style: Style, table: Table) -> None:
+    def __init__(self, output: Results, table: Table) -> None:
         from truebleu.views.rendering.separated import cell
 
-        super().__init__(output, style, table)
+        super().__init__(output, table)
         self._cell = cell
         self._template = self.template() + "\n"
         self._texts = {
@@ -110,9 +98,9 @@ class _Filled(Rows):
         self.start()
 
     @property
-    def names(self) -> list[str]:
+    def names(self) -> Sequence[str]:
         """The columns that are written."""
-        return self.table.scores if self.style.score_only else self.table.names
+        return self.table.scores if self.output.score_only else self.table.names
 
     def start(self) -> None:
         """Writes what comes first."""
@@ -123,7 +111,7 @@ class _Filled(Rows):
 
     def number(self, value: float) -> str:
         """A score, as it stands in a line."""
-        return self.style.exact(value) if self.EXACT else self.style.rounded(value)
+        return self.output.exact(value) if self.EXACT else self.output.rounded(value)
 
     def joined(self, values: Sequence[float]) -> str:
         """Scores in a row."""
@@ -131,13 +119,13 @@ class _Filled(Rows):
 
     def place(self, name: str) -> str:
         """The place of a column in the template."""
-        digits = self.style.width if self.EXACT else self.style.digits
+        digits = self.output.width if self.EXACT else self.output.digits
         is_number = name in self.table.scores and name not in self._flat
         return f"%.{digits}f" if is_number and digits is not None else "%s"
 
     @property
-    def _flat(self) -> list[str]:
-        return self.table.scores if self.table.flat else []
+    def _flat(self) -> Sequence[str]:
+        return self.table.scores if self.table.flat else ()
 
     @property
     def header(self) -> list[str]:
@@ -173,7 +161,7 @@ class TabSeparated(_Filled):
 
     def start(self) -> None:
         """Writes the header."""
-        if not self.style.score_only:
+        if not self.output.score_only:
             self.output.write(self.SEPARATOR.join(map(self.cell, self.header)) + "\n")
 
 
@@ -197,7 +185,7 @@ class JSONLines(_Filled):
     def template(self) -> str:
         """An object, or of scores alone the scores."""
         places = [self.place(name) for name in self.names]
-        if self.style.score_only:
+        if self.output.score_only:
             return places[0] if len(places) == 1 else f"[{', '.join(places)}]"
         names = [as_json(name).replace("%", "%%") for name in self.names]
         pairs = [f"{name}: {place}" for name, place in zip(names, places, strict=True)]
@@ -214,7 +202,7 @@ class JSON(JSONLines):
     def start(self) -> None:
         """Writes all but the rows."""
         head = as_json({**self.table.version, **self.table.about})[:-1] + ', "rows": ['
-        self._before = "[\n" if self.style.score_only else f"{head}\n"
+        self._before = "[\n" if self.output.score_only else f"{head}\n"
 
     def before(self) -> list[str]:
         """Rows say nothing of versions."""
@@ -230,7 +218,7 @@ class JSON(JSONLines):
     def finish(self) -> None:
         """Writes the end of the list."""
         before = "\n" if self._before == ",\n" else self._before
-        self.output.write(before + ("]\n" if self.style.score_only else "]}\n"))
+        self.output.write(before + ("]\n" if self.output.score_only else "]}\n"))
 
 
 class Text(_Filled):
@@ -249,7 +237,7 @@ class Text(_Filled):
 
     def write(self, columns: Sequence[Any]) -> None:
         """Writes rows."""
-        if self.style.score_only:
+        if self.output.score_only:
             super().write(columns)
             return
         rows = [
@@ -259,7 +247,7 @@ class Text(_Filled):
         if not self._widths:
             rows.insert(0, self.header)
             # Scores that come later may be wider; the widest but for TER's is 100.0.
-            widest = len(self.style.rounded(100.0)) if self._flat else 6
+            widest = len(self.output.rounded(100.0)) if self._flat else 6
             self._widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
             first = len(self.names) - 1 if self._flat else 0
             self._widths[first:] = [max(width, widest) for width in self._widths[first:]]
@@ -278,7 +266,7 @@ class Text(_Filled):
 
     def finish(self) -> None:
         """Writes the signatures."""
-        if not self.style.score_only:
+        if not self.output.score_only:
             told = self.table.about.get("signatures", {})
             self.output.write("".join(["\n", *(f"{n}|{s}\n" for n, s in told.items())]))
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from truebleu.cli import inputs as files
 from truebleu.cli import log, metric_options, scores, table_options, text_warnings
 from truebleu.cli import options as shared
-from truebleu.cli.output import Output, complain
+from truebleu.cli.output import complain
 from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
-from truebleu.cli.style import Style
+from truebleu.cli.results import Results
 from truebleu.metrics.table_metric import count_together
 
 TYPE_CHECKING = False
@@ -61,7 +63,7 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
     yield Group("intervals", *shared.INTERVALS)
     yield table_options.group("a score for each group of rows that agree in these columns")
     yield log.OPTIONS
-    digits = "1 for a person; all of them for a program: json, tsv, csv"
+    digits = f"{shared.DIGITS}: json, tsv, csv"
     more = (shared.COLOR, shared.SCORE_ONLY)
     yield shared.output(scores.FORMATS, "json", *more, digits=digits)
     yield shared.RUNNING
@@ -70,28 +72,28 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
 def run(options: argparse.Namespace) -> None:
     """Scores each system and writes the numbers."""
     metrics = metric_options.metrics(options)
-    style = Style(options)
-    scores.adjust(style, options)
+    output = Results(options)
+    scores.adjust(output, options)
     if table_options.are_meant(options):
         from truebleu.cli import table_scores
 
-        with Output(options.output) as output:
+        with output:
             with Progress(quiet=options.quiet) as progress:
                 found = table_scores.score(options, list(metrics), progress)
-            scores.write(found, metrics, output, style)
+            scores.write(found, metrics, output)
         return
     inputs = files.Inputs(options)
     work = Work(options, metrics, inputs)
     kept = log.log_of(options, inputs)
     results: list[Scored] = []
-    with Output(options.output) as output:
+    with output:
         with Progress(quiet=options.quiet) as progress:
             for system in inputs.systems:
                 results += work.score(system, kept, progress)
             if kept is not None:
                 # Before anything is printed: whoever reads that may go before its end.
                 kept.add(results, work.seen)
-        scores.write(results, metrics, output, style)
+        scores.write(results, metrics, output)
     if work.resamples is not None and len(inputs.systems) > 1 and not options.quiet:
         complain(
             "note",
@@ -164,9 +166,7 @@ class Work:
             seed=self.options.seed,
             level=self.options.level,
             workers=shared.threads(self.options),
-            progress=None
-            if progress.silent
-            else lambda done, total: progress("resampling", done, total),
+            progress=None if progress.silent else partial(progress, "resampling"),
         )
         for one, of_metric in zip(found, ranges, strict=True):
             one.interval = of_metric[""]
@@ -187,11 +187,4 @@ class Work:
         return found
 
 
-COMMAND = Command(
-    "truebleu score REF... -i HYP... [options]",
-    EXAMPLES,
-    groups,
-    run,
-    formats=scores.FORMATS,
-    piped="json",
-)
+COMMAND = Command("truebleu score REF... -i HYP... [options]", EXAMPLES, groups, run)

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, Self
 
-    from truebleu.cli.output import Output
-    from truebleu.cli.style import Style
+    from truebleu.cli.results import Results
     from truebleu.metrics.base import Score, Signature
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
@@ -48,9 +47,9 @@ class Scored:
         made.segments = len(table)
         return made
 
-    def rounded(self, value: float, style: Style) -> str:
+    def rounded(self, value: float, output: Results) -> str:
         """A number of the score's metric, for a person."""
-        return style.rounded(value, self.digits)
+        return output.rounded(value, self.digits)
 
     @property
     def keys(self) -> dict[str, object]:
@@ -106,40 +105,37 @@ class Scored:
         return made
 
 
-def adjust(style: Style, options: argparse.Namespace) -> None:
+def adjust(output: Results, options: argparse.Namespace) -> None:
     """Makes scores alone lines of numbers, unless something else is asked for."""
-    if not style.score_only:
+    if not output.score_only:
         return
-    if options.format is None and options.output is None and style.form != "text":
-        style.form = "tsv"
-    if style.form in ("json", "markdown", "latex", "html"):
+    if options.format is None and options.output is None and output.form != "text":
+        output.form = "tsv"
+    if output.form in ("json", "markdown", "latex", "html"):
         raise UsageError(
-            f"-b/--score-only: {style.form} has more than scores; -f text or tsv has not"
+            f"-b/--score-only: {output.form} has more than scores; -f text or tsv has not"
         )
 
 
 def write(
     results: Sequence[Scored],
     metrics: Mapping[TableMetric[Any], str | None],
-    output: Output,
-    style: Style,
+    output: Results,
 ) -> None:
     """Writes the scores."""
     rows = list(_rows(results, len(metrics)))
-    if style.form == "json":
-        output.write(_json(results, style))
-    elif style.form in ("tsv", "csv"):
-        _write_rows(rows, output, style)
-    elif style.score_only:
-        lines = ("\t".join(one.rounded(one.score.value, style) for one in row) for row in rows)
+    if output.form == "json":
+        output.write(_json(results, output))
+    elif output.form in ("tsv", "csv"):
+        _write_rows(rows, output)
+    elif output.score_only:
+        lines = ("\t".join(one.rounded(one.score.value, output) for one in row) for row in rows)
         output.write("".join(f"{line}\n" for line in lines))
-    elif style.form == "text" and len(rows) == 1 and rows[0][0].group is None:
-        output.write("".join(f"{line}\n" for line in _lines(rows[0], style)))
+    elif output.form == "text" and len(rows) == 1 and rows[0][0].group is None:
+        output.write("".join(f"{line}\n" for line in _lines(rows[0], output)))
     else:
-        from truebleu.cli.show import show_blocks
-
         title = ", ".join(dict.fromkeys(one.system for one in results))
-        show_blocks(_blocks(rows, style), output, style, title=title)
+        output.show_blocks(_blocks(rows, output), title=title)
 
 
 def _rows(results: Sequence[Scored], metrics: int) -> Iterator[list[Scored]]:
@@ -153,14 +149,14 @@ def _rows(results: Sequence[Scored], metrics: int) -> Iterator[list[Scored]]:
             yield scores[start : start + metrics]
 
 
-def _json(results: Sequence[Scored], style: Style) -> str:
+def _json(results: Sequence[Scored], output: Results) -> str:
     """One object with all scores, and those of documents beside them."""
     import json
 
     def told(one: Scored) -> dict[str, Any]:
         made = one.to_dict()
-        if style.width is not None:
-            made["score"] = float(one.rounded(one.score.value, style))
+        if output.width is not None:
+            made["score"] = float(one.rounded(one.score.value, output))
         return made
 
     made: dict[str, Any] = {"truebleu_score": VERSION}
@@ -171,21 +167,21 @@ def _json(results: Sequence[Scored], style: Style) -> str:
     return f"{json.dumps(made, indent=1, ensure_ascii=False, default=str)}\n"
 
 
-def _lines(row: Sequence[Scored], style: Style) -> Iterator[str]:
+def _lines(row: Sequence[Scored], output: Results) -> Iterator[str]:
     """The lines of sacreBLEU for one system, with the interval where there is one."""
-    heads = [f"{one.score.name}|{style.signature(one.signature)}" for one in row]
+    heads = [f"{one.score.name}|{output.signature(one.signature)}" for one in row]
     width = max(map(len, heads))
     for head, one in zip(heads, row, strict=True):
-        yield f"{head:>{width}} = {_estimate(one, style)} {one.score.verbose}".rstrip()
+        yield f"{head:>{width}} = {_estimate(one, output)} {one.score.verbose}".rstrip()
 
 
-def _estimate(one: Scored, style: Style) -> str:
+def _estimate(one: Scored, output: Results) -> str:
     """A score for a person, with its interval if it has one."""
     known = one.known
-    value = one.rounded(one.score.value, style)
+    value = one.rounded(one.score.value, output)
     if known is None:
         return value
-    return f"{value} [{one.rounded(known.low, style)}, {one.rounded(known.high, style)}]"
+    return f"{value} [{one.rounded(known.low, output)}, {one.rounded(known.high, output)}]"
 
 
 # What tables of one metric show beside its scores.
@@ -200,7 +196,7 @@ DETAILS: dict[str, dict[str, Callable[[Score], str]]] = {
 }
 
 
-def _blocks(rows: Sequence[Sequence[Scored]], style: Style) -> Iterator[Block]:
+def _blocks(rows: Sequence[Sequence[Scored]], output: Results) -> Iterator[Block]:
     """Tables with a row per system, document or group, and the signatures."""
     from truebleu.views.rendering.blocks import Paragraph
     from truebleu.views.rendering.blocks import Table as Drawn
@@ -215,18 +211,18 @@ def _blocks(rows: Sequence[Sequence[Scored]], style: Style) -> Iterator[Block]:
         cells = [
             [
                 *("" if key is None else printable(str(key)) for key in row[0].keys.values()),
-                *(_estimate(one, style) for one in row),
+                *(_estimate(one, output) for one in row),
                 *(told(row[0].score) for told in details.values()),
             ]
             for row in some
         ]
         header = [*names, *(one.name for one in first), *details]
         yield Drawn.of(header, cells, [i for i, name in enumerate(names) if name != "segments"])
-    heads = [f"{one.score.name}|{style.signature(one.signature)}" for row in rows for one in row]
+    heads = [f"{one.score.name}|{output.signature(one.signature)}" for row in rows for one in row]
     yield from (Paragraph(head, "signature") for head in dict.fromkeys(heads))
 
 
-def _write_rows(rows: Sequence[Sequence[Scored]], output: Output, style: Style) -> None:
+def _write_rows(rows: Sequence[Sequence[Scored]], output: Results) -> None:
     """A row per system, document or group, with everything that its scores were made of."""
     first = rows[0]
     names = [*dict.fromkeys(name for row in rows for name in row[0].keys)]
@@ -237,7 +233,7 @@ def _write_rows(rows: Sequence[Sequence[Scored]], output: Output, style: Style) 
     columns: list[list[Any]] = [[row[0].keys.get(name) for row in rows] for name in names]
     columns += [[row[i].score.value for row in rows] for i in range(len(first))]
     columns += [[one.get(name) for one in beside] for name in further]
-    columns += [[style.signature(row[i].signature) for row in rows] for i in range(len(first))]
+    columns += [[output.signature(row[i].signature) for row in rows] for i in range(len(first))]
     table = Table(
         "score",
         [*names, *scores, *further, *signatures],
@@ -246,7 +242,7 @@ def _write_rows(rows: Sequence[Sequence[Scored]], output: Output, style: Style) 
     )
     from truebleu.cli.row_formats import FORMATS as ROWS
 
-    writer = ROWS[style.form](output, style, table)
+    writer = ROWS[output.form](output, table)
     writer.write(columns)
     writer.finish()
 

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu._kernel import Scores
-    from truebleu.cli.output import Output
-    from truebleu.cli.style import Style
+    from truebleu.cli.results import Results
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
 
@@ -31,8 +30,7 @@ class Writer:
     def __init__(
         self,
         metrics: Metrics,
-        output: Output,
-        style: Style,
+        output: Results,
         *,
         several: bool,
         system: str = "system",
@@ -41,10 +39,9 @@ class Writer:
     ) -> None:
         self.metrics = metrics
         self.output = output
-        self.style = style
         self.several = several
         self._rows: Rows | None = None
-        if style.form == "text":
+        if output.form == "text":
             self.AT_ONCE = Rows.AT_ONCE
             return
         scores = [name or metric.name for metric, name in metrics.items()]
@@ -68,7 +65,7 @@ class Writer:
             about={"signatures": self._signatures()},
             types=types,
         )
-        self._rows = FORMATS[style.form](output, style, table)
+        self._rows = FORMATS[output.form](output, table)
         self.AT_ONCE = self._rows.AT_ONCE
 
     def _signatures(self) -> dict[str, str]:
@@ -101,26 +98,26 @@ class Writer:
 
     def _write_lines(self, system: str, counted: Counted, carried: Sequence[Sequence[Any]]) -> None:
         """A line per segment and metric, as sacreBLEU's --sentence-level prints it."""
-        style = self.style
+        output = self.output
         name = f"{printable(system)}\t" if self.several else ""
         count = len(counted[0][1])
         before = [
             name + "".join("\t" if cell is None else f"{printable(str(cell))}\t" for cell in cells)
             for cells in (zip(*carried, strict=True) if carried else repeat((), count))
         ]
-        if style.score_only:
-            columns = [[style.rounded(value) for value in scores] for _, scores in counted]
+        if output.score_only:
+            columns = [[output.rounded(value) for value in scores] for _, scores in counted]
             rows = zip(before, map("\t".join, zip(*columns, strict=True)), strict=True)
             self.output.write("".join(f"{start}{line}\n" for start, line in rows))
             return
         parts = []
         for metric, (statistics, scores) in zip(self.metrics, counted, strict=True):
             references = statistics.references
-            head = f"{metric.name}|{style.signature(metric.signature(references, segment=True))}"
+            head = f"{metric.name}|{output.signature(metric.signature(references, segment=True))}"
             made = []
             for row, value in zip(statistics.tolist(), scores.tolist(), strict=True):
                 score = metric.score_of(row, references, segment=True, value=value)
-                made.append(f"{head} = {style.rounded(value)} {score.verbose}".rstrip())
+                made.append(f"{head} = {output.rounded(value)} {score.verbose}".rstrip())
             parts.append(made)
         together = zip(before, zip(*parts, strict=True), strict=True)
         self.output.write("".join(f"{s}{line}\n" for s, some in together for line in some))

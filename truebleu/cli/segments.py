@@ -5,12 +5,11 @@ from __future__ import annotations
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, table_options, text_warnings
 from truebleu.cli import options as shared
-from truebleu.cli.output import Output
 from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
+from truebleu.cli.results import Results
 from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.segment_rows import Writer
-from truebleu.cli.style import Style
 from truebleu.metrics.table_metric import pieces_together
 
 TYPE_CHECKING = False
@@ -42,27 +41,26 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
     yield from metric_options.groups(words)
     yield Group("more", files.SOURCE)
     yield table_options.group("columns that stand beside the scores")
-    digits = "1 for a person; all of them for a program"
-    yield shared.output(list(FORMATS), "jsonl", shared.SCORE_ONLY, digits=digits)
+    yield shared.output(list(FORMATS), "jsonl", shared.SCORE_ONLY, digits=shared.DIGITS)
     yield shared.RUNNING
 
 
 def run(options: argparse.Namespace) -> None:
     """Scores each segment of each system and writes the rows."""
     metrics = metric_options.metrics(options)
-    style = Style(options)
-    if style.score_only and options.format is None and style.form == "jsonl":
-        style.form = "tsv"
+    output = Results(options)
+    if output.score_only and options.format is None and output.form == "jsonl":
+        output.form = "tsv"
     if table_options.are_meant(options):
         from truebleu.cli import table_scores
 
-        table_scores.segments(options, metrics, style)
+        table_scores.segments(options, metrics, output)
         return
     inputs = files.Inputs(options)
     expected = sum(files.expected(file) or 0 for file in inputs.systems.values())
     seen: dict[str, Summary] = {}
-    with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
-        writer = Writer(metrics, output, style, several=len(inputs.systems) > 1)
+    with output, Progress(quiet=options.quiet) as progress:
+        writer = Writer(metrics, output, several=len(inputs.systems) > 1)
         done = 0
         for system, hypotheses in inputs.systems.items():
             first = 1
@@ -85,11 +83,4 @@ def run(options: argparse.Namespace) -> None:
     text_warnings.warn(options, seen, inputs, metrics)
 
 
-COMMAND = Command(
-    "truebleu segments REF... -i HYP... [options]",
-    EXAMPLES,
-    groups,
-    run,
-    formats=list(FORMATS),
-    piped="jsonl",
-)
+COMMAND = Command("truebleu segments REF... -i HYP... [options]", EXAMPLES, groups, run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from truebleu._kernel import InputError
+from truebleu.cli import options as shared
 from truebleu.cli.parser import Group, UsageError
 from truebleu.text.files import NO_FILES, at_home, table_format
 
@@ -55,18 +56,15 @@ def are_meant(options: argparse.Namespace) -> bool:
     Raises UsageError if some are, or none where one must be, InputError for a folder without any.
     """
     named = [*options.references, *(options.input or ())]
-    asked = any(getattr(options, name) is not None for name in OPTIONS)
-    tables = [name for name in named if is_table(name, tsv=asked)]
+    asked = [name.replace("_", "-") for name in OPTIONS if getattr(options, name) is not None]
+    tables = [name for name in named if is_table(name, tsv=bool(asked))]
     lines = [name for name in named if name not in tables]
     for name in lines:
         if os.path.isdir(at_home(name)):
             raise InputError(f"{name}: {NO_FILES}")
     if not tables:
-        for name in OPTIONS:
-            if getattr(options, name) is not None:
-                raise UsageError(
-                    f"--{name.replace('_', '-')} is for tables, and REF and HYP are lines of text"
-                )
+        if asked:
+            raise UsageError(f"--{asked[0]} is for tables, and REF and HYP are lines of text")
         return False
     if lines:
         kind = "directory of tables" if os.path.isdir(tables[0]) else "table"
@@ -90,21 +88,9 @@ def are_meant(options: argparse.Namespace) -> bool:
     for option, reason in refused.items():
         if reason:
             raise UsageError(f"{option}: not with tables: {reason}")
-    _heed_interrupts()
+    # DuckDB's temporary files do not outlive an exception.
+    shared.heed_interrupts()
     return True
-
-
-def _heed_interrupts() -> None:
-    """Makes Ctrl-C an exception, which DuckDB's temporary files do not outlive.
-
-    Where nothing had to be cleaned up it would end the process at once.
-    """
-    import signal
-    import threading
-
-    ends = signal.getsignal(signal.SIGINT) is signal.SIG_DFL
-    if ends and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def is_table(name: str, *, tsv: bool = False) -> bool:

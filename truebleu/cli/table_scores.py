@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import warnings
 from contextlib import contextmanager
+from functools import partial
 
 from truebleu._kernel import InputError
 from truebleu.cli import options as shared
 from truebleu.cli.inputs import file_of, short_names
-from truebleu.cli.output import Output, UnavailableError, complain
+from truebleu.cli.output import UnavailableError, complain
 from truebleu.cli.parser import UsageError
 from truebleu.cli.progress import Progress
 from truebleu.cli.scores import Scored
 from truebleu.cli.segment_rows import Writer
 from truebleu.metrics.table_metric import pieces_together
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,23 +24,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from truebleu.cli.results import Results
     from truebleu.cli.segment_rows import Counted, Metrics
-    from truebleu.cli.style import Style
     from truebleu.engines.sums import Sums
     from truebleu.metrics.table_metric import TableMetric
 
 
-class System:
+class System(Record):
     """One system's hypotheses: where they are, and in which column."""
 
-    __slots__ = ("data", "hyp", "name", "references")
-
-    def __init__(self, name: str, data: list[str], hyp: str, references: list[str] | None) -> None:
-        self.name = name
-        self.data = data
-        self.hyp = hyp
-        # None if they are in the same rows.
-        self.references = references
+    name: str
+    data: list[str]
+    hyp: str
+    references: list[str] | None
+    """Where they are; None if they are in the same rows."""
 
 
 class Tables:
@@ -101,10 +100,7 @@ def score(
     several = len(tables.systems) > 1
     for system in tables.systems:
         name = system.name if several else ""
-
-        def told(share: float, doing: str = f"reading {name}" if name else "reading") -> None:
-            progress.share(doing, share)
-
+        doing = f"reading {name}".rstrip()
         with _warnings(options, name):
             sums = engine.stats(
                 system.data,
@@ -118,7 +114,7 @@ def score(
                 unjoined=options.unjoined or "raise",
                 memory=options.memory,
                 workers=shared.threads(options),
-                progress=None if progress.silent else told,
+                progress=None if progress.silent else partial(progress.share, doing),
             )
             sums.warn()
         label = {tables.system_name: system.name} if several else {}
@@ -170,7 +166,7 @@ def _warn(options: argparse.Namespace, text: str, system: str) -> None:
 # ---- segments ----
 
 
-def segments(options: argparse.Namespace, metrics: Metrics, style: Style) -> None:
+def segments(options: argparse.Namespace, metrics: Metrics, output: Results) -> None:
     """Writes a row for each segment, in the order of the files."""
     _duckdb()
     from truebleu.engines import duckdb_rows as engine
@@ -179,7 +175,7 @@ def segments(options: argparse.Namespace, metrics: Metrics, style: Style) -> Non
     tables = Tables(options)
     carried = list(dict.fromkeys([*tables.join, *tables.by]))
     writer: Writer | None = None
-    with Output(options.output) as output, Progress(quiet=options.quiet) as progress:
+    with output, Progress(quiet=options.quiet) as progress:
         for system in tables.systems:
             with (
                 _warnings(options, system.name if len(tables.systems) > 1 else ""),
@@ -206,7 +202,6 @@ def segments(options: argparse.Namespace, metrics: Metrics, style: Style) -> Non
                     writer = Writer(
                         metrics,
                         output,
-                        style,
                         several=len(tables.systems) > 1,
                         system=tables.system_name,
                         carried=carried,

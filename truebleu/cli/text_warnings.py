@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from truebleu.cli import metric_options
+from truebleu.cli.inputs import path_of
 from truebleu.cli.output import complain
 from truebleu.text.layout import listed
 from truebleu.text.segments import is_lasting
@@ -59,7 +60,8 @@ def warn(
     """Says on standard error what looks wrong with the text, and with the scores of systems."""
     if options.quiet:
         return
-    of_text = of_texts(seen, inputs.reference_names, metric_options.tokenizer(metrics))
+    references = list(map(path_of, inputs.reference_columns))
+    of_text = of_texts(seen, references, metric_options.tokenizer(metrics))
     for line in of_text + (of_systems(inputs.systems, scores) if scores else []):
         complain("warning", line)
 

@@ -17,13 +17,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     is wrong. Each is said in one line on standard error.
     """
     if arguments is not None:
-        from truebleu.cli.running import status_of
+        from truebleu.cli.commands import status_of
 
         return status_of(list(arguments))
     # A process that is about to end has nothing to gain from collecting garbage, not even while it
     # imports what it needs.
     gc.disable()
-    from truebleu.cli.running import end_at_interrupts, status_of
+    from truebleu.cli.commands import end_at_interrupts, status_of
 
     arguments = sys.argv[1:]
     if not any(word.startswith(("-o", "--output")) for word in arguments):

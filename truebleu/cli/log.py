@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from itertools import zip_longest
 
-from truebleu.cli.parser import Group, UsageError
+from truebleu.cli.parser import UsageError
 from truebleu.text.files import File
 from truebleu.text.segments import Hashed, Lines, hashed
 
@@ -19,28 +19,6 @@ if TYPE_CHECKING:
     from truebleu.cli.inputs import Inputs
     from truebleu.cli.scores import Scored
     from truebleu.views.history import Input
-
-
-OPTIONS = Group(
-    "log",
-    """
-    --log FILE          add a line of JSON for each score to FILE: when, what, how, hashes of text
-    --log-name NAME...  the name to follow each system by, where its file's name changes
-    --log-note TEXT     a remark to keep with these scores
-    """,
-    about="truebleu history shows how scores changed.",
-)
-
-
-def log_of(options: argparse.Namespace, inputs: Inputs) -> Logging | None:
-    """The log that was asked for. What is wrong with it is said before anything is scored."""
-    if options.log is not None:
-        return Logging(options, inputs)
-    for name in ("log_name", "log_note"):
-        if getattr(options, name) is not None:
-            flag = name.replace("_", "-")
-            raise UsageError(f"--{flag}: there is no log; name one with --log FILE")
-    return None
 
 
 def _same(one: str, other: str) -> bool:

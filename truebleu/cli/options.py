@@ -23,8 +23,6 @@ OUTPUT, COLOR, SCORE_ONLY = declared(
     """,
     color={"choices": ("auto", "always", "never"), "default": "auto"},
 )
-# Digits after the point where rows are numbers.
-DIGITS = "1 for a person; all of them for a program"
 # The digits without -w where scores are rows.
 DIGITS = "1 for a person; all of them for a program"
 THREADS, QUIET = declared(
@@ -35,6 +33,15 @@ THREADS, QUIET = declared(
     threads={"type": whole_number(0, MOST_WORKERS), "default": 1},
 )
 RUNNING = Group("running", THREADS, QUIET, HELP)
+LOG = Group(
+    "log",
+    """
+    --log FILE          add a line of JSON for each score to FILE: when, what, how, hashes of text
+    --log-name NAME...  the name to follow each system by, where its file's name changes
+    --log-note TEXT     a remark to keep with these scores
+    """,
+    about="truebleu history shows how scores changed.",
+)
 
 
 def output(formats: Sequence[str], piped: str, *more: Option, digits: str = "") -> Group:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from truebleu.cli import inputs as files
-from truebleu.cli import log, metric_options, scores, table_options, text_warnings
+from truebleu.cli import metric_options, scores, table_options, text_warnings
 from truebleu.cli import options as shared
 from truebleu.cli.output import complain
-from truebleu.cli.parser import Command, Group
+from truebleu.cli.parser import Command, Group, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.cli.results import Results
 from truebleu.metrics.table_metric import count_together
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu._kernel import Summary
+    from truebleu.cli.log import Logging
     from truebleu.cli.scores import Scored
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
@@ -62,7 +63,7 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
     yield Group("more", files.SOURCE, files.DOCUMENTS)
     yield Group("intervals", *shared.INTERVALS)
     yield table_options.group("a score for each group of rows that agree in these columns")
-    yield log.OPTIONS
+    yield shared.LOG
     digits = f"{shared.DIGITS}: json, tsv, csv"
     more = (shared.COLOR, shared.SCORE_ONLY)
     yield shared.output(scores.FORMATS, "json", *more, digits=digits)
@@ -84,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
         return
     inputs = files.Inputs(options)
     work = Work(options, metrics, inputs)
-    kept = log.log_of(options, inputs)
+    kept = _log_of(options, inputs)
     results: list[Scored] = []
     with output:
         with Progress(quiet=options.quiet) as progress:
@@ -106,6 +107,19 @@ def run(options: argparse.Namespace) -> None:
     text_warnings.warn(options, work.seen, inputs, metrics, by_system)
 
 
+def _log_of(options: argparse.Namespace, inputs: files.Inputs) -> Logging | None:
+    """The log that was asked for. What is wrong with it is said before anything is scored."""
+    if options.log is not None:
+        from truebleu.cli.log import Logging
+
+        return Logging(options, inputs)
+    for name in ("log_name", "log_note"):
+        if getattr(options, name) is not None:
+            flag = name.replace("_", "-")
+            raise UsageError(f"--{flag}: there is no log; name one with --log FILE")
+    return None
+
+
 class Work:
     """The work on each system's text."""
 
@@ -121,7 +135,7 @@ class Work:
         self.resamples = shared.resamples(options)
         self.seen: dict[str, Summary] = {}
 
-    def score(self, system: str, kept: log.Logging | None, progress: Progress) -> list[Scored]:
+    def score(self, system: str, kept: Logging | None, progress: Progress) -> list[Scored]:
         """The scores of a system by each metric, and those of its documents."""
         hypotheses: Any = self.inputs.systems[system]
         references = self.inputs.references()

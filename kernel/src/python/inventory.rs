@@ -3,7 +3,7 @@
 use super::run::signals;
 use super::sources::Source;
 use super::table::Table;
-use super::{Lexing, current_instructions};
+use super::{Lexing, current_instructions, decoded};
 use crate::distinctive_ngrams::{Entry, Lists};
 use crate::health::{Options, Texts};
 use crate::inventory;
@@ -42,7 +42,7 @@ impl Corpus {
             sources.iter().map(|source| source.take()).collect::<PyResult<Vec<_>>>()
         };
         let (systems, references) = (taken(systems)?, taken(references)?);
-        let lexer = Lexing::new(py, tokenizer, lowercase)?.with(current_instructions()?);
+        let lexer = Lexing::new(py, tokenizer, lowercase)?.with(current_instructions()?)?;
         let read = py.detach(|| {
             inventory::Corpus::read(systems, references, &lexer, orders, most, &mut signals(None))
         });
@@ -133,7 +133,7 @@ impl Corpus {
         let bytes = self.corpus.vocabulary.token(number);
         match std::str::from_utf8(bytes) {
             Ok(text) => Ok(PyString::new(py, text).into_any()),
-            Err(_) => PyBytes::new(py, bytes).call_method1("decode", ("utf-8", "surrogatepass")),
+            Err(_) => decoded(py, bytes),
         }
     }
 }

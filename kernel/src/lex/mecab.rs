@@ -9,6 +9,7 @@
 //! The dictionary's files are mapped and read in place. Nothing in them is trusted: whatever they
 //! hold, a text has some tokens.
 
+use super::utf8::width;
 use super::whitespace;
 use crate::error::Error;
 use memmap2::Mmap;
@@ -150,16 +151,19 @@ fn unit(bytes: &[u8; 8]) -> (i32, u32) {
 }
 
 impl<'a> Lexicon<'a> {
-    /// The entries with the spelling that leads to the unit whose followers start at `base`.
+    /// The value of the spelling that leads to the unit whose followers start at `base`: the number
+    /// of its first entry, and in the last byte how many it has.
     #[inline(always)]
-    fn value(&self, base: u32) -> Option<&'a [[u8; 16]]> {
+    fn value(&self, base: u32) -> Option<u32> {
         let (value, owner) = unit(self.array.get(base as usize)?);
-        if owner != base || value >= 0 {
-            return None;
-        }
-        let value = -(value + 1) as usize;
-        let first = value >> 8;
-        self.entries.get(first..first + (value & 255))
+        (owner == base && value < 0).then_some(!value as u32)
+    }
+
+    /// The entries of a value.
+    #[inline(always)]
+    fn entries(&self, value: u32) -> &'a [[u8; 16]] {
+        let first = (value >> 8) as usize;
+        self.entries.get(first..first + (value & 255) as usize).unwrap_or_default()
     }
 
     /// Where the followers of a byte start.
@@ -177,7 +181,7 @@ impl<'a> Lexicon<'a> {
     /// The entries with one spelling.
     fn find(&self, spelling: &[u8]) -> Option<&'a [[u8; 16]]> {
         let base = spelling.iter().try_fold(self.root()?, |base, &byte| self.follow(base, byte))?;
-        self.value(base)
+        Some(self.entries(self.value(base)?))
     }
 }
 
@@ -572,7 +576,6 @@ struct Walk {
 struct Match {
     start: u32,
     length: u32,
-    /// Where its entries are, and, in the last byte, how many.
     value: u32,
 }
 
@@ -616,51 +619,45 @@ impl Lookup {
         let View { text, words: lexicon, .. } = view;
         let to = text.len().min(from + STRETCH);
         (self.from, self.to) = (from, to);
-        let Lexicon { array, entries } = *lexicon;
         walks.clear();
         offsets.clear();
         offsets.resize(to - from + 2, 0);
-        let root = array.first().map_or(0, |root| unit(root).0 as u32);
+        let root = lexicon.root().unwrap_or(0);
         for start in from..to {
             if text[start] & 0xC0 != 0x80 || start == from {
                 walks.push(Walk { start: start as u32, at: start as u32, base: root });
             }
         }
-        let (mut left, mut found) = (walks.len(), 0);
-        while left > 0 {
-            // The walks that go on come to the front. No branch depends on what the memory has, so
-            // that the processor need not wait for one walk to begin the next.
+        matches.clear();
+        while !walks.is_empty() {
+            // The walks that go on come to the front.
             let mut kept = 0;
-            for i in 0..left {
-                let mut walk = walks[i];
-                let Some(&byte) = text.get(walk.at as usize) else { continue };
-                let follower = walk.base.wrapping_add(u32::from(byte) + 1);
-                let (next, owner) = array.get(follower as usize).map_or((0, !walk.base), unit);
-                let goes_on = owner == walk.base;
-                walk.base = next as u32;
-                walk.at += 1;
-                walks[kept] = walk;
-                kept += usize::from(goes_on);
+            for i in 0..walks.len() {
+                let Walk { start, at, mut base } = walks[i];
+                let character = text.get(at as usize).map_or(0, |&lead| width(lead));
+                let at = at as usize + character;
+                // No spelling ends inside a character.
+                let Some(bytes) = text.get(at - character..at).filter(|_| character > 0) else {
+                    continue;
+                };
+                let goes_on = bytes.iter().all(|&byte| {
+                    let next = lexicon.follow(base, byte);
+                    base = next.unwrap_or(base);
+                    next.is_some()
+                });
+                if !goes_on {
+                    continue;
+                }
+                walks[kept] = Walk { start, at: at as u32, base };
+                kept += 1;
+                if let Some(value) = lexicon.value(base) {
+                    matches.push(Match { start, length: at as u32 - start, value });
+                }
             }
-            left = kept;
-            // A step finds at most one spelling each; and none inside a character.
-            matches.resize(found + left, Match::default());
-            for walk in &walks[..left] {
-                let inside = text.get(walk.at as usize).is_some_and(|byte| byte & 0xC0 == 0x80);
-                let at = if inside { 0 } else { walk.base };
-                let (value, owner) = array.get(at as usize).map_or((0, !at), unit);
-                let value = !value as u32;
-                let is_word = !inside & (owner == at) & (value >> 31 == 0);
-                matches[found] = Match { start: walk.start, length: walk.at - walk.start, value };
-                found += usize::from(is_word);
-            }
+            walks.truncate(kept);
         }
-        let listed = |one: &Match| {
-            let first = (one.value >> 8) as usize;
-            entries.get(first..first + (one.value & 255) as usize).unwrap_or_default()
-        };
-        for one in &matches[..found] {
-            offsets[one.start as usize - from + 2] += listed(one).len() as u32;
+        for one in &matches[..] {
+            offsets[one.start as usize - from + 2] += lexicon.entries(one.value).len() as u32;
         }
         let mut sum = 0;
         for offset in &mut offsets[..] {
@@ -670,10 +667,10 @@ impl Lookup {
         let blank = Word { entry: Entry::new(&[0; 16]), length: 0 };
         words.clear();
         words.resize(sum as usize, blank);
-        for one in &matches[..found] {
+        for one in &matches[..] {
             // Where the next word of this place goes; at last, where those of the next place start.
             let offset = &mut offsets[one.start as usize - from + 1];
-            for entry in listed(one) {
+            for entry in lexicon.entries(one.value) {
                 words[*offset as usize] =
                     Word { entry: Entry::new(entry), length: one.length as u16 };
                 *offset += 1;
@@ -682,106 +679,91 @@ impl Lookup {
     }
 }
 
+/// A place in the text as the end of words.
+#[derive(Clone, Copy)]
+struct End {
+    /// The last node that was joined and ends here.
+    last: u32,
+    /// The lowest cost of those that end here.
+    lowest: i64,
+}
+
+/// A node that ends where words start.
+struct Neighbour {
+    /// Its cost beyond the lowest of all; and below it, in 32 bits, what settles equal costs: the
+    /// last one joined comes first.
+    key: i64,
+    right: u16,
+}
+
+/// A node that is dearer than another by more than this is never the cheapest to join: the cost of
+/// a step has 16 bits.
+const HOPELESS: i64 = 1 << 20;
+
 /// Memory for the words of one text.
 #[derive(Default)]
 struct Lattice {
     lookup: Lookup,
     nodes: Vec<Node>,
-    /// For each place the last node that was joined and ends there.
-    ends: Vec<u32>,
-    made_up: Vec<(Entry, usize)>,
-    left: Left,
+    ends: Vec<End>,
+    made_up: Vec<Word>,
+    neighbours: Vec<Neighbour>,
+    /// For each kind of word on the right the cheapest way to it, and the place this is known of.
+    known: Vec<(u64, i64)>,
+    /// A number that no other place has had.
+    place: u64,
     /// The words of the cheapest way, the last one first: start and length.
     path: Vec<(u32, u16)>,
 }
 
-/// The nodes that end at one place, to join to those on their right.
-#[derive(Default)]
-struct Left {
-    /// The lowest cost of all.
-    lowest: i64,
-    /// The cost beyond the lowest, and below it, in 32 bits, what settles equal costs: the last node
-    /// that was joined comes first.
-    keys: Vec<i64>,
-    nodes: Vec<u32>,
-    kinds: Vec<u16>,
-    /// The cheapest for each kind of word on the right that has been asked for at `place`.
-    known: Vec<(u64, i64)>,
-    /// A number that no other place has had.
-    place: u64,
+/// The nodes that end at one place, as neighbours of words on their right.
+#[inline(always)]
+fn gather(neighbours: &mut Vec<Neighbour>, nodes: &[Node], end: End) {
+    neighbours.clear();
+    let mut at = end.last;
+    while let Some(node) = nodes.get(at as usize) {
+        let beyond = (node.cost - end.lowest).min(HOPELESS);
+        neighbours.push(Neighbour { key: beyond << 32 | i64::from(!at), right: node.right });
+        at = node.next;
+    }
 }
 
-/// More than one node can be dearer than another and still be the cheapest to join.
-const HOPELESS: i64 = 1 << 20;
-
-impl Left {
-    #[inline(always)]
-    fn gather(&mut self, nodes: &[Node], last: u32) {
-        self.place += 1;
-        self.keys.clear();
-        self.nodes.clear();
-        self.kinds.clear();
-        self.lowest = i64::MAX;
-        let mut at = last;
-        while let Some(node) = nodes.get(at as usize) {
-            self.lowest = self.lowest.min(node.cost);
-            self.keys.push(node.cost);
-            self.nodes.push(at);
-            self.kinds.push(node.right);
-            at = node.next;
-        }
-        for (key, &node) in self.keys.iter_mut().zip(&self.nodes) {
-            *key = (*key - self.lowest).min(HOPELESS) << 32 | i64::from(!node);
-        }
+/// The key of the neighbour that is the cheapest to join to a word of the kind `left`, with the cost
+/// of the step.
+#[inline(always)]
+fn cheapest(neighbours: &[Neighbour], view: &View<'_>, left: u16) -> i64 {
+    let length = view.dictionary.row;
+    let start = length * usize::from(left);
+    let row = view.matrix.get(start..start + length).unwrap_or_default();
+    let mut best = i64::MAX;
+    for neighbour in neighbours {
+        let cost = row.get(usize::from(neighbour.right));
+        let cost = cost.map_or(i16::MAX, |&bytes| i16::from_le_bytes(bytes));
+        best = best.min(neighbour.key + (i64::from(cost) << 32));
     }
-
-    /// The cost of the cheapest node to a word of the kind `right`, and that node.
-    #[inline(always)]
-    fn cheapest(&mut self, view: &View<'_>, right: u16) -> (i64, u32) {
-        let known = self.known.get(usize::from(right));
-        let key = match known {
-            Some(&(place, key)) if place == self.place => key,
-            _ => {
-                let key = self.search(view, right);
-                if known.is_none() {
-                    self.known.resize(usize::from(right) + 1, (0, 0));
-                }
-                self.known[usize::from(right)] = (self.place, key);
-                key
-            }
-        };
-        (self.lowest + (key >> 32), !(key as u32))
-    }
-
-    #[inline(always)]
-    fn search(&self, view: &View<'_>, right: u16) -> i64 {
-        let length = view.dictionary.row;
-        let start = length * usize::from(right);
-        let row = view.matrix.get(start..start + length).unwrap_or_default();
-        let mut best = i64::MAX;
-        for (&key, &kind) in self.keys.iter().zip(&self.kinds) {
-            let cost =
-                row.get(usize::from(kind)).map_or(i16::MAX, |&bytes| i16::from_le_bytes(bytes));
-            best = best.min(key + (i64::from(cost) << 32));
-        }
-        best
-    }
+    best
 }
 
 impl Lattice {
     fn read(&mut self, view: &View<'_>) {
-        let Self { lookup, nodes, ends, made_up, left, path } = self;
+        // What is in variables of its own can be in registers.
+        let mut nodes = std::mem::take(&mut self.nodes);
+        let mut ends = std::mem::take(&mut self.ends);
+        let mut neighbours = std::mem::take(&mut self.neighbours);
+        let mut known = std::mem::take(&mut self.known);
+        let Self { lookup, made_up, place, path, .. } = self;
         let size = view.text.len();
         lookup.clear();
         nodes.clear();
         ends.clear();
         path.clear();
-        ends.resize(size + 1, NONE);
+        ends.resize(size + 1, End { last: NONE, lowest: i64::MAX });
         nodes.push(Node { cost: 0, previous: NONE, next: NONE, start: 0, length: 0, right: 0 });
-        ends[0] = 0;
-        let penalties = &view.dictionary.penalties[..];
+        ends[0] = End { last: 0, lowest: 0 };
+        known.resize(known.len().max(view.dictionary.words.kinds.1 as usize), (0, 0));
         for at in 0..size {
-            if ends[at] == NONE {
+            let here = ends[at];
+            if here.last == NONE {
                 continue;
             }
             let limit = size.min(at + REACH);
@@ -797,40 +779,48 @@ impl Lattice {
             made_up.clear();
             if words.is_empty() || first.0.always() {
                 let some = !words.is_empty();
-                view.make_up((start, limit), first, some, |entry, end| made_up.push((*entry, end)));
+                view.make_up((start, limit), first, some, |&entry, end| {
+                    made_up.push(Word { entry, length: (end - start) as u16 });
+                });
             }
-            left.gather(nodes, ends[at]);
-            let mut join = |entry: &Entry, end: usize| {
-                let length = (end - start) as u16;
-                // MeCab has 16 bits for how far a word reaches, white space and all.
-                let end = at + usize::from((end - at) as u16);
-                let Some(last) = ends.get_mut(end) else { return };
-                let (mut cost, previous) = left.cheapest(view, entry.left);
-                cost += i64::from(entry.cost);
-                if start > at {
-                    let penalty = penalties.get(usize::from(entry.part_of_speech));
-                    cost += i64::from(*penalty.unwrap_or(&0));
-                }
-                let (next, node) = (*last, nodes.len() as u32);
-                *last = node;
-                let (start, right) = (start as u32, entry.right);
-                nodes.push(Node { cost, previous, next, start, length, right });
-            };
+            gather(&mut neighbours, &nodes, here);
+            *place += 1;
+            let penalties = if start > at { &view.dictionary.penalties[..] } else { &[] };
+            // MeCab has 16 bits for how far a word reaches, white space before it and all.
+            let space = (start - at) as u16;
             // The last one made is the first to be joined.
-            for (entry, end) in made_up.iter().rev() {
-                join(entry, *end);
-            }
-            for word in words.iter().rev() {
-                join(&word.entry, start + usize::from(word.length));
+            for words in [&made_up[..], words] {
+                for &Word { entry, length } in words.iter().rev() {
+                    let end = at + usize::from(space.wrapping_add(length));
+                    let Some(end) = ends.get_mut(end) else { continue };
+                    let key = match known.get_mut(usize::from(entry.left)) {
+                        Some((known_at, key)) => {
+                            if *known_at != *place {
+                                *known_at = *place;
+                                *key = cheapest(&neighbours, view, entry.left);
+                            }
+                            *key
+                        }
+                        None => cheapest(&neighbours, view, entry.left),
+                    };
+                    let penalty = penalties.get(usize::from(entry.part_of_speech)).unwrap_or(&0);
+                    let own = i64::from(entry.cost) + i64::from(*penalty);
+                    let cost = here.lowest + (key >> 32) + own;
+                    let next = std::mem::replace(&mut end.last, nodes.len() as u32);
+                    end.lowest = end.lowest.min(cost);
+                    let (previous, start, right) = (!(key as u32), start as u32, entry.right);
+                    nodes.push(Node { cost, previous, next, start, length, right });
+                }
             }
         }
-        let last = ends.iter().rposition(|&node| node != NONE).unwrap_or(0);
-        left.gather(nodes, ends[last]);
-        let (_, mut at) = left.cheapest(view, 0);
+        let last = ends.iter().rfind(|end| end.last != NONE);
+        gather(&mut neighbours, &nodes, *last.unwrap_or(&ends[0]));
+        let mut at = !(cheapest(&neighbours, view, 0) as u32);
         while at != 0 {
             let Some(node) = nodes.get(at as usize) else { break };
             path.push((node.start, node.length));
             at = node.previous;
         }
+        (self.nodes, self.ends, self.neighbours, self.known) = (nodes, ends, neighbours, known);
     }
 }

@@ -386,7 +386,9 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
 
     @property
     def typed_help(self) -> str:
-        others = {name for name, (room, _) in tokenizers.PYTHON.items() if room == "program_tokenizers"}
+        others = {
+            name for name, (room, _) in tokenizers.PYTHON.items() if room == "program_tokenizers"
+        }
         own = [name for name in tokenizers.NAMES if name not in others]
         return f"the tokenizer: {', '.join(own)}, or another program's"
 

@@ -58,8 +58,8 @@ class OtherDictionaryError(InputError):
 def loaded(name: str) -> LoadedTokenizer:
     """MeCab with the dictionary that a name stands for; the same one each time.
 
-    Raises ImportError, with what to install, if there is none; OtherDictionaryError for another than
-    sacreBLEU's under its name; InputError for files that are no dictionary.
+    Raises ImportError, with what to install, if there is none; OtherDictionaryError for another
+    than sacreBLEU's under its name; InputError for files that are no dictionary.
     """
     known = DICTIONARIES.get(name)
     return _loaded(name, known and os.environ.get(known.variable))
@@ -78,9 +78,9 @@ def _loaded(name: str, place: str | None) -> LoadedTokenizer:
     except InputError as error:
         where = f"environment variable {known.variable}: " if place else ""
         raise InputError(f"{where}{error}") from None
-    # A SHA-256 of the files takes longer than many a corpus takes to score, so it is for the message
-    # alone. The kernel's checksum is of every byte that tokens depend on, and reads them as fast as
-    # memory gives them; it finds any difference that is no forgery.
+    # A SHA-256 of the files takes longer than many a corpus takes to score, so it is for the
+    # message alone. The kernel's checksum is of every byte that tokens depend on, and takes
+    # milliseconds; it finds any difference that is no forgery.
     if checksum != known.checksum:
         found, expected = _sha256(folder), f"{known.words:,} words, SHA-256 {known.sha256}"
         other = " (the same, but its other files differ)" if found == known.sha256 else ""

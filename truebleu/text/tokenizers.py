@@ -115,8 +115,8 @@ def named(name: str) -> str:
     except ValueError:
         if name.startswith("mecab-"):
             raise ValueError(
-                f"tok:{name} is a dictionary that has no name; pass the folder that it is in to the "
-                "metric with tokenize='mecab:FOLDER'"
+                f"tok:{name} is a dictionary that has no name; pass the folder that it is in to "
+                "the metric with tokenize='mecab:FOLDER'"
             ) from None
         if "." not in name:
             raise

@@ -426,7 +426,7 @@ impl Settings {
                 }
                 "max-grouping-size" => {
                     let size = numbers.last().and_then(|size| usize::try_from(size).ok());
-                    settings.grouped = size.filter(|&size| size > 0).unwrap_or(GROUPED);
+                    settings.grouped = size.filter(|&size| size > 0).unwrap_or(GROUPED).min(REACH);
                 }
                 _ => {}
             }
@@ -471,10 +471,11 @@ impl<'a> View<'a> {
 
     /// How far characters go on that share a kind each with the one before, from `at`, which is
     /// behind one of `kinds`; how many they are; and the last character looked at, if there is one.
+    /// It looks at no more than `most`.
     #[inline(always)]
-    fn run(&self, mut at: usize, limit: usize, mut kinds: Kinds) -> Run {
+    fn run(&self, mut at: usize, limit: usize, mut kinds: Kinds, most: usize) -> Run {
         let mut run = Run { end: at, count: 0, next: None };
-        while at < limit {
+        while at < limit && run.count < most {
             let (next, width) = self.character(at, limit);
             run.next = Some((next, width));
             if !kinds.share(next) {
@@ -508,7 +509,9 @@ impl<'a> View<'a> {
         let mut end = start + width;
         let mut group = None;
         if kinds.groups() {
-            let run = self.run(end, limit, kinds);
+            // A longer run is no word, and no shorter word ends where it does.
+            let most = self.dictionary.grouped.max(kinds.length()) + 1;
+            let run = self.run(end, limit, kinds, most);
             if run.count <= self.dictionary.grouped {
                 some |= make_up(run.end);
             }
@@ -767,7 +770,8 @@ impl Lattice {
                 continue;
             }
             let limit = size.min(at + REACH);
-            let Run { end: start, next, .. } = view.run(at, limit, view.dictionary.space);
+            let Run { end: start, next, .. } =
+                view.run(at, limit, view.dictionary.space, usize::MAX);
             let Some(first) = next.filter(|_| start < size) else { continue };
             let mut words = lookup.words(view, start);
             while let [rest @ .., word] = words

@@ -21,7 +21,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use sources::Source;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use table::{Scores, Table};
 
 pyo3::create_exception!(
@@ -172,6 +172,15 @@ impl LoadedTokenizer {
     }
 }
 
+/// What gives a tokenizer with data, loaded, for its name: a function of Python's.
+static LOAD: Mutex<Option<Py<PyAny>>> = Mutex::new(None);
+
+/// Says who loads tokenizers with data: a function from names to loaded tokenizers.
+#[pyfunction]
+fn load_tokenizers_with(load: Py<PyAny>) {
+    *LOAD.lock().unwrap_or_else(PoisonError::into_inner) = Some(load);
+}
+
 /// How text becomes tokens, without the instructions it is done with.
 struct Lexing {
     tokenizer: Choice,
@@ -204,9 +213,13 @@ impl Lexing {
         match &self.tokenizer {
             Choice::Ready(tokenizer) => Ok(tokenizer.clone()),
             Choice::Named(name) => Python::attach(|py| {
-                let module = py.import("truebleu.text.tokenizers")?;
-                let loaded = module.call_method1("loaded", (name,))?;
-                Ok(loaded.cast::<LoadedTokenizer>()?.get().tokenizer.clone())
+                let unknown = || PyValueError::new_err(format!("unknown tokenizer '{name}'"));
+                let load = {
+                    let load = LOAD.lock().unwrap_or_else(PoisonError::into_inner);
+                    load.as_ref().map(|load| load.clone_ref(py)).ok_or_else(unknown)?
+                };
+                let loaded = load.call1(py, (name,))?;
+                Ok(loaded.bind(py).cast::<LoadedTokenizer>()?.get().tokenizer.clone())
             }),
         }
     }
@@ -220,6 +233,9 @@ impl Lexing {
 /// A token for Python. One that holds half a character, which only MeCab makes and only at the end
 /// of its reach, is as mecab-python3 has it.
 fn decoded<'py>(py: Python<'py>, token: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    if let Ok(text) = std::str::from_utf8(token) {
+        return Ok(PyString::new(py, text).into_any());
+    }
     let bytes = PyBytes::new(py, token);
     match bytes.call_method1("decode", ("utf-8", "surrogatepass")) {
         Err(_) => bytes.call_method1("decode", ("utf-8", "surrogateescape")),
@@ -287,6 +303,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(use_instructions, module)?,
         wrap_pyfunction!(instructions, module)?,
         wrap_pyfunction!(available_instructions, module)?,
+        wrap_pyfunction!(load_tokenizers_with, module)?,
         wrap_pyfunction!(tokenize, module)?,
         wrap_pyfunction!(alignment::ter_alignment, module)?,
         wrap_pyfunction!(groups::bucket, module)?,

@@ -181,6 +181,9 @@ def loaded(name: str) -> _kernel.LoadedTokenizer:
     return made
 
 
+_kernel.load_tokenizers_with(loaded)
+
+
 def function(tokenize: Tokenize) -> Callable[[str], list[str]] | Callable[[str], str]:
     """The callable of a tokenizer. Raises ImportError or InputError for what is not installed."""
     if callable(tokenize):

@@ -10,7 +10,7 @@ use crate::inventory;
 use crate::ngrams::MOST_ORDERS;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyTuple};
 
 /// The tokens of systems and references, as numbers.
 #[pyclass(frozen, module = "truebleu._kernel")]
@@ -130,11 +130,7 @@ impl Corpus {
 
 impl Corpus {
     fn token<'py>(&self, py: Python<'py>, number: u32) -> PyResult<Bound<'py, PyAny>> {
-        let bytes = self.corpus.vocabulary.token(number);
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(PyString::new(py, text).into_any()),
-            Err(_) => decoded(py, bytes),
-        }
+        decoded(py, self.corpus.vocabulary.token(number))
     }
 }
 

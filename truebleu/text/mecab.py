@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from typing import NamedTuple
 
 from truebleu._kernel import InputError, LoadedTokenizer
+from truebleu.text.record import Record
 
 
-class Dictionary(NamedTuple):
+class Dictionary(Record):
     """A dictionary whose tokens sacreBLEU's scores are of."""
 
     package: str

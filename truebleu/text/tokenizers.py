@@ -78,8 +78,8 @@ _PLACES = {name.partition(":")[0]: name for name in NAMES if ":" in name}
 
 
 def _listed(name: str) -> str:
-    kind, _, place = name.partition(":")
-    return _PLACES.get(kind, name) if place else name
+    kind, colon, _ = name.partition(":")
+    return _PLACES.get(kind, name) if colon else name
 
 
 def checked(tokenize: Tokenize) -> Tokenize:

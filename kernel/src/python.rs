@@ -13,14 +13,15 @@ mod table;
 
 use crate::error::Error;
 use crate::lex::lowercase::Lowercase;
-use crate::lex::{Lexer, Tokenizer};
+use crate::lex::{Lexer, Tokenizer, mecab};
 use crate::vector::Instructions;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 use sources::Source;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use table::{Scores, Table};
 
 pyo3::create_exception!(
@@ -132,17 +133,73 @@ fn available_instructions() -> Vec<&'static str> {
         .collect()
 }
 
+/// A tokenizer with data of its own, read and ready.
+#[pyclass(frozen, module = "truebleu._kernel")]
+struct LoadedTokenizer {
+    tokenizer: Tokenizer,
+}
+
+#[pymethods]
+impl LoadedTokenizer {
+    /// MeCab with the dictionary in a folder, the number of its words, and its checksum.
+    #[staticmethod]
+    fn mecab(py: Python<'_>, folder: PathBuf) -> PyResult<(Self, u32, u64)> {
+        py.detach(|| {
+            let dictionary = mecab::Dictionary::open(&folder)?;
+            let (words, checksum) = (dictionary.words(), dictionary.checksum());
+            Ok((Self { tokenizer: Tokenizer::Mecab(Arc::new(dictionary)) }, words, checksum))
+        })
+    }
+
+    /// The pieces of a text, which may hold white space; the tokens are what it separates.
+    fn pieces<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
+        let mut ranges = Vec::new();
+        with_utf8(text, |bytes| {
+            if let Tokenizer::Mecab(dictionary) = &self.tokenizer {
+                dictionary.split(bytes, |start, end| ranges.push(start..end));
+            }
+            ranges.drain(..).map(|range| decoded(text.py(), &bytes[range])).collect()
+        })
+        .and_then(|pieces: PyResult<Vec<_>>| PyList::new(text.py(), pieces?))
+    }
+
+    /// Checks all data, of which loading checks the outline.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        match &self.tokenizer {
+            Tokenizer::Mecab(dictionary) => Ok(py.detach(|| dictionary.check())?),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What gives a tokenizer with data, loaded, for its name: a function of Python's.
+static LOAD: Mutex<Option<Py<PyAny>>> = Mutex::new(None);
+
+/// Says who loads tokenizers with data: a function from names to loaded tokenizers.
+#[pyfunction]
+fn load_tokenizers_with(load: Py<PyAny>) {
+    *LOAD.lock().unwrap_or_else(PoisonError::into_inner) = Some(load);
+}
+
 /// How text becomes tokens, without the instructions it is done with.
 struct Lexing {
-    tokenizer: Tokenizer,
+    tokenizer: Choice,
     lowercase: Option<Arc<Lowercase>>,
+}
+
+/// A tokenizer, or the name of one with data.
+enum Choice {
+    Ready(Tokenizer),
+    /// Python finds and loads it when there is text to split, and once in a process. A metric is a
+    /// value: it is made, printed and pickled where there are no data, too.
+    Named(String),
 }
 
 impl Lexing {
     /// `lowercase` is "no", "python" (as `str.lower()`) or "ascii".
     fn new(py: Python<'_>, tokenizer: &str, lowercase: &str) -> PyResult<Self> {
-        let tokenizer = Tokenizer::named(tokenizer)
-            .ok_or_else(|| PyValueError::new_err(format!("unknown tokenizer '{tokenizer}'")))?;
+        let choice = Tokenizer::named(tokenizer);
+        let tokenizer = choice.map_or_else(|| Choice::Named(tokenizer.to_owned()), Choice::Ready);
         let lowercase = match lowercase {
             "no" => None,
             "python" => Some(python_lowercase(py)?),
@@ -152,8 +209,37 @@ impl Lexing {
         Ok(Self { tokenizer, lowercase })
     }
 
-    fn with(&self, instructions: Instructions) -> Lexer {
-        Lexer { tokenizer: self.tokenizer, lowercase: self.lowercase.clone(), instructions }
+    fn tokenizer(&self) -> PyResult<Tokenizer> {
+        match &self.tokenizer {
+            Choice::Ready(tokenizer) => Ok(tokenizer.clone()),
+            Choice::Named(name) => Python::attach(|py| {
+                let unknown = || PyValueError::new_err(format!("unknown tokenizer '{name}'"));
+                let load = {
+                    let load = LOAD.lock().unwrap_or_else(PoisonError::into_inner);
+                    load.as_ref().map(|load| load.clone_ref(py)).ok_or_else(unknown)?
+                };
+                let loaded = load.call1(py, (name,))?;
+                Ok(loaded.bind(py).cast::<LoadedTokenizer>()?.get().tokenizer.clone())
+            }),
+        }
+    }
+
+    fn with(&self, instructions: Instructions) -> PyResult<Lexer> {
+        let tokenizer = self.tokenizer()?;
+        Ok(Lexer { tokenizer, lowercase: self.lowercase.clone(), instructions })
+    }
+}
+
+/// A token for Python. One that holds half a character, which only MeCab makes and only at the end
+/// of its reach, is as mecab-python3 has it.
+fn decoded<'py>(py: Python<'py>, token: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    if let Ok(text) = std::str::from_utf8(token) {
+        return Ok(PyString::new(py, text).into_any());
+    }
+    let bytes = PyBytes::new(py, token);
+    match bytes.call_method1("decode", ("utf-8", "surrogatepass")) {
+        Err(_) => bytes.call_method1("decode", ("utf-8", "surrogateescape")),
+        text => text,
     }
 }
 
@@ -165,12 +251,13 @@ fn tokenize<'py>(
     lowercase: &str,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = text.py();
-    let lexer = Lexing::new(py, tokenizer, lowercase)?;
+    let lexing = Lexing::new(py, tokenizer, lowercase)?;
+    let tokenizer = lexing.tokenizer()?;
     let mut buffer = Vec::new();
     let mut tokens = Vec::new();
     with_utf8(text, |bytes| {
         let mut lowered = crate::text::PaddedBuffer::default();
-        let bytes = match &lexer.lowercase {
+        let bytes = match &lexing.lowercase {
             None => bytes,
             Some(lowercase) => {
                 lowercase.append(bytes, &mut lowered);
@@ -178,12 +265,11 @@ fn tokenize<'py>(
                 lowered.padded().bytes()
             }
         };
-        lexer.tokenizer.tokenize(bytes, &mut buffer, |start, end| tokens.push(start..end));
+        tokenizer.tokenize(bytes, &mut buffer, |start, end| tokens.push(start..end));
     })?;
     let list = PyList::empty(py);
     for range in tokens {
-        let bytes = PyBytes::new(py, &buffer[range]);
-        list.append(bytes.call_method1("decode", ("utf-8", "surrogatepass"))?)?;
+        list.append(decoded(py, &buffer[range])?)?;
     }
     Ok(list)
 }
@@ -201,6 +287,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<groups::Frame>()?;
     module.add_class::<groups::Groups>()?;
     module.add_class::<inventory::Corpus>()?;
+    module.add_class::<LoadedTokenizer>()?;
     module.add_class::<metrics::Metric>()?;
     module.add_class::<pairwise::Pairs>()?;
     module.add_class::<pairwise::PairScores>()?;
@@ -216,6 +303,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(use_instructions, module)?,
         wrap_pyfunction!(instructions, module)?,
         wrap_pyfunction!(available_instructions, module)?,
+        wrap_pyfunction!(load_tokenizers_with, module)?,
         wrap_pyfunction!(tokenize, module)?,
         wrap_pyfunction!(alignment::ter_alignment, module)?,
         wrap_pyfunction!(groups::bucket, module)?,

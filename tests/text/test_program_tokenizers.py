@@ -1,12 +1,11 @@
 """The tokenizers of other programs give what those programs give."""
 
 import hashlib
-import importlib.util
 
 import pytest
 
 from truebleu import BLEU
-from truebleu.text import program_tokenizers, tokenizers
+from truebleu.text import program_tokenizers
 from truebleu.text.tokenizers import PYTHON
 
 # What the programs themselves made of made-up text, tokens separated by a space (None: no token).
@@ -238,22 +237,6 @@ def test_every_tokenizer_is_one_for_bleu(name):
     assert 0 < score.value < 100
     assert score.signature["tok"] == name
     assert score.signature.metric() == BLEU(name, effective_order=False)
-
-
-@pytest.mark.parametrize(
-    ("name", "package", "text", "tokens"),
-    [
-        # As sacreBLEU 2.6.0 splits them.
-        ("ja-mecab", "MeCab", " これはペンです。", ["これ", "は", "ペン", "です", "。"]),
-        ("ko-mecab", "mecab_ko", "나는 학교에 간다 ", ["나", "는", "학교", "에", "간다"]),
-    ],
-)
-def test_mecab(name, package, text, tokens):
-    if importlib.util.find_spec(package):
-        assert tokenizers.tokenize(text, name) == tokens
-    else:
-        with pytest.raises(ImportError, match="pip install mecab"):
-            tokenizers.tokenize(text, name)
 
 
 # What the specification of the family has for the same text, from runs of the programs.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from truebleu.cli import metric_options
 from truebleu.cli.inputs import path_of
 from truebleu.cli.output import complain
+from truebleu.text import tokenizers
 from truebleu.text.layout import listed
 from truebleu.text.segments import is_lasting
 
@@ -113,7 +114,8 @@ def _tokenized(noticed: Summary, tokenize: str | None) -> str:
 
 
 def _unsplit(scripts: Mapping[str, int], tokenize: str | None) -> str:
-    if tokenize is None:
+    # A tokenizer with a dictionary or a model knows its language.
+    if tokenize is None or tokenize not in tokenizers.KERNEL:
         return ""
     for script, (language, share, splitters, advice) in SPLITTERS.items():
         if scripts.get(script, 0) > share * scripts.get("characters", 0):

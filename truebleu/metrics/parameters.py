@@ -382,7 +382,7 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
 
     @property
     def choices(self) -> list[str]:
-        return [*tokenizers.KERNEL, *tokenizers.PYTHON]
+        return list(tokenizers.NAMES)
 
     @property
     def documented(self) -> str:
@@ -390,10 +390,11 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
 
     @property
     def typed_help(self) -> str:
-        own = [
-            name for name, (room, _) in tokenizers.PYTHON.items() if room != "program_tokenizers"
-        ]
-        return f"the tokenizer: {', '.join((*tokenizers.KERNEL, *own))}, or another program's"
+        others = {
+            name for name, (room, _) in tokenizers.PYTHON.items() if room == "program_tokenizers"
+        }
+        own = [name for name in tokenizers.NAMES if name not in others]
+        return f"the tokenizer: {', '.join(own)}, or another program's"
 
 
 def lowercase(*, more: bool = True, shared: bool = True) -> Choice[bool | str]:

@@ -1,7 +1,8 @@
 """Tokenizers by name, and your own: a callable from text to tokens.
 
 One name means one tokenizer everywhere: in Python, on the command line, in signatures. A new one is
-an entry of a table here: of `KERNEL`, if a file of kernel/src/lex/ splits the text, or of `PYTHON`.
+an entry of a table here: of `KERNEL`, if a file of kernel/src/lex/ splits the text; of `WITH_DATA`,
+if that needs a dictionary or a model; or of `PYTHON`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from truebleu.text import checks
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     Tokenize = str | Callable[[str], list[str]] | Callable[[str], str]
 else:  # for programs that read annotations
@@ -28,13 +30,19 @@ KERNEL = {
     "none": "split at white space, for text that is tokenized already",
 }
 
+# The kernel's, too, with data: the module of this room that finds them, and what they are. It has
+# `loaded(name)`, which the kernel asks for when there is text to split, and `label(name)`.
+_MECAB = "MeCab's words, by the dictionary that sacreBLEU uses"
+WITH_DATA = {
+    "ja-mecab": ("mecab", f"Japanese: {_MECAB}"),
+    "ko-mecab": ("mecab", f"Korean: {_MECAB}"),
+    "mecab:FOLDER": ("mecab", "MeCab's words, by the dictionary in a folder"),
+}
+
 # Those that Python runs: the module of this room that has them, and what they are. The names of
 # other programs' tokenizers are those of functions in program_tokenizers.py.
-_MECAB = "MeCab with the dictionary that sacreBLEU uses"
 _PIECES = "SentencePiece's pieces, by the model of"
 PYTHON = {
-    "ja-mecab": ("mecab", f"Japanese morphemes: {_MECAB}"),
-    "ko-mecab": ("mecab", f"Korean morphemes: {_MECAB}"),
     "flores101": ("sentencepiece", f"{_PIECES} FLORES-101"),
     "flores200": ("sentencepiece", f"{_PIECES} FLORES-200"),
     "spBLEU-1K": ("sentencepiece", f"{_PIECES} spBLEU-1K"),
@@ -64,6 +72,16 @@ PYTHON = {
 }
 
 
+# All names, and how a name that goes on with a place is listed.
+NAMES = [*KERNEL, *WITH_DATA, *PYTHON]
+_PLACES = {name.partition(":")[0]: name for name in NAMES if ":" in name}
+
+
+def _listed(name: str) -> str:
+    kind, colon, _ = name.partition(":")
+    return _PLACES.get(kind, name) if colon else name
+
+
 def checked(tokenize: Tokenize) -> Tokenize:
     """The tokenizer, by the one name that it has.
 
@@ -79,7 +97,7 @@ def checked(tokenize: Tokenize) -> Tokenize:
         raise TypeError(
             f"tokenize: expected a name or a callable from str to tokens, not {tokenize!r:.40}"
         )
-    if tokenize in KERNEL or tokenize in PYTHON or tokenize.startswith("spm:"):
+    if _listed(tokenize) in NAMES:
         return tokenize
     # sacreBLEU's signatures add MeCab's version and dictionary; its older name is FLORES-101's.
     for name in ("ja-mecab", "ko-mecab"):
@@ -87,16 +105,19 @@ def checked(tokenize: Tokenize) -> Tokenize:
             return name
     if tokenize == "spm":
         return "flores101"
-    raise ValueError(
-        f"unknown tokenizer '{tokenize}'{checks.nearest(tokenize, [*KERNEL, *PYTHON])}"
-    )
+    raise ValueError(f"unknown tokenizer '{tokenize}'{checks.nearest(tokenize, NAMES)}")
 
 
 def named(name: str) -> str:
-    """The tokenizer of a signature. Raises ValueError for a custom callable."""
+    """The tokenizer of a signature. Raises ValueError for a custom callable or dictionary."""
     try:
         return str(checked(name))
     except ValueError:
+        if name.startswith("mecab-"):
+            raise ValueError(
+                f"tok:{name} is a dictionary that has no name; pass the folder that it is in to "
+                "the metric with tokenize='mecab:FOLDER'"
+            ) from None
         if "." not in name:
             raise
         raise ValueError(
@@ -111,11 +132,7 @@ def label(tokenize: Tokenize) -> str:
     after what it calls and with what.
     """
     if isinstance(tokenize, str):
-        if PYTHON.get(tokenize, ("",))[0] == "mecab":
-            from truebleu.text import mecab
-
-            return mecab.label(tokenize)
-        return tokenize
+        return str(_module(tokenize).label(tokenize)) if _has_data(tokenize) else tokenize
     called = getattr(tokenize, "func", None)
     if callable(called):
         given = (*tokenize.args, *tokenize.keywords.items())  # type: ignore[union-attr]
@@ -136,17 +153,44 @@ def _word(text: str) -> str:
 
 def in_kernel(tokenize: Tokenize, lowercase: bool | str) -> bool:
     """True if the kernel tokenizes."""
-    return tokenize in KERNEL and lowercase != "after"
+    return _of_kernel(tokenize) and lowercase != "after"
+
+
+def _of_kernel(tokenize: Tokenize) -> bool:
+    return tokenize in KERNEL or _has_data(tokenize)
+
+
+def _has_data(tokenize: Tokenize) -> bool:
+    return isinstance(tokenize, str) and _listed(tokenize) in WITH_DATA
+
+
+def _module(name: str) -> Any:
+    room, _ = (WITH_DATA | PYTHON)[_listed(name)]
+    return import_module(f"truebleu.text.{room}")
+
+
+def loaded(name: str) -> _kernel.LoadedTokenizer:
+    """The tokenizer of that name with its data. The kernel calls this for a name it does not have.
+
+    Raises ImportError or InputError for what is not installed, ValueError for an unknown name.
+    """
+    name = str(checked(name))
+    if not _has_data(name):
+        raise ValueError(f"the kernel has no tokenizer '{name}'")
+    made: _kernel.LoadedTokenizer = _module(name).loaded(name)
+    return made
+
+
+_kernel.load_tokenizers_with(loaded)
 
 
 def function(tokenize: Tokenize) -> Callable[[str], list[str]] | Callable[[str], str]:
     """The callable of a tokenizer. Raises ImportError or InputError for what is not installed."""
     if callable(tokenize):
         return tokenize
-    if tokenize in KERNEL:
+    if _of_kernel(tokenize):
         return lambda text: _kernel.tokenize(text, tokenize, "no")
-    room, _ = PYTHON["spm:FILE" if tokenize.startswith("spm:") else tokenize]
-    made: Callable[[str], list[str]] = import_module(f"truebleu.text.{room}").function(tokenize)
+    made: Callable[[str], list[str]] = _module(tokenize).function(tokenize)
     return made
 
 
@@ -165,7 +209,7 @@ def tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callable[[st
     """A function that splits text as a metric with these two parameters does."""
     tokenize = checked(tokenize)
     before = LOWERCASE[lowercase]
-    called = None if tokenize in KERNEL else function(tokenize)
+    called = None if _of_kernel(tokenize) else function(tokenize)
 
     def split(text: str) -> list[str]:
         if called is None:

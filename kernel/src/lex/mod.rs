@@ -1,14 +1,15 @@
-//! Lexing: segments to tokens, by one of seven tokenizers.
+//! Lexing: segments to tokens, by one of eight tokenizers.
 //!
 //! Each tokenizer has a scalar definition, which takes one segment, and a block form, which takes
 //! many lines at once and must give the same tokens for each. The block form hands every line that
-//! it cannot decide to the scalar one. Only tercom's has no block form.
+//! it cannot decide to the scalar one. Tercom's and MeCab's have no block form.
 
 pub mod block;
 pub mod character;
 pub mod chinese;
 pub mod international;
 pub mod lowercase;
+pub mod mecab;
 pub mod tercom;
 pub mod thirteen_a;
 mod unicode;
@@ -23,7 +24,7 @@ use lowercase::Lowercase;
 use std::sync::Arc;
 
 /// How text is split into tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Tokenizer {
     /// `none`: at white space.
     Whitespace,
@@ -37,6 +38,8 @@ pub enum Tokenizer {
     Character,
     /// `tercom`, with its options.
     Tercom(tercom::Options),
+    /// MeCab's, with a dictionary.
+    Mecab(Arc<mecab::Dictionary>),
     /// Not at all: the segment, white space and all, is one token.
     Whole,
 }
@@ -54,16 +57,16 @@ impl Tokenizer {
 
     /// The tokenizer with this name, if there is one.
     pub fn named(name: &str) -> Option<Self> {
-        Self::NAMED.iter().find(|(known, _)| *known == name).map(|&(_, tokenizer)| tokenizer)
+        Self::NAMED.into_iter().find(|(known, _)| *known == name).map(|(_, tokenizer)| tokenizer)
     }
 
     /// The definition: appends what the tokens of `segment` lie in to `text`, and emits where.
     ///
     /// As in sacreBLEU, white space at the segment's end goes first.
-    pub fn tokenize(self, segment: &[u8], text: &mut Vec<u8>, mut emit: impl FnMut(usize, usize)) {
+    pub fn tokenize(&self, segment: &[u8], text: &mut Vec<u8>, mut emit: impl FnMut(usize, usize)) {
         let base = text.len();
         let mut emit = |start, end| emit(base + start, base + end);
-        if self == Self::Whole {
+        if matches!(self, Self::Whole) {
             text.extend_from_slice(segment);
             if !segment.is_empty() {
                 emit(0, segment.len());
@@ -82,7 +85,7 @@ impl Tokenizer {
                 whitespace::tokenize(&text[base..], emit);
                 return;
             }
-            Self::Chinese => segment = whitespace::trim_start(segment),
+            Self::Chinese | Self::Mecab(_) => segment = whitespace::trim_start(segment),
             _ => {}
         }
         text.extend_from_slice(segment);
@@ -91,6 +94,7 @@ impl Tokenizer {
             Self::International => international::tokenize(segment, emit),
             Self::Chinese => chinese::tokenize(segment, emit),
             Self::Character => character::tokenize(segment, emit),
+            Self::Mecab(dictionary) => dictionary.tokenize(segment, emit),
             Self::ThirteenA | Self::Tercom(_) | Self::Whole => {}
         }
     }
@@ -261,7 +265,7 @@ impl Lexer {
             lowered.finish();
             text = lowered.padded();
         }
-        let line_by_line = matches!(self.tokenizer, Tokenizer::Tercom(_));
+        let line_by_line = matches!(self.tokenizer, Tokenizer::Tercom(_) | Tokenizer::Mecab(_));
         if line_by_line || self.instructions == Instructions::Scalar {
             let mut start = 0;
             for end in memchr::memchr_iter(b'\n', text.bytes()) {
@@ -271,7 +275,7 @@ impl Lexer {
                 start = end as u32 + 1;
             }
         } else {
-            match self.tokenizer {
+            match &self.tokenizer {
                 Tokenizer::Whitespace => {
                     self.blocks::<whitespace::Whitespace>(text, tokens, lines);
                 }
@@ -281,7 +285,7 @@ impl Lexer {
                 }
                 Tokenizer::Chinese => self.blocks::<chinese::Chinese>(text, tokens, lines),
                 Tokenizer::Character => self.blocks::<character::Character>(text, tokens, lines),
-                Tokenizer::Tercom(_) => {}
+                Tokenizer::Tercom(_) | Tokenizer::Mecab(_) => {}
                 Tokenizer::Whole => lex_whole(text, tokens, lines),
             }
         }

@@ -1,13 +1,13 @@
 //! TER's way from one hypothesis to a reference, word by word, for Python.
 
 use super::sources::Sentence;
-use super::{Lexing, current_instructions};
+use super::{Choice, Lexing, current_instructions, decoded};
 use crate::lex::{self, Tokenizer, tercom};
 use crate::ter::{Outcome, Scratch, Step};
 use crate::text::Block;
 use crate::tokens::View;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::PyString;
 
 /// How TER's hypotheses become tokens, and how its references do.
 pub fn lexing(
@@ -18,11 +18,11 @@ pub fn lexing(
     let lexing = |twice| -> PyResult<Lexing> {
         // Without options it is the tokenizer that splits at white space.
         let plain = Lexing::new(py, "none", if case_sensitive { "no" } else { "python" })?;
-        let tokenizer = match options.is_plain() {
-            true => plain.tokenizer,
-            false => Tokenizer::Tercom(tercom::Options { twice, ..options }),
-        };
-        Ok(Lexing { tokenizer, ..plain })
+        let tercom = Tokenizer::Tercom(tercom::Options { twice, ..options });
+        Ok(match options.is_plain() {
+            true => plain,
+            false => Lexing { tokenizer: Choice::Ready(tercom), ..plain },
+        })
     };
     Ok((lexing(false)?, lexing(true)?))
 }
@@ -53,12 +53,12 @@ pub fn ter_alignment<'py>(
     let instructions = current_instructions()?;
     let texts = Sentence::new(hypothesis, references)?;
     let mut scratch = lex::Scratch::default();
-    let words = tokens(py, &ours.with(instructions), &texts.hypothesis, &mut scratch)?;
+    let words = tokens(py, &ours.with(instructions)?, &texts.hypothesis, &mut scratch)?;
     let mut scratches = Vec::new();
     scratches.resize_with(texts.references.len(), lex::Scratch::default);
     let mut others = Vec::new();
     for (block, scratch) in texts.references.iter().zip(&mut scratches) {
-        others.push(tokens(py, &theirs.with(instructions), block, scratch)?);
+        others.push(tokens(py, &theirs.with(instructions)?, block, scratch)?);
     }
     let mut search = Scratch::default();
     let outcomes = others.iter().map(|(view, _)| search.outcome(&words.0, view));
@@ -86,8 +86,6 @@ fn tokens<'a, 'py>(
     let mut lexed = lexer.lex(block, scratch).map_err(crate::error::Error::from)?;
     let missing = crate::error::Error::NoReference { segment: 1 };
     let view = lexed.next_segment().ok_or(missing)?;
-    let decoded = (0..view.count()).map(|i| {
-        PyBytes::new(py, view.token(i)).call_method1("decode", ("utf-8", "surrogatepass"))
-    });
-    Ok((view, decoded.collect::<PyResult<_>>()?))
+    let tokens = (0..view.count()).map(|i| decoded(py, view.token(i)));
+    Ok((view, tokens.collect::<PyResult<_>>()?))
 }

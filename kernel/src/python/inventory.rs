@@ -3,14 +3,14 @@
 use super::run::signals;
 use super::sources::Source;
 use super::table::Table;
-use super::{Lexing, current_instructions};
+use super::{Lexing, current_instructions, decoded};
 use crate::distinctive_ngrams::{Entry, Lists};
 use crate::health::{Options, Texts};
 use crate::inventory;
 use crate::ngrams::MOST_ORDERS;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyTuple};
 
 /// The tokens of systems and references, as numbers.
 #[pyclass(frozen, module = "truebleu._kernel")]
@@ -42,7 +42,7 @@ impl Corpus {
             sources.iter().map(|source| source.take()).collect::<PyResult<Vec<_>>>()
         };
         let (systems, references) = (taken(systems)?, taken(references)?);
-        let lexer = Lexing::new(py, tokenizer, lowercase)?.with(current_instructions()?);
+        let lexer = Lexing::new(py, tokenizer, lowercase)?.with(current_instructions()?)?;
         let read = py.detach(|| {
             inventory::Corpus::read(systems, references, &lexer, orders, most, &mut signals(None))
         });
@@ -130,11 +130,7 @@ impl Corpus {
 
 impl Corpus {
     fn token<'py>(&self, py: Python<'py>, number: u32) -> PyResult<Bound<'py, PyAny>> {
-        let bytes = self.corpus.vocabulary.token(number);
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(PyString::new(py, text).into_any()),
-            Err(_) => PyBytes::new(py, bytes).call_method1("decode", ("utf-8", "surrogatepass")),
-        }
+        decoded(py, self.corpus.vocabulary.token(number))
     }
 }
 

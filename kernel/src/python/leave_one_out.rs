@@ -18,7 +18,7 @@ fn read(
     most: usize,
 ) -> PyResult<Set> {
     let source = texts.take()?;
-    let lexer = Lexing::new(py, tokenizer, lowercase)?.with(current_instructions()?);
+    let lexer = Lexing::new(py, tokenizer, lowercase)?.with(current_instructions()?)?;
     Ok(py.detach(|| Set::read(source, &lexer, most, &mut signals(None)))?)
 }
 

@@ -5,7 +5,7 @@ use super::pairwise::{Pairs, ReadPairs};
 use super::run::{MOST_WORKERS, Scan, signals, summary_dict};
 use super::sources::{Sentence, Source};
 use super::table::{Scores, Table};
-use super::{Lexing, current_instructions};
+use super::{Lexing, current_instructions, stopped};
 use crate::bleu::{self, ReferenceLength, Smoothing};
 use crate::chrf;
 use crate::count::{self, Count, CountOne, Counter, Formula, Joint, Reader};
@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::sync::{Arc, Mutex, PoisonError};
 
-type Make = Box<dyn Fn(Instructions) -> Arc<dyn CountOne> + Send + Sync>;
+type Make = Box<dyn Fn(Instructions) -> PyResult<Arc<dyn CountOne>> + Send + Sync>;
 
 /// A metric with all of its parameters, ready to count and score.
 #[pyclass(frozen, module = "truebleu._kernel")]
@@ -46,18 +46,19 @@ impl Metric {
         corpus: Arc<dyn Formula>,
     ) -> Self {
         let width = columns.width();
-        let make = Arc::new(move |instructions| {
-            Arc::new(Counter {
-                hypotheses: lexing.0.with(instructions),
-                references: lexing.1.with(instructions),
+        let make = Arc::new(move |instructions| -> PyResult<_> {
+            Ok(Arc::new(Counter {
+                hypotheses: lexing.0.with(instructions)?,
+                references: lexing.1.with(instructions)?,
                 metric: columns.clone(),
-            })
+            }))
         });
         let (maker, formula) = (Arc::clone(&make), Arc::clone(&segment));
         Self {
-            make: Box::new(move |instructions| -> Arc<dyn CountOne> { make(instructions) }),
+            make: Box::new(move |instructions| Ok(make(instructions)?)),
             read_pairs: Box::new(move |instructions, hypotheses, references| {
-                let (counter, formula) = (maker(instructions), Arc::clone(&formula));
+                let counter = maker(instructions).map_err(stopped)?;
+                let formula = Arc::clone(&formula);
                 Ok(Box::new(Plain::read(counter, formula, hypotheses, references)?))
             }),
             segment,
@@ -70,7 +71,7 @@ impl Metric {
     /// The same, with a faster way to all pairs of what `lexing` lexes.
     fn overlapping<M: Overlap + Clone>(self, lexing: Lexing, metric: M) -> Self {
         let read_pairs: ReadPairs = Box::new(move |instructions, hypotheses, references| {
-            let lexer = lexing.with(instructions);
+            let lexer = lexing.with(instructions).map_err(stopped)?;
             Ok(Box::new(Overlaps::read(metric.clone(), &lexer, hypotheses, references)?))
         });
         Self { read_pairs, ..self }
@@ -78,7 +79,7 @@ impl Metric {
 
     /// The counter of this metric's rows.
     pub fn counter(&self) -> PyResult<Arc<dyn Count>> {
-        let counter: Arc<dyn Count> = (self.make)(current_instructions()?);
+        let counter: Arc<dyn Count> = (self.make)(current_instructions()?)?;
         Ok(counter)
     }
 
@@ -88,7 +89,7 @@ impl Metric {
         let instructions = current_instructions()?;
         let mut reader = match idle().pop() {
             Some((theirs, reader)) if theirs == instructions => reader,
-            _ => (self.make)(instructions).reader(),
+            _ => (self.make)(instructions)?.reader(),
         };
         let result = work(reader.as_mut());
         idle().push((instructions, reader));

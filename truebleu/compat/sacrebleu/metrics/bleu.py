@@ -13,6 +13,8 @@ from .._parameters import TOKENIZERS as _TOKENIZERS
 from ..tokenizers.tokenizer_13a import Tokenizer13a
 from ..tokenizers.tokenizer_char import TokenizerChar
 from ..tokenizers.tokenizer_intl import TokenizerV14International
+from ..tokenizers.tokenizer_ja_mecab import TokenizerJaMecab
+from ..tokenizers.tokenizer_ko_mecab import TokenizerKoMecab
 from ..tokenizers.tokenizer_none import NoneTokenizer
 from ..tokenizers.tokenizer_zh import TokenizerZh
 from .base import Score, Signature, SummedMetric
@@ -31,7 +33,15 @@ MAX_NGRAM_ORDER = 4
 # The kernel's tokenizers, by the classes that stand for them here and these classes' calls.
 _IN_KERNEL: dict[Any, str] = {
     (cls, cls.__call__): cls.NAME
-    for cls in (NoneTokenizer, TokenizerZh, Tokenizer13a, TokenizerV14International, TokenizerChar)
+    for cls in (
+        NoneTokenizer,
+        TokenizerZh,
+        Tokenizer13a,
+        TokenizerV14International,
+        TokenizerChar,
+        TokenizerJaMecab,
+        TokenizerKoMecab,
+    )
 }
 
 _LANGUAGES = {"zh": "Chinese", "ja": "Japanese", "ko": "Korean"}

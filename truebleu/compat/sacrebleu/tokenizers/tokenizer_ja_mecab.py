@@ -1,14 +1,10 @@
-"""The tokenizer for Japanese: MeCab with the IPA dictionary, if they are installed."""
+"""The tokenizer for Japanese: MeCab's words, if the IPA dictionary is installed."""
 
 from __future__ import annotations
 
 from truebleu.text import mecab
 
 from .tokenizer_base import BaseTokenizer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 # Programs look for the pip command in it.
 MESSAGE = """
@@ -24,12 +20,13 @@ class TokenizerJaMecab(BaseTokenizer):
     """Words as MeCab finds them."""
 
     NAME, MISSING = "ja-mecab", FAIL_MESSAGE
+    OTHER = "Please make sure to use the IPA dictionary for MeCab"
 
     def __init__(self) -> None:
         try:
-            self.tagger: Any = mecab.new_tagger(self.NAME)
+            mecab.loaded(self.NAME)
         except mecab.OtherDictionaryError as error:
-            raise AssertionError(str(error)) from None
+            raise AssertionError(self.OTHER) from error
         except ImportError:
             raise RuntimeError(self.MISSING) from None
 
@@ -38,6 +35,5 @@ class TokenizerJaMecab(BaseTokenizer):
         return mecab.label(self.NAME)
 
     def __call__(self, line: str) -> str:
-        """The tokens of a line, with spaces between them."""
-        parsed: str = self.tagger.parse(line.strip())
-        return parsed.strip()
+        """The words of a line, with spaces between them; some may hold white space."""
+        return " ".join(mecab.loaded(self.NAME).pieces(line.strip())).strip()

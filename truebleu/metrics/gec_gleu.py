@@ -11,15 +11,16 @@ from random import Random
 
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import parameters as p
-from truebleu.metrics.python_metric import Corpus, PythonScore, ngrams
+from truebleu.metrics.python_metric import PythonScore, ngrams
 from truebleu.metrics.source_metric import SourceMetric
+from truebleu.metrics.table_metric import Corpus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from truebleu.metrics.python_metric import Rows
+    from truebleu.metrics.table_metric import Rows
     from truebleu.text import inputs, tokenizers
 
 ORDERS = (1, 2, 3, 4)
@@ -92,7 +93,7 @@ class GECGLEU(SourceMetric):
 
         Every segment needs the same number of references.
         """
-        rows = self._with_sources(Corpus(hypotheses, references, sources))
+        rows = self._with_sources(Corpus(hypotheses, references, sources=sources))
         numbers = {len(row) for row in rows}
         if len(numbers) > 1:
             raise InputError("references: GEC-GLEU draws one of them, so all segments need as many")
@@ -102,7 +103,7 @@ class GECGLEU(SourceMetric):
             chosen = [row[i] for row, i in zip(rows, choice, strict=True)]
             values.append(_value(list(map(sum, zip(*chosen, strict=True)))))
         mean = sum(values) / len(values)
-        return PythonScore(self, (), count, mean, {"draws": len(values)})
+        return PythonScore(self, (), count, False, mean, {"draws": len(values)})
 
     def _draws(self, segments: int, references: int) -> Iterator[Sequence[int]]:
         """For each corpus score, which reference each segment is compared with."""
@@ -120,8 +121,8 @@ class GECGLEU(SourceMetric):
     ) -> PythonScore:
         """The score of one segment: the mean over its references, smoothed."""
         one = references if isinstance(references, str) else tuple(references)
-        (row,) = self._with_sources(Corpus((hypothesis,), (one,), (source,)))
-        return PythonScore(self, (), len(row), _mean(row), {}, segment=True)
+        (row,) = self._with_sources(Corpus((hypothesis,), (one,), sources=(source,)))
+        return PythonScore(self, (), len(row), True, _mean(row), {})
 
     def segments(  # type: ignore[override]
         self,
@@ -132,7 +133,7 @@ class GECGLEU(SourceMetric):
         workers: int = 1,  # noqa: ARG002
     ) -> Scores:
         """The score of each segment, 0-100."""
-        rows = self._with_sources(Corpus(hypotheses, references, sources))
+        rows = self._with_sources(Corpus(hypotheses, references, sources=sources))
         return Scores([self.SCALE * _mean(row) for row in rows])
 
     def _rows(self, corpus: Corpus) -> Rows:

@@ -10,15 +10,15 @@ from __future__ import annotations
 from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.python_metric import Corpus
 from truebleu.metrics.source_metric import SourceMetric
+from truebleu.metrics.table_metric import Corpus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from truebleu.metrics.python_metric import Rows
+    from truebleu.metrics.table_metric import Rows
     from truebleu.text import tokenizers
 
 
@@ -62,7 +62,7 @@ class IBLEU(SourceMetric):
     def _rows(self, corpus: Corpus) -> Rows:
         rows, numbers = self._counted_by(self._bleu, corpus)
         copied, each = self._counted_by(
-            self._bleu, Corpus(corpus.hypotheses, corpus.sources, workers=corpus.workers)
+            self._bleu, Corpus(corpus.hypotheses, corpus.sources, corpus.workers)
         )
         if each != (1, 1):
             raise InputError("sources: expected one per segment, not several")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from truebleu._kernel import Table
-from truebleu.metrics.table_metric import S, TableMetric, TableScore
+from truebleu.metrics.table_metric import Corpus, S, TableMetric
 from truebleu.text import inputs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, ClassVar
+    from collections.abc import Sequence
+    from typing import Any
 
     from truebleu._kernel import Metric as Compiled
     from truebleu._kernel import Scan, Scores, Summary
@@ -19,14 +19,12 @@ if TYPE_CHECKING:
 class KernelMetric(TableMetric[S]):
     """A metric whose rows the kernel counts, and whose scores are an `S`.
 
-    A subclass makes `_kernel` in its constructor, names the `columns`, and the class of its scores
-    (`SCORE`).
+    A subclass makes `_kernel` in its constructor, names the `columns`, and the class of its scores.
     """
 
     __slots__ = ("_kernel",)
 
     OF_SACREBLEU = True
-    SCORE: ClassVar[type[TableScore]]
 
     _kernel: Compiled
 
@@ -40,34 +38,18 @@ class KernelMetric(TableMetric[S]):
         """The tokenizer and lower-casing, for metrics that take tokens or custom tokenizers."""
         return {}
 
-    def _scan(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, workers: int
-    ) -> Scan:
-        return inputs.scan(self._kernel, hypotheses, references, workers=workers, **self._splitting)
+    def _scan(self, corpus: Corpus) -> Scan:
+        return inputs.scan(
+            self._kernel,
+            corpus.hypotheses,
+            corpus.references,
+            workers=corpus.workers,
+            **self._splitting,
+        )
 
-    def _count(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        workers: int,
-        sources: inputs.Hypotheses | None,  # noqa: ARG002
-        progress: Callable[[int], None] | None,
-        *,
-        totals: bool,
-    ) -> tuple[Table, Summary]:
-        run = self._scan(hypotheses, references, workers)
-        return run.totals(progress) if totals else run.table()
-
-    def score_of(
-        self,
-        row: Sequence[int],
-        references: int | str | None,
-        *,
-        segment: bool = False,
-        value: float | None = None,
-    ) -> S:
-        """The score of a row of statistics; `value` is its number, if it is known."""
-        return self.SCORE(self, row, references, segment, value)  # type: ignore[return-value]
+    def _count(self, corpus: Corpus) -> tuple[Table, Summary]:
+        run = self._scan(corpus)
+        return run.totals(corpus.progress) if corpus.totals else run.table()
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> S:
         """The score of one segment."""
@@ -81,7 +63,7 @@ class KernelMetric(TableMetric[S]):
         self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
     ) -> Scores:
         """The score of each segment: n numbers, 0-100. Arguments as for `score`."""
-        scores, seen = self._kernel.segments(self._scan(hypotheses, references, workers))
+        scores, seen = self._kernel.segments(self._scan(Corpus(hypotheses, references, workers)))
         self.check(seen, hypotheses)
         return scores
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
-    from truebleu.metrics.python_metric import Corpus, Rows
+    from truebleu.metrics.table_metric import Corpus, Rows
     from truebleu.text import inputs, tokenizers
 
 # A logarithm to the base 2 is a quotient in Perl, in NLTK and here; log2 differs in the last bit.
@@ -110,7 +110,7 @@ class NIST(PythonMetric):
             sums = [so_far + more for so_far, more in zip(sums, one.information, strict=True)]
         numbers = [len(one.lengths) for one in segments]
         count = count_references((min(numbers), max(numbers)))
-        return PythonScore(self, row, count, *self._of(sums, row))
+        return PythonScore(self, row, count, False, *self._of(sums, row))
 
     def _scores_of_pairs(
         self,

@@ -15,7 +15,6 @@ from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import PythonMetric, PythonScore
-from truebleu.metrics.statistics import Statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu._kernel import Scores, Table
-    from truebleu.metrics.python_metric import Corpus, Rows
+    from truebleu.metrics.table_metric import Corpus, Rows
     from truebleu.text import tokenizers
 
     Number = Fraction | float
@@ -230,25 +229,18 @@ class NLTKBLEU(PythonMetric):
         orders = range(self._counted)
         return [[*row, *(max(0, row[0] - n) for n in orders)] for row in rows], numbers
 
-    def from_statistics(
-        self, totals: Statistics | Sequence[int], *, references: int | str | None = None
-    ) -> PythonScore:
-        """corpus_bleu of statistics, or the mean of sentence_bleu over a table's rows."""
-        if self._sums or not isinstance(totals, Statistics):
-            return super().from_statistics(totals, references=references)
-        self._check_statistics(totals)
+    def _score_of_rows(self, table: Table, references: int | str | None) -> PythonScore:
         segment = self.aggregate == "segments"
-        summed = totals.total().tolist()[0]
+        summed = table.total().tolist()[0]
         if segment:
-            each = [made["values"] for _, made in self._formulas(totals, segment=True)]
-            values = [sum(column) / len(totals) for column in zip(*each, strict=True)]
+            each = [made["values"] for _, made in self._formulas(table, segment=True)]
+            values = [sum(column) / len(table) for column in zip(*each, strict=True)]
         else:
             if self.context == "last-segment":
-                warnings.warn(f"{self.order_matters}; context='corpus' does not", stacklevel=3)
-            values = self._values_of(summed, totals.tolist()[-1])
-        references = totals.references if references is None else references
+                warnings.warn(f"{self.order_matters}; context='corpus' does not", stacklevel=4)
+            values = self._values_of(summed, table.tolist()[-1])
         details = self._details(summed, values)
-        return NLTKScore(self, summed, references, values[0], details, segment=segment)
+        return NLTKScore(self, summed, references, segment, values[0], details)
 
     def _scores(self, table: Table, *, segment: bool) -> Scores:
         return super()._scores(table, segment=segment or self.aggregate == "segments")

@@ -10,14 +10,12 @@ from truebleu.text import inputs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any, ClassVar
 
     from truebleu._kernel import Summary
     from truebleu.metrics.bleu import BLEU
-
-    # A row per segment, and the fewest and the most references of a segment.
-    Rows = tuple[list[list[int]], tuple[int, int]]
+    from truebleu.metrics.table_metric import Corpus, Rows
 
 
 class PythonScore(TableScore):
@@ -30,12 +28,14 @@ class PythonScore(TableScore):
         metric: PythonMetric,
         row: Sequence[int],
         references: int | str | None,
-        published: float,
-        details: dict[str, Any],
-        *,
         segment: bool = False,
+        value: float | None = None,
+        details: dict[str, Any] | None = None,
     ) -> None:
-        super().__init__(metric, row, references, segment=segment, value=published)
+        """value: in the scale of the original program; it counts with the details alone."""
+        if details is None:
+            value, details = metric._formula(row, segment=segment)  # noqa: SLF001
+        super().__init__(metric, row, references, segment, value)
         self._details = details
 
     @property
@@ -58,24 +58,6 @@ class PythonScore(TableScore):
         return dict(self._details)
 
 
-class Corpus:
-    """The text to count: hypotheses, their references and, for some metrics, their sources."""
-
-    __slots__ = ("hypotheses", "references", "sources", "workers")
-
-    def __init__(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses | None = None,
-        workers: int = 1,
-    ) -> None:
-        self.hypotheses = hypotheses
-        self.references = references
-        self.sources = sources
-        self.workers = workers
-
-
 class PythonMetric(TableMetric[PythonScore]):
     """A metric with a row of integers per segment (`_rows`), and a formula of sums (`_formula`).
 
@@ -87,7 +69,7 @@ class PythonMetric(TableMetric[PythonScore]):
 
     FIELDS = ("case", "tok")
     SCALE: ClassVar[float] = 100.0
-    SCORE: ClassVar[type[PythonScore]] = PythonScore
+    SCORE = PythonScore
 
     def _rows(self, corpus: Corpus) -> Rows:
         raise NotImplementedError
@@ -114,19 +96,10 @@ class PythonMetric(TableMetric[PythonScore]):
         )
         return statistics.tolist(), seen["references"] or (1, 1)
 
-    def _count(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        workers: int,
-        sources: inputs.Hypotheses | None,
-        progress: Callable[[int], None] | None,  # noqa: ARG002
-        *,
-        totals: bool,
-    ) -> tuple[Table, Summary]:
-        rows, numbers = self._rows(Corpus(hypotheses, references, sources, workers))
+    def _count(self, corpus: Corpus) -> tuple[Table, Summary]:
+        rows, numbers = self._rows(corpus)
         table = Table.from_rows(rows, len(self.columns))
-        return table.total() if totals else table, {
+        return table.total() if corpus.totals else table, {
             "segments": len(rows),
             "references": numbers,
             "tokenized": (0, []),
@@ -134,18 +107,6 @@ class PythonMetric(TableMetric[PythonScore]):
             "marked": [],
             "scripts": {},
         }
-
-    def score_of(
-        self,
-        row: Sequence[int],
-        references: int | str | None,
-        *,
-        segment: bool = False,
-        value: float | None = None,  # noqa: ARG002
-    ) -> PythonScore:
-        """The score of a row of statistics."""
-        published, details = self._formula(row, segment=segment)
-        return self.SCORE(self, row, references, published, details, segment=segment)
 
     def _formulas(self, table: Table, *, segment: bool) -> Iterator[tuple[float, dict[str, Any]]]:
         for number, row in enumerate(table.tolist(), 1):

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from truebleu.metrics.matrix import Matrix, PairsInPython, Triangle
 
     Pairs = CompiledPairs | PairsInPython
+    # A row per segment, and the fewest and the most references of a segment.
+    Rows = tuple[list[list[int]], tuple[int, int]]
 
     S = TypeVar("S", bound=Score)
 else:
@@ -93,15 +95,43 @@ class TableScore(Score):
         return self._metric.signature(self._references, segment=self._segment)  # type: ignore[no-any-return]
 
 
+class Corpus:
+    """The text to count: hypotheses, references, for some metrics the sources; and how.
+
+    progress: called about twenty times a second with the number of segments so far.
+    totals: True if the sum of all rows is wanted, and not the rows.
+    """
+
+    __slots__ = ("hypotheses", "progress", "references", "sources", "totals", "workers")
+
+    def __init__(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        workers: int = 1,
+        sources: inputs.Hypotheses | None = None,
+        progress: Callable[[int], None] | None = None,
+        *,
+        totals: bool = False,
+    ) -> None:
+        self.hypotheses = hypotheses
+        self.references = references
+        self.workers = checks.threads(workers)
+        self.sources = sources
+        self.progress = progress
+        self.totals = totals
+
+
 class TableMetric(Metric, Generic[S]):
     """A metric that is a row of integers per segment, a sum, and a formula; its scores are an `S`.
 
-    A subclass names its `columns`, counts the rows (`_count`), and makes scores of them
-    (`score_of`, `scores`, `segment_scores`).
+    A subclass names its `columns`, and the class of its scores (`SCORE`), counts the rows
+    (`_count`), and has the formula (`_scores`).
     """
 
     __slots__ = ()
 
+    SCORE: ClassVar[type[TableScore]]
     # The reason why statistics of parts do not add up to those of the whole, or None.
     NOT_ADDITIVE: str | None = None
     # True if it needs the source of each segment.
@@ -142,27 +172,13 @@ class TableMetric(Metric, Generic[S]):
         value: float | None = None,
     ) -> S:
         """The score of a row of statistics; `value` is its number, if it is known."""
+        return self.SCORE(self, row, references, segment, value)  # type: ignore[return-value]
+
+    def _count(self, corpus: Corpus) -> tuple[Table, Summary]:
+        """A row per segment, or their sum, and what was noticed of the text."""
         raise NotImplementedError
 
-    def _count(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        workers: int,
-        sources: inputs.Hypotheses | None,
-        progress: Callable[[int], None] | None,
-        *,
-        totals: bool,
-    ) -> tuple[Table, Summary]:
-        """A row per segment, or with `totals` their sum, and what was noticed of the text."""
-        raise NotImplementedError
-
-    def _scan(
-        self,
-        hypotheses: inputs.Hypotheses,  # noqa: ARG002
-        references: inputs.References,  # noqa: ARG002
-        workers: int,  # noqa: ARG002
-    ) -> Scan | None:
+    def _scan(self, corpus: Corpus) -> Scan | None:  # noqa: ARG002
         """The kernel's run over the text, if it is the kernel that counts."""
         return None
 
@@ -184,30 +200,19 @@ class TableMetric(Metric, Generic[S]):
     ) -> tuple[Statistics, Summary]:
         """The table of statistics, or with `totals` its sum, and what was noticed of the text.
 
-        Memory does not grow with the size of files if `totals` are asked for. `progress` is called
-        about twenty times a second with the number of segments so far.
+        Memory does not grow with the size of files if `totals` are asked for. Arguments are as
+        for `Corpus`.
         """
         table, seen = self._checked_count(
-            hypotheses, references, workers, sources, progress, totals=totals
+            Corpus(hypotheses, references, workers, sources, progress, totals=totals)
         )
         return self.table_of(table, count_references(seen["references"])), seen
 
-    def _checked_count(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        workers: int = 1,
-        sources: inputs.Hypotheses | None = None,
-        progress: Callable[[int], None] | None = None,
-        *,
-        totals: bool = False,
-    ) -> tuple[Table, Summary]:
-        if self.NEEDS_SOURCE and sources is None:
+    def _checked_count(self, corpus: Corpus) -> tuple[Table, Summary]:
+        if self.NEEDS_SOURCE and corpus.sources is None:
             raise InputError(f"{self.NAME} needs the source of each segment")
-        table, seen = self._count(
-            hypotheses, references, checks.threads(workers), sources, progress, totals=totals
-        )
-        self.check(seen, hypotheses)
+        table, seen = self._count(corpus)
+        self.check(seen, corpus.hypotheses)
         return table, seen
 
     def table_of(self, table: Table, references: int | str | None) -> Statistics:
@@ -238,7 +243,7 @@ class TableMetric(Metric, Generic[S]):
         """
         if not self._sums:
             return self.from_statistics(self.count(hypotheses, references, workers=workers)[0])
-        table, seen = self._checked_count(hypotheses, references, workers, totals=True)
+        table, seen = self._checked_count(Corpus(hypotheses, references, workers, totals=True))
         return self.score_of(table.tolist()[0], count_references(seen["references"]))
 
     @property
@@ -269,7 +274,7 @@ class TableMetric(Metric, Generic[S]):
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
             raise TypeError(f"hypothesis: expected a str, not {type(hypothesis).__name__}")
         one = tuple(references) if isinstance(references, list) else references
-        table, seen = self._checked_count((hypothesis,), (one,), sources=sources)
+        table, seen = self._checked_count(Corpus((hypothesis,), (one,), sources=sources))
         row = table.tolist()[0]
         return self.score_of(row, count_references(seen["references"]), segment=True)
 
@@ -280,15 +285,22 @@ class TableMetric(Metric, Generic[S]):
     ) -> S:
         """The formula alone: the score of statistics.
 
-        totals: a table of this metric's statistics, whose sum counts, or the k integers of one row
-            in the order of `columns`.
+        totals: a table of this metric's statistics, whose sum counts, or of a metric that is a
+            mean of segments' scores each row; or the k integers of one row in the order of
+            `columns`.
         references: how many references there were, for the signature; a table knows it.
         """
-        if isinstance(totals, Statistics):
-            self._check_statistics(totals)
-            references = totals.references if references is None else references
+        if not isinstance(totals, Statistics):
+            return self.score_of(self._checked_row(totals), references)
+        self._check_statistics(totals)
+        references = totals.references if references is None else references
+        if self._sums or not len(totals):
             return self.score_of(totals.total().tolist()[0], references)
-        return self.score_of(self._checked_row(totals), references)
+        return self._score_of_rows(totals, references)
+
+    def _score_of_rows(self, table: Table, references: int | str | None) -> S:
+        """The score of a corpus that is no formula of sums."""
+        raise NotImplementedError
 
     def scores(self, totals: Statistics | Table) -> Scores:
         """The score of each row of a table, each taken for the totals of a corpus.
@@ -522,7 +534,7 @@ def pieces_together(
     Where the kernel reads the text for all of them, memory does not grow with the size of files.
     """
     if len(metrics) == 1:
-        run = metrics[0]._scan(hypotheses, references, workers)  # noqa: SLF001
+        run = metrics[0]._scan(Corpus(hypotheses, references, workers))  # noqa: SLF001
     else:
         together = len(_readers(metrics, hypotheses)) == len(metrics)
         run = _scan_together(metrics, hypotheses, references, workers) if together else None

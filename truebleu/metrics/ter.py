@@ -169,11 +169,4 @@ def ter(
     >>> round(float(score), 2)
     18.18
     """
-    metric = TER(
-        normalized=normalized,
-        no_punct=no_punct,
-        asian_support=asian_support,
-        case_sensitive=case_sensitive,
-        **unknown,
-    )
-    return metric.score(hypotheses, references, workers=workers)
+    return TER.of(locals()).score(hypotheses, references, workers=workers)

@@ -1,7 +1,7 @@
 """BLEU and the metrics read beside it: exact, explained, and as fast as reading the file."""
 
-from truebleu._kernel import __version__
 from truebleu import bleu_family as _  # noqa: F401  the registry of metrics learns of the family
+from truebleu._kernel import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the table equal

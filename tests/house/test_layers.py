@@ -102,6 +102,11 @@ def _splitting() -> Iterator[str]:
         yield f"truebleu.text.{room}"
 
 
+def _explained() -> Iterator[str]:
+    package = "truebleu.views.explanation"
+    yield from (f"{package}.{name}" for name in _of(f"{package}.build", "EXPLAINED")())
+
+
 def _others() -> Iterable[str]:
     """Modules that are not of this package: hosts, or the standard library's."""
     return ()
@@ -119,6 +124,7 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "truebleu.integrations": _others,
     "truebleu.text.files": _others,
     "truebleu.text.tokenizers": _splitting,
+    "truebleu.views.explanation.build": _explained,
 }
 
 

@@ -16,15 +16,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: done. 1: the data are wrong, or something could not be read or written. 2: the command line
     is wrong. Each is said in one line on standard error.
     """
-    own_process = arguments is None
-    if own_process:
-        # A process that is about to end has nothing to gain from collecting garbage, not even while
-        # it imports what it needs.
-        gc.disable()
+    if arguments is not None:
+        from truebleu.cli.running import status_of
+
+        return status_of(list(arguments))
+    # A process that is about to end has nothing to gain from collecting garbage, not even while it
+    # imports what it needs.
+    gc.disable()
     from truebleu.cli.running import end_at_interrupts, status_of
 
-    if not own_process:
-        return status_of(list(arguments))
     arguments = sys.argv[1:]
     if not any(word.startswith(("-o", "--output")) for word in arguments):
         end_at_interrupts()

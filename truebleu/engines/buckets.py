@@ -10,14 +10,7 @@ themselves uncertain (their width by about 1 / √(2B)). docs/engines.md has wha
 from __future__ import annotations
 
 from truebleu._kernel import InputError
-from truebleu.significance import (
-    DEFAULT_SEED,
-    LEVEL,
-    RANDOMIZATIONS,
-    RESAMPLES,
-    Measure,
-    resampling,
-)
+from truebleu.significance import Measure, resampling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +18,6 @@ if TYPE_CHECKING:
 
     from truebleu.engines.sums import Sums
     from truebleu.metrics.statistics import Statistics
-    from truebleu.significance import Interval, Paired
 
 # How many buckets an error names.
 EXAMPLES = 3
@@ -72,42 +64,20 @@ def measures(sums: Sums) -> list[Measure]:
     return found
 
 
-def intervals(
-    sums: Sums,
-    *,
-    resamples: int = RESAMPLES,
-    seed: int | None = DEFAULT_SEED,
-    level: float = LEVEL,
-    workers: int = 1,
-) -> Any:
+def intervals(sums: Sums, **options: Any) -> Any:
     """The confidence interval of each system's score, by resampling buckets.
 
-    Gives a dict from system to interval; with several metrics a dict of such dicts. Arguments as
-    for `truebleu.significance.intervals`; raises what `measures` raises.
+    Gives a dict from system to interval; with several metrics a dict of such dicts. Options as for
+    `truebleu.significance.intervals`; raises what `measures` raises.
     """
-    found: list[dict[str, Interval]] = resampling.intervals(
-        measures(sums), resamples=resamples, seed=seed, level=level, workers=workers
-    )
-    return _by_metric(sums, found)
+    return _by_metric(sums, resampling.intervals(measures(sums), **options))
 
 
-def compare(
-    sums: Sums,
-    *,
-    baseline: Any = None,
-    test: str = "ar",
-    pairs: str = "baseline",
-    randomizations: int = RANDOMIZATIONS,
-    resamples: int = RESAMPLES,
-    seed: int | None = DEFAULT_SEED,
-    level: float = LEVEL,
-    correction: str | None = None,
-    workers: int = 1,
-) -> Any:
+def compare(sums: Sums, *, baseline: Any = None, test: str = "ar", **options: Any) -> Any:
     """Tests of the differences between systems, by resampling or exchanging buckets.
 
     Gives a `Paired`; with several metrics a dict of them. Systems are called by their key as text,
-    with strokes between the columns of several; `baseline` may be either. Other arguments as for
+    with strokes between the columns of several; `baseline` may be either. Other options as for
     `truebleu.significance.paired`; raises what `measures` raises. `segments` in the results is the
     number of buckets.
     """
@@ -115,18 +85,7 @@ def compare(
         raise ValueError("test 'bs-sacrebleu' is of segments, as sacreBLEU's; 'ar' and 'bs' fit")
     if not (baseline is None or isinstance(baseline, str)):
         baseline = _system(baseline if isinstance(baseline, tuple) else (baseline,))
-    found: list[Paired] = resampling.paired(
-        measures(sums),
-        baseline=baseline,
-        test=test,
-        pairs=pairs,
-        randomizations=randomizations,
-        resamples=resamples,
-        seed=seed,
-        level=level,
-        correction=correction,
-        workers=workers,
-    )
+    found = resampling.paired(measures(sums), baseline=baseline, test=test, **options)
     return _by_metric(sums, found)
 
 

@@ -208,29 +208,24 @@ class Files:
         self, types: dict[str, str] | None = None, *, named: bool, united: bool = False
     ) -> str:
         """The files, as SQL."""
-        files = self._listed
-        options = {"filename": "true"} if named else {}
-        match self.format:
-            case "parquet":
-                options |= {"hive_types_autocast": "false"}
-                options |= {"union_by_name": "true"} if united else {}
-                return _call("read_parquet", files, options)
-            case "csv" | "tsv":
-                options |= {
-                    **_separated(self.format),
-                    "all_varchar": "true",
-                    "hive_types_autocast": "false",
-                }
-                return _call("read_csv", files, options)
+        files, options = self._listed, {"hive_types_autocast": "false"}
+        if named:
+            options["filename"] = "true"
+        if self.format == "parquet":
+            options |= {"union_by_name": "true"} if united else {}
+            return _call("read_parquet", files, options)
+        if self.format in SEPARATED:
+            options |= _separated(self.format) | {"all_varchar": "true"}
+            return _call("read_csv", files, options)
         arrays = (".json", ".json.gz", ".json.zst")
         lines = not any(path.lower().endswith(arrays) for path in self.paths)
-        options |= {"format": "'newline_delimited'" if lines else "'auto'"}
-        options |= {"hive_types_autocast": "false", "maximum_object_size": str(LONGEST_ROW)}
+        options["format"] = "'newline_delimited'" if lines else "'auto'"
+        options["maximum_object_size"] = str(LONGEST_ROW)
         if not self._sampled:
             options |= {"sample_size": "-1", "maximum_sample_files": str(len(self.paths))}
         if types is not None:
             of_type = (f"{quoted(name)}: {literal(kind)}" for name, kind in types.items())
-            options |= {"columns": f"{{{', '.join(of_type)}}}"}
+            options["columns"] = f"{{{', '.join(of_type)}}}"
         return _call("read_json", files, options)
 
 
@@ -332,16 +327,14 @@ def said(error: Exception | str) -> str:
 
 
 def _call(function: str, files: str, options: dict[str, str]) -> str:
-    return (
-        f"{function}({', '.join([files, *(f'{name}={value}' for name, value in options.items())])})"
-    )
+    arguments = [files, *(f"{name}={value}" for name, value in options.items())]
+    return f"{function}({', '.join(arguments)})"
 
 
 def _of_json(kind: str) -> str:
     """The type to read a column as that is no text to score: a string stays one."""
-    return (
-        "VARCHAR" if kind.startswith((*LIKE_TEXT, "JSON")) or "(" in kind or "[" in kind else kind
-    )
+    like_text = kind.startswith((*LIKE_TEXT, "JSON")) or "(" in kind or "[" in kind
+    return "VARCHAR" if like_text else kind
 
 
 def _json_text(name: str, kind: str, lists: bool) -> str:

@@ -68,67 +68,7 @@ def apart(texts: Sequence[str]) -> list[str]:
     return [hyp, *(f"{name} (references)" if name == hyp else name for name in refs)]
 
 
-def check(
-    hypotheses: DuckDBPyRelation,
-    references: DuckDBPyRelation,
-    on: Sequence[str],
-    by: Sequence[str],
-    *,
-    unjoined: str = "raise",
-) -> str:
-    """The rows that cannot be joined, counted in words; nothing if all can.
-
-    Raises InputError for ids that a group has twice, and unless `unjoined` is "skip" for ids that
-    one side has alone, or that have fewer hypotheses than others have. Only ids and groups are
-    read.
-    """
-    _check_types(hypotheses, references, on)
-    ids = _Ids(hypotheses, references, on, by)
-    counts = ids.counts
-    name = " and ".join(on)
-    if counts["twice_given"]:
-        raise InputError(
-            f"{name}: {_count(counts['twice_given'])} more than once among the references "
-            f"({ids.first('twice_given')}); an id has one row of references, and several "
-            "references are columns of it, or a list"
-        )
-    if counts["twice_made"]:
-        groups = ", ".join(ids.within)
-        where = f"in one group of {groups}" if groups else "among the hypotheses"
-        raise InputError(
-            f"{name}: {_count(counts['twice_made'])} more than once {where} "
-            f"({ids.first('twice_made')}); if there are several systems in the table, "
-            "group by the column that tells which (by='system', --by system)"
-        )
-    told = []
-    if rows := counts["rows"]:
-        told.append(
-            f"{rows} hypothes{'es have' if rows > 1 else 'is has'} an id that no reference has "
-            f"({ids.first('lonely')})"
-        )
-    if counts["unanswered"]:
-        told.append(
-            f"{counts['unanswered']} of {counts['known']} references without a hypothesis "
-            f"({ids.first('unanswered')})"
-        )
-    uneven, first = ids.uneven()
-    if uneven:
-        told.append(
-            f"{uneven} id{'s have' if uneven > 1 else ' has'} fewer hypotheses than others "
-            f"({first})"
-        )
-    if not told:
-        return ""
-    message = f"{name}: {'; '.join(told)}"
-    if unjoined != "skip":
-        raise InputError(
-            f"{message}; every segment of every system should be there once. "
-            "unjoined='skip' (--unjoined skip) scores what can be joined"
-        )
-    return message
-
-
-class _Ids:
+class Ids:
     """A table of the ids of both sides, a row each, and what is counted in it.
 
     Its columns: i0, i1 ... the id; made, the hypotheses that have it, and most, those of one group;
@@ -144,6 +84,7 @@ class _Ids:
         on: Sequence[str],
         by: Sequence[str],
     ) -> None:
+        _check_types(hypotheses, references, on)
         self._on = on
         self._by = by
         self.within = [name for name in by if name in hypotheses.columns and name not in on]
@@ -177,11 +118,6 @@ class _Ids:
             right.set_alias("r"), _conditions(left, right, names), how="outer"
         )
         self._table = both.project(", ".join([*either, *rest]))
-        # Columns that say no more of a segment than its id does: not which system made it.
-        self._varied = [
-            f"a{number} IS DISTINCT FROM b{number} OR n{number} AND a{number} IS NOT NULL"
-            for number in range(len(groups))
-        ]
         self._of_segments = theirs
         self.counts = self._counted()
 
@@ -190,8 +126,11 @@ class _Ids:
         counts["rows"] = "coalesce(sum(made) FILTER (given IS NULL), 0)::BIGINT"
         counts["known"] = "count(given)"
         counts["spread"] = f"max(made) FILTER ({JOINED}) - min(made) FILTER ({JOINED})"
-        for number, test in enumerate(self._varied):
-            counts[f"varied {number}"] = f"count(*) FILTER ({test})"
+        # Columns that say more of a row than which segment it is of: which system made it.
+        for number in range(len(self.within)):
+            a, b, n = (f"{end}{number}" for end in "abn")
+            varied = f"{a} IS DISTINCT FROM {b} OR {n} AND {a} IS NOT NULL"
+            counts[f"varied {number}"] = f"count(*) FILTER ({varied})"
         row = self._table.aggregate(", ".join(counts.values())).fetchall()[0]
         return dict(zip(counts, row, strict=True))
 
@@ -215,6 +154,55 @@ class _Ids:
         table = self._table.filter(JOINED).project(f"*, max(made) OVER ({parts}) AS usual")
         (count,) = table.filter("made < usual").aggregate("count(*)").fetchall()[0]
         return count, self.first("made < usual", table) if count else ""
+
+    def check(self, unjoined: str = "raise") -> str:
+        """The rows that cannot be joined, counted in words; nothing if all can.
+
+        Raises InputError for ids that a group has twice, and unless `unjoined` is "skip" for ids
+        that one side has alone, or that have fewer hypotheses than others have. Only ids and groups
+        are read.
+        """
+        counts, name = self.counts, " and ".join(self._on)
+        if counts["twice_given"]:
+            raise InputError(
+                f"{name}: {_count(counts['twice_given'])} more than once among the references "
+                f"({self.first('twice_given')}); an id has one row of references, and several "
+                "references are columns of it, or a list"
+            )
+        if counts["twice_made"]:
+            groups = ", ".join(self.within)
+            where = f"in one group of {groups}" if groups else "among the hypotheses"
+            raise InputError(
+                f"{name}: {_count(counts['twice_made'])} more than once {where} "
+                f"({self.first('twice_made')}); if there are several systems in the table, "
+                "group by the column that tells which (by='system', --by system)"
+            )
+        told = []
+        if rows := counts["rows"]:
+            told.append(
+                f"{rows} hypothes{'es have' if rows > 1 else 'is has'} an id that no reference has "
+                f"({self.first('lonely')})"
+            )
+        if counts["unanswered"]:
+            told.append(
+                f"{counts['unanswered']} of {counts['known']} references without a hypothesis "
+                f"({self.first('unanswered')})"
+            )
+        uneven, first = self.uneven()
+        if uneven:
+            told.append(
+                f"{uneven} id{'s have' if uneven > 1 else ' has'} fewer hypotheses than others "
+                f"({first})"
+            )
+        if not told:
+            return ""
+        message = f"{name}: {'; '.join(told)}"
+        if unjoined != "skip":
+            raise InputError(
+                f"{message}; every segment of every system should be there once. "
+                "unjoined='skip' (--unjoined skip) scores what can be joined"
+            )
+        return message
 
 
 def _renamed(table: DuckDBPyRelation, names: list[str], called: list[str]) -> DuckDBPyRelation:

@@ -12,7 +12,7 @@ import duckdb
 
 from truebleu._kernel import InputError
 from truebleu.engines.duckdb_files import SEPARATED, Files, quoted, said
-from truebleu.engines.duckdb_join import check, joined
+from truebleu.engines.duckdb_join import Ids, joined
 from truebleu.text.checks import nearest, one_of
 from truebleu.text.files import at_home, table_format
 
@@ -192,7 +192,7 @@ def rows(
         left = _chosen(ours, [hyp], [*on, *here], ())
         there = [name for name in others if name not in here]
         right = _chosen(theirs, refs, [*on, *there], refs, known)
-        found = check(left, right, on, others, unjoined=unjoined)
+        found = Ids(left, right, on, others).check(unjoined)
         if found:
             warnings.warn(f"what cannot be joined is left out: {found}", stacklevel=4)
         return joined(left, right, on, texts, others, order=ordered)

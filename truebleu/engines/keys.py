@@ -18,9 +18,9 @@ def maker(form: str) -> Callable[[Any], Any]:
     form: the type, as the Arrow C data interface writes it. The stored number stays where Python
         has no value for it: finer, or too far away.
     """
-    convert = _converter(form)
-    if convert is None:
+    if not form.startswith(("d:", "t")):
         return lambda value: value
+    convert = (_decimal if form.startswith("d:") else _temporal)(form)
 
     def made(value: Any) -> Any:
         try:
@@ -29,14 +29,6 @@ def maker(form: str) -> Callable[[Any], Any]:
             return value
 
     return made
-
-
-def _converter(form: str) -> Callable[[int], Any] | None:
-    if form.startswith("d:"):
-        return _decimal(form)
-    if form.startswith("t"):
-        return _temporal(form)
-    return None
 
 
 def _decimal(form: str) -> Callable[[int], Any]:

@@ -68,27 +68,18 @@ def stats(
     Raises InputError for columns that are missing or of the wrong type, and ImportError or
     RuntimeError if Spark is missing or too old.
     """
-    wanted = _Query(df, hyp, ref, by, metrics, nulls, bucket)
+    wanted = _Query(df, hyp, ref, by=by, metrics=metrics, nulls=nulls, bucket=bucket)
     states = wanted.states()
     return states if nulls == "skip" else _without_nulls(states, hyp, ref)
 
 
-def sums(
-    df: DataFrame,
-    hyp: str = "hyp",
-    ref: str | Sequence[str] = "ref",
-    *,
-    by: str | Sequence[str] | None = None,
-    metrics: Metrics = ("bleu",),
-    nulls: Nulls = "raise",
-    bucket: tuple[str, int] | None = None,
-) -> Sums:
-    """The state table in this process, as `Sums`: arguments as for `stats`.
+def sums(df: DataFrame, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any) -> Sums:
+    """The state table in this process, as `Sums`: arguments and options as for `stats`.
 
     It has a few hundred bytes for each group and metric. Raises InputError for nulls, with the
     number of them in each column, and for no rows at all; with nulls="skip" it warns of them.
     """
-    wanted = _Query(df, hyp, ref, by, metrics, nulls, bucket)
+    wanted = _Query(df, hyp, ref, **options)
     wanted.check()
     with spark_cluster.short():
         found = wanted.sums.merge_state(_collected(wanted.states()))
@@ -122,7 +113,7 @@ def corpus_score(
         return score
     from pyspark.sql import functions as F  # noqa: N812
 
-    wanted = _Query(df, hyp, ref, by, made, nulls, None)
+    wanted = _Query(df, hyp, ref, by=by, metrics=made, nulls=nulls)
     wanted.check()
     with spark_cluster.short():
         scored = _kept(_scored(wanted.states(), made))
@@ -233,10 +224,10 @@ class _Query:
         df: DataFrame,
         hyp: str,
         ref: str | Sequence[str],
-        by: str | Sequence[str] | None,
-        metrics: Metrics,
-        nulls: Nulls,
-        bucket: tuple[str, int] | None,
+        *,
+        by: str | Sequence[str] | None = None,
+        bucket: tuple[str, int] | None = None,
+        **options: Any,
     ) -> None:
         spark_cluster.check_packages()
         if not (hasattr(df, "mapInArrow") and hasattr(df, "sparkSession")):
@@ -255,7 +246,7 @@ class _Query:
             bucket = (_column(df, "bucket", bucket[0]), *bucket[1:])
         # It looks at the other arguments here, before anything runs.
         keys = self.by[0] if isinstance(by, str) else self.by  # of values, or of tuples
-        self.sums = Sums(metrics, hyp=self.hyp, ref=self.refs, by=keys, nulls=nulls, bucket=bucket)
+        self.sums = Sums(hyp=self.hyp, ref=self.refs, by=keys, bucket=bucket, **options)
 
     def check(self) -> None:
         """Raises for what would fail a job, before it has begun."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from truebleu._kernel import Table, __version__
 from truebleu.engines import arrow_rows
 
@@ -19,16 +22,12 @@ MOST_GROUPS = 100_000
 
 def present(_: None, batches: Iterable[Any]) -> Iterator[Any]:
     """Nothing but the version of truebleu, for each batch."""
-    import pyarrow as pa
-
     for batch in batches:
         yield pa.record_batch({"version": pa.array([__version__] * batch.num_rows)})
 
 
 def partial_sums(empty: Sums, batches: Iterable[Any]) -> Iterator[Any]:
     """The sums of a partition's rows, as rows of the state table; nothing of an empty partition."""
-    import pyarrow as pa
-
     sums, rows = empty, 0
     for batch in batches:
         sums.update(_named(batch, empty.columns))
@@ -44,9 +43,6 @@ def scores(
     arguments: tuple[TableMetric[Any], Sequence[str], Sequence[str]], batches: Iterable[Any]
 ) -> Iterator[Any]:
     """The score of each row of a state table, and any of its columns, as asked."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     metric, columns, asked = arguments
     for numbered in batches:
         if not numbered.num_rows:
@@ -62,15 +58,11 @@ def scores(
 
 
 def _named(batch: Any, names: Sequence[str]) -> Any:
-    import pyarrow as pa
-
     return pa.RecordBatch.from_arrays(batch.columns, names=list(names))
 
 
 def _check(metric: TableMetric[Any], batch: Any) -> None:
     """Raises InputError if the metric is not defined for what was counted."""
-    import pyarrow.compute as pc
-
     segments = pc.sum(batch.column("segments")).as_py()
     if segments:
         fewest = pc.min(batch.column("fewest_references")).as_py()
@@ -95,6 +87,4 @@ def sentences(metric: TableMetric[Any], hypotheses: Any, *references: Any) -> An
 
 def sentences_of_pandas(metric: TableMetric[Any], *columns: Any) -> Any:
     """The same of pandas' columns, for Spark before 4.1."""
-    import pyarrow as pa
-
     return sentences(metric, *map(pa.Array.from_pandas, columns)).to_pandas()

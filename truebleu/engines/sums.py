@@ -62,17 +62,14 @@ class Sums:
     """
 
     __slots__ = (
-        "_bucket",
-        "_by",
-        "_hyp",
-        "_labels",
-        "_nulls",
-        "_ref",
-        "_single",
-        "_sums",
-        "workers",
+        *("_hyp", "_labels", "_nulls", "_ref", "_single", "_sums"),
+        *("bucket", "by", "workers"),
     )
 
+    by: tuple[str, ...]
+    """The columns that make groups."""
+    bucket: tuple[str, int] | None
+    """The column of ids, and the number of buckets."""
     _labels: dict[str, tuple[TableMetric[Any], int]]
 
     def __init__(
@@ -95,12 +92,12 @@ class Sums:
         if not self._ref:
             raise ValueError("ref: no column; at least one of references is needed")
         self._single = isinstance(by, str)
-        self._by = names("by", by)
+        self.by = names("by", by)
         self._nulls = nulls
-        self._bucket = _bucket(bucket)
+        self.bucket = _bucket(bucket)
         reserved = COLUMNS if bucket is None else ("bucket", *COLUMNS)
-        for name in self._by:
-            if name in reserved or self._by.count(name) > 1:
+        for name in self.by:
+            if name in reserved or self.by.count(name) > 1:
                 why = "is named twice" if name not in reserved else "is a column of the sums"
                 raise ValueError(f"by: '{name}' {why}; rename the column")
         labelled = _metrics(metrics)
@@ -114,7 +111,7 @@ class Sums:
             (fingerprint, len(metric.columns), _counter(metric))
             for fingerprint, metric in counted.items()
         ]
-        self._sums = _kernel.Groups(parts, hyp, list(self._ref), list(self._by), self._bucket)
+        self._sums = _kernel.Groups(parts, hyp, list(self._ref), list(self.by), self.bucket)
 
     # ---- what is asked ----
 
@@ -131,23 +128,13 @@ class Sums:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that `update` reads, each once."""
-        bucket = (self._bucket[0],) if self._bucket else ()
-        return tuple(dict.fromkeys((self._hyp, *self._ref, *self._by, *bucket)))
-
-    @property
-    def by(self) -> tuple[str, ...]:
-        """The columns that make groups."""
-        return self._by
+        bucket = (self.bucket[0],) if self.bucket else ()
+        return tuple(dict.fromkeys((self._hyp, *self._ref, *self.by, *bucket)))
 
     @property
     def key_columns(self) -> tuple[str, ...]:
         """The columns of keys in the table of the sums."""
-        return (*self._by, "bucket") if self._bucket else self._by
-
-    @property
-    def bucket(self) -> tuple[str, int] | None:
-        """The column of ids, and the number of buckets."""
-        return self._bucket
+        return (*self.by, "bucket") if self.bucket else self.by
 
     def spawn(self) -> Sums:
         """Sums of the same kind, of nothing yet: for another part of the data."""
@@ -199,7 +186,7 @@ class Sums:
         return {
             "metrics": list(dict.fromkeys(metric.fingerprint for metric in self.metrics)),
             "keys": list(self.key_columns),
-            "buckets": self._bucket[1] if self._bucket else None,
+            "buckets": self.bucket[1] if self.bucket else None,
         }
 
     def _check_kind(self, theirs: Mapping[str, Any]) -> None:
@@ -325,7 +312,7 @@ class Sums:
     def scores(self) -> dict[Any, Any]:
         """The score of each group that has a segment, by its key; see `keys` and `score`."""
         self.check()
-        sums = self._sums.folded() if self._bucket else self._sums
+        sums = self._sums.folded() if self.bucket else self._sums
         return {self._key(key): score for key, score in self._scores(sums).items()}
 
     def _scores(self, sums: _kernel.Groups) -> dict[tuple[Any, ...], Any]:
@@ -405,9 +392,9 @@ class Sums:
             ],
             "hyp": self._hyp,
             "ref": self._ref,
-            "by": self._by[0] if self._single and self._by else self._by,
+            "by": self.by[0] if self._single and self.by else self.by,
             "nulls": self._nulls,
-            "bucket": self._bucket,
+            "bucket": self.bucket,
             "workers": self.workers,
         }
 

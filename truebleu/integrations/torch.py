@@ -91,9 +91,8 @@ def _with(totals: Any, segments: int, row: list[int], references: tuple[int, int
         state |= {"segments": segments, "totals": row, "references": references}
         totals.load_state_dict(state)
         return totals
-    data = b"".join(value.to_bytes(8, "little") for value in row)
     return Statistics(
-        Table.from_bytes(data, len(row)),
+        Table.from_rows([row], len(row)),
         columns=totals.columns,
         fingerprint=totals.fingerprint,
         references=count_references(references),

@@ -48,7 +48,7 @@ class Metric:
     NAME: ClassVar[str]
     PARAMETERS: ClassVar[tuple[Parameter[Any], ...]] = ()
     # The default and the check of each parameter.
-    _CHECKS: ClassVar[dict[str, tuple[object, Callable[[Any], object]]]] = {}
+    _CHECKS: ClassVar[dict[str, tuple[Any, Callable[[Any], Any]]]] = {}
     # The fields of signatures, in sacreBLEU's order; those that are not here follow.
     FIELDS: ClassVar[tuple[str, ...]] = ()
     # Fields with a constant value, and their short forms.

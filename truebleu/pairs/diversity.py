@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from math import expm1, fsum, log1p
 from sys import maxsize
 from typing import NamedTuple
@@ -238,7 +239,7 @@ def _score_of_pairs(metric: TableMetric[Any], sets: list[list[str]], workers: in
         score: Score = metric.score(list(hypotheses), list(references), workers=workers)
         return score
     totals = [0] * len(metric.columns)
-    while some := _some(pairs):
+    while some := list(islice(pairs, PAIRS)):
         hypotheses, references = zip(*some, strict=True)
         table = metric.statistics(list(hypotheses), list(references), workers=workers)
         totals = [a + b for a, b in zip(totals, table.total().tolist()[0], strict=True)]
@@ -246,10 +247,11 @@ def _score_of_pairs(metric: TableMetric[Any], sets: list[list[str]], workers: in
     return score  # noqa: RET504
 
 
-def _some(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
-    from itertools import islice
-
-    return list(islice(pairs, PAIRS))
+# What `Distinct.to_dict` has behind the name, as far as it is known.
+TOLD = (
+    *("value", "mean", "per_token", "expectation_adjusted"),
+    *("distinct", "ngrams", "tokens", "texts", "shorter"),
+)
 
 
 class Distinct(NamedTuple):
@@ -295,19 +297,9 @@ class Distinct(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything."""
-        adjusted = self.expectation_adjusted
-        return {
-            "name": f"distinct-{self.n}",
-            "value": self.value,
-            "mean": self.mean,
-            "per_token": self.per_token,
-            **({} if adjusted is None else {"expectation_adjusted": adjusted}),
-            "distinct": self.distinct,
-            "ngrams": self.ngrams,
-            "tokens": self.tokens,
-            "texts": self.texts,
-            "shorter": self.shorter,
-        }
+        values = {name: getattr(self, name) for name in TOLD}
+        told = {name: value for name, value in values.items() if value is not None}
+        return {"name": f"distinct-{self.n}", **told}
 
     def to_json(self) -> str:
         """`to_dict` as JSON."""

@@ -7,6 +7,7 @@ from truebleu.metrics import registry
 from truebleu.metrics.matrix import checked_weights
 from truebleu.text import checks, inputs
 from truebleu.text.layout import columns
+from truebleu.text.record import Record
 from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
@@ -21,108 +22,78 @@ if TYPE_CHECKING:
 SHOWN, WIDTH = 5, 60
 
 
-class MBR:
+class MBR(Record):
     """The candidates of one source, ranked by their expected score. Immutable."""
 
-    __slots__ = ("_candidates", "_expected", "_metric", "_ranking", "_references")
-
-    def __init__(
-        self, metric: Metric, candidates: Sequence[str], expected: Scores, references: int
-    ) -> None:
-        self._metric = metric
-        self._candidates = tuple(candidates)
-        self._expected = expected
-        self._references = references
-        values = expected.tolist()
-        # Sorting keeps the order of equals: of two as good ones the first is better.
-        ranking = sorted(
-            range(len(values)), key=values.__getitem__, reverse=not metric.LOWER_IS_BETTER
-        )
-        self._ranking = tuple(ranking)
-
-    @property
-    def candidates(self) -> tuple[str, ...]:
-        """All candidates, in the order they were given."""
-        return self._candidates
-
-    @property
-    def expected(self) -> Scores:
-        """The expected score of each candidate."""
-        return self._expected
-
-    @property
-    def ranking(self) -> tuple[int, ...]:
-        """The indices of the candidates, the best first; of equals the one that was given first."""
-        return self._ranking
+    metric: Metric
+    """The metric of the scores."""
+    candidates: tuple[str, ...]
+    """All candidates, in the order they were given."""
+    expected: Scores
+    """The expected score of each candidate."""
+    ranking: tuple[int, ...]
+    """The indices of the candidates, the best first; of equals the one that was given first."""
+    references: int
+    """The number of references."""
 
     @property
     def index(self) -> int:
         """The index of the best candidate."""
-        return self._ranking[0]
+        return self.ranking[0]
 
     @property
     def best(self) -> str:
         """The best candidate."""
-        return self._candidates[self.index]
+        return self.candidates[self.index]
 
     @property
     def value(self) -> float:
         """The expected score of the best candidate."""
-        return self._expected[self.index]
-
-    @property
-    def metric(self) -> Metric:
-        """The metric of the scores."""
-        return self._metric
+        return self.expected[self.index]
 
     @property
     def signature(self) -> Signature:
         """The signature of the score of a pair."""
-        return self._metric.signature(1, segment=True)
+        return self.metric.signature(1, segment=True)
 
     def __len__(self) -> int:
-        return len(self._candidates)
+        return len(self.candidates)
 
     def __float__(self) -> float:
         return self.value
 
     def __str__(self) -> str:
         head = (
-            f"MBR by {self._metric.name}: candidate {self.index} of {len(self)} is best, "
-            f"expected {self.value:.2f} over {self._references} references"
+            f"MBR by {self.metric.name}: candidate {self.index} of {len(self)} is best, "
+            f"expected {self.value:.2f} over {self.references} references"
         )
         rows = [("rank", "candidate", "expected", "text")]
         rows += [
-            (str(rank), str(index), f"{self._expected[index]:.2f}", _cut(self._candidates[index]))
-            for rank, index in enumerate(self._ranking[:SHOWN], 1)
+            (str(rank), str(index), f"{self.expected[index]:.2f}", _cut(self.candidates[index]))
+            for rank, index in enumerate(self.ranking[:SHOWN], 1)
         ]
         lines = ["  ".join(row).rstrip() for row in columns(rows, right=(0, 1, 2))]
         more = len(self) - SHOWN
         return "\n".join([head, *lines, *([f"... and {more:,} more"] if more > 0 else [])])
 
     def __repr__(self) -> str:
-        return f"<MBR: candidate {self.index} of {len(self)}, {self._metric.name} {self.value:.2f}>"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MBR):
-            return NotImplemented
-        return self._candidates == other._candidates and self.to_dict() == other.to_dict()
+        return f"<MBR: candidate {self.index} of {len(self)}, {self.metric.name} {self.value:.2f}>"
 
     def __hash__(self) -> int:
-        return hash((self._metric, self._candidates))
+        return hash((self.metric, self.candidates))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the texts that are not the best."""
         return {
-            "metric": self._metric.name,
+            "metric": self.metric.name,
             "signature": str(self.signature),
             "candidates": len(self),
-            "references": self._references,
+            "references": self.references,
             "index": self.index,
             "best": self.best,
             "score": self.value,
-            "ranking": list(self._ranking),
-            "expected": self._expected.tolist(),
+            "ranking": list(self.ranking),
+            "expected": self.expected.tolist(),
         }
 
     def to_json(self) -> str:
@@ -193,15 +164,13 @@ def mbr(
     for number, source in enumerate(sources, 1):
         if not source:
             raise InputError(f"candidates: source {number} has none; leave the source out")
-    others = _others(references, len(sources), several=several)
+    others = _others(references, sources, several=several)
     numbers = _numbers(weights, len(sources), several=several)
     work = []
     for number, (source, other, weight) in enumerate(zip(sources, others, numbers, strict=True), 1):
-        count = len(source if other is None else other)
         where = f" of source {number}" if several else ""
-        work.append(
-            (source, other, None if weight is None else checked_weights(weight, count, where))
-        )
+        checked = None if weight is None else checked_weights(weight, len(other), where)
+        work.append((source, other, checked))
     if not several:
         return _ranked(metric, *work[0], workers)
     if workers == 1:
@@ -212,17 +181,17 @@ def mbr(
         return list(pool.map(lambda one: _ranked(metric, one[0], one[1], one[2], 1), work))
 
 
-def _others(references: Any, count: int, *, several: bool) -> Sequence[list[str] | None]:
-    """The references of each source, None where they are the candidates."""
+def _others(references: Any, sources: list[list[str]], *, several: bool) -> list[list[str]]:
+    """The references of each source: the candidates, if there are no others."""
     if references is None:
-        return [None] * count
+        return sources
     sets, apart = inputs.sets("references", references)
     if apart and not several:
         raise InputError("references: lists of strings, where candidates are of one source")
     if several and not apart:
         raise InputError("references: strings; expected a list of them for each source")
-    if len(sets) != count:
-        raise InputError(_for_each("references", len(sets), count))
+    if len(sets) != len(sources):
+        raise InputError(_for_each("references", len(sets), len(sources)))
     for number, one in enumerate(sets, 1):
         if not one:
             raise InputError(f"references: source {number} has none")
@@ -250,17 +219,20 @@ def _for_each(role: str, lists: int, sources: int) -> str:
 def _ranked(
     metric: TableMetric[Any],
     candidates: list[str],
-    references: list[str] | None,
+    references: list[str],
     weights: list[float] | None,
     workers: int,
 ) -> MBR:
     """The candidates of one source, ranked."""
-    others = candidates if references is None else references
     different = list(dict.fromkeys(candidates))
     expected: Sequence[float] = metric.expected(
-        different, others, weights=weights, workers=workers
+        different, references, weights=weights, workers=workers
     ).tolist()
     if len(different) < len(candidates):
         of = dict(zip(different, expected, strict=True))
         expected = [of[candidate] for candidate in candidates]
-    return MBR(metric, candidates, Scores(expected), len(others))
+    # Sorting keeps the order of equals: of two as good ones the first is better.
+    ranking = sorted(
+        range(len(expected)), key=expected.__getitem__, reverse=not metric.LOWER_IS_BETTER
+    )
+    return MBR(metric, tuple(candidates), Scores(expected), tuple(ranking), len(references))

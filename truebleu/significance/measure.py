@@ -6,6 +6,7 @@ from math import ceil, inf, isfinite
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics.statistics import Statistics
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,13 +124,10 @@ class Measure:
         return f"<{self.name} of {len(self._tables)} systems on {self.segments} segments>"
 
 
-class Mean:
+class Mean(Record):
     """The mean of numbers that are kept as integers, from their sums."""
 
-    __slots__ = ("divisor",)
-
-    def __init__(self, divisor: int) -> None:
-        self.divisor = divisor
+    divisor: int
 
     def scores(self, sums: Table) -> Scores:
         """The mean that each row is the sum for."""

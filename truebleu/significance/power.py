@@ -8,6 +8,8 @@ from truebleu.text import checks
 
 # The usual error rates: of calling equal systems different, and of seeing a true difference.
 ALPHA, POWER = 0.05, 0.8
+# Their effort, which every comparison asks for: normal quantiles take longer than it to load.
+EFFORT = 2.801585218112968
 
 
 def segments_needed(
@@ -38,6 +40,8 @@ def segments_needed(
 
 def effort(alpha: float = ALPHA, power: float = POWER) -> float:
     """The number of standard errors that a difference must have to be detected."""
+    if (alpha, power) == (ALPHA, POWER):
+        return EFFORT
     from statistics import NormalDist
 
     for name, value in (("alpha", alpha), ("power", power)):

@@ -125,20 +125,12 @@ def paired(
     else:
         counts = [{} for _ in measures]
     results = []
-    for measure, observed, of_measure, of_test in zip(
-        measures, run.observed, scores, counts, strict=True
+    for number, (measure, of_measure, of_test) in enumerate(
+        zip(measures, scores, counts, strict=True)
     ):
         found = {
-            (i, j): run.difference(
-                measure,
-                (systems[i], systems[j]),
-                observed[i] - observed[j],
-                (of_measure[i], of_measure[j]),
-                test=test,
-                trials=trials,
-                count=of_test.get((i, j)),
-            )
-            for i, j in compared
+            pair: run.difference(number, pair, of_measure, test, trials, of_test.get(pair))
+            for pair in compared
         }
         against = {
             systems[i]: found[i, base] if (i, base) in found else found[base, i].reversed()
@@ -249,15 +241,13 @@ class _Run:
         resampled = original.bootstrap_scores(
             tables, resamples=resamples, seed=self.seed, workers=self._workers
         )
-        counts = []
-        for values, scores in zip(self.observed, resampled, strict=True):
-            counts.append(
-                {
-                    (i, j): original.bs_count(scores[i], scores[j], abs(values[i] - values[j]))
-                    for i, j in compared
-                }
-            )
-        return counts
+        return [
+            {
+                (i, j): original.bs_count(scores[i], scores[j], abs(values[i] - values[j]))
+                for i, j in compared
+            }
+            for values, scores in zip(self.observed, resampled, strict=True)
+        ]
 
     def _interval(self, measure: Measure, value: float, resampled: Sequence[float]) -> Interval:
         ordered = sorted(resampled)
@@ -289,22 +279,25 @@ class _Run:
 
     def difference(
         self,
-        measure: Measure,
-        names: tuple[str, str],
-        observed: float,
-        resampled: tuple[list[float], list[float]],
-        *,
+        number: int,
+        pair: tuple[int, int],
+        scores: Sequence[Sequence[float]],
         test: str,
         trials: int,
         count: int | None,
     ) -> Difference:
-        """The difference of a system from a baseline, and the test of it.
+        """The difference of a system from a baseline, by a measure, and the test of it.
 
+        number, pair: of the measure, and of the two systems.
+        scores: the scores of each system's resampled test sets.
         count: the trials in which the systems are as far apart; None if the resamples tell it.
         """
-        system, baseline = names
+        measure = self.measures[number]
+        i, j = pair
+        system, baseline = measure.systems[i], measure.systems[j]
+        observed = self.observed[number][i] - self.observed[number][j]
         value = measure.value(system) - measure.value(baseline)
-        differences = [a - b for a, b in zip(*resampled, strict=True)]
+        differences = [a - b for a, b in zip(scores[i], scores[j], strict=True)]
         interval = self._interval(measure, value, differences)
         mean, size = interval.mean, len(differences)
         over = sum(difference > 0 for difference in differences)
@@ -318,8 +311,7 @@ class _Run:
             count = size - (0 if better is None else won if better else lost)
         assert count is not None
         p, note = (count + 1) / (trials + 1), ""
-        tables = dict(zip(measure.systems, measure.tables, strict=True))
-        identical = tables[system].same(tables[baseline])
+        identical = measure.tables[i].same(measure.tables[j])
         if identical:
             p, note = 1.0, "the systems are identical: no segment differs"
         elif measure.segments == 1:

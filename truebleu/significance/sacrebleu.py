@@ -8,7 +8,9 @@ calls a paired bootstrap is miscalibrated: docs/significance.md. Use these to re
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import islice
+from operator import add
 
 from truebleu import _kernel
 from truebleu.metrics.bleu_formula import single as rounded
@@ -233,7 +235,10 @@ def randomized_sums(
     for _ in range(trials):
         taken = zip(stream.bools(len(system)), baseline, system, strict=True)
         sides = zip(*((a, b) if keep else (b, a) for keep, a, b in taken), strict=True)
-        one, other = ([_sum(column) for column in zip(*side, strict=True)] for side in sides)
+        # Not sum(), which compensates from Python 3.12 on.
+        one, other = (
+            [reduce(add, column, 0) for column in zip(*side, strict=True)] for side in sides
+        )
         yield one, other
 
 
@@ -280,14 +285,6 @@ def _corpus_scores(metric: Metric, tables: Sequence[Statistics]) -> list[float]:
     return [metric.scores(table.total())[0] for table in tables]  # type: ignore[attr-defined]
 
 
-def _sum(values: Sequence[float]) -> float:
-    # Not sum(), which compensates from Python 3.12 on.
-    total: float = 0
-    for value in values:
-        total += value
-    return total
-
-
 def _mean(values: Sequence[float], number: Callable[[float], float]) -> float:
     """NumPy's mean: sums by halves, in eights."""
     return number(_pairwise(values, number) / len(values))
@@ -299,18 +296,15 @@ def _pairwise(values: Sequence[float], number: Callable[[float], float]) -> floa
         half = size // 2
         half -= half % 8
         return number(_pairwise(values[:half], number) + _pairwise(values[half:], number))
-    if size < 8:
-        total = 0.0
-        rest = values
-    else:
-        eights = size - size % 8
+    eights = size - size % 8
+    total = 0.0
+    if eights:
         sums = list(values[:8])
         for start in range(8, eights, 8):
             sums = [number(a + b) for a, b in zip(sums, values[start : start + 8], strict=True)]
         while len(sums) > 1:
             sums = [number(a + b) for a, b in zip(sums[::2], sums[1::2], strict=True)]
-        total = sums[0]
-        rest = values[eights:]
-    for value in rest:
+        [total] = sums
+    for value in values[eights:]:
         total = number(total + value)
     return total

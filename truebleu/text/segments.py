@@ -39,11 +39,9 @@ def is_column(value: object) -> bool:
     """True for a file or a column in the Arrow interface."""
     if type(value) in (str, list, tuple):  # what most inputs are, without a longer look
         return False
-    return (
-        is_file(value)
-        or hasattr(value, "__arrow_c_stream__")
-        or hasattr(value, "__arrow_c_array__")
-    )
+    if is_file(value):
+        return True
+    return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
 
 
 def is_group(value: object) -> bool:

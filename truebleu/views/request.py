@@ -6,6 +6,7 @@ A `Request` is made once of what people pass, and handed to comparison, report a
 from __future__ import annotations
 
 import os
+from functools import partial
 from math import isfinite
 
 from truebleu._kernel import InputError
@@ -70,18 +71,16 @@ class Significance:
         for name, number in (("samples", samples), ("confidence", confidence)):
             if number is not None:
                 checks.whole(name, number, 1)
+        self.test = test
+        self.randomizations = samples if test == "ar" and samples else RANDOMIZATIONS
+        self.resamples = confidence or RESAMPLES
         if test not in (None, "ar") and samples is not None:
             if confidence not in (None, RESAMPLES, samples):
                 raise ValueError(
                     f"samples={samples} and confidence={confidence}: a bootstrap test's resamples "
                     "are those of the intervals, too; give one number"
                 )
-            confidence = None if confidence is None else samples
-        self.test = test
-        self.randomizations = samples if test == "ar" and samples else RANDOMIZATIONS
-        self.resamples = samples if test not in (None, "ar") and samples else RESAMPLES
-        if confidence is not None and (samples is None or test == "ar"):
-            self.resamples = confidence
+            self.resamples = samples
         self.confidence = None if confidence is None else self.resamples
         self.level = checks.share("level", level)
         self.seed = checks.seed(seed)
@@ -121,17 +120,6 @@ class Request:
     Arguments are those of `compare` and `report`.
     """
 
-    systems: dict[str, Any]
-    """The hypotheses of each; None where only scores from elsewhere are known."""
-    metrics: dict[TableMetric[Any], str | None]
-    """The metrics that truebleu computes, and what each was asked for as, if that says more."""
-    given: dict[str, dict[str, list[float]]]
-    """Scores from elsewhere: by metric and system a number per segment."""
-    lower: frozenset[str]
-    """Those of which lower is better."""
-    baseline: str | None
-    """The system that the others are compared with; None if there is only one."""
-
     def __init__(
         self,
         systems: Mapping[str, Any] | None,
@@ -147,19 +135,24 @@ class Request:
         labels: Any = None,
         workers: int = 1,
     ) -> None:
+        # The metrics that truebleu computes, and what each was asked for as, if that says more.
         self.metrics = dict(_metrics(metrics))
         named = None if systems is None else _systems(systems)
         known = None if named is None else list(named)
+        # Scores from elsewhere: by metric and system a number per segment.
         self.given = {
             name: dict(_given_scores(name, columns, known))
             for name, columns in (scores or {}).items()
         }
+        # Those of which lower is better.
         self.lower = frozenset(_lower(lower_is_better, list(self.given)))
         if not self.metrics and not self.given:
             raise ValueError("metrics: none at all; name at least one, or give scores")
+        # The hypotheses of each; None where only scores from elsewhere are known.
         self.systems = _only_given(self.given, self.metrics) if named is None else named
         if self.metrics and references is None:
             raise ValueError("references: none, and metrics need them")
+        # The system that the others are compared with; None if there is only one.
         self.baseline = _baseline(baseline, list(self.systems))
         self.references = references
         self.source = source
@@ -175,12 +168,12 @@ class Request:
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Request:
         """The request that the arguments of `compare` and `report` make: their `locals()`."""
-        names = ("systems", "references", "metrics", "baseline", "scores", "lower_is_better")
-        chosen: dict[str, Any] = {name: given[name] for name in names}
-        for name in ("source", "documents"):
-            chosen[name] = given.get(name)
+        names = (
+            *("systems", "references", "metrics", "baseline", "scores", "lower_is_better"),
+            *("source", "documents", "workers"),
+        )
         testing = Significance(**{name: given[name] for name in TESTING})
-        return cls(**chosen, testing=testing, workers=given["workers"])
+        return cls(**{name: given[name] for name in names}, testing=testing)
 
     def beside(self, source: Any, documents: Any, labels: Any) -> Request:
         """The same with what stands beside the systems, in place of what there was."""
@@ -196,10 +189,9 @@ class Request:
 
     def last(self, *, every: bool = True, on_disk: bool = False) -> None:
         """Makes everything last that is read more than once; see `segments.lasting`."""
-        for name, hypotheses in self.systems.items():
-            self.systems[name] = segments.lasting(hypotheses, every=every, on_disk=on_disk)
-        self.references = segments.lasting(self.references, every=every, on_disk=on_disk)
-        self.source = segments.lasting(self.source, every=every, on_disk=on_disk)
+        lasting = partial(segments.lasting, every=every, on_disk=on_disk)
+        self.systems = {name: lasting(hypotheses) for name, hypotheses in self.systems.items()}
+        self.references, self.source = lasting(self.references), lasting(self.source)
 
     def count(
         self,
@@ -309,7 +301,7 @@ def _only_given(
     (first, columns), *rest = given.items()
     for name, others in rest:
         if set(others) != set(columns):
-            odd = next(iter(set(others) ^ set(columns)))
+            odd = min(set(others) ^ set(columns), key=str)
             raise InputError(f"scores: {odd} is in {name} or {first}, but not in both")
     return dict.fromkeys(columns)
 

@@ -294,7 +294,7 @@ def test_a_corpus_lists_what_is_clipped_unmatched_and_missing():
 
 
 def test_lists_of_a_corpus_are_bounded(monkeypatch):
-    monkeypatch.setattr("truebleu.views.explanation.ngrams.LOOKED_INTO", 3)
+    monkeypatch.setattr("truebleu.views.explanation.counting.LOOKED_INTO", 3)
     words = [f"w{i}" for i in range(40)]
     explained = system([" ".join(words)] * 5, ["x"] * 5, recall=True)
     assert explained["looked_into"] == 3

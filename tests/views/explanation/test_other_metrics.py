@@ -409,7 +409,7 @@ def test_a_terminal_shows_it_in_colour(metric):
 
 def test_few_segments_are_looked_into(monkeypatch):
     monkeypatch.setattr("truebleu.views.explanation.ter.ALIGNED", 2)
-    monkeypatch.setattr("truebleu.views.explanation.chrf.LOOKED_INTO", 20)
+    monkeypatch.setattr("truebleu.views.explanation.counting.LOOKED_INTO", 20)
     texts = ["a b c d", "b c d e", "x y z w"]
     for metric in (TER(), CHRF()):
         explanation = explain(texts, texts[::-1], metric)

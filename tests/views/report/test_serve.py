@@ -48,13 +48,13 @@ def served(made: Contents):
         try:
             yield server
         finally:
-            server.stop()
+            server.shutdown()
             thread.join()
 
 
 def ask(server, target="", method="GET", headers=None, body=None):
     """Status, headers and body of the answer to a request for what is behind the token."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
     try:
         path = urllib.parse.urlsplit(server.url).path
         target = target if target.startswith(("/", "*", "http:")) else path + target
@@ -212,7 +212,7 @@ def test_tokens_are_long_and_new_each_time(server):
 @pytest.mark.parametrize("target", ["", "texts?roles=system0&from=0&to=1", "/x/"])
 def test_who_comes_from_elsewhere_is_refused(server, headers, target):
     def filled(value):
-        return value.format(port=server.port)
+        return value.format(port=server.server_port)
 
     made = {
         name: [filled(one) for one in value] if isinstance(value, list) else filled(value)
@@ -238,7 +238,7 @@ def test_who_comes_from_elsewhere_is_refused(server, headers, target):
     ids=str,
 )
 def test_the_page_and_its_reader_are_let_in(server, headers):
-    made = {name: value.format(port=server.port) for name, value in headers.items()}
+    made = {name: value.format(port=server.server_port) for name, value in headers.items()}
     assert ask(server, headers=made)[0] == 200
 
 
@@ -250,7 +250,7 @@ def test_only_get(server, method):
 
 
 def test_it_listens_on_this_machine_alone(server):
-    assert server.url.startswith(f"http://127.0.0.1:{server.port}/")
+    assert server.url.startswith(f"http://127.0.0.1:{server.server_port}/")
     try:
         own = socket.gethostbyname(socket.gethostname())
     except OSError:
@@ -258,7 +258,7 @@ def test_it_listens_on_this_machine_alone(server):
     if own.startswith("127."):
         pytest.skip("this machine has no other address")
     with pytest.raises(OSError, match=r".*"):
-        socket.create_connection((own, server.port), timeout=2).close()
+        socket.create_connection((own, server.server_port), timeout=2).close()
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def test_it_listens_on_this_machine_alone(server):
     ],
 )
 def test_what_is_no_request_is_told_nothing(server, sent):
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=20) as connection:
         connection.sendall(sent)
         connection.shutdown(socket.SHUT_WR)
         got = b""

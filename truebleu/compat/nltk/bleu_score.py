@@ -244,20 +244,12 @@ def _counts(pairs: list[tuple[Any, Any]], orders: int) -> tuple[int, int, Counts
     """Lengths of hypotheses and references, matches and n-grams of each order."""
     if not counting.is_order(orders) or not counting.in_kernel(pairs):
         return _plain_counts(pairs, orders)
-    if len(pairs) > 1:
-        segments = [texts((hypothesis, *references)) for references, hypothesis in pairs]
-        metric = counting.engine(orders, missing_order="at-least-one")
-        table = metric.statistics([s[0] for s in segments], [tuple(s[1:]) for s in segments])
-        length, reference_length, *counts = table.total().tolist()[0]
-        return length, reference_length, counts[:orders], counts[orders:]
-    ((references, hypothesis),) = pairs
-    text, *others = texts((hypothesis, *references))
-    matches = counting.matches(text, others, orders)
-    length = len(hypothesis)
-    totals: Counts = range(length, length - orders, -1)
-    if length < orders:
-        totals = [max(1, total) for total in totals]
-    return length, closest_ref_length(references, length), matches, totals
+    segments = [texts((hypothesis, *references)) for references, hypothesis in pairs]
+    metric = counting.engine(orders, missing_order="at-least-one")
+    rows = counting.rows(metric, [s[0] for s in segments], [tuple(s[1:]) for s in segments])
+    total = rows[0] if len(rows) == 1 else map(sum, zip(*rows, strict=True))
+    length, reference_length, *counts = total
+    return length, reference_length, counts[:orders], counts[orders:]
 
 
 def _plain_counts(pairs: list[tuple[Any, Any]], orders: int) -> tuple[int, int, Counts, Counts]:

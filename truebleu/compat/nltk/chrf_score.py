@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
-from itertools import islice
 
 from truebleu.compat.nltk import counting
 from truebleu.metrics.chrf import CHRF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
 # The F-score where precision or recall are not defined, or nothing matches.
@@ -65,9 +64,12 @@ def corpus_chrf(
             "hypotheses: no segments at all" if orders else f"no orders {min_len} to {max_len}"
         )
     if counting.is_order(min_len) and counting.is_order(max_len):
+        expected, found = zip(*pairs, strict=True)
+        # Three numbers of each order.
+        places = range(3 * (min_len - 1), 3 * max_len, 3)
         rows = [
-            [_scores(*counts, beta, TINY)[2] for counts in islice(segment, min_len - 1, None)]
-            for segment in _counts(pairs, max_len)
+            [_scores(row[at], row[at + 1], row[at + 2], beta, TINY)[2] for at in places]
+            for row in counting.rows(_engine(max_len), found, expected)
         ]
     else:
         rows = [
@@ -96,13 +98,13 @@ def chrf_precision_recall_fscore_support(
     expected = Counter(counting.ngrams(reference, n))
     found = Counter(counting.ngrams(hypothesis, n))
     matches = (expected & found).total()
-    return *_scores(matches, found.total(), expected.total(), beta, epsilon), matches
+    return *_scores(found.total(), expected.total(), matches, beta, epsilon), matches
 
 
 def _scores(
-    matches: int, found: int, expected: int, beta: float, epsilon: float
+    found: int, expected: int, matches: int, beta: float, epsilon: float
 ) -> tuple[float, float, float]:
-    """Precision, recall and F-score, of the n-grams found and those expected."""
+    """Precision, recall and F-score, of the n-grams found, those expected, and those in both."""
     try:
         precision, recall = matches / found, matches / expected
         factor = beta**2
@@ -115,19 +117,6 @@ def _scores(
 @cache
 def _engine(orders: int) -> CHRF:
     return CHRF(orders, whitespace=True)
-
-
-def _counts(pairs: list[tuple[str, str]], orders: int) -> Iterator[Iterable[tuple[int, int, int]]]:
-    """For each segment and order the matches, and the n-grams of hypothesis and reference."""
-    metric = _engine(orders)
-    if len(pairs) == 1:
-        score = metric.sentence(*reversed(pairs[0]))
-        yield zip(score.matches, score.hypothesis_totals, score.reference_totals, strict=True)
-        return
-    references, hypotheses = zip(*pairs, strict=True)
-    table = metric.statistics(hypotheses, references)
-    for row in table.tolist():
-        yield zip(row[2::3], row[0::3], row[1::3], strict=True)
 
 
 def _text(segment: Any, ignore_whitespace: bool) -> str:

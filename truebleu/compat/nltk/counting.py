@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
-from itertools import starmap
 
 from truebleu.metrics.bleu import BLEU
 
@@ -12,6 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
+
+    from truebleu.metrics.kernel_metric import KernelMetric
 
 # The longest n-grams that the kernel counts.
 MOST_ORDERS = 16
@@ -26,10 +27,16 @@ def engine(orders: int, missing_order: str | None = None) -> BLEU:
     return BLEU("none", max_order=orders, missing_order=missing_order)
 
 
-def matches(hypothesis: str, references: str | list[str], orders: int) -> Sequence[int]:
-    """The clipped matches of each order in one segment, straight from the kernel."""
-    _, row, _ = engine(orders)._kernel.sentence(hypothesis, references)  # noqa: SLF001
-    return row[2 : 2 + orders]
+def rows(
+    metric: KernelMetric[Any], hypotheses: Sequence[str], references: Sequence[Any]
+) -> Sequence[Sequence[int]]:
+    """The statistics of each segment; of one alone straight from the kernel, which is faster."""
+    if len(hypotheses) > 1:
+        return metric.statistics(hypotheses, references).tolist()
+    return [
+        metric._kernel.sentence(*pair)[1]  # noqa: SLF001
+        for pair in zip(hypotheses, references, strict=True)
+    ]
 
 
 def paired(references: Any, hypotheses: Any, name: str = "list_of_references") -> list[Any]:
@@ -44,15 +51,12 @@ def paired(references: Any, hypotheses: Any, name: str = "list_of_references") -
 
 def in_kernel(pairs: Iterable[tuple[Any, Any]]) -> bool:
     """True if all references and hypotheses are plain sequences, and no segment lacks one."""
-    return all(starmap(_is_plain, pairs))
-
-
-def _is_plain(references: Any, hypothesis: Any) -> bool:
-    return (
+    return all(
         type(references) in PLAIN
         and type(hypothesis) in PLAIN
         and len(references) > 0
         and PLAIN.issuperset(map(type, references))
+        for references, hypothesis in pairs
     )
 
 

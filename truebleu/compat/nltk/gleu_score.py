@@ -6,7 +6,7 @@ Yonghui Wu et al. (2016): Google's neural machine translation system, section 4.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain, repeat
+from itertools import chain
 
 from truebleu.compat._tokens import texts
 from truebleu.compat.nltk import counting
@@ -47,8 +47,12 @@ def corpus_gleu(
 ) -> float:
     """GLEU of a corpus, from counts that are summed over segments; 0.0 without an n-gram."""
     pairs = counting.paired(list_of_references, hypotheses)
+    if min_len == 1 and counting.is_order(max_len):
+        counted = _kernel_candidates(pairs, max_len)
+    else:
+        counted = _plain_candidates(pairs, min_len, max_len)
     matched = total = 0
-    for candidates in _candidates(pairs, min_len, max_len):
+    for candidates in counted:
         counts = [one for one in candidates if one[1] > 0]
         if counts:
             # Of equally good references the first.
@@ -58,25 +62,15 @@ def corpus_gleu(
     return matched / total if total else 0.0
 
 
-def _candidates(
-    pairs: list[tuple[Any, Any]], least: int, most: int
-) -> Iterable[list[tuple[int, int]]]:
-    """For each segment and reference, the matches and the n-grams of the side that has more."""
-    if least != 1 or not counting.is_order(most):
-        return _plain_candidates(pairs, least, most)
-    segments = [
-        (_tokens(hypothesis), *map(_tokens, references)) for references, hypothesis in pairs
-    ]
-    return _kernel_candidates(segments, most)
-
-
 def _tokens(sequence: Any) -> Sequence[Any]:
     return sequence if type(sequence) in counting.PLAIN else list(sequence)
 
 
-def _kernel_candidates(
-    segments: list[tuple[Sequence[Any], ...]], most: int
-) -> Iterator[list[tuple[int, int]]]:
+def _kernel_candidates(pairs: list[tuple[Any, Any]], most: int) -> Iterator[list[tuple[int, int]]]:
+    """For each segment and reference, the matches and the n-grams of the side that has more."""
+    segments = [
+        (_tokens(hypothesis), *map(_tokens, references)) for references, hypothesis in pairs
+    ]
     # Each reference alone: its matches are those that BLEU counts with a single reference.
     hypotheses: list[str] = []
     references: list[str] = []
@@ -84,16 +78,12 @@ def _kernel_candidates(
         text, *others = texts(segment)
         hypotheses += [text] * len(others)
         references += others
-    matches: Iterator[Sequence[int]]
-    if len(references) > 1:
-        table = counting.engine(most).statistics(hypotheses, references)
-        matches = (row[2 : 2 + most] for row in table.tolist())
-    else:
-        matches = map(counting.matches, hypotheses, references, repeat(most))
+    rows = iter(counting.rows(counting.engine(most), hypotheses, references))
     for hypothesis, *against in segments:
         found = _ngrams(len(hypothesis), most)
         yield [
-            (sum(next(matches)), max(found, _ngrams(len(reference), most))) for reference in against
+            (sum(next(rows)[2 : 2 + most]), max(found, _ngrams(len(reference), most)))
+            for reference in against
         ]
 
 
@@ -106,6 +96,7 @@ def _ngrams(length: int, most: int) -> int:
 def _plain_candidates(
     pairs: list[tuple[Any, Any]], least: int, most: int
 ) -> Iterator[list[tuple[int, int]]]:
+    """The same of n-grams that only Python counts."""
     for references, hypothesis in pairs:
         found = _every(hypothesis, least, most)
         candidates = []

@@ -1,6 +1,17 @@
-"""`python -m truebleu.compat.sacrebleu` is sacreBLEU's command."""
+"""sacreBLEU's command as a process: `truebleu-sacrebleu`, `python -m truebleu.compat.sacrebleu`."""
 
-from .sacrebleu import main
+import gc
+
+
+def main() -> None:
+    """Runs the command line of a process that has nothing else to do."""
+    # It is about to end, and has nothing to gain from collecting garbage.
+    gc.disable()
+    from .sacrebleu import main as run
+
+    run()
+    gc.freeze()
+
 
 if __name__ == "__main__":
     main()

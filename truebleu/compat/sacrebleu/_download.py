@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from truebleu.text.files import WholeFile
 
-from ._messages import TestSetError, logger
+from ._messages import TestSetError, fail, logger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,17 +32,13 @@ def download_file(
     with WholeFile(dest_path) as file:
         got = _fetch(source_path, file)
         if expected_md5 is not None and got != expected_md5:
-            say = logger().error
-            say(
+            fail(
                 "Fatal: MD5 sum of downloaded file was incorrect "
-                f"(got {got}, expected {expected_md5})."
-            )
-            say("Nothing of it was kept. Please run the command again.")
-            say(
+                f"(got {got}, expected {expected_md5}).",
+                "Nothing of it was kept. Please run the command again.",
                 "If the problem persists, the tarball may have changed, "
-                "in which case, please contact the SacreBLEU maintainer."
+                "in which case, please contact the SacreBLEU maintainer.",
             )
-            sys.exit(1)
         file.flush()
         if extract_to is not None:
             _extract(file.name, dest_path, extract_to)
@@ -68,12 +63,11 @@ def _fetch(address: str, file: BinaryIO) -> str:
                 raise TestSetError(f"{address} cannot be downloaded: {missing} bytes are missing")
     except (OSError, http.client.HTTPException) as error:
         if isinstance(getattr(error, "reason", error), ssl.SSLError):
-            logger().error(
+            fail(
                 "An SSL error was encountered in downloading the files. If you're on a Mac, "
                 'you may need to run the "Install Certificates.command" file located in the '
                 '"Python 3" folder, often found under /Applications'
             )
-            sys.exit(1)
         raise TestSetError(f"{address} cannot be downloaded: {error}") from error
     return digest.hexdigest()
 

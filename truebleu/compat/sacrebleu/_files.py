@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 
-from ._messages import logger
+from ._messages import fail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,14 +56,13 @@ def sanity_check_lengths(
     """Ends the process, with the reason logged, unless all have the same number of segments."""
     if all(len(references) == len(system) for references in refs):
         return
-    say = logger().error
-    say("System and reference streams have different lengths.")
+    messages = ["System and reference streams have different lengths."]
     if test_set:
-        say(
-            "This could be an issue with your system output "
-            "or with sacreBLEU's reference database if -t is given."
-        )
-        say("For the latter, try cleaning out the cache by typing:\n")
-        say(f"  rm -r {SACREBLEU_DIR}/{test_set}\n")
-        say("The test sets will be re-downloaded the next time you run sacreBLEU.")
-    sys.exit(1)
+        where = "with sacreBLEU's reference database if -t is given."
+        messages += [
+            f"This could be an issue with your system output or {where}",
+            "For the latter, try cleaning out the cache by typing:\n",
+            f"  rm -r {SACREBLEU_DIR}/{test_set}\n",
+            "The test sets will be re-downloaded the next time you run sacreBLEU.",
+        ]
+    fail(*messages)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import logging
+    from typing import NoReturn
 
 # A text with so many lines that end in " ." is suspected to be tokenized.
 TOKENIZED_LINES = 100
@@ -34,16 +37,22 @@ def logger() -> logging.Logger:
     return logging.getLogger("sacrebleu")
 
 
+def fail(*messages: str, status: int = 1) -> NoReturn:
+    """Logs errors, and ends the process."""
+    for message in messages:
+        logger().error(message)
+    sys.exit(status)
+
+
 def warn_of_tokenized(lines: int) -> None:
     """Warns if so many lines end in a separate full stop that the text is probably tokenized."""
     if lines < TOKENIZED_LINES:
         return
     # The words are sacreBLEU's: people look for them.
-    logger().warning("That's 100 lines that end in a tokenized period ('.')")
-    logger().warning(
-        "It looks like you forgot to detokenize your test data, which may hurt your score."
-    )
-    logger().warning(
+    say = logger().warning
+    say("That's 100 lines that end in a tokenized period ('.')")
+    say("It looks like you forgot to detokenize your test data, which may hurt your score.")
+    say(
         "If you insist your data is detokenized, or don't care, "
         "you can suppress this message with the `force` parameter."
     )

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from truebleu.metrics.kernel_metric import KernelMetric
+    from truebleu.metrics.table_metric import TableMetric
 
 # A name → a class in a module of `tokenizers`, imported when it is asked for.
 TOKENIZERS = {
@@ -27,28 +27,23 @@ TOKENIZERS = {
 SMOOTHING: dict[str, float | None] = {"none": None, "floor": 0.1, "add-k": 1, "exp": None}
 
 
-def kernel_metric(name: str, parameters: dict[str, Any]) -> KernelMetric[Any]:
+def kernel_metric(name: str, parameters: dict[str, Any]) -> TableMetric[Any]:
     """The metric of that name ("bleu", "chrf" or "ter") with sacreBLEU's parameters.
 
     ValueError or TypeError for those that truebleu does not take.
     """
-    if name == "chrf":
-        from truebleu.metrics.chrf import CHRF
+    from truebleu.metrics import registry
 
-        return CHRF(**parameters)
-    if name == "ter":
-        from truebleu.metrics.ter import TER
-
-        return TER(**parameters)
-    from truebleu.metrics.bleu import BLEU
-
-    smoothing = parameters["smooth_method"]
-    return BLEU(
-        parameters["tokenize"] or "13a",
-        lowercase=bool(parameters["lowercase"]),
-        smoothing=smoothing,
+    if name == "bleu":
+        smoothing = parameters["smooth_method"]
         # sacreBLEU takes a value for the other methods too, and ignores it.
-        smoothing_value=None if SMOOTHING.get(smoothing) is None else parameters["smooth_value"],
-        effective_order=bool(parameters.get("effective_order")),
-        max_order=parameters.get("max_ngram_order", 4),
-    )
+        takes_value = SMOOTHING.get(smoothing) is not None
+        parameters = {
+            "tokenize": parameters["tokenize"] or "13a",
+            "lowercase": bool(parameters["lowercase"]),
+            "smoothing": smoothing,
+            "smoothing_value": parameters["smooth_value"] if takes_value else None,
+            "effective_order": bool(parameters.get("effective_order")),
+            "max_order": parameters.get("max_ngram_order", 4),
+        }
+    return registry.metric(name, **parameters)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from . import dataset as _sets
 from ._files import read_lines
 from ._messages import TestSetError
@@ -30,8 +32,6 @@ def filter_subset(
     origlang: the original language of the documents; "non-" before it means all others.
     subset: a regular expression that the annotation of the documents matches.
     """
-    import re
-
     if origlang is None and subset is None:
         return systems
     if test_sets is None or langpair is None:
@@ -89,8 +89,6 @@ def _documents(
 
 def _attribute(name: str, line: str) -> str:
     """The value of a document's attribute: the last in the line; the line itself without one."""
-    import re
-
     found = re.match(rf'.* {name}="([^"]+)".*\n', line)
     return found[1] if found else line
 

@@ -6,10 +6,10 @@ import os
 import sys
 
 from ._files import read_lines, sanity_check_lengths, undecodable
-from ._messages import Command, TestSetError, logger
+from ._messages import Command, TestSetError, fail, logger
 from ._options import Options, args_to_dict, read
 from ._report import Color, print_results_table, print_single_results, print_subset_results
-from .version import __version__
+from .version import __version__ as VERSION  # noqa: F401, N812 (programs import it from here)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ def __getattr__(name: str) -> Any:
         from .metrics import METRICS
 
         return METRICS
-    if name == "VERSION":
-        return __version__
     if name.startswith("_"):  # the import system's
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     from . import utils
@@ -56,7 +54,7 @@ def main() -> None:
     try:
         # When it returns, the memory is free that the error held: the message may need it.
         if (problem := _problem()) is not None:
-            _fail(problem)
+            fail(problem)
     finally:
         sys.stdout, sys.stderr = streams
         if Command.ending:
@@ -133,13 +131,6 @@ class _Colourless:
         return getattr(self._stream, name)
 
 
-def _fail(*messages: str, status: int = 1) -> NoReturn:
-    """Logs errors, and ends the process."""
-    for message in messages:
-        logger().error(message)
-    sys.exit(status)
-
-
 def _run(options: Options) -> None:
     if options.download:
         from .utils import download_test_set
@@ -148,7 +139,7 @@ def _run(options: Options) -> None:
     elif options.list:
         _list(options)
     elif options.sentence_level and len(options.metrics) > 1:
-        _fail("Only one metric can be used in sentence-level mode.")
+        fail("Only one metric can be used in sentence-level mode.")
     elif options.citation:
         _cite(options)
     else:
@@ -161,7 +152,7 @@ def _check_orders(options: Options) -> None:
     orders = (options.chrf_char_order, options.chrf_word_order)
     nothing = max(orders) <= 0 and not options.sentence_level
     if nothing or (options.chrf_eps_smoothing and not sum(orders)):
-        _fail("--chrf-char-order {} and --chrf-word-order {}: no n-grams to count".format(*orders))
+        fail("--chrf-char-order {} and --chrf-word-order {}: no n-grams to count".format(*orders))
 
 
 def _datasets(options: Options) -> list[Dataset]:
@@ -172,7 +163,7 @@ def _datasets(options: Options) -> list[Dataset]:
     for name in names:
         if name not in DATASETS:
             hint = "Please run with --list to see the available test sets."
-            _fail(f"Unknown test set {name!r}", hint)
+            fail(f"Unknown test set {name!r}", hint)
     return [DATASETS[name] for name in names]
 
 
@@ -197,7 +188,7 @@ def _list(options: Options) -> None:
 def _cite(options: Options) -> None:
     """Prints the citations of test sets."""
     if not options.test_set:
-        _fail("I need a test set (-t).")
+        fail("I need a test set (-t).")
     for dataset in _datasets(options):
         if dataset.citation is None:
             logger().error(f"No citation found for {dataset.name}")
@@ -208,7 +199,7 @@ def _cite(options: Options) -> None:
 def _check_references(options: Options) -> None:
     """Ends the process unless there are references, of a test set or in files, but not both."""
     if options.num_refs != 1 and (options.test_set is not None or len(options.refs) > 1):
-        _fail(
+        fail(
             "The --num-refs argument allows you to provide any number of tab-delimited references "
             "in a single file.",
             "You can only use it with externally provided references, however "
@@ -219,7 +210,7 @@ def _check_references(options: Options) -> None:
         if not options.refs:
             from .utils import get_available_testsets
 
-            _fail(
+            fail(
                 "If manual references given, make sure to provide them before the -i/--input "
                 "argument to avoid confusion.",
                 "Otherwise, I need a predefined test set (-t) from the following list:",
@@ -228,15 +219,15 @@ def _check_references(options: Options) -> None:
         return
     datasets = _datasets(options)
     if options.refs:
-        _fail("I need exactly one of (a) a predefined test set (-t) or (b) a list of references")
+        fail("I need exactly one of (a) a predefined test set (-t) or (b) a list of references")
     if options.langpair is None:
-        _fail(
+        fail(
             "I need a language pair (-l). "
             "Use --list to see available language pairs for this test set."
         )
     for dataset in datasets:
         if options.langpair not in dataset.langpairs:
-            _fail(
+            fail(
                 f"No such language pair {options.langpair!r}",
                 f"Available language pairs for {dataset.name!r} are:",
                 *(f" > {pair}" for pair in dataset.langpairs),
@@ -261,7 +252,7 @@ def _score(options: Options) -> None:
     from . import _direct
 
     if options.width < 0:
-        _fail(f"--width {options.width}: expected a number of digits, 0 or more")
+        fail(f"--width {options.width}: expected a number of digits, 0 or more")
     if "chrf" in options.metrics:
         _check_orders(options)
     if options.langpair:
@@ -316,7 +307,7 @@ def _references(options: Options) -> Streams:
     streams: Streams = [[] for _ in range(max(len(files[0]), options.num_refs))]
     for paths in files:
         if len(paths) > len(streams):
-            _fail(
+            fail(
                 f"{options.test_set}: {len(files[0])} references in the first test set "
                 f"and {len(paths)} in another; expected the same number in all"
             )
@@ -335,7 +326,7 @@ def _split_columns(lines: Iterator[str], streams: Streams, count: int) -> None:
         fields = line.split("\t", count - 1)
         if len(fields) != count:
             what = f"line {number}: expected {count} fields, but found {len(fields)}."
-            _fail(f"FATAL: {what}", status=COLUMNS_DIFFER)
+            fail(f"FATAL: {what}", status=COLUMNS_DIFFER)
         for stream, field in zip(streams, fields, strict=True):
             stream.append(field)
 
@@ -362,7 +353,7 @@ def _systems(options: Options, given: Streams | None) -> tuple[Streams, list[str
             if options.is_paired and path == names[0]:
                 logger().info(f"Ignoring {path!r} as it was also given as the baseline.")
                 continue
-            _fail(
+            fail(
                 f"{path!r} already used to name a system.",
                 "Make sure to have a different basename for each system.",
             )
@@ -378,7 +369,7 @@ def _systems_of_standard_input(encoding: str) -> Streams:
     import io
 
     if sys.stdin is None:
-        _fail("standard input is closed; name the files of the systems with -i")
+        fail("standard input is closed; name the files of the systems with -i")
     lines = io.TextIOWrapper(sys.stdin.buffer, encoding=encoding)
     try:
         systems = [[text] for text in lines.readline().rstrip().split("\t")]
@@ -386,7 +377,7 @@ def _systems_of_standard_input(encoding: str) -> Streams:
             fields = line.rstrip().split("\t")
             if len(fields) != len(systems):
                 what = "the number of tab-delimited fields in the input stream differ across lines."
-                _fail(f"FATAL: {what}", status=COLUMNS_DIFFER)
+                fail(f"FATAL: {what}", status=COLUMNS_DIFFER)
             for system, text in zip(systems, fields, strict=True):
                 system.append(text.rstrip())
     except UnicodeError as error:
@@ -401,16 +392,16 @@ def _check_systems(options: Options, count: int) -> None:
     special = options.is_paired or options.sentence_level or options.detail
     if options.sentence_level:
         if count > 1:
-            _fail("Only one system can be evaluated in sentence-level mode.")
+            fail("Only one system can be evaluated in sentence-level mode.")
         if options.confidence or options.is_paired:
-            _fail("Statistical tests are unavailable in sentence-level mode.")
+            fail("Statistical tests are unavailable in sentence-level mode.")
         options.bleu_effective_order = True
     if options.is_paired and count == 1:
-        _fail("Paired tests require multiple input systems given to --input (-i).")
+        fail("Paired tests require multiple input systems given to --input (-i).")
     if count > 1 and options.confidence:
-        _fail("Use paired tests (--paired) for multiple systems.")
+        fail("Use paired tests (--paired) for multiple systems.")
     if not count and (options.format != "json" or special):
-        _fail("--input (-i) names no system")
+        fail("--input (-i) names no system")
 
 
 def _filtered(options: Options, systems: Streams, references: Streams) -> tuple[Streams, Streams]:
@@ -428,7 +419,7 @@ def _filtered(options: Options, systems: Streams, references: Streams) -> tuple[
             part += f" origlang={options.origlang}" if options.origlang else ""
             # sacreBLEU says it twice.
             part += f" subset={options.subset}{options.subset}" if options.subset else ""
-            _fail(f"Test set {options.test_set!r} contains no sentence{part}")
+            fail(f"Test set {options.test_set!r} contains no sentence{part}")
         sanity_check_lengths(system, references, test_set=options.test_set)
     return systems, references
 

@@ -132,14 +132,11 @@ class PairedTest:
             logger().info("Launching %d parallel workers.", self.n_jobs)
         if self.n_jobs < 1:
             raise ValueError("Number of processes must be at least 1")
-        systems, options = (
-            self.named_systems[1:],
-            (self.n_samples, self.n_ar_confidence, self._seed),
-        )
-        info, references = self._baseline_info, self.references
+        systems, info, references = self.named_systems[1:], self._baseline_info, self.references
+        options = (self.n_samples, self.n_ar_confidence, self._seed)
         found = _tested(self.test_type, info, systems, references, self.metrics, *options)
         scores: dict[str, list[Any]] = {"System": [name for name, _ in self.named_systems]}
-        for name, (_, baseline) in self._baseline_info.items():
+        for name, (_, baseline) in info.items():
             scores[name] = [baseline, *found[name]]
         return self._signatures, scores
 
@@ -161,11 +158,9 @@ def _tested(
         for name, metric in metrics.items():
             say("Computing %s for %r and extracting sufficient statistics", name, system)
             stats, score = metric._counted(hypotheses, references)
-            performing = [(_PERFORMED[test], samples)]
+            say(f" > Performing {_PERFORMED[test]}: %d)", samples)
             if test == "ar" and resamples > 0:
-                performing.append((_PERFORMED["ci"], resamples))
-            for what, number in performing:
-                say(f" > Performing {what}: %d)", number)
+                say(f" > Performing {_PERFORMED['ci']}: %d)", resamples)
             info[name][0].append(stats)
             info[name][1].append(score.score)
     results = {}

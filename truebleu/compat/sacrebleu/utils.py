@@ -3,7 +3,6 @@
 # ruff: noqa: PLC0414 (an alias marks a name that programs import from here)
 from __future__ import annotations
 
-import sys
 from math import log
 
 from . import dataset as _sets
@@ -15,7 +14,7 @@ from ._files import USERHOME as USERHOME
 from ._files import read_lines
 from ._files import sanity_check_lengths as sanity_check_lengths
 from ._files import smart_open as smart_open
-from ._messages import TestSetError, logger
+from ._messages import TestSetError, fail, logger
 from ._options import args_to_dict as args_to_dict
 from ._report import Color as Color
 from ._report import _format_score_lines as _format_score_lines
@@ -31,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import logging
     from collections.abc import Iterable, Sequence
-    from typing import Any
+    from typing import Any, NoReturn
 
     from .dataset import DATASETS as DATASETS
     from .dataset import SUBSETS as SUBSETS
@@ -124,8 +123,7 @@ def print_test_set(
     names, files = dataset.fieldnames(langpair), dataset.get_files(langpair)
     if "all" in requested_fields:
         if len(requested_fields) != 1:
-            logger().error("Cannot use --echo all with other fields")
-            sys.exit(1)
+            fail("Cannot use --echo all with other fields")
         requested_fields = names
     if "ref" in requested_fields and "ref" not in names:
         first = _first_reference(names)
@@ -143,11 +141,12 @@ def _first_reference(names: Iterable[str]) -> str:
     return min((name for name in names if name.startswith("ref")), default="ref")
 
 
-def _no_such_field(field: str, test_set: str, langpair: str, names: Sequence[str]) -> None:
-    say = logger().error
-    say(f"No such field {field} in test set {test_set} for language pair {langpair}.")
-    say(f"available fields for {test_set}/{langpair}: {', '.join(names)}")
+def _no_such_field(field: str, test_set: str, langpair: str, names: Sequence[str]) -> NoReturn:
+    messages = [
+        f"No such field {field} in test set {test_set} for language pair {langpair}.",
+        f"available fields for {test_set}/{langpair}: {', '.join(names)}",
+    ]
     if "ref" not in names:
         first = _first_reference(names)
-        say(f"'ref' also allowed for backwards compatibility (will return {first})")
-    sys.exit(1)
+        messages.append(f"'ref' also allowed for backwards compatibility (will return {first})")
+    fail(*messages)

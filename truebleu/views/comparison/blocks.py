@@ -6,18 +6,11 @@ from math import floor, log10
 
 from truebleu.text.layout import count, listed
 from truebleu.views.rendering.blocks import Cell, Column, Heading, Paragraph, Range, Table
-from truebleu.views.rendering.numbers import (
-    fixed,
-    needed,
-    number,
-    p_value,
-    percent,
-    signed,
-)
+from truebleu.views.rendering.numbers import fixed, needed, number, p_value, percent, signed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from truebleu.views.rendering.blocks import Block
@@ -25,7 +18,7 @@ if TYPE_CHECKING:
     from truebleu.views.rendering.view import Content
 
     # A column, and its cell of each row.
-    Filled = tuple[Column, Sequence[Any]]
+    Filled = tuple[Column, Iterable[Any]]
 
 
 def of_content(
@@ -44,9 +37,7 @@ def of_content(
 
 def title(content: Content) -> str:
     """A line on systems, segments and references."""
-    systems = count(len(content["systems"]), "system")
-    segments = count(content["segments"], "segment")
-    parts = [systems, segments]
+    parts = [count(len(content["systems"]), "system"), count(content["segments"], "segment")]
     references = content["references"]
     if references == "var":
         parts.append("a varying number of references per segment")
@@ -124,46 +115,49 @@ def _differences(
     """The columns about differences; the baseline, which has none, is said to be that."""
     marks = ["" if one is None else verdict(one, metric) for one in differences]
     both = list(zip(differences, marks, strict=True))
-    level, test, correction = content["level"], content["test"], content["correction"]
+    test, correction = content["test"], content["correction"]
 
-    def cells(made: Callable[[Content], str]) -> list[Cell]:
-        return [Cell("" if one is None else made(one)) for one in differences]
+    def filled(
+        column: Column, made: Callable[[Content, str], Cell], baseline: Cell | None = None
+    ) -> Filled:
+        empty = baseline or Cell("")
+        return column, [empty if one is None else made(one, mark) for one, mark in both]
 
-    yield (
+    yield filled(
         Column("Δ", "difference", about=f"difference of the scores to {content['baseline']}"),
-        [
-            Cell("baseline", mark="baseline")
-            if one is None
-            else Cell(signed(write)(one["value"]), mark=mark)
-            for one, mark in both
-        ],
+        lambda one, mark: Cell(signed(write)(one["value"]), mark=mark),
+        Cell("baseline", mark="baseline"),
     )
     if content["intervals"]:
-        about = "interval of the difference"
-        column = Column(f"{percent(level)} interval", "difference", about=about)
-        yield column, cells(lambda one: _interval(one["interval"], signed(write)))
+        level = f"{percent(content['level'])} interval"
+        yield filled(
+            Column(level, "difference", about="interval of the difference"),
+            lambda one, _: Cell(_interval(one["interval"], signed(write))),
+        )
+    if test and correction:
+        yield filled(Column("p", "difference"), lambda one, _: Cell(p_value(one["p"])))
     if test:
-        if correction:
-            yield Column("p", "difference"), cells(lambda one: p_value(one["p"]))
-        name = f"p {correction['title']}" if correction else "p"
-        yield (
-            Column(name, "difference", about=test["title"]),
-            [
-                Cell("")
-                if one is None
-                else Cell(p_value(decisive(one)), "*" if one["significant"] else "", mark)
-                for one, mark in both
-            ],
+        yield filled(
+            Column(_p(content), "difference", about=test["title"]),
+            lambda one, mark: Cell(p_value(decisive(one)), "*" if one["significant"] else "", mark),
         )
     for name, key in (("won", "wins"), ("tied", "ties"), ("lost", "losses")):
-        about = f"segments that the system {name} against the baseline"
         counts = [Cell("" if one is None else f"{one[key]:,}") for one in differences]
+        about = f"segments that the system {name} against the baseline"
         yield Column(name, "segments", about=about), counts
     if test:
         about = "how many segments like these would show a difference of this size 4 times in 5"
-        column = Column("needed", "segments", about=about)
-        yield column, cells(lambda one: needed(one["segments_needed"]))
+        yield filled(
+            Column("needed", "segments", about=about),
+            lambda one, _: Cell(needed(one["segments_needed"])),
+        )
     yield from _drawn(both)
+
+
+def _p(content: Content) -> str:
+    """What the p-value that decides is called."""
+    correction = content["correction"]
+    return f"p {correction['title']}" if correction else "p"
 
 
 def _drawn(both: Sequence[tuple[Content | None, str]]) -> Iterator[Filled]:
@@ -194,24 +188,24 @@ def parts(content: Content, metric: Content) -> Table | None:
     details = [system["scores"][metric["name"]]["details"] for system in content["systems"]]
     if not all("brevity_penalty" in one and "precisions" in one for one in details):
         return None
-    filled = list(_named(content))
-    for order in range(min(len(one["precisions"]) for one in details)):
-        about = f"share of {order + 1}-grams that match, in per cent"
-        cells = [Cell(f"{one['precisions'][order]:.1f}") for one in details]
-        filled.append((Column(f"p{order + 1}", "parts", about=about), cells))
-    known: list[tuple[str, str, Callable[[Content], str]]] = [
-        ("BP", "brevity penalty", lambda one: f"{one['brevity_penalty']:.3f}"),
-        ("tokens", "of all hypotheses", lambda one: f"{one['hypothesis_length']:,}"),
+    shares = zip(*(one["precisions"] for one in details), strict=False)
+    known: list[tuple[str, str, list[str]]] = [
         (
-            "reference tokens",
-            "the effective reference length",
-            lambda one: number(one["reference_length"], 1),
-        ),
-        ("ratio", "of the two lengths", lambda one: f"{one['ratio']:.3f}"),
+            f"p{order}",
+            f"share of {order}-grams that match, in per cent",
+            [f"{precision:.1f}" for precision in precisions],
+        )
+        for order, precisions in enumerate(shares, 1)
     ]
-    for name, about, told in known:
-        filled.append((Column(name, "parts", about=about), [Cell(told(one)) for one in details]))
-    return _table(filled, f"What {metric['name']} is made of")
+    lengths = [number(one["reference_length"], 1) for one in details]
+    known += [
+        ("BP", "brevity penalty", [f"{one['brevity_penalty']:.3f}" for one in details]),
+        ("tokens", "of all hypotheses", [f"{one['hypothesis_length']:,}" for one in details]),
+        ("reference tokens", "the effective reference length", lengths),
+        ("ratio", "of the two lengths", [f"{one['ratio']:.3f}" for one in details]),
+    ]
+    filled = [(Column(name, "parts", about=about), map(Cell, told)) for name, about, told in known]
+    return _table([*_named(content), *filled], f"What {metric['name']} is made of")
 
 
 def of_documents(content: Content, places: int | None) -> Iterator[Block]:
@@ -290,7 +284,7 @@ def _legend(content: Content) -> list[str]:
     lines = []
     test, correction = content["test"], content["correction"]
     if test:
-        p = f"p {correction['title']}" if correction else "p"
+        p = _p(content)
         lines.append(
             f"Raised letters: significantly better than those systems ({p} < {test['alpha']:g}, "
             "as *). Every system of a cluster is significantly better than all of the clusters "

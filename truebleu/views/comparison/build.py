@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import fsum
 from operator import gt, lt
 
@@ -30,30 +31,27 @@ def of_counts(
     """The whole dict."""
     testing = request.testing
     segments = request.segments(counted)
-    columns: list[_Column] = [
-        _Column.computed(metric, name, counted[metric], testing)
+    columns = [
+        _Column.computed(request, metric, name, counted[metric])
         for metric, name in request.metrics.items()
     ]
-    columns += [
-        _Column(
-            name, Measure.of_scores(name, scores, lower_is_better=name in request.lower), scores
-        )
-        for name, scores in request.given.items()
-    ]
+    for name, scores in request.given.items():
+        measure = Measure.of_scores(name, scores, lower_is_better=name in request.lower)
+        columns.append(_Column(request, name, measure, scores))
     _name(columns)
     results, ranges = _resampled(request, columns, progress)
     order = sorted(request.systems, key=columns[0].placing)
-    by_name = dict(zip(request.systems, letters(), strict=False))
-    rows: list[dict[str, Any]] = [
-        {"name": system, "letter": by_name[system], "scores": {}} for system in order
-    ]
-    pairs: list[dict[str, Any]] = []
     for i, column in enumerate(columns):
-        result = None if results is None else results[i]
-        block = _Block(request, column, ranges[i], result, order)
-        for row in rows:
-            row["scores"][column.name] = block.score(row["name"])
-        pairs += block.pairs()
+        column.compare(ranges[i], None if results is None else results[i], order)
+    by_name = dict(zip(request.systems, letters(), strict=False))
+    rows = [
+        {
+            "name": system,
+            "letter": by_name[system],
+            "scores": {column.name: column.score(system) for column in columns},
+        }
+        for system in order
+    ]
     tested = results is not None and testing.test is not None
     references = next((one.references for one in columns if one.references is not None), None)
     return {
@@ -73,7 +71,7 @@ def of_counts(
         "reading": _reading(testing, segments, results if tested else None),
         "metrics": [column.described() for column in columns],
         "systems": rows,
-        "pairs": pairs,
+        "pairs": [pair for column in columns for pair in column.pairs()],
         "documents": _documents(request, columns, segments),
         "notes": list(_notes(request, segments, results)),
     }
@@ -85,17 +83,12 @@ def _resampled(
     """The tests, if there is more than one system, and the intervals of scores."""
     testing = request.testing
     measures = [column.measure for column in columns]
-
-    def told(done: int, total: int) -> None:
-        assert progress is not None
-        progress("resampling", done, total)
-
     options: dict[str, Any] = {
         "resamples": testing.resamples,
         "seed": testing.seed,
         "level": testing.level,
         "workers": request.workers,
-        "progress": None if progress is None else told,
+        "progress": None if progress is None else partial(progress, "resampling"),
     }
     if request.baseline is None:
         return None, intervals(measures, **options)
@@ -153,8 +146,13 @@ class _Column:
     """References per segment, or "var"; None where there are none."""
 
     def __init__(
-        self, name: str | None, measure: Measure, segments: Mapping[str, Sequence[float]]
+        self,
+        request: Request,
+        name: str | None,
+        measure: Measure,
+        segments: Mapping[str, Sequence[float]],
     ) -> None:
+        self.baseline, self.testing = request.baseline, request.testing
         self.measure = measure
         # The name of its scores, and what it was asked for as, if that says more.
         self.label = measure.name
@@ -165,19 +163,35 @@ class _Column:
     @classmethod
     def computed(
         cls,
+        request: Request,
         metric: TableMetric[Any],
         name: str | None,
         counts: Mapping[str, Counts],
-        testing: Significance,
     ) -> _Column:
         """A metric that truebleu computes, of its tables."""
         tables = {system: one.statistics for system, one in counts.items()}
         scores = {system: one.scores for system, one in counts.items()}
-        made = cls(name, Measure(metric, tables), scores)
+        made = cls(request, name, Measure(metric, tables), scores)
         made.metric, made.statistics = metric, tables
         made.references = next(iter(tables.values())).references
-        made.signature = testing.signed(metric.signature(made.references), tested=len(counts) > 1)
+        own = metric.signature(made.references)
+        made.signature = request.testing.signed(own, tested=len(counts) > 1)
         return made
+
+    def compare(
+        self, ranges: Mapping[str, Interval], result: Paired | None, order: Sequence[str]
+    ) -> None:
+        """Adds what resampling showed; `order` has the best by the first metric first."""
+        self.ranges, self.result = ranges, result
+        # Best first by the first metric, and by this one.
+        self.order = order
+        self.own_order = sorted(order, key=self.placing)
+        self.clusters: dict[str, int] = {}
+        self.better: Mapping[str, Sequence[str]] = {}
+        if result is not None and self.testing.test is not None:
+            clusters = result.clusters(self.testing.alpha)
+            self.clusters = {name: i for i, names in enumerate(clusters, 1) for name in names}
+            self.better = result.better_than(self.testing.alpha)
 
     def placing(self, system: str) -> float:
         """The sort key of a system, the best first."""
@@ -213,65 +227,14 @@ class _Column:
             "short_signature": None if self.signature is None else self.signature.short(),
         }
 
-
-def _name(columns: Sequence[_Column]) -> None:
-    """Tells metrics of one name apart by the fields of their signatures that differ."""
-    named: dict[str, list[_Column]] = {}
-    for column in columns:
-        named.setdefault(column.name, []).append(column)
-    for name, same in named.items():
-        if len(same) == 1:
-            continue
-        signatures = [column.signature.fields for column in same if column.signature is not None]
-        if len(signatures) < len(same):
-            raise ValueError(f"scores: {name} is the name of another metric as well")
-        fields = dict.fromkeys(field for signature in signatures for field in signature)
-        different = [
-            field for field in fields if len({signature.get(field) for signature in signatures}) > 1
-        ]
-        for column, own in zip(same, signatures, strict=True):
-            column.name = " ".join([name, *(f"{f}:{own[f]}" for f in different if f in own)])
-
-
-# ---- what is known by one metric ----
-
-
-class _Block:
-    """The systems by one metric."""
-
-    def __init__(
-        self,
-        request: Request,
-        column: _Column,
-        ranges: Mapping[str, Interval],
-        result: Paired | None,
-        order: Sequence[str],
-    ) -> None:
-        self.baseline, self.testing = request.baseline, request.testing
-        self.column = column
-        self.ranges = ranges
-        self.result = result
-        # Best first by the first metric, and by this one.
-        self.order = order
-        self.own_order = sorted(order, key=column.placing)
-        self.clusters: dict[str, int] = {}
-        self.better: Mapping[str, Sequence[str]] = {}
-        if result is not None and self.testing.test is not None:
-            clusters = result.clusters(self.testing.alpha)
-            self.clusters = {name: i for i, names in enumerate(clusters, 1) for name in names}
-            self.better = result.better_than(self.testing.alpha)
-
     def score(self, system: str) -> dict[str, Any]:
         """The entry of one system."""
-        value = self.column.measure.value(system)
+        value = self.measure.value(system)
         # Systems with the same score have the same rank.
-        rank = next(
-            i
-            for i, other in enumerate(self.own_order, 1)
-            if self.column.measure.value(other) == value
+        rank = 1 + next(
+            i for i, other in enumerate(self.own_order) if self.measure.value(other) == value
         )
-        better = set(self.better.get(system, ()))
-        result = self.result
+        better, result = set(self.better.get(system, ())), self.result
         return {
             "score": value,
             "interval": self._interval(self.ranges[system]),
@@ -281,7 +244,7 @@ class _Block:
             "difference": None
             if result is None or self.baseline is None or system == self.baseline
             else self._difference(result.differences[system], system, self.baseline),
-            "details": self.column.details(system),
+            "details": self.details(system),
         }
 
     def pairs(self) -> Iterator[dict[str, Any]]:
@@ -291,14 +254,14 @@ class _Block:
         for i, first in enumerate(self.own_order):
             for second in self.own_order[i + 1 :]:
                 yield {
-                    "metric": self.column.name,
+                    "metric": self.name,
                     "first": first,
                     "second": second,
                     **self._difference(self.result.between(first, second), first, second),
                 }
 
     def _interval(self, interval: Interval) -> dict[str, float] | None:
-        if self.testing.confidence is None or self.column.measure.segments == 1:
+        if self.testing.confidence is None or self.measure.segments == 1:
             return None
         return {key: getattr(interval, key) for key in ("low", "high", "mean", "half_width")}
 
@@ -321,11 +284,30 @@ class _Block:
 
     def _segments(self, system: str, other: str) -> tuple[int, int, int]:
         """In how many segments a system is better than, equal to and worse than another."""
-        own, others = self.column.segments[system], self.column.segments[other]
+        own, others = self.segments[system], self.segments[other]
         more, less = sum(map(gt, own, others)), sum(map(lt, own, others))
-        if self.column.measure.lower_is_better:
+        if self.measure.lower_is_better:
             more, less = less, more
         return more, len(own) - more - less, less
+
+
+def _name(columns: Sequence[_Column]) -> None:
+    """Tells metrics of one name apart by the fields of their signatures that differ."""
+    named: dict[str, list[_Column]] = {}
+    for column in columns:
+        named.setdefault(column.name, []).append(column)
+    for name, same in named.items():
+        if len(same) == 1:
+            continue
+        signatures = [column.signature.fields for column in same if column.signature is not None]
+        if len(signatures) < len(same):
+            raise ValueError(f"scores: {name} is the name of another metric as well")
+        fields = dict.fromkeys(field for signature in signatures for field in signature)
+        different = [
+            field for field in fields if len({signature.get(field) for signature in signatures}) > 1
+        ]
+        for column, own in zip(same, signatures, strict=True):
+            column.name = " ".join([name, *(f"{f}:{own[f]}" for f in different if f in own)])
 
 
 # ---- in words ----
@@ -348,39 +330,41 @@ def _notes(
 ) -> Iterator[dict[str, Any]]:
     """Notes on these data for the reader."""
     testing = request.testing
+
+    def note(kind: str, text: str, **more: Any) -> dict[str, Any]:
+        return {"kind": kind, **more, "text": text}
+
     if segments == 1:
-        yield {
-            "kind": "one segment",
-            "text": "there is only one segment: nothing can be resampled, so there are no "
-            "intervals, and no difference is significant.",
-        }
+        yield note(
+            "one segment",
+            "there is only one segment: nothing can be resampled, so there are no intervals, and "
+            "no difference is significant.",
+        )
     elif segments < FEW:
-        yield {
-            "kind": "few segments",
-            "text": f"{segments} segments are few: intervals and p-values are rough.",
-        }
+        told = f"{segments} segments are few: intervals and p-values are rough."
+        yield note("few segments", told)
     elif testing.confidence is not None and testing.confidence * (1 - testing.level) < 2:
-        yield {
-            "kind": "few resamples",
-            "text": f"{testing.confidence} resamples are too few for intervals of "
-            f"{testing.level:.4g}: they span all of them.",
-        }
+        yield note(
+            "few resamples",
+            f"{testing.confidence} resamples are too few for intervals of {testing.level:.4g}: "
+            "they span all of them.",
+        )
     for first, second in _identical(results):
         p = "p = 1, and " if testing.test else ""
-        yield {
-            "kind": "identical",
-            "systems": [first, second],
-            "text": f"{first} and {second} are counted the same in every segment: {p}"
-            "most likely they are the same output.",
-        }
+        yield note(
+            "identical",
+            f"{first} and {second} are counted the same in every segment: {p}most likely they are "
+            "the same output.",
+            systems=[first, second],
+        )
     systems = len(request.systems)
     if results is not None and testing.test and not testing.correction and systems > 2:
         tests = systems * (systems - 1) // 2
-        yield {
-            "kind": "many tests",
-            "text": f"{tests} pairs were tested by each metric, each at {testing.alpha:g}, with "
-            "no correction for their number; use --correction holm or bh.",
-        }
+        yield note(
+            "many tests",
+            f"{tests} pairs were tested by each metric, each at {testing.alpha:g}, with no "
+            "correction for their number; use --correction holm or bh.",
+        )
 
 
 # Intervals from fewer segments are rough.

@@ -4,8 +4,8 @@ The dict that `Explanation.to_dict` gives is the contract; every format is made 
 
 build.py       from texts and a metric to the dict
 blocks.py      from the dict to headings, tables and paragraphs
-bleu.py bleu_blocks.py    chrf.py  ter.py  nist.py  gleu.py    what is special about each
-counting.py    n-grams, clipping, lengths, over tokens; ngrams.py collects them
+bleu.py  chrf.py  ter.py  nist.py  gleu.py    what is special about each
+counting.py    n-grams, clipping and lengths, over tokens, and what is collected of them
 """
 
 from __future__ import annotations
@@ -89,45 +89,33 @@ def explain(
 
     known: Any = registry.metric("bleu" if metric is None else metric)
     build.check(known, recall=recall)
-    given = [hypothesis] if second is None else [hypothesis, second]
-    systems = list(zip(_names(names, given), given, strict=True))
-    content = _content(known, systems, references, segment, recall=recall, workers=workers)
-    return Explanation({f"truebleu_{Explanation.KIND}": Explanation.VERSION, **content})
-
-
-def _content(
-    metric: Any,
-    systems: list[tuple[str, Any]],
-    references: Any,
-    segment: int | None,
-    *,
-    recall: bool,
-    workers: int,
-) -> dict[str, Any]:
-    from truebleu.views.explanation import build
-
-    pair = isinstance(systems[0][1], str)
-    for _, text in systems[1:]:
-        if isinstance(text, str) != pair:
-            kind = "a single str" if pair else "a corpus"
-            raise TypeError(f"second: expected {kind}, as the first is, not {type(text).__name__}")
+    given: list[Any] = [hypothesis] if second is None else [hypothesis, second]
+    called = _names(names, given)
+    pair = isinstance(hypothesis, str)
+    if second is not None and isinstance(second, str) != pair:
+        kind = "a single str" if pair else "a corpus"
+        raise TypeError(f"second: expected {kind}, as the first is, not {type(second).__name__}")
+    options = {"recall": True} if recall else {}
     if pair:
         if segment is not None:
             raise TypeError("segment: one hypothesis was given, which has no further segments")
-        several = [references] if isinstance(references, str) else references
-        for _, text in systems:
+        several: Any = [references] if isinstance(references, str) else references
+        for text in given:
             # Says what is wrong with the input, if anything is.
-            metric.sentence(text, several)
-        return build.of_pair(metric, systems, list(several), recall=recall)
-    references = segments.lasting(references)
-    systems = [(name, segments.lasting(hypotheses)) for name, hypotheses in systems]
-    if segment is None:
-        return build.of_corpus(metric, systems, references, recall=recall, workers=workers)
-    for _, hypotheses in systems:
-        metric.score(hypotheses, references, workers=workers)
-    chosen = [(name, *segments.segment(texts, references, segment)) for name, texts in systems]
-    pairs = [(name, text) for name, text, _ in chosen]
-    return build.of_pair(metric, pairs, chosen[0][2], segment=segment, recall=recall)
+            known.sentence(text, several)
+    else:
+        references, *given = map(segments.lasting, (references, *given))
+        if segment is not None:
+            for hypotheses in given:
+                known.score(hypotheses, references, workers=workers)
+            chosen = [segments.segment(texts, references, segment) for texts in given]
+            given, several = [text for text, _ in chosen], chosen[0][1]
+    systems = list(zip(called, given, strict=True))
+    if pair or segment is not None:
+        content = build.of_pair(known, systems, list(several), segment=segment, **options)
+    else:
+        content = build.of_corpus(known, systems, references, workers=workers, **options)
+    return Explanation({f"truebleu_{Explanation.KIND}": Explanation.VERSION, **content})
 
 
 def _names(names: Sequence[str] | None, given: Sequence[Any]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from truebleu.text.layout import count
 from truebleu.views.explanation import ngram_blocks
-from truebleu.views.explanation.build import EXPLAINED
+from truebleu.views.explanation.build import about
 from truebleu.views.rendering.blocks import Equations, Heading, Paragraph, Table, Words
 from truebleu.views.rendering.numbers import MINUS, fixed, number, signed
 
@@ -24,7 +24,7 @@ CHOSEN = "It is scored against reference {}, which gives the best score."
 def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
     """The blocks of an explanation; scores have so many digits after the point."""
     write = fixed(digits)
-    about = EXPLAINED[content["metric"]["name"]]
+    special = about(content["metric"]["name"])
     systems = content["systems"]
     references = content.get("references", ())
     several = len(systems) > 1
@@ -33,27 +33,27 @@ def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]
     yield Paragraph(_signature(content, short=short), "signature")
     if several:
         yield Heading(2, "Both systems")
-        yield from getattr(about, "compared", _compared)(content, write)
+        yield from getattr(special, "compared", _compared)(content, write)
     for reference in references:
-        told = f"Reference {reference['number']}, {count(reference['length'], about.TOKEN)}"
+        told = f"Reference {reference['number']}, {count(reference['length'], special.TOKEN)}"
         yield Words(told, reference["tokens"])
     level = 3 if several else 2
     for system in systems:
         if several:
             yield Heading(2, f"{system['name']}: {label} = {write(system['score'])}")
         if "reference" in system and len(references) > 1:
-            yield Paragraph(getattr(about, "CHOSEN", CHOSEN).format(system["reference"]))
+            yield Paragraph(getattr(special, "CHOSEN", CHOSEN).format(system["reference"]))
         if "cover" in system:
-            yield ngram_blocks.words(system, about.TOKEN)
-        yield from about.blocks(content, system, level)
+            yield ngram_blocks.words(system, special.TOKEN)
+        yield from special.blocks(content, system, level)
         yield Heading(level, "The formula")
-        yield Equations(about.formula(system, content["metric"]["parameters"]))
+        yield Equations(special.formula(system, content["metric"]["parameters"]))
         if system.get("zero") is not None:
             yield Paragraph(f"The score is 0: {system['zero']}.")
     yield Heading(2, "Reading the score")
     for system in systems:
         name = f"{system['name']}: " if several else ""
-        said = about.reading(content, system)
+        said = special.reading(content, system)
         yield Paragraph(f"{name}{label} = {write(system['score'])}{said}")
     if "reading" in systems[0]:
         yield Paragraph(systems[0]["reading"]["convention"])
@@ -62,9 +62,9 @@ def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]
 
 def _compared(content: Content, write: Write) -> Iterator[Block]:
     """Two systems beside each other, and their differences."""
-    about, one = EXPLAINED[content["metric"]["name"]], content["comparison"]
+    one, parts_of = content["comparison"], about(content["metric"]["name"]).parts
     rows = [
-        [system["name"], write(system["score"]), *map(_part, about.parts(system).values())]
+        [system["name"], write(system["score"]), *map(_part, parts_of(system).values())]
         for system in content["systems"]
     ]
     parts = one["differences"]

@@ -12,9 +12,11 @@ blocks, reading       what is shown above the formula, and what is said of the s
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from truebleu.text.layout import listed
 from truebleu.text.tokenizers import label
-from truebleu.views.explanation import bleu, chrf, counting, gleu, nist, ter
+from truebleu.views.explanation import counting
 from truebleu.views.rendering.equations import as_text
 
 TYPE_CHECKING = False
@@ -26,19 +28,18 @@ if TYPE_CHECKING:
     from truebleu.metrics.base import Metric
     from truebleu.metrics.table_metric import TableMetric
 
-# The metrics that are explained, by the name of the metric.
-EXPLAINED: dict[str, ModuleType] = {
-    "BLEU": bleu,
-    "chrF": chrf,
-    "TER": ter,
-    "NIST": nist,
-    "GLEU": gleu,
-}
+# The metrics that are explained, and the module of each.
+EXPLAINED = {"BLEU": "bleu", "chrF": "chrf", "TER": "ter", "NIST": "nist", "GLEU": "gleu"}
 
 CAUTION = (
     "Scores compare only on the same test set, with the same references, language and settings "
     "(those in the signature)."
 )
+
+
+def about(name: str) -> ModuleType:
+    """What is special about the metric of a name."""
+    return import_module(f"truebleu.views.explanation.{EXPLAINED[name]}")
 
 
 def check(metric: Metric, *, recall: bool) -> None:
@@ -55,18 +56,21 @@ def of_pair(
     references: Sequence[Any],
     *,
     segment: int | None = None,
-    recall: bool = False,
+    **options: bool,
 ) -> dict[str, Any]:
-    """The explanation of one hypothesis, or of two, and its references."""
-    about = EXPLAINED[metric.NAME]
+    """The explanation of one hypothesis, or of two, and its references.
+
+    options: what the module of the metric takes beside texts.
+    """
+    special = about(metric.NAME)
     given = counting.present(references)
     made = []
     for name, text in systems:
         score = metric.sentence(text, [one for _, one in given])
-        known = about.of_pair(metric, score, text, given, **_options(recall=recall))
+        known = special.of_pair(metric, score, text, given, **options)
         made.append({**_system(metric, name, score, known), "text": _text(text)})
     content = _frame(metric, "pair" if segment is None else "segment", made)
-    tokens = [about.tokens(metric, text) for _, text in given]
+    tokens = [special.tokens(metric, text) for _, text in given]
     return content | {
         "segment": segment,
         "references": [
@@ -81,30 +85,25 @@ def of_corpus(
     systems: Sequence[tuple[str, Any]],
     references: Any,
     *,
-    recall: bool = False,
     workers: int = 1,
+    **options: bool,
 ) -> dict[str, Any]:
     """The explanation of the score of a corpus, or of two systems' scores."""
-    about = EXPLAINED[metric.NAME]
+    special = about(metric.NAME)
     made = []
     for name, hypotheses in systems:
         statistics, seen = metric.count(hypotheses, references, workers=workers)
         score = metric.from_statistics(statistics)
-        known = about.of_corpus(metric, score, hypotheses, references, **_options(recall=recall))
+        known = special.of_corpus(metric, score, hypotheses, references, **options)
         made.append({**_system(metric, name, score, known), "segments": seen["segments"]})
     return _frame(metric, "corpus", made) | {"segments": made[0]["segments"]}
-
-
-def _options(*, recall: bool) -> dict[str, bool]:
-    """Arguments for BLEU alone."""
-    return {"recall": True} if recall else {}
 
 
 def _system(
     metric: TableMetric[Any], name: str, score: Any, known: dict[str, Any]
 ) -> dict[str, Any]:
     system = {"name": name, "score": score.value, "signature": str(score.signature), **known}
-    formula = EXPLAINED[metric.NAME].formula(system, metric.parameters)
+    formula = about(metric.NAME).formula(system, metric.parameters)
     return {**system, "formula": as_text(formula)}
 
 
@@ -117,11 +116,17 @@ def _frame(metric: TableMetric[Any], kind: str, systems: list[dict[str, Any]]) -
     comparison = None
     if len(systems) == 2:
         first, second = systems
+        special = about(metric.NAME)
+        if metric.NAME == "BLEU":
+            differences = special.difference(metric, first, second, corpus=kind == "corpus")
+        else:
+            one, other = special.parts(first), special.parts(second)
+            differences = {"differences": {name: other[name] - one[name] for name in one}}
         comparison = {
             "first": first["name"],
             "second": second["name"],
             "difference": second["score"] - first["score"],
-            **_differences(metric, first, second, corpus=kind == "corpus"),
+            **differences,
         }
     return {
         "kind": kind,
@@ -135,16 +140,6 @@ def _frame(metric: TableMetric[Any], kind: str, systems: list[dict[str, Any]]) -
         "comparison": comparison,
         "caution": CAUTION,
     }
-
-
-def _differences(
-    metric: Any, first: dict[str, Any], second: dict[str, Any], *, corpus: bool
-) -> dict[str, Any]:
-    about = EXPLAINED[metric.NAME]
-    if about is bleu:
-        return bleu.difference(metric, first, second, corpus=corpus)
-    one, other = about.parts(first), about.parts(second)
-    return {"differences": {name: other[name] - one[name] for name in one}}
 
 
 def _plain(value: Any) -> Any:

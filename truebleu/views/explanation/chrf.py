@@ -9,7 +9,6 @@ from truebleu.text.layout import count
 from truebleu.text.segments import pairs
 from truebleu.views.explanation import counting
 from truebleu.views.explanation.ngram_blocks import first_segments, listed, share
-from truebleu.views.explanation.ngrams import LISTED, LOOKED_INTO
 from truebleu.views.rendering.blocks import Heading, Paragraph, Table
 from truebleu.views.rendering.equations import between
 from truebleu.views.rendering.numbers import number, short
@@ -66,7 +65,7 @@ def of_corpus(metric: CHRF, score: CHRFScore, hypotheses: Any, references: Any) 
     """The explanation of a corpus."""
     system = _system(metric, score)
     # Characters have many more n-grams than words have.
-    some = islice(pairs(hypotheses, references), LOOKED_INTO // 10)
+    some = islice(pairs(hypotheses, references), counting.LOOKED_INTO // 10)
     chosen = ((text, _best(metric, text, counting.present(others))[1]) for text, others in some)
     system["looked_into"] = _add_differences(metric, system, chosen)
     return system
@@ -101,7 +100,7 @@ def _add_differences(
             missing.update(theirs - mine)
     for order, found in zip(system["orders"], counters, strict=True):
         for kind, counter in zip(("extra", "missing"), found, strict=True):
-            order[kind] = counting.most_common(counter, LISTED)
+            order[kind] = counting.most_common(counter, counting.LISTED)
     return seen
 
 
@@ -212,7 +211,7 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:  #
         for order in system["orders"]:
             name = f"{order['unit'].capitalize()} {order['order']}-grams"
             space = " " if order["unit"] == "word" else ""
-            yield Paragraph(f"{name}: {listed(order[kind], LISTED, space) or 'none'}.")
+            yield Paragraph(f"{name}: {listed(order[kind], counting.LISTED, space) or 'none'}.")
 
 
 def reading(content: Content, system: Content) -> str:

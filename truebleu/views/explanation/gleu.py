@@ -6,7 +6,6 @@ from itertools import islice
 
 from truebleu.text.segments import pairs
 from truebleu.views.explanation import counting, ngram_blocks
-from truebleu.views.explanation import ngrams as found
 from truebleu.views.explanation.counting import tokens
 from truebleu.views.rendering.blocks import Heading, Paragraph, Table
 from truebleu.views.rendering.numbers import number
@@ -35,7 +34,7 @@ def of_pair(
     chosen, orders = _best(metric, mine, others)
     number, _ = given[chosen]
     system = {**_system(score, orders), "reference": number}
-    found.add_to_segment(system, mine, [others[chosen]], [number])
+    counting.add_to_segment(system, mine, [others[chosen]], [number])
     return system
 
 
@@ -44,13 +43,13 @@ def of_corpus(metric: GLEU, score: PythonScore, hypotheses: Any, references: Any
     split = counting.splitter(metric.tokenize, metric.lowercase)
     orders = range(metric.min_order, metric.max_order + 1)
     system = _system(score, [{"order": order, **dict.fromkeys(COUNTS, 0)} for order in orders])
-    for hypothesis, others in islice(pairs(hypotheses, references), found.LOOKED_INTO):
+    for hypothesis, others in islice(pairs(hypotheses, references), counting.LOOKED_INTO):
         theirs = [split(text) for _, text in counting.present(others)]
         _, counted = _best(metric, split(hypothesis), theirs)
         for order, more in zip(system["orders"], counted, strict=True):
             for key in COUNTS:
                 order[key] += more[key]
-    found.Digest(split, orders).read(hypotheses, references).add_to(system)
+    counting.Digest(split, orders).read(hypotheses, references).add_to(system)
     del system["reference_choice"]  # GLEU's is by the score, not by the length
     return system
 

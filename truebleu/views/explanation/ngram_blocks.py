@@ -120,9 +120,8 @@ KINDS = (
 
 def most_frequent(system: Content, level: int) -> Iterator[Block]:
     """The n-grams of a corpus that were most often clipped, unmatched and missing."""
-    looked = f"Of {system['looked_into']:,} segments"
-    if system["looked_into"] < system["segments"]:
-        looked = f"Of the first {system['looked_into']:,} segments"
+    first = "the first " if system["looked_into"] < system["segments"] else ""
+    looked = f"Of {first}{system['looked_into']:,} segments"
     for kind, meaning in KINDS:
         yield Heading(level, f"Most frequent {kind} n-grams")
         yield Paragraph(f"{looked}: those that {meaning}.")

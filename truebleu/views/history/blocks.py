@@ -59,23 +59,23 @@ def _table(scores: Sequence[Content], digits: int) -> Table:
         return f"[{ends[0]}, {ends[1]}]" if len(ends) == 2 else ""
 
     same = {None: "", True: "yes", False: "no"}
-    columns: list[tuple[str, list[str]]] = [
-        ("when", [_when(score) for score in scores]),
-        ("score", [write(score["score"]) for score in scores]),
-        ("interval", [interval(score) for score in scores]),
-        ("Δ previous", [change(score["since_previous"]) for score in scores]),
-        ("Δ first", [change(score["since_first"]) for score in scores]),
-        ("same output", [same[score["same_output"]] for score in scores]),
-        ("system", [_other_name(score) for score in scores]),
-        ("note", [score.get("note") or "" for score in scores]),
-    ]
-    # Columns that say nothing are left out, unless they belong to every history.
-    kept = [one for one in columns if any(one[1]) or one[0] not in ("interval", "system", "note")]
-    header = [name for name, _ in kept]
-    words = {
-        i for i, name in enumerate(header) if name in ("when", "same output", "system", "note")
+    columns = {
+        "when": [_when(score) for score in scores],
+        "score": [write(score["score"]) for score in scores],
+        "interval": [interval(score) for score in scores],
+        "Δ previous": [change(score["since_previous"]) for score in scores],
+        "Δ first": [change(score["since_first"]) for score in scores],
+        "same output": [same[score["same_output"]] for score in scores],
+        "system": [_other_name(score) for score in scores],
+        "note": [score.get("note") or "" for score in scores],
     }
-    return Table.of(header, zip(*(cells for _, cells in kept), strict=True), words)
+    # Columns that say nothing are left out, unless they belong to every history.
+    for name in ("interval", "system", "note"):
+        if not any(columns[name]):
+            del columns[name]
+    words = ("when", "same output", "system", "note")
+    left = [i for i, name in enumerate(columns) if name in words]
+    return Table.of(list(columns), zip(*columns.values(), strict=True), left)
 
 
 def _other_name(score: Content) -> str:

@@ -22,6 +22,7 @@ import json
 import os
 import re
 import stat
+from contextlib import suppress
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, NamedTuple
@@ -84,7 +85,7 @@ class Entry(NamedTuple):
         """The entry in the types of JSON."""
         content = {
             **{key: getattr(self, key) for key in _KEYS},
-            "time": stamp(self.time),
+            "time": self.time.astimezone(UTC).isoformat().replace("+00:00", "Z"),
             "hypothesis": self.hypothesis._asdict(),
             "references": [text._asdict() for text in self.references],
         }
@@ -165,11 +166,6 @@ def now() -> datetime:
     return datetime.now(UTC).replace(microsecond=0)
 
 
-def stamp(time: datetime) -> str:
-    """A time as logs have it."""
-    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
-
-
 class Log:
     """A log of scores on disk."""
 
@@ -190,11 +186,8 @@ class Log:
     def check(self) -> None:
         """Raises InputError if the file is there and cannot be added to, as `append` would."""
         if os.path.exists(self.path):
-            descriptor = os.open(self.path, os.O_RDWR | _BINARY)
-            try:
-                _check_end(descriptor, self.path)
-            finally:
-                os.close(descriptor)
+            with open(self.path, "r+b", buffering=0) as file:
+                _check_end(file.fileno(), self.path)
 
     def append(self, entries: Iterable[Entry]) -> None:
         """Adds entries to the file, all of them or none, and to `entries`.
@@ -204,8 +197,8 @@ class Log:
         """
         added = list(entries)
         data = b"".join(entry.line() for entry in added)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _BINARY, 0o666)
-        try:
+        with open(self.path, "a+b", buffering=0) as file:
+            descriptor = file.fileno()
             _lock(descriptor)
             size = _check_end(descriptor, self.path)
             try:
@@ -214,8 +207,6 @@ class Log:
                 os.ftruncate(descriptor, size)
                 error.filename = self.path
                 raise
-        finally:
-            os.close(descriptor)
         self.entries += added
 
     def __repr__(self) -> str:
@@ -227,9 +218,6 @@ def _write_whole(descriptor: int, data: bytes) -> None:
     if os.write(descriptor, data) != len(data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     os.fsync(descriptor)
-
-
-_BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def _entry(path: str, number: int, line: bytes) -> Entry:
@@ -280,20 +268,14 @@ def _check_end(descriptor: int, path: str) -> int:
 def _lines(descriptor: int) -> int:
     """The number of lines of a file, one that breaks off included."""
     os.lseek(descriptor, 0, os.SEEK_SET)
-    count, last = 0, b"\n"
-    while piece := os.read(descriptor, 1 << 20):
-        count += piece.count(b"\n")
-        last = piece
-    return count + (not last.endswith(b"\n"))
+    with open(descriptor, "rb", closefd=False) as file:
+        return sum(1 for _ in file)
 
 
 def _lock(descriptor: int) -> None:
     """Keeps others from adding between the look at the end and the write, where that is known."""
-    try:
+    # Some systems and file systems have no locks; a single write is whole without them.
+    with suppress(ImportError, OSError):
         import fcntl
-    except ImportError:
-        return
-    try:
+
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-    except OSError:
-        return  # Some file systems have no locks; a single write is whole without them.

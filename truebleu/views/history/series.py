@@ -7,6 +7,7 @@ are series of their own, and each says what is special about it.
 from __future__ import annotations
 
 import os
+from typing import Any, NamedTuple
 
 from truebleu.metrics import registry
 from truebleu.metrics.base import Signature
@@ -14,7 +15,6 @@ from truebleu.metrics.base import Signature
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
 
     from truebleu.views.history.log import Entry
 
@@ -22,15 +22,12 @@ if TYPE_CHECKING:
 OF_INTERVALS = ("bs", "seed")
 
 
-class Series:
+class Series(NamedTuple):
     """Scores that can be compared, in the order of time."""
 
-    __slots__ = ("differs", "entries")
-
-    def __init__(self, entries: Sequence[Entry], differs: Sequence[str]) -> None:
-        self.entries = list(entries)
-        # What other series of the same system and metric have not, in a few words each.
-        self.differs = list(differs)
+    entries: Sequence[Entry]
+    # What other series of the same system and metric have not, in a few words each.
+    differs: Sequence[str]
 
     @property
     def signature(self) -> str:
@@ -82,15 +79,12 @@ class Series:
         }
 
 
-class Group:
+class Group(NamedTuple):
     """The scores of one system by one metric: one series, or several that must not be mixed."""
 
-    __slots__ = ("followed", "metric", "series")
-
-    def __init__(self, followed: str, metric: str, series: Sequence[Series]) -> None:
-        self.followed = followed
-        self.metric = metric
-        self.series = list(series)
+    followed: str
+    metric: str
+    series: Sequence[Series]
 
     @property
     def lower_is_better(self) -> bool:
@@ -104,12 +98,10 @@ class Group:
             return None
         signatures = len({series.signature for series in self.series}) > 1
         references = len({_references(series.entries[0]) for series in self.series}) > 1
-        differ = [
-            *(["signatures"] if signatures else []),
-            *(["references"] if references else []),
-        ]
+        known = {"signatures": signatures, "references": references}
+        differ = " and ".join(name for name, several in known.items() if several)
         return (
-            f"{len(self.series)} series, not one line: {' and '.join(differ)} differ, so the "
+            f"{len(self.series)} series, not one line: {differ} differ, so the "
             "scores of one cannot be compared with those of another"
         )
 

@@ -7,8 +7,6 @@ below), ("sub", name, index), ("sup", base, exponent), ("exp", x), ("paren", x),
 
 from __future__ import annotations
 
-from html import escape
-
 from truebleu.views.rendering.numbers import MINUS
 
 TYPE_CHECKING = False
@@ -143,6 +141,8 @@ def _mathml(text: str) -> str:
 
 
 def _mathml_word(word: str) -> str:
+    from html import escape  # for pages alone; its table of entities takes long to load
+
     if word[0].isdecimal() or (word[0] == MINUS and len(word) > 1):
         return f"<mn>{escape(word)}</mn>"
     if word in SIGNS:

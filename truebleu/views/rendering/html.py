@@ -113,13 +113,12 @@ def _table(block: Table) -> str:
         cells = "".join(
             _cell(cell, column) for cell, column in zip(row, block.columns, strict=True)
         )
-        rows.append(f"<tr{_class('sum' if block.sums and number == len(block.rows) else '')}>")
-        rows[-1] += f"{cells}</tr>"
+        sums = block.sums and number == len(block.rows)
+        rows.append(f"<tr{_class('sum' if sums else '')}>{cells}</tr>")
     body = "\n".join(rows)
     caption = f"<caption>{escape(block.caption)}</caption>\n" if block.caption else ""
     # Whoever has no mouse scrolls by keyboard.
-    name = escaped(block.caption) or "table"
-    about = f' aria-label="{name}"'
+    about = f' aria-label="{escaped(block.caption) or "table"}"'
     made = (
         f'<div class="scroll" role="region"{about} tabindex="0"><table>\n{caption}'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"

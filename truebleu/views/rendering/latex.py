@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from truebleu.text.layout import columns
 from truebleu.views.rendering import blocks
 from truebleu.views.rendering.equations import as_latex
@@ -11,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from truebleu.views.rendering.blocks import Block, Cell, Column, Table, Words
+
+# What a paper gets; charts and the like have no place in it.
+Written = blocks.Table | blocks.Heading | blocks.Paragraph | blocks.Facts
 
 FONTS = "text beyond Latin also needs XeLaTeX or LuaLaTeX and a font that has it."
 HEADINGS = ("section", "subsection", "subsubsection")
@@ -127,40 +132,27 @@ def _words(block: Words) -> str:
 
 
 def _paper(made: Iterable[Block]) -> Iterator[str]:
-    comments: list[str] = []
-    tables: list[Table] = []
-
-    def finished() -> Iterator[str]:
-        if comments:
-            yield "\n".join(comments)
-        if tables:
-            yield _tabular(tables)
-        comments.clear()
-        tables.clear()
-
-    for block in made:
-        match block:
-            case blocks.Table():
-                # Tables of as many columns become one.
-                if tables and _width(tables[-1]) != _width(block):
-                    yield from finished()
-                    yield r"\par\bigskip"
-                tables.append(block)
-                continue
-            case blocks.Heading() | blocks.Paragraph():
-                told = [f"% {block.text}"]
-            case blocks.Facts():
-                told = [f"% {name}: {cell.text}" for name, cell in block.pairs]
-            case _:
-                continue
-        if tables:
-            yield from finished()
-        comments += told
-    yield from finished()
+    kept = (one for one in made if isinstance(one, Written))
+    before = 0
+    # Tables of as many columns become one.
+    for width, group in groupby(kept, _width):
+        if width:
+            yield from [r"\par\bigskip"] if before else []
+            yield _tabular([block for block in group if isinstance(block, blocks.Table)])
+        else:
+            yield "\n".join(f"% {line}" for block in group for line in _told(block))
+        before = width
 
 
-def _width(table: Table) -> int:
-    return len(table.written()[0])
+def _width(block: Block) -> int:
+    """The number of a table's columns; 0 for what is no table."""
+    return len(block.written()[0]) if isinstance(block, blocks.Table) else 0
+
+
+def _told(block: Block) -> Sequence[str]:
+    if isinstance(block, blocks.Facts):
+        return [f"{name}: {cell.text}" for name, cell in block.pairs]
+    return [block.text] if isinstance(block, blocks.Heading | blocks.Paragraph) else []
 
 
 def _tabular(tables: Sequence[Table]) -> str:

@@ -97,15 +97,15 @@ def _parts(table: Table, width: int) -> Iterator[list[Line]]:
 
     Every part starts with the columns that name the rows.
     """
-    columns: list[_Column | None] = [
-        None if column.drawn else _column(column, [row[i] for row in table.rows])
+    known = {
+        i: _column(column, [row[i] for row in table.rows])
         for i, column in enumerate(table.columns)
-    ]
+        if not column.drawn
+    }
     groups: dict[str, list[int]] = {}
     for i, column in enumerate(table.columns):
         groups.setdefault("drawn" if column.drawn else column.group, []).append(i)
     naming, drawn = groups.pop("", []), groups.pop("drawn", [])
-    known = {i: column for i, column in enumerate(columns) if column is not None}
     parts = [list(naming)]
     for numbers in groups.values():
         # A group stays together unless it is too wide by itself.
@@ -218,10 +218,7 @@ def _ruled(columns: Sequence[_Column], most: int, *, sums: bool) -> list[Line]:
 
 
 def _joined(cells: Sequence[Line]) -> Line:
-    line: Line = []
-    for i, cell in enumerate(cells):
-        line += ([(GAP, "")] if i else []) + cell
-    return line
+    return [piece for cell in cells for piece in ((GAP, ""), *cell)][1:]
 
 
 # ---- words and charts ----

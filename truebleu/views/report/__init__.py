@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from truebleu.text import checks
 from truebleu.views.comparison import Comparison
-from truebleu.views.request import Request
+from truebleu.views.request import TESTING, Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     from truebleu.views.report.build import Contents
 
 # What a comparison has settled when it is made into a page.
-OF_COMPARISON = (
-    *("metrics", "baseline", "test", "samples", "confidence", "level", "seed", "correction"),
-    *("scores", "lower_is_better"),
-)
+OF_COMPARISON = ("metrics", "baseline", *TESTING, "scores", "lower_is_better")
 
 # How many segments' texts a notebook gets, which is saved with all that it shows.
 NOTEBOOK_ROWS = 2000

@@ -26,7 +26,7 @@ commands, bibtex    how to make these numbers again, and what to cite
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from truebleu._kernel import Table, __version__, exchanged
 from truebleu.metrics import registry
@@ -43,7 +43,6 @@ from truebleu.views.request import letters
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
 
     from truebleu.metrics.base import Metric
     from truebleu.metrics.statistics import Statistics
@@ -70,20 +69,6 @@ class Setting(NamedTuple):
     label: str
     # What the comparison calls it, if it is a part of that.
     column: str | None
-
-    @property
-    def headline(self) -> bool:
-        """True if systems were compared by it."""
-        return self.column is not None
-
-
-class Extras(NamedTuple):
-    """Counts beside the metrics: parts of the manifest, and their blocks."""
-
-    ngrams: dict[str, Any] | None
-    buckets: dict[str, Any]
-    health: dict[str, Any]
-    blocks: dict[str, bytes]
 
 
 class Contents:
@@ -131,7 +116,7 @@ class Contents:
         )
         self.labels = {} if request.labels is None else labelling.labels(request.labels, count)
         self.redacted = redacted
-        self.beside = self._beside(word_counts)
+        self.beside, self.blocks_beside = self._beside(word_counts)
         self.title = title or _title(list(self.systems))
         self.commands = list(commands)
         systems, source = request.given_systems, request.given_source
@@ -159,10 +144,10 @@ class Contents:
                 name = f"{name} ({names[name]})"
             yield name, segments.hashed(column)[:16]
 
-    def _beside(self, word_counts: Any) -> Extras:
-        """Counts beside the metrics, in the tokens of the first BLEU."""
-        own = [setting.metric for setting in self.settings if isinstance(setting.metric, BLEU)]
-        metric = own[0] if own else BLEU()
+    def _beside(self, word_counts: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
+        """Counts beside the metrics, in the tokens of the first BLEU: entries and their blocks."""
+        own = (setting.metric for setting in self.settings if isinstance(setting.metric, BLEU))
+        metric = next(own, BLEU())
         systems = list(self.systems.values())
         corpus = ngrams.read(systems, self.references, metric)
         names = list(self.systems)
@@ -179,7 +164,7 @@ class Contents:
             # Long lists of few words: what is packed is a tenth as long.
             blocks["ngrams"] = payload.json_text(lists.pop("pairs")).encode()
             lists["block"] = "ngrams"
-        return Extras(lists, {"frequency": frequency}, flags, blocks)
+        return {"ngrams": lists, "buckets": {"frequency": frequency}, "health": flags}, blocks
 
     # ---- which texts ----
 
@@ -235,9 +220,7 @@ class Contents:
                 {"name": name, "values": column.names, "block": f"label{i}"}
                 for i, (name, column) in enumerate(self.labels.items())
             ],
-            "ngrams": self.beside.ngrams,
-            "buckets": self.beside.buckets,
-            "health": self.beside.health,
+            **self.beside,
         }
 
     def _names(self, setting: int) -> dict[str, str]:
@@ -264,7 +247,7 @@ class Contents:
         signature = metric.signature(first.references)
         return {
             "id": str(i),
-            "headline": setting.headline,
+            "headline": setting.column is not None,
             "metric": metric.NAME,
             "name": metric.from_statistics(first).name,
             "label": setting.label,
@@ -300,7 +283,7 @@ class Contents:
             made["documents"] = payload.of_indices(self.documents.indices)
         for i, column in enumerate(self.labels.values()):
             made[f"label{i}"] = payload.of_indices(column.indices)
-        return made | self.beside.blocks
+        return made | self.blocks_beside
 
     def blocks(self, most: int | None = None) -> dict[str, bytes]:
         """The blocks, in the order in which a page can use them: numbers before texts."""

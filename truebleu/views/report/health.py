@@ -8,7 +8,7 @@ segment, choose a tokenizer, or go and look.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from truebleu import _kernel
 from truebleu.text.paged import Paged
@@ -16,7 +16,6 @@ from truebleu.text.paged import Paged
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
     from truebleu.text.segments import Texts
     from truebleu.text.tokenizers import Tokenize
@@ -25,147 +24,118 @@ if TYPE_CHECKING:
 class Flag(NamedTuple):
     """The meaning of a bit of the kernel's."""
 
-    id: str
     title: str
-    # "warning": something is wrong with most texts that have it. "note": it is worth a look.
-    severity: str
     explanation: str
+    # "warning": something is wrong with most texts that have it. "note": it is worth a look.
+    severity: str = "warning"
 
+
+# What a page is told of a flag.
+TOLD = ("title", "severity", "explanation")
 
 # How much text that stays in its files is taken into memory to be looked at.
 MOST_BYTES = 1 << 27
 
-# In the order of the kernel's bits.
-FLAGS = (
-    Flag(
-        "empty",
+# By id, in the order of the kernel's bits.
+FLAGS = {
+    "empty": Flag(
         "Empty text",
-        "warning",
         "There is nothing but white space. An empty hypothesis matches nothing, and still "
         "makes the output of the system shorter.",
     ),
-    Flag(
-        "missing-reference",
+    "missing-reference": Flag(
         "Missing reference",
-        "note",
         "The segment has fewer references than others have, so a match is less likely in it.",
+        "note",
     ),
-    Flag(
-        "copied-source",
+    "copied-source": Flag(
         "Hypothesis is the source",
-        "warning",
         "The text was not translated, or there was nothing to translate.",
     ),
-    Flag(
-        "identical-reference",
+    "identical-reference": Flag(
         "Hypothesis is a reference",
-        "note",
         "The same text to the last character. Many of these may mean that the references were "
         "seen before, or that files were mixed up.",
+        "note",
     ),
-    Flag(
-        "duplicate-hypothesis",
+    "duplicate-hypothesis": Flag(
         "Same hypothesis elsewhere",
-        "warning",
         "A text of 20 bytes or more that is the hypothesis of another segment, too, whose "
         "source (without sources: whose references) is different.",
     ),
-    Flag(
-        "repeated-segment",
+    "repeated-segment": Flag(
         "Segment occurs again",
-        "note",
         "A segment before this one has the same source and references. What is repeated "
         "counts several times, and makes intervals narrower than they should be.",
+        "note",
     ),
-    Flag(
-        "much-shorter",
+    "much-shorter": Flag(
         "Much shorter than the references",
-        "warning",
         "Less than half of the characters of each reference, where these have 20 or more.",
     ),
-    Flag(
-        "much-longer",
+    "much-longer": Flag(
         "Much longer than the references",
-        "warning",
         "More than twice the characters of each reference, and 20 or more.",
     ),
-    Flag(
-        "loop",
+    "loop": Flag(
         "Says the same again and again",
-        "warning",
         "One to four words four times in a row, as in no reference: a decoder that does not stop.",
     ),
-    Flag(
-        "other-script",
+    "other-script": Flag(
         "Another script than the references",
-        "warning",
         "More than half of the letters are of a script that is not that of any reference: "
         "perhaps another language.",
     ),
-    Flag(
-        "unsplit-script",
+    "unsplit-script": Flag(
         "Script that the tokenizer does not split",
-        "warning",
         "Chinese, Japanese, Thai, Lao, Burmese and Khmer have no spaces between words. This "
         "tokenizer leaves them in long pieces, which hardly ever match; zh splits Chinese, "
         "and char splits all.",
     ),
-    Flag(
-        "tokenized",
+    "tokenized": Flag(
         "Looks tokenized",
-        "warning",
         "Commas or a full stop stand alone, or pieces of words are marked (@@, @-@, ▁). "
         "Metrics are for text as people write it: detokenize it first.",
     ),
-    Flag(
-        "mojibake",
+    "mojibake": Flag(
         "Wrong encoding",
-        "warning",
         "UTF-8 that was read as Windows-1252 or Latin-1: Ã© for é, â€™ for ’.",
     ),
-    Flag(
-        "replacement-character",
+    "replacement-character": Flag(
         "Replacement characters",
-        "warning",
         "U+FFFD or lone surrogates stand for what could not be decoded, or was cut in two.",
     ),
-    Flag(
-        "control-character",
+    "control-character": Flag(
         "Control characters",
-        "warning",
         "Characters that are no text, such as NUL or a line end inside a segment. Tabs do not "
         "count.",
     ),
-    Flag(
-        "invisible-character",
+    "invisible-character": Flag(
         "Invisible characters",
-        "note",
         "Zero-width spaces, soft hyphens, byte-order marks, marks of direction: two texts "
         "that look alike do not match. Joiners do not count, as they are part of how words "
         "are spelt.",
-    ),
-    Flag(
-        "outer-space",
-        "White space at the ends",
         "note",
+    ),
+    "outer-space": Flag(
+        "White space at the ends",
         "Before or after the text. BLEU does not see it, other metrics may; at the end of all "
         "lines it may be a carriage return.",
-    ),
-    Flag(
-        "html-entities",
-        "HTML entities",
         "note",
+    ),
+    "html-entities": Flag(
+        "HTML entities",
         "Characters by name or number, such as &quot; or &#39;. The tokenizer 13a undoes four "
         "of them, the others none.",
-    ),
-    Flag(
-        "unbalanced-brackets",
-        "Unbalanced brackets",
         "note",
+    ),
+    "unbalanced-brackets": Flag(
+        "Unbalanced brackets",
         "Some are opened and not closed, or closed and not opened, and all references have "
         "as many of both.",
+        "note",
     ),
-)
+}
 
 
 def fitting(columns: Iterable[Sequence[bytes | None]], most: int) -> int:
@@ -210,14 +180,12 @@ def flags(
     roles = [f"system{i}" for i in range(len(systems))]
     roles += [f"reference{i}" for i in range(len(references))]
     roles += [] if source is None else ["source"]
-    names: dict[str, str] = {}
+    names = {role: f"h.{number}" for number, role in enumerate(roles)}
     blocks: dict[str, bytes] = {}
     counts: dict[str, dict[str, int]] = {}
-    for number, (role, (block, times)) in enumerate(zip(roles, columns, strict=True)):
-        found = {flag.id: count for flag, count in zip(FLAGS, times, strict=False) if count}
-        if found:
-            counts[role] = found
-        names[role] = f"h.{number}"
+    for role, (block, times) in zip(roles, columns, strict=True):
+        found = {flag: count for flag, count in zip(FLAGS, times, strict=False) if count}
+        counts |= {role: found} if found else {}
         blocks[names[role]] = block + bytes(4 * (segments - checked))
     pointless = {
         "missing-reference": len(references) == 1,
@@ -226,9 +194,9 @@ def flags(
         "tokenized": tokenize == "none",
     }
     told = [
-        {"bit": bit, **flag._asdict()}
-        for bit, flag in enumerate(FLAGS)
-        if not pointless.get(flag.id)
+        {"bit": bit, "id": name} | {key: getattr(flag, key) for key in TOLD}
+        for bit, (name, flag) in enumerate(FLAGS.items())
+        if not pointless.get(name)
     ]
     told_of = {"flags": told, "blocks": names, "counts": counts, "segments": checked}
     return told_of, blocks

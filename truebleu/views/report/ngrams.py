@@ -21,7 +21,7 @@ from truebleu.text import segments, tokenizers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from truebleu._kernel import Corpus, Gram
@@ -55,19 +55,16 @@ def read(
     more than so many.
     """  # noqa: D205
     tokenize, lowercase = metric.tokenize, metric.lowercase
+    columns = (*systems, *references)
     if tokenizers.in_kernel(tokenize, lowercase):
-        sources = [segments.source_of(column, "texts") for column in (*systems, *references)]
+        sources = [segments.source_of(column, "texts") for column in columns]
     else:
         split = tokenizers.tokenizer(tokenize, lowercase)
 
-        def rows(column: Texts) -> Iterator[list[list[str] | None]]:
-            for text in column:
-                yield [None if text is None else split(text.decode("utf-8", "surrogatepass"))]
+        def tokens(text: bytes | None) -> list[list[str] | None]:
+            return [None if text is None else split(text.decode("utf-8", "surrogatepass"))]
 
-        sources = [
-            _kernel.tokens(rows(column), "texts", several=True)
-            for column in (*systems, *references)
-        ]
+        sources = [_kernel.tokens(map(tokens, column), "texts", several=True) for column in columns]
         tokenize, lowercase = "none", False
     return _kernel.Corpus(
         sources[: len(systems)],

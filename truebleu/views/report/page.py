@@ -32,6 +32,11 @@ FOLDER = Path(__file__).parent
 # What page.html leaves open.
 PLACES = ("title", "csp", "css", "summary", "manifest", "blocks", "worker", "script")
 
+POLICY = (
+    "default-src 'none'; script-src '{}'; worker-src blob:; style-src '{}'; img-src data:; "
+    "connect-src {}; base-uri 'none'; form-action 'none'"
+)
+
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 _IMPORT = re.compile(r'^import \{([^}\n]*)\} from "\./([\w-]+\.js)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function|class|const|let)\b)", re.MULTILINE)
@@ -98,35 +103,20 @@ def assembled(
     }
 
     def pieces() -> Iterator[bytes]:
-        for i, piece in enumerate(viewer.template):
-            if i % 2 == 0:
-                yield piece.encode()
-            elif piece != "blocks":
-                yield parts[piece]
-            else:
-                for name, block in blocks:
-                    shown = escaped(name)
-                    yield f'<script type="text/plain" data-block="{shown}">'.encode()
-                    yield block
-                    yield b"</script>\n"
+        for markup, place in zip(viewer.template[::2], [*viewer.template[1::2], ""], strict=True):
+            yield markup.encode()
+            for name, block in blocks if place == "blocks" else ():
+                yield f'<script type="text/plain" data-block="{escaped(name)}">'.encode()
+                yield block
+                yield b"</script>\n"
+            yield parts.get(place, b"")
 
     return b"".join(pieces())
 
 
 def policy(viewer: Viewer, connect: str = "'none'") -> str:
     """The content-security policy: this script, this style, nothing from anywhere else."""
-    return "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src '{hashed(viewer.script)}'",
-            "worker-src blob:",
-            f"style-src '{hashed(viewer.css)}'",
-            "img-src data:",
-            f"connect-src {connect}",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
-    )
+    return POLICY.format(hashed(viewer.script), hashed(viewer.css), connect)
 
 
 @cache
@@ -178,10 +168,8 @@ def _collect(folder: Path, name: str, found: dict[str, str], begun: set[str]) ->
 
 
 def _declared(source: str, *, exported: bool = False) -> Iterator[str]:
-    for match in _DECLARED.finditer(source):
-        if exported and not match[0].startswith("export"):
-            continue
-        yield match[1]
+    found = _DECLARED.finditer(source)
+    return (match[1] for match in found if not exported or match[0].startswith("export"))
 
 
 def _check_names(modules: Mapping[str, str]) -> None:

@@ -19,6 +19,7 @@ import sys
 import zlib
 from array import array
 from base64 import b64encode
+from itertools import chain
 
 from truebleu._kernel import InputError
 from truebleu.text.paged import Paged
@@ -40,7 +41,8 @@ def of_texts(texts: Texts, embedded: Container[int] | None = None) -> bytes:
     if embedded is not None:
         texts = [text if i in embedded else None for i, text in enumerate(texts)]
     if None in texts:
-        return of_indices(map(_length, texts)) + b"".join(filter(None, texts))
+        lengths = (MISSING if text is None else len(text) for text in texts)
+        return of_indices(lengths) + b"".join(filter(None, texts))
     # The usual case, and the largest: no loop of Python's own.
     return of_indices(map(len, texts)) + b"".join(texts)  # type: ignore[arg-type]
 
@@ -52,18 +54,9 @@ def of_some_texts(texts: Texts, first: int, last: int) -> tuple[int, Iterator[by
         if max(lengths) >= MISSING:
             raise InputError("a line of 4 GiB or more cannot be shown")
         head = of_indices(lengths)
-        return len(head) + sum(lengths), _behind(head, texts.together(first, last))
+        return len(head) + sum(lengths), chain([head], texts.together(first, last))
     whole = of_texts(texts[first:last])
     return len(whole), iter([whole])
-
-
-def _behind(head: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    yield head
-    yield from pieces
-
-
-def _length(text: bytes | None) -> int:
-    return MISSING if text is None else len(text)
 
 
 def of_indices(numbers: Iterable[int]) -> bytes:
@@ -118,11 +111,9 @@ def level(size: int) -> int:
 
 
 def gzipped(data: bytes, thoroughness: int) -> bytes:
-    """A gzip file."""
-    compressor = zlib.compressobj(thoroughness, zlib.DEFLATED, -zlib.MAX_WBITS)
-    body = compressor.compress(data) + compressor.flush()
-    ending = zlib.crc32(data).to_bytes(4, "little") + (len(data) % (1 << 32)).to_bytes(4, "little")
-    return GZIP_HEADER + body + ending
+    """A gzip file, whose header does not name the system, as that of zlib does."""
+    made = zlib.compress(data, thoroughness, zlib.MAX_WBITS | 16)
+    return GZIP_HEADER + made[len(GZIP_HEADER) :]
 
 
 def encoded(blocks: Mapping[str, bytes], workers: int = 1) -> Iterator[tuple[str, bytes]]:

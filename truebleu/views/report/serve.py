@@ -20,7 +20,7 @@ from hmac import compare_digest
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from truebleu._kernel import InputError
@@ -29,8 +29,7 @@ from truebleu.views.report import page, payload, summary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, Self
+    from collections.abc import Iterable, Iterator, Sequence
 
     from truebleu.views.report.build import Contents
 
@@ -54,21 +53,32 @@ HEADERS = {
 NOTHING = "default-src 'none'; frame-ancestors 'none'"
 
 
-class Server:
-    """Serves a report to whoever knows its `url`. Used with `with`, it lets the port go.
+class Server(ThreadingHTTPServer):
+    """Serves a report to whoever knows its `url`, a thread for each connection.
+
+    Used with `with`, it lets the port go. `shutdown` in another thread ends `serve_forever`.
 
     port: the port of 127.0.0.1; 0 for one that is free.
 
     Raises OSError if the port cannot be had.
     """
 
+    # Elsewhere than on POSIX it would let others listen on the same port.
+    allow_reuse_address = sys.platform != "win32"
+    daemon_threads = True
+    block_on_close = False
+
     def __init__(self, contents: Contents, port: int = 0, *, workers: int = 1) -> None:
         self._token = secrets.token_urlsafe(32)
-        self._server = _Listener(port, self)
+        try:
+            super().__init__((ADDRESS, port), _Handler)
+        except OSError as error:
+            error.filename = f"{ADDRESS}:{port}"
+            raise
         try:
             self._page, self._policy = _page(contents, workers)
         except BaseException:
-            self.close()
+            self.server_close()
             raise
         self._segments = contents.segments
         # Not the contents: their tables are in the page.
@@ -76,39 +86,26 @@ class Server:
         self._alignments = contents.alignments()
 
     @property
-    def port(self) -> int:
-        """The port that it listens on."""
-        return self._server.server_address[1]
-
-    @property
     def url(self) -> str:
         """Where the page is. Whoever has it can read the texts."""
-        return f"http://{ADDRESS}:{self.port}/{self._token}/"
+        return f"http://{ADDRESS}:{self.server_port}/{self._token}/"
 
-    def serve_forever(self) -> None:
-        """Answers until `stop` is called in another thread, or an exception comes."""
-        self._server.serve_forever()
+    def server_bind(self) -> None:
+        """Takes the port, and does not ask the network for this machine's name."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = ADDRESS, self.server_address[1]
 
-    def stop(self) -> None:
-        """Ends `serve_forever`."""
-        self._server.shutdown()
-
-    def close(self) -> None:
-        """Lets the port go."""
-        self._server.server_close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Says what went wrong here; not that a browser has gone."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
     # ---- what there is ----
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """The names of this address in browsers' requests."""
-        return f"{ADDRESS}:{self.port}", f"localhost:{self.port}"
+        return f"{ADDRESS}:{self.server_port}", f"localhost:{self.server_port}"
 
     def answer(self, target: str) -> Answer:
         """The answer to a request for a target."""
@@ -122,22 +119,19 @@ class Server:
             return self._asked(query)
         if rest or mark:
             return NOT_FOUND
-        return Answer(HTTPStatus.OK, "text/html; charset=utf-8", self._page, self._policy)
+        return _whole(HTTPStatus.OK, "text/html; charset=utf-8", self._page, self._policy)
 
     def _asked(self, query: str) -> Answer:
         """The texts that a query asks for."""
         try:
             pairs = parse_qsl(query, strict_parsing=True, max_num_fields=3)
-        except ValueError:
+            asked = dict(pairs)
+            first, last = _number(asked["from"]), _number(asked["to"])
+            roles = asked["roles"].split(",")
+        except (KeyError, ValueError):
             return BAD
-        asked = dict(pairs)
-        if len(pairs) != 3 or set(asked) != {"roles", "from", "to"}:
-            return BAD
-        first, last = _number(asked["from"]), _number(asked["to"])
-        if first is None or last is None or not first < last <= self._segments:
-            return BAD
-        roles = asked["roles"].split(",")
-        if len(set(roles)) < len(roles):
+        single = len(pairs) == len(asked) and len(set(roles)) == len(roles)
+        if not single or not first < last <= self._segments:
             return BAD
         if not all(role in self._texts or role in self._alignments for role in roles):
             return NOT_FOUND
@@ -145,10 +139,11 @@ class Server:
         if last - first > (MOST_COMPUTED if computed else MOST):
             return BAD
         try:
-            return _blocks([self._block(role, first, last) for role in roles])
+            blocks = [self._block(role, first, last) for role in roles]
         except (InputError, OSError) as error:
             # The text is gone. Whoever knows the token may know why.
-            return Answer(HTTPStatus.CONFLICT, TEXT, str(error).encode("utf-8", "replace"))
+            return _whole(HTTPStatus.CONFLICT, TEXT, str(error).encode("utf-8", "replace"))
+        return Answer(HTTPStatus.OK, "application/octet-stream", blocks)
 
     def _block(self, role: str, first: int, last: int) -> tuple[int, Iterator[bytes]]:
         if role in self._alignments:
@@ -178,9 +173,11 @@ def _page(contents: Contents, workers: int) -> tuple[bytes, str]:
     return made, f"{page.policy(viewer, connect)}; frame-ancestors 'none'"
 
 
-def _number(text: str) -> int | None:
-    """A number as the page writes it."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
+def _number(text: str) -> int:
+    """A number as the page writes it. Raises ValueError for any other."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 16):
+        raise ValueError(text)
+    return int(text)
 
 
 # ---- answers ----
@@ -189,27 +186,21 @@ TEXT = "text/plain; charset=utf-8"
 
 
 class Answer(NamedTuple):
-    """A status, and what comes with it: bytes, or pieces of them of a known size."""
+    """A status, and what comes with it: blocks of a known size each, in pieces."""
 
     status: HTTPStatus
     kind: str
-    body: bytes | Iterator[bytes]
+    blocks: Sequence[tuple[int, Iterable[bytes]]]
     policy: str = NOTHING
-    size: int = 0
 
 
-def _blocks(blocks: list[tuple[int, Iterator[bytes]]]) -> Answer:
-    return Answer(
-        HTTPStatus.OK,
-        "application/octet-stream",
-        (piece for _, pieces in blocks for piece in pieces),
-        size=sum(size for size, _ in blocks),
-    )
+def _whole(status: HTTPStatus, kind: str, body: bytes, policy: str = NOTHING) -> Answer:
+    return Answer(status, kind, [(len(body), [body])], policy)
 
 
 def _refusal(status: HTTPStatus) -> Answer:
     """An answer that tells nothing but that there is none."""
-    return Answer(status, TEXT, f"{status.phrase}\n".encode())
+    return _whole(status, TEXT, f"{status.phrase}\n".encode())
 
 
 NOT_FOUND = _refusal(HTTPStatus.NOT_FOUND)
@@ -220,51 +211,23 @@ BAD = _refusal(HTTPStatus.BAD_REQUEST)
 # ---- HTTP ----
 
 
-class _Listener(ThreadingHTTPServer):
-    """Takes connections, a thread each."""
-
-    # Elsewhere than on POSIX it would let others listen on the same port.
-    allow_reuse_address = sys.platform != "win32"
-    daemon_threads = True
-    block_on_close = False
-
-    def __init__(self, port: int, server: Server) -> None:
-        self.server = server
-        try:
-            super().__init__((ADDRESS, port), _Handler)
-        except OSError as error:
-            error.filename = f"{ADDRESS}:{port}"
-            raise
-
-    def server_bind(self) -> None:
-        """Takes the port, and does not ask the network for this machine's name."""
-        TCPServer.server_bind(self)
-        self.server_name, self.server_port = ADDRESS, self.server_address[1]
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Says what went wrong here; not that a browser has gone."""
-        if not isinstance(sys.exception(), OSError):
-            super().handle_error(request, client_address)
-
-
 class _Handler(BaseHTTPRequestHandler):
     """Answers the requests of a connection."""
 
-    server: _Listener
+    server: Server
     protocol_version = "HTTP/1.1"
     timeout = PATIENCE
 
     def do_GET(self) -> None:
         """The page, or texts."""
-        server = self.server.server
         if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
             # What comes behind would be taken for the next request.
             self.close_connection = True
             self._send(BAD)
-        elif not _is_own(self.headers, server.hosts):
+        elif not _is_own(self.headers, self.server.hosts):
             self._send(FORBIDDEN)
         else:
-            self._send(server.answer(self.path))
+            self._send(self.server.answer(self.path))
 
     def send_error(self, code: int, *_: Any, **__: Any) -> None:
         """Refuses what is no request, or not GET, and tells nothing."""
@@ -280,19 +243,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Security-Policy", answer.policy)
         self.send_header("Content-Type", answer.kind)
-        size = len(answer.body) if isinstance(answer.body, bytes) else answer.size
-        self.send_header("Content-Length", str(size))
+        self.send_header("Content-Length", str(sum(size for size, _ in answer.blocks)))
         if answer.status == HTTPStatus.METHOD_NOT_ALLOWED:
             self.send_header("Allow", "GET")
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()
-        if isinstance(answer.body, bytes):
-            self.wfile.write(answer.body)
-            return
         try:
-            for piece in answer.body:
-                self.wfile.write(piece)
+            for _, pieces in answer.blocks:
+                self.wfile.writelines(pieces)
         except InputError:
             # The file changed meanwhile; an answer that is too short is none.
             self.close_connection = True

@@ -8,11 +8,10 @@ import re
 _WORDS = re.compile(
     r"(?<![\w$.])(?:return|typeof|case|in|of|do|else|void|delete|throw|new|await|yield)$"
 )
-_STRING = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+# A string, a name, or any other character.
+_PIECE = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|[\w$]+|[^\w$'\"]", re.DOTALL)
 _REGEX = re.compile(r"/(?![/*])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_SPACE = re.compile(r"\s+")
-_NAME = re.compile(r"[\w$]+|[^\w$]")
+_SPACE = re.compile(r"\s+|//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def slimmed(source: str) -> str:
@@ -34,16 +33,12 @@ def slimmed(source: str) -> str:
 
     while at < len(source):
         character = source[at]
-        if match := _SPACE.match(source, at) or _COMMENT.match(source, at):
+        if match := _SPACE.match(source, at):
             # A comment of several lines ends a statement as a line end would.
             space += "\n" if "\n" in match[0] else " "
             at = match.end()
             continue
-        if character in "'\"":
-            match = _STRING.match(source, at)
-        elif character == "/" and _may_be_pattern(out):
-            match = _REGEX.match(source, at)
-        elif character == "`" or (character == "}" and braces and not braces[-1]):
+        if character == "`" or (character == "}" and braces and not braces[-1]):
             if character == "}":
                 braces.pop()
             end = _end_of_template(source, at + 1)
@@ -52,10 +47,10 @@ def slimmed(source: str) -> str:
                 braces.append(0)
             at = end
             continue
-        else:
-            match = _NAME.match(source, at)
-            if braces and character in "{}":
-                braces[-1] += 1 if character == "{" else -1
+        if braces and character in "{}":
+            braces[-1] += 1 if character == "{" else -1
+        pattern = character == "/" and _may_be_pattern(out)
+        match = (_REGEX if pattern else _PIECE).match(source, at)
         if match is None:
             raise ValueError(f"not understood: {source[at : at + 40]!r}")
         put(match[0])

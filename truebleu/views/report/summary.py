@@ -10,10 +10,9 @@ from truebleu.views.rendering.numbers import fixed, p_value, percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from truebleu.views.rendering.blocks import Block
-    from truebleu.views.rendering.numbers import Write
     from truebleu.views.rendering.view import Content
 
 
@@ -85,26 +84,21 @@ def sentence(manifest: Content) -> str:
     }
     best = content["systems"][0]
     score = best["scores"][metric["name"]]
-    interval = _between(score["interval"], write)
     level = f"{percent(content['level'])} interval "
     if len(content["systems"]) == 1:
-        within = f" ({level}{interval})" if interval else ""
+        ends = score["interval"]
+        within = f" ({level}{write(ends['low'])} to {write(ends['high'])})" if ends else ""
         return f"{best['name']} scores {write(score['score'])} {metric['label']}{within}."
     second = content["systems"][1]["name"]
-    pair = next(
-        pair
-        for pair in content["pairs"]
-        if pair["metric"] == metric["name"]
-        and {pair["first"], pair["second"]} == {best["name"], second}
-    )
+    # Metric by metric, the better placed system first.
+    pair = content["pairs"][0]
     way = "above" if metric["higher_is_better"] else "below"
     of_many = "" if len(named) == 2 else f"best of {len(named)} systems, "
     if pair["value"] == 0:
         same = f"{named[best['name']]} and {named[second]} have the same {metric['label']}, "
         return f"{same}{write(score['score'])}."
     # The sign is in the word: the pair's first is better.
-    sign = 1 if metric["higher_is_better"] else -1
-    turned = sign if pair["first"] == best["name"] else -sign
+    turned = 1 if metric["higher_is_better"] else -1
     size = write(turned * pair["value"])
     around = []
     if pair["interval"] is not None:
@@ -133,10 +127,6 @@ def _verdict(pair: Content, test: Content | None) -> str:
         f" The difference is not significant at {test['alpha']:g}: a difference of "
         "this size can arise by chance."
     )
-
-
-def _between(interval: Mapping[str, float] | None, write: Write) -> str:
-    return "" if interval is None else f"{write(interval['low'])} to {write(interval['high'])}"
 
 
 # ---- facts ----

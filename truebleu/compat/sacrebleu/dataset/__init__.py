@@ -56,16 +56,10 @@ def _class(name: str) -> type[Dataset]:
 def _datasets() -> dict[str, Dataset]:
     datasets = {}
     for name, about in _catalogue()["test_sets"].items():
-        addresses, sums = zip(*about["data"], strict=True)
-        datasets[name] = _class(about["kind"])(
-            name,
-            data=list(addresses),
-            description=about["description"],
-            citation=about.get("citation"),
-            md5=list(sums),
-            langpairs=about["langpairs"],
-            **{key: about[key] for key in ("refs",) if key in about},
-        )
+        addresses, sums = map(list, zip(*about["data"], strict=True))
+        described = {key: about[key] for key in about.keys() - {"kind", "data"}}
+        kind = _class(about["kind"])
+        datasets[name] = kind(name, data=addresses, md5=sums, **described)
     return datasets
 
 

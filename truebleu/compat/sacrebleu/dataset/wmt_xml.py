@@ -27,10 +27,8 @@ def _get_field_by_translator(translator: str | None) -> str:
 class WMTXMLDataset(Dataset):
     """A test set with everything of a language pair in one file."""
 
-    def __init__(self, name: str, *arguments: Any, **named: Any) -> None:
-        super().__init__(name, *arguments, **named)
-        # The last file that was read, and its fields.
-        self._read: tuple[object, dict[str, list[str]]] | None = None
+    # The last file that was read, and its fields.
+    _read: tuple[object, dict[str, list[str]]] | None = None
 
     def fields(self, path: str) -> dict[str, list[str]]:
         """The fields of each segment in a file: src, the references, docid, origlang and more."""
@@ -59,12 +57,7 @@ class WMTXMLDataset(Dataset):
             )
         translators = list(dict.fromkeys(each.get("translator") for each in references))
         names = [_get_field_by_translator(translator) for translator in translators]
-        fields: dict[str, list[str]] = {
-            "src": [],
-            **{name: [] for name in names},
-            "docid": [],
-            "origlang": [],
-        }
+        fields: dict[str, list[str]] = {field: [] for field in ("src", *names, "docid", "origlang")}
         domains: list[str] = []
         has_domain = False
         for document in root.iterfind(".//doc"):

@@ -210,30 +210,23 @@ class Metric(Generic[S], metaclass=ABCMeta):
         """The kernel's metric that counts the same, and scores too; None where only Python can."""
         return self._SERVED.engine(self, scores=scores) if self._SERVED else None
 
-    def _kernel_values(self) -> Sequence[Any] | None:
-        """The values of the parameters in `_SERVED`; None where only Python can count."""
-        return None
-
     def _cache_references(self, references: Sequence[Sequence[str | None]]) -> Sequence[Any]:
         """`_extract_reference_info` of each segment, of streams cut to the shortest."""
-        references = _streams(references)
+        read = References(_streams(references))
         engine = self._engine()
-        if engine is not None:
-            read = References(references)
-            if read.are_text():
-                self.num_refs = read.number
-                return KeptReferences(self, engine, read)
-        return self._extract_references(references)
+        if engine is not None and read.are_text():
+            self.num_refs = read.number
+            return KeptReferences(self, engine, read)
+        return self._extract_references(read)
 
-    def _extract_references(self, references: Sequence[Sequence[str | None]]) -> list[Any]:
+    def _extract_references(self, references: References) -> list[Any]:
         """`_cache_references` in Python."""
-        kept, numbers = [], set()
-        for segment in zip(*references, strict=False):
+        kept = []
+        for segment in references.each():
             present = [line for line in segment if line is not None]
-            numbers.add(len(present))
             prepared = [self._preprocess_segment(line) for line in present]
             kept.append(self._extract_reference_info(prepared))
-        self.num_refs = numbers.pop() if len(numbers) == 1 else -1
+        self.num_refs = references.number
         return kept
 
     def _extract_corpus_statistics(self, hypotheses: Any, references: Any) -> list[list[Any]]:
@@ -247,7 +240,7 @@ class Metric(Generic[S], metaclass=ABCMeta):
             return counts.rows()
         kept: Sequence[Any]
         if references:
-            kept = self._extract_references(references)
+            kept = self._extract_references(References(references))
         elif self._ref_cache:
             kept = self._ref_cache
         else:
@@ -288,14 +281,11 @@ class Metric(Generic[S], metaclass=ABCMeta):
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str | None]] | None
     ) -> tuple[Sequence[Any] | Counts, S]:
         """The statistics of a corpus, and its score."""
-        statistics: Any = self._count(hypotheses, references)
-        if statistics is None:
-            statistics = self._extract_corpus_statistics(hypotheses, references)
-        elif self._engine(scores=True) is None:
-            statistics = statistics.rows()
-        else:
-            return statistics, self._compute_score_from_stats(statistics.total())
-        return statistics, self._aggregate_and_compute(statistics)
+        counts = self._count(hypotheses, references) if self._engine(scores=True) else None
+        if counts is not None:
+            return counts, self._compute_score_from_stats(counts.total())
+        rows = self._extract_corpus_statistics(hypotheses, references)
+        return rows, self._aggregate_and_compute(rows)
 
     def sentence_score(self, hypothesis: str, references: Sequence[str]) -> S:
         """The score of one segment against its references."""

@@ -42,9 +42,8 @@ def _get_tokenizer(name: str) -> type[BaseTokenizer]:
     from importlib import import_module
 
     module, cls = _TOKENIZERS[name].rsplit(".", 1)
-    package = __package__.rpartition(".")[0]
-    found: type[BaseTokenizer] = getattr(import_module(f"{package}.tokenizers.{module}"), cls)
-    return found
+    found = import_module(f"..tokenizers.{module}", __package__)
+    return getattr(found, cls)  # type: ignore[no-any-return]
 
 
 class BLEUSignature(Signature):
@@ -258,10 +257,5 @@ class BLEU(SummedMetric[BLEUScore]):
 _EXTRACT = extract_all_word_ngrams
 _NAMES = ("lowercase", "smooth_method", "smooth_value", "effective_order", "max_ngram_order")
 _OPTIONS = attrgetter(*_NAMES)
-BLEU._SERVED = Served(
-    BLEU,
-    "bleu",
-    ("tokenize", *_NAMES),
-    ("_extract_reference_info", "_compute_segment_statistics", "_get_closest_ref_len"),
-    ("compute_bleu",),
-)
+_PARAMETERS = ("tokenize", *_NAMES)
+BLEU._SERVED = Served(BLEU, "bleu", _PARAMETERS, ("_get_closest_ref_len",), ("compute_bleu",))

@@ -94,13 +94,9 @@ class CHRF(SummedMetric[CHRFScore]):
     @staticmethod
     def _get_match_statistics(hyp_ngrams: Counter[str], ref_ngrams: Counter[str]) -> list[int]:
         """N-grams of one order in the hypothesis, in the reference, and in both."""
-        matches = sum(
-            min(count, ref_ngrams[ngram])
-            for ngram, count in hyp_ngrams.items()
-            if ngram in ref_ngrams
-        )
+        matches = (hyp_ngrams & ref_ngrams).total()
         # Without n-grams in the reference, those of the hypothesis do not count.
-        return [sum(hyp_ngrams.values()) if ref_ngrams else 0, sum(ref_ngrams.values()), matches]
+        return [hyp_ngrams.total() if ref_ngrams else 0, ref_ngrams.total(), matches]
 
     def _remove_punctuation(self, sent: str) -> list[str]:
         """The words of a line; one mark at the end of a word, or else at its start, is its own."""
@@ -183,16 +179,6 @@ class CHRF(SummedMetric[CHRFScore]):
 _HELPERS = (extract_all_char_ngrams, extract_word_ngrams)
 _NAMES = ("char_order", "word_order", "beta", "lowercase", "whitespace", "eps_smoothing")
 _OPTIONS = attrgetter(*_NAMES)
-CHRF._SERVED = Served(
-    CHRF,
-    "chrf",
-    _NAMES,
-    (
-        "_get_match_statistics",
-        "_remove_punctuation",
-        "_compute_f_score",  # it chooses among the references of a segment
-        "_ngrams",
-        "_extract_reference_info",
-        "_compute_segment_statistics",
-    ),
-)
+# The F-score chooses among the references of a segment.
+_METHODS = ("_get_match_statistics", "_remove_punctuation", "_compute_f_score", "_ngrams")
+CHRF._SERVED = Served(CHRF, "chrf", _NAMES, _METHODS)

@@ -8,7 +8,7 @@ raises sacreBLEU's errors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from math import inf
 from operator import index
@@ -20,14 +20,17 @@ from .._parameters import kernel_metric
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
 # The number of settings that are kept; a program has two or three.
 _SETTINGS = 64
 
 # The methods that counting and scoring consist of, in every metric.
-_COUNTING = ("_preprocess_segment", "_cache_references", "_extract_corpus_statistics")
+_COUNTING = (
+    *("_preprocess_segment", "_cache_references", "_extract_corpus_statistics"),
+    *("_extract_reference_info", "_compute_segment_statistics"),
+)
 _SCORING = ("_aggregate_and_compute", "_compute_score_from_stats")
 
 
@@ -49,10 +52,9 @@ class References:
         # The number of references per segment; -1 if it varies.
         self.number = numbers.pop() if len(numbers) == 1 else -1
 
-    def lines(self, index: int) -> tuple[str | None, ...]:
-        """The references of one segment."""
-        segment = self.segments[index]
-        return (segment,) if self.streams == 1 else segment
+    def each(self) -> Iterable[tuple[str | None, ...]]:
+        """The references of each segment."""
+        return ((line,) for line in self.segments) if self.streams == 1 else self.segments
 
     def are_text(self) -> bool:
         """True if all are strings or None."""
@@ -77,12 +79,12 @@ class KeptReferences(Sequence):  # type: ignore[type-arg]
     def __len__(self) -> int:
         return len(self.references.segments)
 
+    @cached_property
+    def _prepared(self) -> Any:
+        return self._metric._extract_references(self.references)
+
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self[number] for number in range(len(self))[index]]
-        present = [line for line in self.references.lines(index) if line is not None]
-        prepared = list(map(self._metric._preprocess_segment, present))
-        return self._metric._extract_reference_info(prepared)
+        return self._prepared[index]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, KeptReferences | list):
@@ -141,14 +143,13 @@ class Engine:
 
     def table(self, rows: Counts | Sequence[Sequence[Any]]) -> Statistics | None:
         """Rows as a table of the kernel's; None if it has no such rows."""
-        columns = self.metric.columns
         if isinstance(rows, Counts):
-            counted: Table = rows.table
-        else:
-            try:
-                counted = Table.from_rows(list(map(self.counted, rows)), len(columns))
-            except (TypeError, ValueError, OverflowError):
-                return None
+            return rows.table
+        columns = self.metric.columns
+        try:
+            counted = Table.from_rows(list(map(self.counted, rows)), len(columns))
+        except (TypeError, ValueError, OverflowError):
+            return None
         return Statistics(counted, columns=columns, fingerprint=self.metric.fingerprint)
 
 
@@ -183,7 +184,7 @@ class Served:
         cls: type,
         name: str,
         parameters: Sequence[str],
-        counting: Sequence[str],
+        counting: Sequence[str] = (),
         scoring: Sequence[str] = (),
         engine: type[Engine] = Engine,
     ) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from truebleu.metrics.table_metric import PARTS
 
 from ..tokenizers.tokenizer_ter import TercomTokenizer
@@ -69,12 +67,7 @@ class TER(SummedMetric[TERScore]):
         self.normalized = normalized
         self.asian_support = asian_support
         self.case_sensitive = case_sensitive
-        self.tokenizer = TercomTokenizer(
-            normalized=normalized,
-            no_punct=no_punct,
-            asian_support=asian_support,
-            case_sensitive=case_sensitive,
-        )
+        self.tokenizer = TercomTokenizer(normalized, no_punct, asian_support, case_sensitive)
         self.tokenizer_signature = self.tokenizer.signature()
         if references is not None:
             self._ref_cache = self._cache_references(references)
@@ -86,7 +79,7 @@ class TER(SummedMetric[TERScore]):
             or TercomTokenizer.__call__ is not _TOKENIZE
             or translation_edit_rate is not _EDIT
         )
-        return None if replaced else _OPTIONS(self.tokenizer)
+        return None if replaced else tuple(self.tokenizer.options.values())
 
     def _preprocess_segment(self, sent: str) -> str:
         """A line tokenized, and lower-cased unless case matters."""
@@ -139,7 +132,4 @@ class TEREngine(Engine):
 
 _TOKENIZE, _EDIT = TercomTokenizer.__call__, translation_edit_rate
 _NAMES = ("normalized", "no_punct", "asian_support", "case_sensitive")
-_OPTIONS = attrgetter(*(f"_{name}" for name in _NAMES))
-TER._SERVED = Served(
-    TER, "ter", _NAMES, ("_extract_reference_info", "_compute_segment_statistics"), engine=TEREngine
-)
+TER._SERVED = Served(TER, "ter", _NAMES, engine=TEREngine)

@@ -27,10 +27,12 @@ class TercomTokenizer(BaseTokenizer):
         asian_support: bool = False,
         case_sensitive: bool = False,
     ) -> None:
-        self._normalized = normalized
-        self._no_punct = no_punct
-        self._asian_support = asian_support
-        self._case_sensitive = case_sensitive
+        self.options = {
+            "normalized": normalized,
+            "no_punct": no_punct,
+            "asian_support": asian_support,
+            "case_sensitive": case_sensitive,
+        }
 
     def signature(self) -> str:
         """The name that signatures give the tokenizer."""
@@ -38,15 +40,9 @@ class TercomTokenizer(BaseTokenizer):
 
     def __call__(self, sent: str) -> str:
         """The tokens of a line, with spaces between them."""
-        if not (self._normalized or self._no_punct):
-            return " ".join((sent if self._case_sensitive else sent.lower()).split())
+        options = self.options
+        if not (options["normalized"] or options["no_punct"]):
+            return " ".join((sent if options["case_sensitive"] else sent.lower()).split())
         guard = GUARD if sent[-1:].isspace() else ""
-        words = ter_alignment(
-            sent + guard,
-            "",
-            normalized=self._normalized,
-            no_punct=self._no_punct,
-            asian_support=self._asian_support,
-            case_sensitive=self._case_sensitive,
-        )[0]
+        words = ter_alignment(sent + guard, "", **options)[0]
         return " ".join(words[:-1] if guard else words)

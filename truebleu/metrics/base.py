@@ -43,8 +43,6 @@ class Metric:
 
     __slots__ = ("_values",)
 
-    _values: dict[str, Any]
-
     NAME: ClassVar[str]
     PARAMETERS: ClassVar[tuple[Parameter[Any], ...]] = ()
     # The default and the check of each parameter.

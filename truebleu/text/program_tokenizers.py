@@ -51,12 +51,12 @@ _VIEWER = (_VIEWER_SYMBOL, *_WESTERN[1:])
 # The kernel's 13a is all these rules at once and many times as fast, but it decodes entities and
 # marks where it does, and splits where Python does. What makes a difference: white space to Python
 # and to the kernel but not to other programs, and line ends, which some strip and others join;
-_SEPARATORS = "\n\r\x1c-\x1f"
-_SPACES = f"{_SEPARATORS}\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_BREAKS = "\n\r\x1c-\x1f"
+_SPACES = f"{_BREAKS}\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 # entities after lower-casing; text that mteval with Unicode decodes, or keeps at its ends.
 _CAPITALS = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i:<skipped>)"
 _ENTITIES = "(?i:<skipped>|&(?:quot|amp|lt|gt|apos);)|\\A\\s|\\s\\Z"
-_INTERNATIONAL = f"[{_SEPARATORS}\u2028]|{_ENTITIES}"
+_INTERNATIONAL = f"[{_BREAKS}\u2028]|{_ENTITIES}"
 _VIEWED = f"[!#%*<=>\\\\^_|{_SPACES}]|(?i:quot|amp|lt|gt);|\\A\\s*\\Z"
 # Characters of which Unicode has said the same for long, and that are no numbers but 0 to 9.
 _SETTLED = (
@@ -143,7 +143,7 @@ def multi_bleu(text: str) -> list[str]:
     return _tokens(text, _ASCII_SPACE)
 
 
-@_as("13a", f"[{_SEPARATORS}]")
+@_as("13a", f"[{_BREAKS}]")
 def multi_bleu_detok(text: str) -> list[str]:
     """multi-bleu-detok.perl: the rules of mteval-v13a, split at Unicode's white space.
 
@@ -170,7 +170,7 @@ def mteval_v11b_lower(text: str) -> list[str]:
     return _western(text, _ASCII_SPACE, lowercase=True)
 
 
-@_as("13a", f"[{_SEPARATORS}]")
+@_as("13a", f"[{_BREAKS}]")
 def mteval_v13a(text: str) -> list[str]:
     """mteval-v13a.pl and v14 with `-c`: sacreBLEU's 13a, but U+001C to U+001F are no white space.
 
@@ -182,7 +182,7 @@ def mteval_v13a(text: str) -> list[str]:
     return _western(text, _UNICODE_SPACE)
 
 
-@_as("13a", f"[{_SEPARATORS}]|{_CAPITALS}", "ascii")
+@_as("13a", f"[{_BREAKS}]|{_CAPITALS}", "ascii")
 def mteval_v13a_lower(text: str) -> list[str]:
     """mteval-v13a.pl and v14 without `-c`: lower-cases A to Z only, after decoding entities.
 

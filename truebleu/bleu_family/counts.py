@@ -6,11 +6,10 @@ import re
 import warnings
 from functools import cached_property
 
-from truebleu import _kernel
 from truebleu._kernel import Table
 from truebleu.metrics.bleu import BLEU, BLEUScore
-from truebleu.metrics.table_metric import COMPENSATED, count_references
-from truebleu.text import inputs, segments, tokenizers
+from truebleu.metrics.table_metric import count_references
+from truebleu.text import inputs, segments
 from truebleu.text.program_tokenizers import AS_KERNEL
 
 TYPE_CHECKING = False
@@ -72,13 +71,6 @@ class Text:
         """True if some segment has more than one reference."""
         return self.counts("none" if self.is_tokens else "13a", False).references != 1
 
-    def value(self, metric: Metric) -> float:
-        """`score(metric).value`, without what it is made of."""
-        if not isinstance(metric, BLEU):
-            return self.score(metric).value
-        counts = self.counts(metric.tokenize, metric.lowercase, metric.max_order)
-        return counts.value(metric) * 100.0 / metric.natural_scale
-
     def score(self, metric: Metric) -> Score:
         """The same as `metric.score`, from shared counts."""
         if metric not in self._scores:
@@ -111,10 +103,8 @@ class Text:
     @cached_property
     def _texts(self) -> list[str] | None:
         """All texts without white space at their end, or None if they are not strings."""
-        found: list[object] = list(segments.items("hypotheses", self.hypotheses))
-        for row in segments.references_of(self.references):
-            for item in row:
-                found += [item] if item is None or isinstance(item, str) else item
+        pairs = segments.pairs(self.hypotheses, self.references)
+        found = [one for text, others in pairs for one in (text, *others)]
         if not all(one is None or isinstance(one, str) for one in found):
             return None
         return [one.rstrip() for one in found if isinstance(one, str)]
@@ -125,21 +115,8 @@ class Counts:
 
     def __init__(self, text: Text, tokenize: Tokenize, lowercase: bool | str, orders: int) -> None:
         self.orders = orders
-        own = tokenizers.in_kernel(tokenize, lowercase)
-        kernel = _kernel.Metric.bleu(
-            tokenizer=str(tokenize) if own else "none",
-            lowercase=tokenizers.LOWERCASE[lowercase],
-            max_order=orders,
-            reference_lengths=RULES,
-            at_least_one=False,
-            smoothing="none",
-            smoothing_value=0.0,
-            effective_order=(False, False),
-            weights=None,
-            compensated=COMPENSATED,
-        )
         run = inputs.scan(
-            kernel,
+            BLEU(tokenize, lowercase=lowercase, max_order=orders).counter(RULES),
             text.hypotheses,
             text.references,
             tokenize=tokenize,
@@ -180,15 +157,6 @@ class Counts:
             for order in range(metric.max_order):
                 row[2 + metric.max_order + order] += self.without[order]
         return row
-
-    def value(self, metric: BLEU) -> float:
-        """The score alone, in the scale of the metric's arithmetic."""
-        row, orders = self._row(metric), metric.max_order
-        if metric.aggregate == "segments":
-            values = self.segment_values(metric)
-            return sum(values) / len(values)
-        length = metric.reference_length_of(row)
-        return metric.formula().value(row[2 : 2 + orders], row[2 + orders :], row[0], length)
 
     def score(self, metric: BLEU) -> BLEUScore:
         """The same as `metric.score` for this text."""

@@ -140,12 +140,7 @@ class CodeBLEU(PythonMetric):
 
     def _rows(self, corpus: Corpus) -> Rows:
         if self.part == "ngram":
-            metric = BLEU(
-                self._values["tokenize"],
-                lowercase=self._values["lowercase"],
-                missing_order="at-least-one",
-            )
-            return self._counted_by(metric, corpus)
+            return self._counted(corpus, missing_order="at-least-one")
         pairs = list(self._tokens(corpus.hypotheses, corpus.references))
         numbers = [len(others) for _, others in pairs]
         return [_recall(*pair, self._reserved) for pair in pairs], (min(numbers), max(numbers))

@@ -60,9 +60,9 @@ class IBLEU(SourceMetric):
         return (*self._bleu.columns, *(f"source_{column}" for column in self._bleu.columns))
 
     def _rows(self, corpus: Corpus) -> Rows:
-        rows, numbers = self._counted_by(self._bleu, corpus)
-        copied, each = self._counted_by(
-            self._bleu, Corpus(corpus.hypotheses, corpus.sources, corpus.workers)
+        sources = Corpus(corpus.hypotheses, corpus.sources, corpus.workers)
+        (rows, numbers), (copied, each) = (
+            self._counted(one, max_order=self.max_order) for one in (corpus, sources)
         )
         if each != (1, 1):
             raise InputError("sources: expected one per segment, not several")

@@ -9,7 +9,6 @@ from truebleu.text import inputs
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from truebleu._kernel import Metric as Compiled
     from truebleu._kernel import Scan, Scores, Summary
@@ -27,16 +26,13 @@ class KernelMetric(TableMetric[S]):
     OF_SACREBLEU = True
 
     _kernel: Compiled
+    # True if the kernel has the formula, too.
+    _plain = True
 
     @property
     def reads_text(self) -> bool:
         """True if the kernel reads the text itself; other metrics can then share the reading."""
         return True
-
-    @property
-    def _splitting(self) -> dict[str, Any]:
-        """The tokenizer and lower-casing, for metrics that take tokens or custom tokenizers."""
-        return {}
 
     def _scan(self, corpus: Corpus) -> Scan:
         return inputs.scan(
@@ -62,7 +58,14 @@ class KernelMetric(TableMetric[S]):
     def segments(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
     ) -> Scores:
-        """The score of each segment: n numbers, 0-100. Arguments as for `score`."""
+        """The score of each segment: n numbers, 0-100. Arguments as for `score`.
+
+        >>> from truebleu import BLEU
+        >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
+        Scores(2 segments: [66.87, 50.00])
+        """
+        if not self._plain:
+            return super().segments(hypotheses, references, workers=workers)
         scores, seen = self._kernel.segments(self._scan(Corpus(hypotheses, references, workers)))
         self.check(seen, hypotheses)
         return scores
@@ -77,6 +80,8 @@ class KernelMetric(TableMetric[S]):
     def _pairs(
         self, hypotheses: inputs.Hypotheses, references: inputs.Hypotheses | None, workers: int
     ) -> Pairs:
+        if not self._plain:
+            return super()._pairs(hypotheses, references, workers)
         return inputs.pairs(
             self._kernel, hypotheses, references, workers=workers, **self._splitting
         )

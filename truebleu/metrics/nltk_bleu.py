@@ -179,7 +179,7 @@ class NLTKBLEU(PythonMetric):
         return max(map(len, self.weights))
 
     @property
-    def _counted(self) -> int:
+    def _orders(self) -> int:
         """The length of the longest n-grams that are counted: methods 5 and 7 look at 5-grams."""
         return max(self.max_order, 5)
 
@@ -194,8 +194,8 @@ class NLTKBLEU(PythonMetric):
 
         Those of a BLEU that counts one n-gram of each order at least, and the true numbers.
         """
-        ngrams = (f"ngrams_{order}" for order in range(1, self._counted + 1))
-        return (*BLEU(max_order=self._counted).columns, *ngrams)
+        ngrams = (f"ngrams_{order}" for order in range(1, self._orders + 1))
+        return (*BLEU(max_order=self._orders).columns, *ngrams)
 
     @property
     def _sums(self) -> bool:
@@ -212,21 +212,9 @@ class NLTKBLEU(PythonMetric):
             return f"method {self.method} of NLTK {self.version} takes the last segment's length"
         return None
 
-    @property
-    def not_additive(self) -> str | None:
-        """The reason why statistics of parts do not add up to those of the whole, or None."""
-        mean = f"{self.NAME} by segments is a mean of segments' scores, which do not add up exactly"
-        return self.order_matters or (mean if self.aggregate == "segments" else None)
-
     def _rows(self, corpus: Corpus) -> Rows:
-        metric = BLEU(
-            self._values["tokenize"],
-            lowercase=self._values["lowercase"],
-            max_order=self._counted,
-            missing_order="at-least-one",
-        )
-        rows, numbers = self._counted_by(metric, corpus)
-        orders = range(self._counted)
+        rows, numbers = self._counted(corpus, max_order=self._orders, missing_order="at-least-one")
+        orders = range(self._orders)
         return [[*row, *(max(0, row[0] - n) for n in orders)] for row in rows], numbers
 
     def _score_of_rows(self, table: Table, references: int | str | None) -> PythonScore:
@@ -250,7 +238,7 @@ class NLTKBLEU(PythonMetric):
         return values[0], self._details(row, values)
 
     def _details(self, row: Sequence[int], values: Sequence[float]) -> dict[str, Any]:
-        order, counted = self.max_order, self._counted
+        order, counted = self.max_order, self._orders
         return {
             "hypothesis_length": row[0],
             "reference_length": row[1],
@@ -265,7 +253,7 @@ class NLTKBLEU(PythonMetric):
         last: the last segment of a corpus, which some methods of NLTK mix in.
         """
         last = row if last is None else last
-        released, counted = _release(self.version), self._counted
+        released, counted = _release(self.version), self._orders
         # The row that method 5 takes 5-grams from, and method 6 the number of n-grams.
         context = last if self.context == "last-segment" else row
         length, reference_length = row[0], row[1]

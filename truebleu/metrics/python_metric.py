@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from truebleu._kernel import InputError, Scores, Table
+from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.table_metric import TableMetric, TableScore
 from truebleu.text import inputs
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from truebleu._kernel import Summary
-    from truebleu.metrics.bleu import BLEU
     from truebleu.metrics.table_metric import Corpus, Rows
 
 
@@ -82,15 +82,11 @@ class PythonMetric(TableMetric[PythonScore]):
         self, hypotheses: inputs.Hypotheses, references: inputs.References
     ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
         """The tokens of each segment and of its references."""
-        return inputs.tokenized(
-            hypotheses,
-            references,
-            tokenize=self._values["tokenize"],
-            lowercase=self._values["lowercase"],
-        )
+        return inputs.tokenized(hypotheses, references, **self._splitting)
 
-    def _counted_by(self, metric: BLEU, corpus: Corpus) -> Rows:
-        """The rows that a BLEU with this metric's tokens counts."""
+    def _counted(self, corpus: Corpus, **parameters: Any) -> Rows:
+        """The rows that a BLEU with this metric's tokens, and these parameters, counts."""
+        metric = BLEU(**self._splitting, **parameters)
         statistics, seen = metric.count(
             corpus.hypotheses, corpus.references, workers=corpus.workers
         )

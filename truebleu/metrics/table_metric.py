@@ -151,12 +151,23 @@ class TableMetric(Metric, Generic[S]):
     @property
     def not_additive(self) -> str | None:
         """The reason why statistics of parts do not add up to those of the whole, or None."""
-        return self.NOT_ADDITIVE
+        if self._sums:
+            return self.NOT_ADDITIVE
+        mean = f"{self.NAME} by segments is a mean of segments' scores, which do not add up exactly"
+        return self.order_matters or mean
 
     @property
     def order_matters(self) -> str | None:
         """The reason why the order of segments matters, which rules out resampling, or None."""
         return None
+
+    @property
+    def _splitting(self) -> dict[str, Any]:
+        """The tokenizer and lower-casing, of metrics that take tokens or custom tokenizers."""
+        values = self._values
+        if "tokenize" not in values:
+            return {}
+        return {"tokenize": values["tokenize"], "lowercase": values["lowercase"]}
 
     @property
     def reads_text(self) -> bool:
@@ -292,7 +303,7 @@ class TableMetric(Metric, Generic[S]):
         """
         if not isinstance(totals, Statistics):
             return self.score_of(self._checked_row(totals), references)
-        self._check_statistics(totals)
+        self.check_fingerprint("statistics", totals.fingerprint)
         references = totals.references if references is None else references
         if self._sums or not len(totals):
             return self.score_of(totals.total().tolist()[0], references)
@@ -331,7 +342,7 @@ class TableMetric(Metric, Generic[S]):
         metric = self
         if "tokenize" in self._values and not self.reads_text and not inputs.is_tokens(first):
             # Each text is split once, and not once for each pair.
-            split = tokenizers.tokenizer(self._values["tokenize"], self._values["lowercase"])
+            split = tokenizers.tokenizer(**self._splitting)
             first, second = (tuple(map(split, texts)) for texts in (first, second))
             metric = self.with_parameters(tokenize="none", lowercase=False)
         return PairsInPython(metric._scores_of_pairs(workers), first, second)  # noqa: SLF001
@@ -446,15 +457,15 @@ class TableMetric(Metric, Generic[S]):
 
     def _check_table(self, table: Table) -> None:
         if isinstance(table, Statistics):
-            self._check_statistics(table)
+            self.check_fingerprint("statistics", table.fingerprint)
         elif table.width != len(self.columns):
             raise InputError(f"expected {len(self.columns)} columns, not {table.width}")
 
-    def _check_statistics(self, statistics: Statistics) -> None:
-        if statistics.fingerprint != self.fingerprint:
+    def check_fingerprint(self, what: str, fingerprint: str) -> None:
+        """Raises InputError for statistics or totals that another metric has counted."""
+        if fingerprint != self.fingerprint:
             raise InputError(
-                f"these statistics were made with {statistics.fingerprint}, "
-                f"and this metric is {self.fingerprint}"
+                f"these {what} were made with {fingerprint}, and this metric is {self.fingerprint}"
             )
 
     def _checked_row(self, totals: Sequence[int]) -> list[int]:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from truebleu._kernel import Summary
     from truebleu.metrics.base import Metric, Score
     from truebleu.text.tokenizers import Tokenize
 
@@ -123,8 +122,6 @@ class Counts:
             lowercase=lowercase,
             workers=text.workers,
         )
-        self.table: Table
-        self.seen: Summary
         self.table, self.seen = run.table()
         self.references = count_references(self.seen["references"])
 

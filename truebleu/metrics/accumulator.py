@@ -177,7 +177,7 @@ class Accumulator:
         return f"<Accumulator of {self._metric!r}: {self._segments} segments>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restored, (self._metric, self.state_dict()))
+        return (type(self).from_state_dict, (self.state_dict(), self._metric))
 
 
 def checked(metric: Any) -> TableMetric[Any]:
@@ -193,10 +193,6 @@ def checked(metric: Any) -> TableMetric[Any]:
     if known.not_additive:
         raise ValueError(f"metric: {known.not_additive}")
     return known
-
-
-def _restored(metric: TableMetric[Any], state: dict[str, Any]) -> Accumulator:
-    return Accumulator.from_state_dict(state, metric)
 
 
 def _is_empty(texts: object) -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.metrics.table_metric import Corpus, Rows
-    from truebleu.text import inputs, tokenizers
+    from truebleu.text import tokenizers
 
 # The original measures the length of a pair, tokens and weights, in the place of the reference's.
 PAIR = 2
@@ -122,14 +122,11 @@ class CodeBLEU(PythonMetric):
         """
         return BLEU().columns
 
-    def score(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
-    ) -> PythonScore:
-        """The score of a corpus. Arguments as for `BLEU.score`."""
+    def _score(self, corpus: Corpus) -> PythonScore:
         if self.part == "ngram":
-            return super().score(hypotheses, references, workers=workers)
+            return super()._score(corpus)
         # The original adds rounded numbers in the order of segments; a table adds exact ones.
-        pairs = list(self._tokens(hypotheses, references))
+        pairs = list(self._tokens(corpus.hypotheses, corpus.references))
         row, rounded = (
             list(map(sum, zip(*(_recall(*p, self._reserved, by) for p in pairs), strict=True)))
             for by in (IN_FIFTHS, AS_PUBLISHED)

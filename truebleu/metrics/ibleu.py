@@ -10,7 +10,7 @@ from __future__ import annotations
 from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.source_metric import SourceMetric
+from truebleu.metrics.python_metric import SourceMetric
 from truebleu.metrics.table_metric import Corpus
 
 TYPE_CHECKING = False

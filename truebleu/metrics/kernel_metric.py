@@ -55,19 +55,11 @@ class KernelMetric(TableMetric[S]):
             return self._sentence_of(hypothesis, references)
         return self.SCORE(self, row, count, True, value)  # type: ignore[return-value]
 
-    def segments(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
-    ) -> Scores:
-        """The score of each segment: n numbers, 0-100. Arguments as for `score`.
-
-        >>> from truebleu import BLEU
-        >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
-        Scores(2 segments: [66.87, 50.00])
-        """
+    def _segments(self, corpus: Corpus) -> Scores:
         if not self._plain:
-            return super().segments(hypotheses, references, workers=workers)
-        scores, seen = self._kernel.segments(self._scan(Corpus(hypotheses, references, workers)))
-        self.check(seen, hypotheses)
+            return super()._segments(corpus)
+        scores, seen = self._kernel.segments(self._scan(corpus))
+        self.check(seen, corpus.hypotheses)
         return scores
 
     def _value(self, row: Sequence[int], *, segment: bool) -> float:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.metrics.table_metric import Corpus, Rows
-    from truebleu.text import inputs, tokenizers
+    from truebleu.text import tokenizers
 
 # A logarithm to the base 2 is a quotient in Perl, in NLTK and here; log2 differs in the last bit.
 _LN_2 = log(2)
@@ -96,14 +96,11 @@ class NIST(PythonMetric):
             *(f"totals_{order}" for order in orders),
         )
 
-    def score(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
-    ) -> PythonScore:
-        """The score of a corpus. Arguments as for `BLEU.score`."""
+    def _score(self, corpus: Corpus) -> PythonScore:
         if self.variant != "nltk":
-            return super().score(hypotheses, references, workers=workers)
+            return super()._score(corpus)
         # NLTK adds rounded numbers in the order of segments; a table adds exact ones.
-        segments = list(self._weighted(hypotheses, references))
+        segments = list(self._weighted(corpus))
         row = list(map(sum, zip(*map(self._row, segments), strict=True)))
         sums = [0.0] * self.max_order
         for one in segments:
@@ -122,16 +119,14 @@ class NIST(PythonMetric):
         )
 
     def _rows(self, corpus: Corpus) -> Rows:
-        segments = list(self._weighted(corpus.hypotheses, corpus.references))
+        segments = list(self._weighted(corpus))
         numbers = [len(one.lengths) for one in segments]
         return [self._row(one) for one in segments], (min(numbers), max(numbers))
 
-    def _weighted(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References
-    ) -> Iterator[_Segment]:
+    def _weighted(self, corpus: Corpus) -> Iterator[_Segment]:
         """Each segment with the information of its matched n-grams, order by order."""
         counted = _Counted(self.max_order)
-        for hypothesis, others in self._tokens(hypotheses, references):
+        for hypothesis, others in self._tokens(corpus.hypotheses, corpus.references):
             counted.add(hypothesis, others)
         bits = counted.information(zero=self.variant == "mteval")
         for segment in counted.segments:

@@ -166,13 +166,7 @@ class Choice(Parameter[T]):
 
     words: Mapping[Any, str] = {}
 
-    def __init__(
-        self,
-        default: T,
-        help: str,  # noqa: A002
-        meanings: Mapping[Any, str],
-        **more: Any,
-    ) -> None:
+    def __init__(self, default: T, help: str, meanings: Mapping[Any, str], **more: Any) -> None:  # noqa: A002
         super().__init__(default, help, **more)
         self.meanings = meanings
 

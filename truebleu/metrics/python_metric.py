@@ -6,7 +6,7 @@ from collections import Counter
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.table_metric import TableMetric, TableScore
+from truebleu.metrics.table_metric import Corpus, TableMetric, TableScore
 from truebleu.text import inputs
 
 TYPE_CHECKING = False
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from truebleu._kernel import Summary
-    from truebleu.metrics.table_metric import Corpus, Rows
+    from truebleu.metrics.statistics import Statistics
+    from truebleu.metrics.table_metric import Rows
 
 
 class PythonScore(TableScore):
@@ -113,6 +114,53 @@ class PythonMetric(TableMetric[PythonScore]):
 
     def _scores(self, table: Table, *, segment: bool) -> Scores:
         return Scores([self.SCALE * value for value, _ in self._formulas(table, segment=segment)])
+
+
+class SourceMetric(PythonMetric):
+    """A metric that reads a source beside each segment: every verb takes it."""
+
+    __slots__ = ()
+
+    NEEDS_SOURCE = True
+
+    def score(  # type: ignore[override]
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses,
+        *,
+        workers: int = 1,
+    ) -> PythonScore:
+        """The score of a corpus. Arguments as for `BLEU.score`, and a source for each segment."""
+        return self._score(Corpus(hypotheses, references, workers, sources, totals=True))
+
+    def statistics(  # type: ignore[override]
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses,
+        *,
+        workers: int = 1,
+    ) -> Statistics:
+        """The table of what was counted, a row per segment. Arguments as for `score`."""
+        return self.counted(Corpus(hypotheses, references, workers, sources))[0]
+
+    def segments(  # type: ignore[override]
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses,
+        *,
+        workers: int = 1,
+    ) -> Scores:
+        """The score of each segment, 0-100. Arguments as for `score`."""
+        return self._segments(Corpus(hypotheses, references, workers, sources))
+
+    def sentence(  # type: ignore[override]
+        self, hypothesis: str, references: str | Sequence[str | None], source: str
+    ) -> PythonScore:
+        """The score of one segment."""
+        return self._sentence_of(hypothesis, references, (source,))
 
 
 def ngrams(tokens: Sequence[Any], order: int) -> Counter[tuple[Any, ...]]:

@@ -163,9 +163,8 @@ class Statistics(Table):
             if len(chosen) != len(self):
                 raise IndexError(f"a mask of {len(chosen)} for {len(self)} segments")
             return self._with(self.filter(chosen))
-        return self._with(
-            self.pick([place("segment", item.__index__(), len(self)) for item in chosen])
-        )
+        rows = [place("segment", item.__index__(), len(self)) for item in chosen]
+        return self._with(self.pick(rows))
 
     def __add__(self, other: Statistics) -> Statistics:
         """This table's segments and then the other's."""

@@ -214,9 +214,13 @@ class TableMetric(Metric, Generic[S]):
         Memory does not grow with the size of files if `totals` are asked for. Arguments are as
         for `Corpus`.
         """
-        table, seen = self._checked_count(
+        return self.counted(
             Corpus(hypotheses, references, workers, sources, progress, totals=totals)
         )
+
+    def counted(self, corpus: Corpus) -> tuple[Statistics, Summary]:
+        """The same, of a corpus."""
+        table, seen = self._checked_count(corpus)
         return self.table_of(table, count_references(seen["references"])), seen
 
     def _checked_count(self, corpus: Corpus) -> tuple[Table, Summary]:
@@ -252,10 +256,14 @@ class TableMetric(Metric, Generic[S]):
         Memory does not grow with the size of files. Raises InputError, which names the input and
         the segment, for lengths that differ, missing text, bytes that are not UTF-8.
         """
-        if not self._sums:
-            return self.from_statistics(self.count(hypotheses, references, workers=workers)[0])
-        table, seen = self._checked_count(Corpus(hypotheses, references, workers, totals=True))
-        return self.score_of(table.tolist()[0], count_references(seen["references"]))
+        return self._score(Corpus(hypotheses, references, workers, totals=self._sums))
+
+    def _score(self, corpus: Corpus) -> S:
+        table, seen = self._checked_count(corpus)
+        references = count_references(seen["references"])
+        if corpus.totals:
+            return self.score_of(table.tolist()[0], references)
+        return self._score_of_rows(table, references)
 
     @property
     def _sums(self) -> bool:
@@ -271,8 +279,16 @@ class TableMetric(Metric, Generic[S]):
     def segments(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
     ) -> Scores:
-        """The score of each segment: n numbers, 0-100. Arguments as for `score`."""
-        return self.segment_scores(self.count(hypotheses, references, workers=workers)[0])
+        """The score of each segment: n numbers, 0-100. Arguments as for `score`.
+
+        >>> from truebleu import BLEU
+        >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
+        Scores(2 segments: [66.87, 50.00])
+        """
+        return self._segments(Corpus(hypotheses, references, workers))
+
+    def _segments(self, corpus: Corpus) -> Scores:
+        return self._scores(self._checked_count(corpus)[0], segment=True)
 
     # ---- one segment ----
 
@@ -493,99 +509,80 @@ def count_references(seen: tuple[int, int] | None) -> int | str | None:
 
 
 def count_together(
-    metrics: Sequence[TableMetric[Any]],
-    hypotheses: inputs.Hypotheses,
-    references: inputs.References,
-    *,
-    workers: int = 1,
-    sources: inputs.Hypotheses | None = None,
-    progress: Callable[[int], None] | None = None,
-    totals: bool = False,
+    metrics: Sequence[TableMetric[Any]], corpus: Corpus
 ) -> tuple[list[Statistics], Summary]:
     """The statistics of several metrics, and what was noticed; those that can read text together.
 
-    With `totals`, one row each, the sum.
+    If totals are wanted, one row each, the sum. The corpus is of no use afterwards.
     """
-    readers = _readers(metrics, hypotheses)
+    readers, totals = _readers(metrics, corpus), corpus.totals
     if len(metrics) > max(1, len(readers)):
-        hypotheses, references = lasting(hypotheses), lasting(references)
+        corpus.hypotheses = lasting(corpus.hypotheses)
+        corpus.references = lasting(corpus.references)
     found: dict[TableMetric[Any], Statistics] = {}
     seen: Summary | None = None
     if len(readers) > 1:
-        run = _scan_together(readers, hypotheses, references, workers)
+        run = _scan_together(readers, corpus)
         whole = totals and all(metric._sums for metric in readers)  # noqa: SLF001
-        table, seen = run.totals(progress) if whole else run.table()
-        found = _split(readers, table, seen, hypotheses)
+        table, seen = run.totals(corpus.progress) if whole else run.table()
+        found = _split(readers, table, seen, corpus)
     for metric in metrics:
         if metric not in found:
-            found[metric], noticed = metric.count(
-                hypotheses,
-                references,
-                workers=workers,
-                sources=sources,
-                progress=progress,
-                totals=totals and metric._sums,  # noqa: SLF001
-            )
+            corpus.totals = totals and metric._sums  # noqa: SLF001
+            found[metric], noticed = metric.counted(corpus)
             seen = noticed if seen is None or metric.reads_text else seen
     assert seen is not None
     return [found[metric] for metric in metrics], seen
 
 
 def pieces_together(
-    metrics: Sequence[TableMetric[Any]],
-    hypotheses: inputs.Hypotheses,
-    references: inputs.References,
-    *,
-    workers: int = 1,
-    segments: int = 8192,
-    sources: inputs.Hypotheses | None = None,
+    metrics: Sequence[TableMetric[Any]], corpus: Corpus, segments: int
 ) -> Iterator[tuple[list[tuple[Statistics, Scores]], Summary]]:
     """By each metric the statistics and scores of about so many segments at a time.
 
     Where the kernel reads the text for all of them, memory does not grow with the size of files.
     """
     if len(metrics) == 1:
-        run = metrics[0]._scan(Corpus(hypotheses, references, workers))  # noqa: SLF001
+        run = metrics[0]._scan(corpus)  # noqa: SLF001
     else:
-        together = len(_readers(metrics, hypotheses)) == len(metrics)
-        run = _scan_together(metrics, hypotheses, references, workers) if together else None
+        together = len(_readers(metrics, corpus)) == len(metrics)
+        run = _scan_together(metrics, corpus) if together else None
     if run is None:
-        tables, seen = count_together(
-            metrics, hypotheses, references, workers=workers, sources=sources
-        )
+        tables, seen = count_together(metrics, corpus)
         pairs = zip(metrics, tables, strict=True)
         yield [(table, metric.segment_scores(table)) for metric, table in pairs], seen
         return
     table, seen = run.table(segments)
     # Nothing at all is an error; nothing more is the end.
-    TableMetric.check(metrics[0], seen, hypotheses)
+    TableMetric.check(metrics[0], seen, corpus.hypotheses)
     while seen["segments"]:
-        found = _split(metrics, table, seen, hypotheses)
+        found = _split(metrics, table, seen, corpus)
         yield [(found[metric], metric.segment_scores(found[metric])) for metric in metrics], seen
         table, seen = run.table(segments)
 
 
-def _readers(
-    metrics: Sequence[TableMetric[Any]], hypotheses: inputs.Hypotheses
-) -> list[TableMetric[Any]]:
+def _readers(metrics: Sequence[TableMetric[Any]], corpus: Corpus) -> list[TableMetric[Any]]:
     """The metrics for which the kernel reads the text."""
+    hypotheses = corpus.hypotheses
     tokens = isinstance(hypotheses, list | tuple) and inputs.is_tokens(tuple(hypotheses[:1]))
     return [] if tokens else [metric for metric in metrics if metric.reads_text]
 
 
-def _scan_together(metrics: Sequence[Any], hypotheses: Any, references: Any, workers: int) -> Scan:
+def _scan_together(metrics: Sequence[Any], corpus: Corpus) -> Scan:
     first, *others = (metric._kernel for metric in metrics)  # noqa: SLF001
-    return inputs.scan(first, hypotheses, references, workers=workers, others=others)
+    return inputs.scan(
+        first, corpus.hypotheses, corpus.references, workers=corpus.workers, others=others
+    )
 
 
 def _split(
-    metrics: Sequence[TableMetric[Any]], table: Table, seen: Summary, hypotheses: object
+    metrics: Sequence[TableMetric[Any]], table: Table, seen: Summary, corpus: Corpus
 ) -> dict[TableMetric[Any], Statistics]:
     """The columns of each metric, of a table that has those of all beside each other."""
     found: dict[TableMetric[Any], Statistics] = {}
     number, start = count_references(seen["references"]), 0
     for metric in metrics:
-        metric.check(seen, hypotheses)
+        metric.check(seen, corpus.hypotheses)
         stop = start + len(metric.columns)
         own = table if len(metrics) == 1 else table.columns_of(range(start, stop))
         found[metric] = metric.table_of(own, number)

@@ -9,7 +9,7 @@ from functools import cached_property
 from truebleu._kernel import Table
 from truebleu.metrics.bleu import BLEU, BLEUScore
 from truebleu.metrics.table_metric import count_references
-from truebleu.text import inputs, segments
+from truebleu.text import checks, inputs, segments
 from truebleu.text.program_tokenizers import AS_KERNEL
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ class Text:
     ) -> None:
         self.hypotheses = segments.lasting(hypotheses, every=True)
         self.references = segments.lasting(references, every=True)
-        self.workers = workers
+        self.workers = checks.threads(workers)
         self._counts: dict[Any, Counts] = {}
         self._orders = 4
         self._free: dict[str, bool] = {}

@@ -351,11 +351,12 @@ class BLEU(KernelMetric[BLEUScore]):
         """Checks parameters that depend on each other; what is the default is kept as that."""
         values = self._values
         smoothing, value = values["smoothing"], values["smoothing_value"]
-        if value is not None and smoothing not in SMOOTHING_VALUES:
-            valued = ", ".join(SMOOTHING_VALUES)
-            raise ValueError(f"smoothing '{smoothing}' takes no value; {valued} do")
-        if value == SMOOTHING_VALUES.get(smoothing):
-            values["smoothing_value"] = None
+        if value is not None:
+            if smoothing not in SMOOTHING_VALUES:
+                valued = ", ".join(SMOOTHING_VALUES)
+                raise ValueError(f"smoothing '{smoothing}' takes no value; {valued} do")
+            if value == SMOOTHING_VALUES[smoothing]:
+                values["smoothing_value"] = None
         weights, orders = values["weights"], values["max_order"]
         if weights is not None and len(weights) != orders:
             raise ValueError(f"{len(weights)} weights for {orders} orders")
@@ -393,10 +394,10 @@ class BLEU(KernelMetric[BLEUScore]):
 
     def missing(self, *, segment: bool) -> str:
         """The treatment of an order that the hypotheses are too short for."""
-        if self._values["missing_order"] is not None:
-            return str(self._values["missing_order"])
-        effective = segment if self.effective_order is None else self.effective_order
-        return "drop" if effective else "zero"
+        missing, effective = self._values["missing_order"], self._values["effective_order"]
+        if missing is not None:
+            return str(missing)
+        return "drop" if (segment if effective is None else effective) else "zero"
 
     def formula(self, *, segment: bool = False) -> Formula:
         """The formula, for a corpus or for one segment."""

@@ -14,7 +14,6 @@ import re
 from functools import cache, wraps
 
 from truebleu import _kernel
-from truebleu.text.tokenizers import LOWERCASE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,13 +79,16 @@ def function(name: str) -> Callable[[str], list[str]]:
 # which a pattern matches nothing.
 AS_KERNEL: dict[object, tuple[str, bool | str, str]] = {}
 
+# The kernel's names of the cases.
+_CASES: dict[object, str] = {False: "no", True: "python", "ascii": "ascii"}
+
 
 def _as(name: str, unless: str, lowercase: bool | str = False) -> Callable[[Split], Split]:
     """The kernel's tokenizer stands in for the one that is defined, unless the pattern matches."""
 
     def standing_in(general: Split) -> Split:
         AS_KERNEL[general.__name__.replace("_", "-")] = name, lowercase, unless
-        special, case = re.compile(unless).search, LOWERCASE[lowercase]
+        special, case = re.compile(unless).search, _CASES[lowercase]
 
         @wraps(general)
         def split(text: str) -> list[str]:

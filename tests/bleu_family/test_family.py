@@ -7,6 +7,7 @@ English, against reference A and against references A and B (shared/spec/bleu-fa
 import json
 import math
 import random
+import re
 
 import numpy as np
 import pytest
@@ -20,9 +21,10 @@ from strategies import corpora, texts
 
 import truebleu as tb
 from truebleu import family
-from truebleu.bleu_family.counts import AS_KERNEL, Text, faster
+from truebleu.bleu_family.counts import Text
 from truebleu.metrics.bleu import BLEU
 from truebleu.text import program_tokenizers, tokenizers
+from truebleu.text.program_tokenizers import AS_KERNEL
 
 # The originals' output, times 100 if it prints fractions; None if it takes one reference
 # only, "" if it was not run. A member, what is changed of it, and the scores against A and
@@ -451,22 +453,30 @@ def test_ignites_documented_example():
 # Tokenizers that the kernel stands in for.
 
 
-@pytest.mark.parametrize(("tokenize", "lowercase"), AS_KERNEL)
+@pytest.mark.parametrize("lowercase", [False, True, "ascii"])
+@pytest.mark.parametrize("tokenize", AS_KERNEL)
 @given(text=texts(12))
-@settings(max_examples=250)
+@settings(max_examples=150)
 def test_the_kernel_stands_in_for_tokenizers(tokenize, lowercase, text):
-    text = text.rstrip()
+    general = program_tokenizers.function(tokenize).__wrapped__
+    lowered = text
     if lowercase == "ascii":
-        text = "".join(c.lower() if c.isascii() else c for c in text)
+        lowered = "".join(c.lower() if c.isascii() else c for c in text)
     elif lowercase:
-        text = text.lower()
-    assert faster(tokenize, lowercase)(text) == tokenizers.tokenize(text, tokenize)
+        lowered = text.lower()
+    # A segment at a time, with white space at its end or without.
+    for segment in (lowered, lowered.rstrip()):
+        assert program_tokenizers.function(tokenize)(segment) == general(segment)
+    # A whole text at once.
+    whole = tokenizers.tokenizer(*Text([text], [text]).tokens_as(tokenize, lowercase))
+    assert whole(text) == general(lowered.rstrip())
 
 
 @given(texts(12))
 @settings(max_examples=300)
 def test_codexglue_in_one_step(text):
-    assert faster("codexglue", False)(text) == program_tokenizers.codexglue(text)
+    words = " ".join(re.findall(r"\w+|[^\s\w]", text.strip().lower()))
+    assert program_tokenizers.codexglue(text) == tokenizers.tokenize(words, lowercase=True)
 
 
 # The mapping.

@@ -215,16 +215,16 @@ def test_the_matrix_has_every_pair():
 
 
 def test_several_metrics_read_the_text_together(tmp_path):
-    from truebleu.metrics.table_metric import count_together
+    from truebleu.metrics.table_metric import Corpus, count_together
 
     metrics = [truebleu.BLEU(), CHRF(word_order=2), truebleu.BLEU("zh", max_order=2)]
     hypotheses = HYPOTHESES * 5000
     path = tmp_path / "hypotheses.txt"
     path.write_text("\n".join(hypotheses) + "\n", encoding="utf-8")
     for text in (hypotheses, path):
-        tables, seen = count_together(metrics, text, REFERENCES * 5000, workers=3)
+        tables, seen = count_together(metrics, Corpus(text, REFERENCES * 5000, workers=3))
         assert seen["segments"] == len(hypotheses)
         for metric, table in zip(metrics, tables, strict=True):
             assert table == metric.statistics(hypotheses, REFERENCES * 5000)
-    sums, _ = count_together(metrics, path, REFERENCES * 5000, totals=True)
+    sums, _ = count_together(metrics, Corpus(path, REFERENCES * 5000, totals=True))
     assert [table.tolist() for table in sums] == [table.sum().tolist() for table in tables]

@@ -6,18 +6,17 @@ import re
 import warnings
 from functools import cached_property
 
-from truebleu import _kernel
 from truebleu._kernel import Table
 from truebleu.metrics.bleu import BLEU, BLEUScore
-from truebleu.metrics.table_metric import COMPENSATED, count_references
-from truebleu.text import inputs, segments, tokenizers
+from truebleu.metrics.table_metric import count_references
+from truebleu.text import checks, inputs, segments
+from truebleu.text.program_tokenizers import AS_KERNEL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from truebleu._kernel import Summary
     from truebleu.metrics.base import Metric, Score
     from truebleu.text.tokenizers import Tokenize
 
@@ -32,78 +31,6 @@ RULES = (
     "average-truncated",
 )
 
-# White space to Python and to the kernel but not to other programs, and line ends, which some strip
-# and others join.
-_SEPARATORS = "\n\r\x1c-\x1f"
-_SPACES = f"{_SEPARATORS}\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-# Entities after lower-casing; text that mteval with Unicode decodes, or keeps in front.
-_CAPITALS = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i:<skipped>)"
-_ENTITIES = "(?i:<skipped>|&(?:quot|amp|lt|gt|apos);)|\\A\\s"
-# Characters of which Unicode has said the same for long, and that are no numbers but 0 to 9.
-_SETTLED = (
-    "\x00-\\[\\]-\xb1\xb4-\xb8\xba\xbb\xbf-\u024f\u200b-\u205e\u20a0-\u20b5\u2190-\u22ff\u2600-\u269b"
-    "\U0001f300-\U0001f5ff"
-)
-_VIEWER = f"[!#%*<=>\\\\^_|{_SPACES}]|(?i:quot|amp|lt|gt);|\\A\\s*\\Z"
-_INTERNATIONAL = ("intl", False, f"[{_SEPARATORS}\u2028]|{_ENTITIES}")
-_LOWER_INTERNATIONAL = ("intl", True, f"[{_SEPARATORS}\u2028Σ]|{_ENTITIES}")
-
-# Tokenizers that do as one of the kernel's to every segment in which nothing matches a pattern,
-# with the case that they have it in. The kernel is many times faster.
-AS_KERNEL: dict[tuple[object, object], tuple[str, bool | str, str]] = {
-    ("multi-bleu", False): ("none", False, f"[{_SPACES}]"),
-    ("multi-bleu", "ascii"): ("none", "ascii", f"[{_SPACES}]"),
-    ("multi-bleu-detok", False): ("13a", False, f"[{_SEPARATORS}]"),
-    ("multi-bleu-detok", True): ("13a", True, f"[{_SEPARATORS}]"),
-    ("mteval-v11b", False): ("13a", False, f"[{_SPACES}]"),
-    ("mteval-v11b", True): ("13a", True, f"[{_SPACES}]"),
-    ("mteval-v11b-lower", False): ("13a", "ascii", f"[{_SPACES}]|{_CAPITALS}"),
-    ("mteval-v13a", False): ("13a", False, f"[{_SEPARATORS}]"),
-    ("mteval-v13a-lower", False): ("13a", "ascii", f"[{_SEPARATORS}]|{_CAPITALS}"),
-    ("mteval-v12", False): _INTERNATIONAL,
-    ("mteval-v12-lower", False): _LOWER_INTERNATIONAL,
-    ("mteval-v14-international", False): _INTERNATIONAL,
-    ("mteval-v14-international-lower", False): _LOWER_INTERNATIONAL,
-    ("codenn", False): ("13a", True, "[\n\r&]|(?i:<skipped>)"),
-    # Without spaces around a segment, its first and its last character may stay where they are.
-    ("keras-hub", False): ("13a", False, f"[{_SPACES}]|\\A[.,]|[0-9.,][.,]\\Z"),
-    ("tensor2tensor", False): ("intl", False, f"[^{_SETTLED}]"),
-    ("tensor2tensor", True): ("intl", True, f"[^{_SETTLED}]"),
-    ("madnani-ibleu", False): ("13a", False, _VIEWER),
-    ("madnani-ibleu-lower", False): ("13a", True, _VIEWER),
-    ("compare-mt", False): ("none", False, "[^\\S ]|  |\\A *\\Z"),
-}
-
-_STAND_IN = "\ufdd0"
-_LETTERS_OR_MARK = re.compile(r"[^\W_]+|_|[^\s\w]")
-
-
-def _codexglue(text: str) -> list[str]:
-    """The tokenizer codexglue in one step: nothing is left for its second rule but the _."""
-    return _LETTERS_OR_MARK.findall(text.strip().lower())
-
-
-def faster(tokenize: Tokenize, lowercase: bool | str) -> Tokenize:
-    """A tokenizer that gives the same tokens; it takes text that is lower-cased already."""
-    if tokenize == "codexglue":
-        return _codexglue
-    if (tokenize, lowercase) not in AS_KERNEL:
-        return tokenize
-    name, case, unless = AS_KERNEL[tokenize, lowercase]
-    special = re.compile(unless).search
-    before, slow = tokenizers.LOWERCASE[case], tokenizers.function(tokenize)
-
-    def split(text: str) -> list[str]:
-        if not special(text):
-            return _kernel.tokenize(text, name, before)
-        if tokenize == "tensor2tensor" and not special(text.replace("\\", "")):
-            # A backslash is no punctuation to it; the character that stands in is none to anybody.
-            tokens = _kernel.tokenize(text.replace("\\", _STAND_IN), name, before)
-            return [token.replace(_STAND_IN, "\\") for token in tokens]
-        return tokenizers.apply(slow, text)
-
-    return split
-
 
 class Text:
     """Hypotheses and references that are read once and counted in several ways."""
@@ -113,7 +40,7 @@ class Text:
     ) -> None:
         self.hypotheses = segments.lasting(hypotheses, every=True)
         self.references = segments.lasting(references, every=True)
-        self.workers = workers
+        self.workers = checks.threads(workers)
         self._counts: dict[Any, Counts] = {}
         self._orders = 4
         self._free: dict[str, bool] = {}
@@ -130,23 +57,18 @@ class Text:
 
     def tokens_as(self, tokenize: Tokenize, lowercase: bool | str) -> tuple[Tokenize, bool | str]:
         """The tokenizer and case, or those of the kernel that give this text the same tokens."""
-        if (tokenize, lowercase) in AS_KERNEL:
-            name, case, unless = AS_KERNEL[tokenize, lowercase]
-            if self._is_free_of(unless):
-                return name, case
+        if tokenize in AS_KERNEL:
+            name, case, unless = AS_KERNEL[tokenize]
+            # One lower-casing, before tokenizing, is the kernel's to do as well.
+            once = not lowercase or (not case and lowercase != "after")
+            if once and self._is_free_of(unless):
+                return name, case or lowercase
         return tokenize, lowercase
 
     @property
     def has_several_references(self) -> bool:
         """True if some segment has more than one reference."""
         return self.counts("none" if self.is_tokens else "13a", False).references != 1
-
-    def value(self, metric: Metric) -> float:
-        """`score(metric).value`, without what it is made of."""
-        if not isinstance(metric, BLEU):
-            return self.score(metric).value
-        counts = self.counts(metric.tokenize, metric.lowercase, metric.max_order)
-        return counts.value(metric) * 100.0 / metric.natural_scale
 
     def score(self, metric: Metric) -> Score:
         """The same as `metric.score`, from shared counts."""
@@ -180,10 +102,8 @@ class Text:
     @cached_property
     def _texts(self) -> list[str] | None:
         """All texts without white space at their end, or None if they are not strings."""
-        found: list[object] = list(segments.items("hypotheses", self.hypotheses))
-        for row in segments.references_of(self.references):
-            for item in row:
-                found += [item] if item is None or isinstance(item, str) else item
+        pairs = segments.pairs(self.hypotheses, self.references)
+        found = [one for text, others in pairs for one in (text, *others)]
         if not all(one is None or isinstance(one, str) for one in found):
             return None
         return [one.rstrip() for one in found if isinstance(one, str)]
@@ -194,29 +114,14 @@ class Counts:
 
     def __init__(self, text: Text, tokenize: Tokenize, lowercase: bool | str, orders: int) -> None:
         self.orders = orders
-        own = tokenizers.in_kernel(tokenize, lowercase)
-        kernel = _kernel.Metric.bleu(
-            tokenizer=str(tokenize) if own else "none",
-            lowercase=tokenizers.LOWERCASE[lowercase],
-            max_order=orders,
-            reference_lengths=RULES,
-            at_least_one=False,
-            smoothing="none",
-            smoothing_value=0.0,
-            effective_order=(False, False),
-            weights=None,
-            compensated=COMPENSATED,
-        )
         run = inputs.scan(
-            kernel,
+            BLEU(tokenize, lowercase=lowercase, max_order=orders).counter(RULES),
             text.hypotheses,
             text.references,
-            tokenize=tokenize if own else faster(tokenize, lowercase),
+            tokenize=tokenize,
             lowercase=lowercase,
             workers=text.workers,
         )
-        self.table: Table
-        self.seen: Summary
         self.table, self.seen = run.table()
         self.references = count_references(self.seen["references"])
 
@@ -249,15 +154,6 @@ class Counts:
             for order in range(metric.max_order):
                 row[2 + metric.max_order + order] += self.without[order]
         return row
-
-    def value(self, metric: BLEU) -> float:
-        """The score alone, in the scale of the metric's arithmetic."""
-        row, orders = self._row(metric), metric.max_order
-        if metric.aggregate == "segments":
-            values = self.segment_values(metric)
-            return sum(values) / len(values)
-        length = metric.reference_length_of(row)
-        return metric.formula().value(row[2 : 2 + orders], row[2 + orders :], row[0], length)
 
     def score(self, metric: BLEU) -> BLEUScore:
         """The same as `metric.score` for this text."""

@@ -263,7 +263,7 @@ def _tried(
             continue
         if key not in values:
             try:
-                values[key] = text.value(metric)
+                values[key] = text.score(metric).value
             except (ValueError, TypeError, ArithmeticError, AssertionError, ImportError) as error:
                 if not changes:
                     problems[member.name] = str(error).partition("\n")[0]

@@ -11,7 +11,7 @@ from truebleu.cli.output import complain
 from truebleu.cli.parser import Command, Group, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.cli.results import Results
-from truebleu.metrics.table_metric import count_together
+from truebleu.metrics.table_metric import Corpus, count_together
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,15 +149,15 @@ class Work:
         several = len(self.inputs.systems) > 1
         doing = f"reading {system}" if several else "reading segments"
         totals = self.resamples is None and self.inputs.documents is None
-        tables, self.seen[system] = count_together(
-            list(self.metrics),
+        corpus = Corpus(
             hypotheses,
             references,
-            workers=shared.threads(self.options),
-            sources=self.inputs.source,
+            shared.threads(self.options),
+            self.inputs.source,
             progress=lambda count: progress(doing, count, expected),
             totals=totals,
         )
+        tables, self.seen[system] = count_together(list(self.metrics), corpus)
         found = [
             scores.Scored.of_metric(system, metric, name, table)
             for (metric, name), table in zip(self.metrics.items(), tables, strict=True)

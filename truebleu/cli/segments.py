@@ -10,7 +10,7 @@ from truebleu.cli.progress import Progress
 from truebleu.cli.results import Results
 from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.segment_rows import Writer
-from truebleu.metrics.table_metric import pieces_together
+from truebleu.metrics.table_metric import Corpus, pieces_together
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,14 +64,9 @@ def run(options: argparse.Namespace) -> None:
         done = 0
         for system, hypotheses in inputs.systems.items():
             first = 1
-            for counted, noticed in pieces_together(
-                list(metrics),
-                hypotheses,
-                inputs.references(),
-                workers=shared.threads(options),
-                segments=writer.AT_ONCE,
-                sources=inputs.source,
-            ):
+            workers = shared.threads(options)
+            corpus = Corpus(hypotheses, inputs.references(), workers, inputs.source)
+            for counted, noticed in pieces_together(list(metrics), corpus, writer.AT_ONCE):
                 count = len(counted[0][1])
                 writer.write(system, range(first, first + count), counted)
                 first += count

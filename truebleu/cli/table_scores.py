@@ -15,7 +15,7 @@ from truebleu.cli.parser import UsageError
 from truebleu.cli.progress import Progress
 from truebleu.cli.scores import Scored
 from truebleu.cli.segment_rows import Writer
-from truebleu.metrics.table_metric import pieces_together
+from truebleu.metrics.table_metric import Corpus, pieces_together
 from truebleu.text.record import Record
 
 TYPE_CHECKING = False
@@ -266,13 +266,8 @@ def _pieces(
             references = [_several(row[1 : 1 + refs]) for row in kept]
         hypotheses = [row[0] for row in kept]
         further = list(zip(*(row[1 + refs :] for row in kept), strict=True))
-        for counted, _ in pieces_together(
-            list(metrics),
-            hypotheses,
-            references,
-            workers=shared.threads(options),
-            segments=len(kept),
-        ):
+        corpus = Corpus(hypotheses, references, shared.threads(options))
+        for counted, _ in pieces_together(list(metrics), corpus, len(kept)):
             scored += len(counted[0][1])
             yield numbers, counted, further
     told = told_nulls({names[0]: nulls[0], ", ".join(names[1:]): nulls[1]})

@@ -94,7 +94,7 @@ class Accumulator:
         """
         if not isinstance(other, Accumulator):
             raise TypeError(f"expected an Accumulator, not {type(other).__name__}")
-        self._check_fingerprint(other._metric.fingerprint)
+        self._metric.check_fingerprint("totals", other._metric.fingerprint)
         self._add(other._segments, other._totals, other._references)
         return self
 
@@ -129,7 +129,7 @@ class Accumulator:
         Metrics that differ in their formula alone, such as BLEU's smoothing, have the same states.
         """
         segments, totals, references = _checked(state)
-        self._check_fingerprint(state["fingerprint"])
+        self._metric.check_fingerprint("totals", state["fingerprint"])
         if len(totals) != len(self._metric.columns):
             raise InputError(
                 f"state: expected {len(self._metric.columns)} totals, not {len(totals)}"
@@ -166,13 +166,6 @@ class Accumulator:
             (a, b), (c, d) = self._references, references
             self._references = (min(a, c), max(b, d))
 
-    def _check_fingerprint(self, fingerprint: str) -> None:
-        if fingerprint != self._metric.fingerprint:
-            raise InputError(
-                f"these totals were made with {fingerprint}, and this metric is "
-                f"{self._metric.fingerprint}"
-            )
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Accumulator):
             return NotImplemented
@@ -184,7 +177,7 @@ class Accumulator:
         return f"<Accumulator of {self._metric!r}: {self._segments} segments>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restored, (self._metric, self.state_dict()))
+        return (type(self).from_state_dict, (self.state_dict(), self._metric))
 
 
 def checked(metric: Any) -> TableMetric[Any]:
@@ -200,10 +193,6 @@ def checked(metric: Any) -> TableMetric[Any]:
     if known.not_additive:
         raise ValueError(f"metric: {known.not_additive}")
     return known
-
-
-def _restored(metric: TableMetric[Any], state: dict[str, Any]) -> Accumulator:
-    return Accumulator.from_state_dict(state, metric)
 
 
 def _is_empty(texts: object) -> bool:

@@ -97,6 +97,13 @@ class Metric:
         }
 
     @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """The metric of the parameters that a function was given: its `locals()`."""
+        kept = cls._CHECKS.items()
+        changed = {name: given[name] for name, one in kept if given[name] is not one[0]}
+        return cls(**changed, **given["unknown"])
+
+    @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Self:
         """The metric that a signature's fields name, without those of `CIRCUMSTANCES`."""
         for key, (value, _) in cls.CONSTANTS.items():

@@ -12,8 +12,7 @@ from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu_formula import SMOOTHING, SMOOTHING_VALUES, Formula
 from truebleu.metrics.kernel_metric import KernelMetric
-from truebleu.metrics.statistics import Statistics
-from truebleu.metrics.table_metric import COMPENSATED, PARTS, TableMetric, TableScore
+from truebleu.metrics.table_metric import COMPENSATED, PARTS, TableScore
 from truebleu.text import inputs, tokenizers
 
 __all__ = ["BLEU", "BLEUScore", "bleu"]
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu._kernel import Summary
-    from truebleu.metrics.bleu_formula import Result
-    from truebleu.metrics.table_metric import Pairs
 
 LENGTH_RULES = {
     "closest": "of several references the closest to the hypothesis in length",
@@ -41,7 +38,7 @@ ARITHMETICS = ("sacrebleu", "nltk", "nmt", "coco", "codenn", "allennlp", "float3
 class BLEUScore(TableScore):
     """A BLEU score and its components."""
 
-    __slots__ = ("_evaluated",)
+    __slots__ = ()
 
     DETAILS = (
         *("precisions", "matches", "totals", "brevity_penalty"),
@@ -50,16 +47,10 @@ class BLEUScore(TableScore):
 
     _metric: BLEU
 
-    _evaluated: Result
-
     @property
-    def _result(self) -> Result:
-        """The steps of the formula, which most scores are never asked for."""
-        if not hasattr(self, "_evaluated"):
-            formula = self._metric.formula(segment=self._segment)
-            length = self._metric.reference_length_of(self._row)
-            self._evaluated = formula.evaluate(self.matches, self.totals, self._row[0], length)
-        return self._evaluated
+    def _formula(self) -> Formula:
+        """The formula, whose steps most scores are never asked for."""
+        return self._metric.formula(segment=self._segment)
 
     @property
     def value(self) -> float:
@@ -81,12 +72,12 @@ class BLEUScore(TableScore):
     @property
     def precisions(self) -> tuple[float, ...]:
         """The precision of each order in per cent, smoothed, as sacreBLEU gives it."""
-        return self._result.precisions
+        return self._formula.percentages(self.matches, self.totals)
 
     @property
     def brevity_penalty(self) -> float:
         """1, or less if the hypotheses are shorter than the references."""
-        return self._result.brevity_penalty
+        return self._formula.brevity(self._row[0], self.reference_length)
 
     @property
     def matches(self) -> tuple[int, ...]:
@@ -132,7 +123,7 @@ class SmoothingValue(p.Number["float | None"]):
         def value(metric: BLEU) -> float | None:
             values = metric._values  # noqa: SLF001
             given: float | None = values["smoothing_value"]
-            return SMOOTHING_VALUES[values["smoothing"]] if given is None else given
+            return SMOOTHING_VALUES.get(values["smoothing"]) if given is None else given
 
         return value
 
@@ -327,7 +318,6 @@ class BLEU(KernelMetric[BLEUScore]):
         values = self._values
         # True if the kernel tokenizes.
         self._in_kernel = tokenizers.in_kernel(values["tokenize"], values["lowercase"])
-        # True if the formula is sacreBLEU's, which the kernel has.
         self._plain = (
             smoothing in ("exp", "floor", "add-k", "none")
             and (brevity_penalty, values["empty_brevity"], no_match) == ("standard", 0.0, "zero")
@@ -335,14 +325,19 @@ class BLEU(KernelMetric[BLEUScore]):
             and arithmetic == "sacrebleu"
             and reference_length != "average"
         )
-        self._kernel = _kernel.Metric.bleu(
+        self._kernel = self.counter([self.length_rule])
+
+    def counter(self, reference_lengths: Sequence[str]) -> _kernel.Metric:
+        """The kernel's counter and formula, with a column for each rule for the length."""
+        values = self._values
+        return _kernel.Metric.bleu(
             # Text that Python tokenizes reaches the kernel as tokens.
             tokenizer=str(values["tokenize"]) if self._in_kernel else "none",
             lowercase=tokenizers.LOWERCASE[values["lowercase"]],
             max_order=values["max_order"],
-            reference_lengths=[self.length_rule],
-            at_least_one=missing_order == "at-least-one",
-            smoothing=smoothing if self._plain else "none",
+            reference_lengths=reference_lengths,
+            at_least_one=values["missing_order"] == "at-least-one",
+            smoothing=values["smoothing"] if self._plain else "none",
             smoothing_value=self.smoothing_value or 0.0,
             effective_order=(
                 self.missing(segment=True) == "drop",
@@ -356,11 +351,12 @@ class BLEU(KernelMetric[BLEUScore]):
         """Checks parameters that depend on each other; what is the default is kept as that."""
         values = self._values
         smoothing, value = values["smoothing"], values["smoothing_value"]
-        if value is not None and SMOOTHING_VALUES[smoothing] is None:
-            valued = ", ".join(name for name, one in SMOOTHING_VALUES.items() if one is not None)
-            raise ValueError(f"smoothing '{smoothing}' takes no value; {valued} do")
-        if value == SMOOTHING_VALUES[smoothing]:
-            values["smoothing_value"] = None
+        if value is not None:
+            if smoothing not in SMOOTHING_VALUES:
+                valued = ", ".join(SMOOTHING_VALUES)
+                raise ValueError(f"smoothing '{smoothing}' takes no value; {valued} do")
+            if value == SMOOTHING_VALUES[smoothing]:
+                values["smoothing_value"] = None
         weights, orders = values["weights"], values["max_order"]
         if weights is not None and len(weights) != orders:
             raise ValueError(f"{len(weights)} weights for {orders} orders")
@@ -393,22 +389,15 @@ class BLEU(KernelMetric[BLEUScore]):
         return self._in_kernel
 
     @property
-    def not_additive(self) -> str | None:
-        """The reason why statistics of parts do not add up to those of the whole, or None."""
-        if self._sums:
-            return None
-        return f"{self.NAME} by segments is a mean of segments' scores, which do not add up exactly"
-
-    @property
     def _sums(self) -> bool:
         return bool(self._values["aggregate"] == "corpus")
 
     def missing(self, *, segment: bool) -> str:
         """The treatment of an order that the hypotheses are too short for."""
-        if self._values["missing_order"] is not None:
-            return str(self._values["missing_order"])
-        effective = segment if self.effective_order is None else self.effective_order
-        return "drop" if effective else "zero"
+        missing, effective = self._values["missing_order"], self._values["effective_order"]
+        if missing is not None:
+            return str(missing)
+        return "drop" if (segment if effective is None else effective) else "zero"
 
     def formula(self, *, segment: bool = False) -> Formula:
         """The formula, for a corpus or for one segment."""
@@ -497,32 +486,12 @@ class BLEU(KernelMetric[BLEUScore]):
         factor = 100.0 / self.natural_scale
         return Scores([factor * value for value in self.values(table, segment=segment)])
 
-    def from_statistics(
-        self, totals: Statistics | Sequence[int], *, references: int | str | None = None
-    ) -> BLEUScore:
-        """The formula alone: the score of statistics.
-
-        totals: a table of this metric's statistics (its sum counts, or with `aggregate="segments"`
-            the mean over its rows), or the k integers of one row in the order of `columns`.
-        references: how many references there were, for the signature; a table knows it.
-        """
-        if self._sums or not isinstance(totals, Statistics) or not len(totals):
-            return super().from_statistics(totals, references=references)
-        self._check_statistics(totals)
-        values = self.values(totals, segment=True)
-        return BLEUScore(
-            self,
-            totals.total().tolist()[0],
-            totals.references if references is None else references,
-            segment=True,
-            value=sum(values) / len(values),
-        )
+    def _score_of_rows(self, table: Table, references: int | str | None) -> BLEUScore:
+        values = self.values(table, segment=True)
+        mean = sum(values) / len(values)
+        return BLEUScore(self, table.total().tolist()[0], references, segment=True, value=mean)
 
     # ---- from text to rows ----
-
-    @property
-    def _splitting(self) -> dict[str, Any]:
-        return {"tokenize": self._values["tokenize"], "lowercase": self._values["lowercase"]}
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> BLEUScore:
         """The score of one segment.
@@ -537,24 +506,6 @@ class BLEU(KernelMetric[BLEUScore]):
         if not self._in_kernel or (count > 1 and self._values["reference_length"] == "single"):
             return self._sentence_of(hypothesis, references)
         return BLEUScore(self, row, count, segment=True, value=value if self._plain else None)
-
-    def segments(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
-    ) -> Scores:
-        """The score of each segment: n numbers, 0-100. Arguments as for `score`.
-
-        >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
-        Scores(2 segments: [66.87, 50.00])
-        """
-        if self._plain:
-            return super().segments(hypotheses, references, workers=workers)
-        return self.segment_scores(self.count(hypotheses, references, workers=workers)[0])
-
-    def _pairs(
-        self, hypotheses: inputs.Hypotheses, references: inputs.Hypotheses | None, workers: int
-    ) -> Pairs:
-        by: type[TableMetric[BLEUScore]] = KernelMetric if self._plain else TableMetric
-        return by._pairs(self, hypotheses, references, workers)  # noqa: SLF001
 
 
 def bleu(
@@ -588,23 +539,4 @@ def bleu(
     >>> round(float(score), 2)
     53.73
     """
-    metric = BLEU(
-        tokenize=tokenize,
-        lowercase=lowercase,
-        smoothing=smoothing,
-        smoothing_value=smoothing_value,
-        effective_order=effective_order,
-        max_order=max_order,
-        weights=weights,
-        reference_length=reference_length,
-        tie=tie,
-        brevity_penalty=brevity_penalty,
-        empty_brevity=empty_brevity,
-        missing_order=missing_order,
-        no_match=no_match,
-        aggregate=aggregate,
-        scale=scale,
-        arithmetic=arithmetic,
-        **unknown,
-    )
-    return metric.score(hypotheses, references, workers=workers)
+    return BLEU.of(locals()).score(hypotheses, references, workers=workers)

@@ -33,57 +33,38 @@ SMOOTHING = {
     "epsilon": "pycocoevalcap's guards",
     "tiny": "the smallest positive number",
 }
-# The value that each takes if none is given; None if it takes none.
-SMOOTHING_VALUES: dict[str, float | None] = {
-    "exp": None,
-    "floor": 0.1,
-    "add-k": 1.0,
-    "none": None,
-    "add-k-all": 1.0,
-    "add-k-tiny": 1.0,
-    "epsilon": None,
-    "tiny": None,
-}
+# The value of those that take one, if none is given.
+SMOOTHING_VALUES = {"floor": 0.1, "add-k": 1.0, "add-k-all": 1.0, "add-k-tiny": 1.0}
 
 
 class Formula:
     """BLEU's parameters after counting; `bleu.BLEU` says what they mean."""
 
-    __slots__ = (
-        *("arithmetic", "brevity_penalty", "empty_brevity", "missing_order"),
-        *("no_match", "smoothing", "smoothing_value", "weights"),
-    )
+    smoothing: str
+    smoothing_value: float
+    missing_order: str
+    no_match: str
+    brevity_penalty: str
+    empty_brevity: float
+    weights: Sequence[float] | None
+    arithmetic: str
 
     def __init__(
         self, parameters: Mapping[str, Any], smoothing_value: float, missing_order: str
     ) -> None:
         """The last two depend on others of the parameters, and on corpus or segment."""
-        self.smoothing: str = parameters["smoothing"]
+        vars(self).update(parameters)
         self.smoothing_value = smoothing_value
         self.missing_order = missing_order
-        self.no_match: str = parameters["no_match"]
-        self.brevity_penalty: str = parameters["brevity_penalty"]
-        self.empty_brevity: float = parameters["empty_brevity"]
-        self.weights: Sequence[float] | None = parameters["weights"]
-        self.arithmetic: str = parameters["arithmetic"]
 
-    def evaluate(
-        self,
-        matches: Sequence[int],
-        totals: Sequence[int],
-        hypothesis_length: int,
-        reference_length: float,
-    ) -> Result:
-        """The score of these counts, and the steps to it."""
-        brevity = self.brevity(hypothesis_length, reference_length)
+    def percentages(self, matches: Sequence[int], totals: Sequence[int]) -> tuple[float, ...]:
+        """The precision of each order in per cent, as scores show it: 0 for one without."""
+        nothing = (0.0,) * len(matches)
         if self._is_hopeless(matches):
-            return Result(0.0, tuple(0.0 for _ in matches), brevity, 0)
-        precisions = self.precisions(matches, totals)
-        known = tuple(p for p in precisions if p is not None)
-        value = self.value(matches, totals, hypothesis_length, reference_length, precisions)
-        shown = (*known, *(0.0 for _ in range(len(matches) - len(known))))
+            return nothing
         unit = 1.0 if self.arithmetic == "sacrebleu" else 100.0
-        return Result(value, tuple(unit * p for p in shown), brevity, len(known))
+        known = (unit * p for p in self.precisions(matches, totals) if p is not None)
+        return (*known, *nothing)[: len(matches)]
 
     def _is_hopeless(self, matches: Sequence[int]) -> bool:
         """True if the score is 0 before smoothing, for most members without any match."""
@@ -97,12 +78,8 @@ class Formula:
         totals: Sequence[int],
         hypothesis_length: int,
         reference_length: float,
-        precisions: Sequence[float | None] | None = None,
     ) -> float:
-        """The score of these counts, in the arithmetic's scale: 0-100 for sacreBLEU's, else 0-1.
-
-        precisions: the result of `precisions`, if it is known.
-        """
+        """The score of these counts, in the arithmetic's scale: 0-100 for sacreBLEU's, else 0-1."""
         if self._is_hopeless(matches):
             return 0.0
         if self.arithmetic == "codenn":
@@ -114,7 +91,7 @@ class Formula:
             return _coco_mean(matches, totals) * brevity
         if self.arithmetic == "allennlp":
             return brevity * self._allennlp_mean(matches, totals)
-        mean = self._mean(precisions or self.precisions(matches, totals))
+        mean = self._mean(self.precisions(matches, totals))
         if self.arithmetic == "float32":
             return single(single(brevity) * mean)
         return mean * brevity
@@ -259,20 +236,3 @@ def single(number: float) -> float:
     from struct import pack, unpack  # most scores do without
 
     return float(unpack("f", pack("f", number))[0])
-
-
-class Result:
-    """A score and the steps to it."""
-
-    __slots__ = ("brevity_penalty", "counted", "precisions", "value")
-
-    def __init__(
-        self, value: float, precisions: tuple[float, ...], brevity_penalty: float, counted: int
-    ) -> None:
-        self.value = value
-        """In the arithmetic's own scale: 0-100 for sacreBLEU's, 0-1 for the others."""
-        self.precisions = precisions
-        """Of each order, in per cent."""
-        self.brevity_penalty = brevity_penalty
-        self.counted = counted
-        """The number of orders in the mean."""

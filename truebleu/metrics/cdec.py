@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from truebleu.metrics.python_metric import Corpus, Rows
+    from truebleu.metrics.table_metric import Corpus, Rows
     from truebleu.text import tokenizers
 
 
@@ -59,9 +59,7 @@ class CdecBLEU(PythonMetric):
         return BLEU().columns
 
     def _rows(self, corpus: Corpus) -> Rows:
-        return self._counted_by(
-            BLEU(self._values["tokenize"], lowercase=self._values["lowercase"], tie="first"), corpus
-        )
+        return self._counted(corpus, tie="first")
 
     def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         length, reference_length, matches, totals = row[0], row[1], row[2:6], row[6:]

@@ -217,13 +217,4 @@ def chrf(
     >>> round(float(score), 2)
     61.93
     """
-    metric = CHRF(
-        char_order=char_order,
-        word_order=word_order,
-        beta=beta,
-        lowercase=lowercase,
-        whitespace=whitespace,
-        eps_smoothing=eps_smoothing,
-        **unknown,
-    )
-    return metric.score(hypotheses, references, workers=workers)
+    return CHRF.of(locals()).score(hypotheses, references, workers=workers)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from truebleu.metrics.python_metric import Corpus, Rows
-    from truebleu.text import inputs, tokenizers
+    from truebleu.metrics.table_metric import Corpus, Rows
+    from truebleu.text import tokenizers
 
 # The original measures the length of a pair, tokens and weights, in the place of the reference's.
 PAIR = 2
@@ -122,30 +122,22 @@ class CodeBLEU(PythonMetric):
         """
         return BLEU().columns
 
-    def score(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
-    ) -> PythonScore:
-        """The score of a corpus. Arguments as for `BLEU.score`."""
+    def _score(self, corpus: Corpus) -> PythonScore:
         if self.part == "ngram":
-            return super().score(hypotheses, references, workers=workers)
+            return super()._score(corpus)
         # The original adds rounded numbers in the order of segments; a table adds exact ones.
-        pairs = list(self._tokens(hypotheses, references))
+        pairs = list(self._tokens(corpus.hypotheses, corpus.references))
         row, rounded = (
             list(map(sum, zip(*(_recall(*p, self._reserved, by) for p in pairs), strict=True)))
             for by in (IN_FIFTHS, AS_PUBLISHED)
         )
         numbers = [len(others) for _, others in pairs]
         count = count_references((min(numbers), max(numbers)))
-        return PythonScore(self, row, count, *self._of(rounded))
+        return PythonScore(self, row, count, False, *self._of(rounded))
 
     def _rows(self, corpus: Corpus) -> Rows:
         if self.part == "ngram":
-            metric = BLEU(
-                self._values["tokenize"],
-                lowercase=self._values["lowercase"],
-                missing_order="at-least-one",
-            )
-            return self._counted_by(metric, corpus)
+            return self._counted(corpus, missing_order="at-least-one")
         pairs = list(self._tokens(corpus.hypotheses, corpus.references))
         numbers = [len(others) for _, others in pairs]
         return [_recall(*pair, self._reserved) for pair in pairs], (min(numbers), max(numbers))

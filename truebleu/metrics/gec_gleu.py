@@ -11,16 +11,16 @@ from random import Random
 
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import parameters as p
-from truebleu.metrics.python_metric import Corpus, PythonScore, ngrams
-from truebleu.metrics.source_metric import SourceMetric
+from truebleu.metrics.python_metric import PythonScore, SourceMetric, ngrams
+from truebleu.metrics.table_metric import Corpus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from truebleu.metrics.python_metric import Rows
-    from truebleu.text import inputs, tokenizers
+    from truebleu.metrics.table_metric import Rows
+    from truebleu.text import tokenizers
 
 ORDERS = (1, 2, 3, 4)
 
@@ -33,7 +33,8 @@ class GECGLEU(SourceMetric):
     penalty are BLEU's.
 
     With several references, the original draws one for each segment, 500 times with seeds of its
-    own, and gives the mean of the 500 corpus scores. A segment's score is the mean over its
+    own, and gives the mean of the 500 corpus scores, so every segment of a corpus needs the same
+    number of references. A segment's score is the mean over its
     references, with each count of 0 taken for 1. The original splits at white space.
 
     >>> metric = GECGLEU()
@@ -80,19 +81,8 @@ class GECGLEU(SourceMetric):
         orders = (name for n in ORDERS for name in (f"matches_{n}", f"totals_{n}"))
         return ("hypothesis_length", "reference_length", *orders)
 
-    def score(  # type: ignore[override]
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses,
-        *,
-        workers: int = 1,  # noqa: ARG002
-    ) -> PythonScore:
-        """The score of a corpus. Arguments as for `BLEU.score`, and a source for each segment.
-
-        Every segment needs the same number of references.
-        """
-        rows = self._with_sources(Corpus(hypotheses, references, sources))
+    def _score(self, corpus: Corpus) -> PythonScore:
+        rows = self._with_sources(corpus)
         numbers = {len(row) for row in rows}
         if len(numbers) > 1:
             raise InputError("references: GEC-GLEU draws one of them, so all segments need as many")
@@ -102,7 +92,7 @@ class GECGLEU(SourceMetric):
             chosen = [row[i] for row, i in zip(rows, choice, strict=True)]
             values.append(_value(list(map(sum, zip(*chosen, strict=True)))))
         mean = sum(values) / len(values)
-        return PythonScore(self, (), count, mean, {"draws": len(values)})
+        return PythonScore(self, (), count, False, mean, {"draws": len(values)})
 
     def _draws(self, segments: int, references: int) -> Iterator[Sequence[int]]:
         """For each corpus score, which reference each segment is compared with."""
@@ -120,20 +110,11 @@ class GECGLEU(SourceMetric):
     ) -> PythonScore:
         """The score of one segment: the mean over its references, smoothed."""
         one = references if isinstance(references, str) else tuple(references)
-        (row,) = self._with_sources(Corpus((hypothesis,), (one,), (source,)))
-        return PythonScore(self, (), len(row), _mean(row), {}, segment=True)
+        (row,) = self._with_sources(Corpus((hypothesis,), (one,), sources=(source,)))
+        return PythonScore(self, (), len(row), True, _mean(row), {})
 
-    def segments(  # type: ignore[override]
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses,
-        *,
-        workers: int = 1,  # noqa: ARG002
-    ) -> Scores:
-        """The score of each segment, 0-100."""
-        rows = self._with_sources(Corpus(hypotheses, references, sources))
-        return Scores([self.SCALE * _mean(row) for row in rows])
+    def _segments(self, corpus: Corpus) -> Scores:
+        return Scores([self.SCALE * _mean(row) for row in self._with_sources(corpus)])
 
     def _rows(self, corpus: Corpus) -> Rows:
         rows = self._with_sources(corpus)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from truebleu.metrics.python_metric import Corpus, Rows
+    from truebleu.metrics.table_metric import Corpus, Rows
     from truebleu.text import tokenizers
 
 

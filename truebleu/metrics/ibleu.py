@@ -10,15 +10,15 @@ from __future__ import annotations
 from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.python_metric import Corpus
-from truebleu.metrics.source_metric import SourceMetric
+from truebleu.metrics.python_metric import SourceMetric
+from truebleu.metrics.table_metric import Corpus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from truebleu.metrics.python_metric import Rows
+    from truebleu.metrics.table_metric import Rows
     from truebleu.text import tokenizers
 
 
@@ -60,9 +60,9 @@ class IBLEU(SourceMetric):
         return (*self._bleu.columns, *(f"source_{column}" for column in self._bleu.columns))
 
     def _rows(self, corpus: Corpus) -> Rows:
-        rows, numbers = self._counted_by(self._bleu, corpus)
-        copied, each = self._counted_by(
-            self._bleu, Corpus(corpus.hypotheses, corpus.sources, workers=corpus.workers)
+        sources = Corpus(corpus.hypotheses, corpus.sources, corpus.workers)
+        (rows, numbers), (copied, each) = (
+            self._counted(one, max_order=self.max_order) for one in (corpus, sources)
         )
         if each != (1, 1):
             raise InputError("sources: expected one per segment, not several")

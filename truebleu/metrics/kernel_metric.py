@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from truebleu._kernel import Table
-from truebleu.metrics.table_metric import S, TableMetric, TableScore
+from truebleu.metrics.table_metric import Corpus, S, TableMetric
 from truebleu.text import inputs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, ClassVar
+    from collections.abc import Sequence
 
     from truebleu._kernel import Metric as Compiled
     from truebleu._kernel import Scan, Scores, Summary
@@ -19,55 +18,34 @@ if TYPE_CHECKING:
 class KernelMetric(TableMetric[S]):
     """A metric whose rows the kernel counts, and whose scores are an `S`.
 
-    A subclass makes `_kernel` in its constructor, names the `columns`, and the class of its scores
-    (`SCORE`).
+    A subclass makes `_kernel` in its constructor, names the `columns`, and the class of its scores.
     """
 
     __slots__ = ("_kernel",)
 
     OF_SACREBLEU = True
-    SCORE: ClassVar[type[TableScore]]
 
     _kernel: Compiled
+    # True if the kernel has the formula, too.
+    _plain = True
 
     @property
     def reads_text(self) -> bool:
         """True if the kernel reads the text itself; other metrics can then share the reading."""
         return True
 
-    @property
-    def _splitting(self) -> dict[str, Any]:
-        """The tokenizer and lower-casing, for metrics that take tokens or custom tokenizers."""
-        return {}
+    def _scan(self, corpus: Corpus) -> Scan:
+        return inputs.scan(
+            self._kernel,
+            corpus.hypotheses,
+            corpus.references,
+            workers=corpus.workers,
+            **self._splitting,
+        )
 
-    def _scan(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, workers: int
-    ) -> Scan:
-        return inputs.scan(self._kernel, hypotheses, references, workers=workers, **self._splitting)
-
-    def _count(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        workers: int,
-        sources: inputs.Hypotheses | None,  # noqa: ARG002
-        progress: Callable[[int], None] | None,
-        *,
-        totals: bool,
-    ) -> tuple[Table, Summary]:
-        run = self._scan(hypotheses, references, workers)
-        return run.totals(progress) if totals else run.table()
-
-    def score_of(
-        self,
-        row: Sequence[int],
-        references: int | str | None,
-        *,
-        segment: bool = False,
-        value: float | None = None,
-    ) -> S:
-        """The score of a row of statistics; `value` is its number, if it is known."""
-        return self.SCORE(self, row, references, segment, value)  # type: ignore[return-value]
+    def _count(self, corpus: Corpus) -> tuple[Table, Summary]:
+        run = self._scan(corpus)
+        return run.totals(corpus.progress) if corpus.totals else run.table()
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> S:
         """The score of one segment."""
@@ -77,12 +55,11 @@ class KernelMetric(TableMetric[S]):
             return self._sentence_of(hypothesis, references)
         return self.SCORE(self, row, count, True, value)  # type: ignore[return-value]
 
-    def segments(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
-    ) -> Scores:
-        """The score of each segment: n numbers, 0-100. Arguments as for `score`."""
-        scores, seen = self._kernel.segments(self._scan(hypotheses, references, workers))
-        self.check(seen, hypotheses)
+    def _segments(self, corpus: Corpus) -> Scores:
+        if not self._plain:
+            return super()._segments(corpus)
+        scores, seen = self._kernel.segments(self._scan(corpus))
+        self.check(seen, corpus.hypotheses)
         return scores
 
     def _value(self, row: Sequence[int], *, segment: bool) -> float:
@@ -95,6 +72,8 @@ class KernelMetric(TableMetric[S]):
     def _pairs(
         self, hypotheses: inputs.Hypotheses, references: inputs.Hypotheses | None, workers: int
     ) -> Pairs:
+        if not self._plain:
+            return super()._pairs(hypotheses, references, workers)
         return inputs.pairs(
             self._kernel, hypotheses, references, workers=workers, **self._splitting
         )

@@ -6,12 +6,13 @@ from math import inf, isqrt
 from operator import index as integer
 
 from truebleu._kernel import InputError, PairScores, Scores
+from truebleu.metrics.statistics import place
 from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, SupportsIndex
+    from typing import Any
 
 
 class Pairs(PairScores):
@@ -70,13 +71,13 @@ class Matrix(Pairs):
             raise IndexError(f"{len(index)} numbers; [i] is a row and [i, j] a score")
         row, column = index
         if not isinstance(row, slice):
-            i = _place("hypothesis", row, height)
+            i = place("hypothesis", integer(row), height)
             if isinstance(column, slice):
                 return self.row(i)[column]
-            return self.at(i * width + _place("reference", column, width))
+            return self.at(i * width + place("reference", integer(column), width))
         some = range(height)[row]
         if not isinstance(column, slice):
-            j = _place("reference", column, width)
+            j = place("reference", integer(column), width)
             return Scores([self.at(i * width + j) for i in some])
         rows = [self.row(i)[column] for i in some]
         return Matrix(PairScores.from_rows(rows, len(range(width)[column]), self.single))
@@ -143,11 +144,11 @@ class Triangle(Pairs):
         if isinstance(index, slice):
             return Scores([self.at(k) for k in range(len(self))[index]])
         if not isinstance(index, tuple):
-            return self.at(_place("pair", index, len(self)))
+            return self.at(place("pair", integer(index), len(self)))
         if len(index) != 2:
             raise IndexError(f"{len(index)} numbers; [i, j] is the score of a pair")
         count = self.texts
-        i, j = (_place("text", place, count) for place in index)
+        i, j = (place("text", integer(one), count) for one in index)
         if i >= j:
             raise IndexError(
                 f"pair {i}, {j}: only those of a text and a later one are here; matrix() "
@@ -244,22 +245,14 @@ def checked_weights(weights: Sequence[float], count: int, where: str = "") -> li
         raise InputError(
             f"weights{where}: {len(numbers)} for {count} references; give one for each"
         )
-    for place, number in enumerate(numbers, 1):
+    for nth, number in enumerate(numbers, 1):
         if not 0 <= number < inf:
             raise InputError(
-                f"weights{where}: number {place} is {number}; they are finite and not negative"
+                f"weights{where}: number {nth} is {number}; they are finite and not negative"
             )
     if not 0 < sum(numbers) < inf:
         raise InputError(f"weights{where}: their sum must be positive, and finite")
     return numbers
-
-
-def _place(what: str, index: SupportsIndex, count: int) -> int:
-    """An index from 0, or from the end if it is negative."""
-    at = integer(index)
-    if not -count <= at < count:
-        raise IndexError(f"{what} {at} of {count}; they are counted from 0")
-    return at % count
 
 
 def _from_bytes(kind: type[PairScores], data: bytes, width: int | None, single: bool) -> PairScores:

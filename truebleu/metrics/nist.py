@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
-    from truebleu.metrics.python_metric import Corpus, Rows
-    from truebleu.text import inputs, tokenizers
+    from truebleu.metrics.table_metric import Corpus, Rows
+    from truebleu.text import tokenizers
 
 # A logarithm to the base 2 is a quotient in Perl, in NLTK and here; log2 differs in the last bit.
 _LN_2 = log(2)
@@ -96,21 +96,18 @@ class NIST(PythonMetric):
             *(f"totals_{order}" for order in orders),
         )
 
-    def score(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
-    ) -> PythonScore:
-        """The score of a corpus. Arguments as for `BLEU.score`."""
+    def _score(self, corpus: Corpus) -> PythonScore:
         if self.variant != "nltk":
-            return super().score(hypotheses, references, workers=workers)
+            return super()._score(corpus)
         # NLTK adds rounded numbers in the order of segments; a table adds exact ones.
-        segments = list(self._weighted(hypotheses, references))
+        segments = list(self._weighted(corpus))
         row = list(map(sum, zip(*map(self._row, segments), strict=True)))
         sums = [0.0] * self.max_order
         for one in segments:
             sums = [so_far + more for so_far, more in zip(sums, one.information, strict=True)]
         numbers = [len(one.lengths) for one in segments]
         count = count_references((min(numbers), max(numbers)))
-        return PythonScore(self, row, count, *self._of(sums, row))
+        return PythonScore(self, row, count, False, *self._of(sums, row))
 
     def _scores_of_pairs(
         self,
@@ -122,16 +119,14 @@ class NIST(PythonMetric):
         )
 
     def _rows(self, corpus: Corpus) -> Rows:
-        segments = list(self._weighted(corpus.hypotheses, corpus.references))
+        segments = list(self._weighted(corpus))
         numbers = [len(one.lengths) for one in segments]
         return [self._row(one) for one in segments], (min(numbers), max(numbers))
 
-    def _weighted(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References
-    ) -> Iterator[_Segment]:
+    def _weighted(self, corpus: Corpus) -> Iterator[_Segment]:
         """Each segment with the information of its matched n-grams, order by order."""
         counted = _Counted(self.max_order)
-        for hypothesis, others in self._tokens(hypotheses, references):
+        for hypothesis, others in self._tokens(corpus.hypotheses, corpus.references):
             counted.add(hypothesis, others)
         bits = counted.information(zero=self.variant == "mteval")
         for segment in counted.segments:

@@ -15,7 +15,6 @@ from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import PythonMetric, PythonScore
-from truebleu.metrics.statistics import Statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu._kernel import Scores, Table
-    from truebleu.metrics.python_metric import Corpus, Rows
+    from truebleu.metrics.table_metric import Corpus, Rows
     from truebleu.text import tokenizers
 
     Number = Fraction | float
@@ -180,7 +179,7 @@ class NLTKBLEU(PythonMetric):
         return max(map(len, self.weights))
 
     @property
-    def _counted(self) -> int:
+    def _orders(self) -> int:
         """The length of the longest n-grams that are counted: methods 5 and 7 look at 5-grams."""
         return max(self.max_order, 5)
 
@@ -195,8 +194,8 @@ class NLTKBLEU(PythonMetric):
 
         Those of a BLEU that counts one n-gram of each order at least, and the true numbers.
         """
-        ngrams = (f"ngrams_{order}" for order in range(1, self._counted + 1))
-        return (*BLEU(max_order=self._counted).columns, *ngrams)
+        ngrams = (f"ngrams_{order}" for order in range(1, self._orders + 1))
+        return (*BLEU(max_order=self._orders).columns, *ngrams)
 
     @property
     def _sums(self) -> bool:
@@ -213,42 +212,23 @@ class NLTKBLEU(PythonMetric):
             return f"method {self.method} of NLTK {self.version} takes the last segment's length"
         return None
 
-    @property
-    def not_additive(self) -> str | None:
-        """The reason why statistics of parts do not add up to those of the whole, or None."""
-        mean = f"{self.NAME} by segments is a mean of segments' scores, which do not add up exactly"
-        return self.order_matters or (mean if self.aggregate == "segments" else None)
-
     def _rows(self, corpus: Corpus) -> Rows:
-        metric = BLEU(
-            self._values["tokenize"],
-            lowercase=self._values["lowercase"],
-            max_order=self._counted,
-            missing_order="at-least-one",
-        )
-        rows, numbers = self._counted_by(metric, corpus)
-        orders = range(self._counted)
+        rows, numbers = self._counted(corpus, max_order=self._orders, missing_order="at-least-one")
+        orders = range(self._orders)
         return [[*row, *(max(0, row[0] - n) for n in orders)] for row in rows], numbers
 
-    def from_statistics(
-        self, totals: Statistics | Sequence[int], *, references: int | str | None = None
-    ) -> PythonScore:
-        """corpus_bleu of statistics, or the mean of sentence_bleu over a table's rows."""
-        if self._sums or not isinstance(totals, Statistics):
-            return super().from_statistics(totals, references=references)
-        self._check_statistics(totals)
+    def _score_of_rows(self, table: Table, references: int | str | None) -> PythonScore:
         segment = self.aggregate == "segments"
-        summed = totals.total().tolist()[0]
+        summed = table.total().tolist()[0]
         if segment:
-            each = [made["values"] for _, made in self._formulas(totals, segment=True)]
-            values = [sum(column) / len(totals) for column in zip(*each, strict=True)]
+            each = [made["values"] for _, made in self._formulas(table, segment=True)]
+            values = [sum(column) / len(table) for column in zip(*each, strict=True)]
         else:
             if self.context == "last-segment":
-                warnings.warn(f"{self.order_matters}; context='corpus' does not", stacklevel=3)
-            values = self._values_of(summed, totals.tolist()[-1])
-        references = totals.references if references is None else references
+                warnings.warn(f"{self.order_matters}; context='corpus' does not", stacklevel=4)
+            values = self._values_of(summed, table.tolist()[-1])
         details = self._details(summed, values)
-        return NLTKScore(self, summed, references, values[0], details, segment=segment)
+        return NLTKScore(self, summed, references, segment, values[0], details)
 
     def _scores(self, table: Table, *, segment: bool) -> Scores:
         return super()._scores(table, segment=segment or self.aggregate == "segments")
@@ -258,7 +238,7 @@ class NLTKBLEU(PythonMetric):
         return values[0], self._details(row, values)
 
     def _details(self, row: Sequence[int], values: Sequence[float]) -> dict[str, Any]:
-        order, counted = self.max_order, self._counted
+        order, counted = self.max_order, self._orders
         return {
             "hypothesis_length": row[0],
             "reference_length": row[1],
@@ -273,7 +253,7 @@ class NLTKBLEU(PythonMetric):
         last: the last segment of a corpus, which some methods of NLTK mix in.
         """
         last = row if last is None else last
-        released, counted = _release(self.version), self._counted
+        released, counted = _release(self.version), self._orders
         # The row that method 5 takes 5-grams from, and method 6 the number of n-grams.
         context = last if self.context == "last-segment" else row
         length, reference_length = row[0], row[1]

@@ -27,13 +27,23 @@ class Parameter(Generic[T]):
     """One parameter. Subclasses say which values it takes, and how these are written.
 
     name, default: as in the constructor. `checked` gives the value that is kept.
-    key, short: the field in signatures, and its short form; an `optional` field is left out for
-        the default.
-    flags: short options beside `--name`, which has the metric's prefix; `shared` options have no
-        prefix and set the parameter of each metric that has it.
-    hints: the names of the parameter in other programs, for messages.
-    phrase, labels: words for values, and for some of them, where settings are compared.
     """
+
+    # The field in signatures, and its short form; an optional field is left out for the default.
+    key = ""
+    short = ""
+    optional = False
+    # Short options beside `--name`, which has the metric's prefix; shared options have no prefix
+    # and set the parameter of each metric that has it.
+    flags: Sequence[str] = ()
+    shared = False
+    # True if commands have its option where no metric is named, too.
+    common = False
+    # The names of the parameter in other programs, for messages.
+    hints: Sequence[str] = ()
+    # Words for values, and for some of them, where settings are compared.
+    phrase = ""
+    labels: Mapping[Any, str] = {}
 
     metavar: str | None = "NAME"
     # True if the value is a sequence.
@@ -41,39 +51,19 @@ class Parameter(Generic[T]):
 
     name: str
 
-    def __init__(
-        self,
-        default: T,
-        help: str,  # noqa: A002
-        *,
-        key: str | None = None,
-        short: str | None = None,
-        optional: bool = False,
-        flags: Sequence[str] = (),
-        shared: bool = False,
-        common: bool = False,
-        hints: Sequence[str] = (),
-        phrase: str | None = None,
-        labels: Mapping[Any, str] | None = None,
-    ) -> None:
+    def __init__(self, default: T, help: str, **more: Any) -> None:  # noqa: A002
+        """more: of the attributes above, and of those of the subclass, what is not the default."""
+        assert all(hasattr(self, name) for name in more), more
         self.default = default
         self.help = help
-        self._key = key
-        self._short = short
-        self.optional = optional
-        self.flags = tuple(flags)
-        self.shared = shared
-        self.common = common
-        self.hints = tuple(hints)
-        self._phrase = phrase
-        self.labels = labels or {}
+        vars(self).update(more)
 
     def __set_name__(self, metric: Any, name: str) -> None:
         metric.PARAMETERS = (*vars(metric).get("PARAMETERS", ()), self)
         self.name = name
-        self.key = self._key or name
-        self.short = self._short or self.key
-        self.phrase = self._phrase or f"{name.replace('_', ' ')} {{}}"
+        self.key = self.key or name
+        self.short = self.short or self.key
+        self.phrase = self.phrase or f"{name.replace('_', ' ')} {{}}"
 
     if TYPE_CHECKING:  # a metric makes it a property
 
@@ -141,16 +131,10 @@ class Flag(Parameter[bool]):
     """Yes or no. `words` stand for no and yes in signatures."""
 
     metavar = None
+    words = ("no", "yes")
 
-    def __init__(
-        self,
-        help: str,  # noqa: A002
-        *,
-        words: tuple[str, str] = ("no", "yes"),
-        **more: Any,
-    ) -> None:
+    def __init__(self, help: str, **more: Any) -> None:  # noqa: A002
         super().__init__(False, help, **more)
-        self.words = words
 
     def checked(self, value: Any) -> bool:
         if isinstance(value, str):
@@ -180,18 +164,11 @@ class Choice(Parameter[T]):
     words: the names in signatures of values that are not words.
     """
 
-    def __init__(
-        self,
-        default: T,
-        help: str,  # noqa: A002
-        meanings: Mapping[Any, str],
-        *,
-        words: Mapping[Any, str] | None = None,
-        **more: Any,
-    ) -> None:
+    words: Mapping[Any, str] = {}
+
+    def __init__(self, default: T, help: str, meanings: Mapping[Any, str], **more: Any) -> None:  # noqa: A002
         super().__init__(default, help, **more)
-        self.meanings = dict(meanings)
-        self.words = dict(words or {})
+        self.meanings = meanings
 
     def checked(self, value: Any) -> Any:
         known = list(self.meanings)
@@ -244,19 +221,9 @@ class Number(Parameter[T]):
     """A number between two limits; with `integers`, one that was written without a point stays."""
 
     metavar = "X"
-
-    def __init__(
-        self,
-        default: T,
-        help: str,  # noqa: A002
-        *,
-        least: float = 0,
-        most: float = inf,
-        integers: bool = False,
-        **more: Any,
-    ) -> None:
-        super().__init__(default, help, **more)
-        self.least, self.most, self.integers = least, most, integers
+    least: float = 0
+    most: float = inf
+    integers = False
 
     def checked(self, value: Any) -> float | None:
         if value is None and self.default is None:
@@ -280,17 +247,8 @@ class WholeNumber(Number[int]):
     """A whole number between two limits."""
 
     metavar = "N"
-
-    def __init__(
-        self,
-        default: int,
-        help: str,  # noqa: A002
-        *,
-        least: int = 1,
-        most: int = 16,
-        **more: Any,
-    ) -> None:
-        super().__init__(default, help, least=least, most=most, **more)
+    least = 1
+    most = 16
 
     def checked(self, value: Any) -> int:
         return checks.whole(self.name, value, int(self.least), self.most)

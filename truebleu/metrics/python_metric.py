@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections import Counter
 
 from truebleu._kernel import InputError, Scores, Table
-from truebleu.metrics.table_metric import TableMetric, TableScore
+from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.table_metric import Corpus, TableMetric, TableScore
 from truebleu.text import inputs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any, ClassVar
 
     from truebleu._kernel import Summary
-    from truebleu.metrics.bleu import BLEU
-
-    # A row per segment, and the fewest and the most references of a segment.
-    Rows = tuple[list[list[int]], tuple[int, int]]
+    from truebleu.metrics.statistics import Statistics
+    from truebleu.metrics.table_metric import Rows
 
 
 class PythonScore(TableScore):
@@ -30,12 +29,14 @@ class PythonScore(TableScore):
         metric: PythonMetric,
         row: Sequence[int],
         references: int | str | None,
-        published: float,
-        details: dict[str, Any],
-        *,
         segment: bool = False,
+        value: float | None = None,
+        details: dict[str, Any] | None = None,
     ) -> None:
-        super().__init__(metric, row, references, segment=segment, value=published)
+        """value: in the scale of the original program; it counts with the details alone."""
+        if details is None:
+            value, details = metric._formula(row, segment=segment)  # noqa: SLF001
+        super().__init__(metric, row, references, segment, value)
         self._details = details
 
     @property
@@ -58,24 +59,6 @@ class PythonScore(TableScore):
         return dict(self._details)
 
 
-class Corpus:
-    """The text to count: hypotheses, their references and, for some metrics, their sources."""
-
-    __slots__ = ("hypotheses", "references", "sources", "workers")
-
-    def __init__(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses | None = None,
-        workers: int = 1,
-    ) -> None:
-        self.hypotheses = hypotheses
-        self.references = references
-        self.sources = sources
-        self.workers = workers
-
-
 class PythonMetric(TableMetric[PythonScore]):
     """A metric with a row of integers per segment (`_rows`), and a formula of sums (`_formula`).
 
@@ -87,7 +70,7 @@ class PythonMetric(TableMetric[PythonScore]):
 
     FIELDS = ("case", "tok")
     SCALE: ClassVar[float] = 100.0
-    SCORE: ClassVar[type[PythonScore]] = PythonScore
+    SCORE = PythonScore
 
     def _rows(self, corpus: Corpus) -> Rows:
         raise NotImplementedError
@@ -100,33 +83,20 @@ class PythonMetric(TableMetric[PythonScore]):
         self, hypotheses: inputs.Hypotheses, references: inputs.References
     ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
         """The tokens of each segment and of its references."""
-        return inputs.tokenized(
-            hypotheses,
-            references,
-            tokenize=self._values["tokenize"],
-            lowercase=self._values["lowercase"],
-        )
+        return inputs.tokenized(hypotheses, references, **self._splitting)
 
-    def _counted_by(self, metric: BLEU, corpus: Corpus) -> Rows:
-        """The rows that a BLEU with this metric's tokens counts."""
+    def _counted(self, corpus: Corpus, **parameters: Any) -> Rows:
+        """The rows that a BLEU with this metric's tokens, and these parameters, counts."""
+        metric = BLEU(**self._splitting, **parameters)
         statistics, seen = metric.count(
             corpus.hypotheses, corpus.references, workers=corpus.workers
         )
         return statistics.tolist(), seen["references"] or (1, 1)
 
-    def _count(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        workers: int,
-        sources: inputs.Hypotheses | None,
-        progress: Callable[[int], None] | None,  # noqa: ARG002
-        *,
-        totals: bool,
-    ) -> tuple[Table, Summary]:
-        rows, numbers = self._rows(Corpus(hypotheses, references, sources, workers))
+    def _count(self, corpus: Corpus) -> tuple[Table, Summary]:
+        rows, numbers = self._rows(corpus)
         table = Table.from_rows(rows, len(self.columns))
-        return table.total() if totals else table, {
+        return table.total() if corpus.totals else table, {
             "segments": len(rows),
             "references": numbers,
             "tokenized": (0, []),
@@ -134,18 +104,6 @@ class PythonMetric(TableMetric[PythonScore]):
             "marked": [],
             "scripts": {},
         }
-
-    def score_of(
-        self,
-        row: Sequence[int],
-        references: int | str | None,
-        *,
-        segment: bool = False,
-        value: float | None = None,  # noqa: ARG002
-    ) -> PythonScore:
-        """The score of a row of statistics."""
-        published, details = self._formula(row, segment=segment)
-        return self.SCORE(self, row, references, published, details, segment=segment)
 
     def _formulas(self, table: Table, *, segment: bool) -> Iterator[tuple[float, dict[str, Any]]]:
         for number, row in enumerate(table.tolist(), 1):
@@ -156,6 +114,53 @@ class PythonMetric(TableMetric[PythonScore]):
 
     def _scores(self, table: Table, *, segment: bool) -> Scores:
         return Scores([self.SCALE * value for value, _ in self._formulas(table, segment=segment)])
+
+
+class SourceMetric(PythonMetric):
+    """A metric that reads a source beside each segment: every verb takes it."""
+
+    __slots__ = ()
+
+    NEEDS_SOURCE = True
+
+    def score(  # type: ignore[override]
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses,
+        *,
+        workers: int = 1,
+    ) -> PythonScore:
+        """The score of a corpus. Arguments as for `BLEU.score`, and a source for each segment."""
+        return self._score(Corpus(hypotheses, references, workers, sources, totals=True))
+
+    def statistics(  # type: ignore[override]
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses,
+        *,
+        workers: int = 1,
+    ) -> Statistics:
+        """The table of what was counted, a row per segment. Arguments as for `score`."""
+        return self.counted(Corpus(hypotheses, references, workers, sources))[0]
+
+    def segments(  # type: ignore[override]
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        sources: inputs.Hypotheses,
+        *,
+        workers: int = 1,
+    ) -> Scores:
+        """The score of each segment, 0-100. Arguments as for `score`."""
+        return self._segments(Corpus(hypotheses, references, workers, sources))
+
+    def sentence(  # type: ignore[override]
+        self, hypothesis: str, references: str | Sequence[str | None], source: str
+    ) -> PythonScore:
+        """The score of one segment."""
+        return self._sentence_of(hypothesis, references, (source,))
 
 
 def ngrams(tokens: Sequence[Any], order: int) -> Counter[tuple[Any, ...]]:

@@ -154,9 +154,7 @@ class Statistics(Table):
             return self._with(self.pick(list(range(start, stop, step))))
         at = _index(index)
         if at is not None:
-            row = at + len(self) if at < 0 else at
-            if not 0 <= row < len(self):
-                raise IndexError(f"segment {at} of {len(self)}; they are counted from 0")
+            row = place("segment", at, len(self))
             return self._with(self.range(row, row + 1))
         assert not isinstance(index, int)
         # NumPy's and others' truth values and integers become Python's.
@@ -165,11 +163,8 @@ class Statistics(Table):
             if len(chosen) != len(self):
                 raise IndexError(f"a mask of {len(chosen)} for {len(self)} segments")
             return self._with(self.filter(chosen))
-        rows = [item.__index__() for item in chosen]
-        for row in rows:
-            if not -len(self) <= row < len(self):
-                raise IndexError(f"segment {row} of {len(self)}; they are counted from 0")
-        return self._with(self.pick([row % len(self) for row in rows]))
+        rows = [place("segment", item.__index__(), len(self)) for item in chosen]
+        return self._with(self.pick(rows))
 
     def __add__(self, other: Statistics) -> Statistics:
         """This table's segments and then the other's."""
@@ -296,6 +291,13 @@ def _from_parts(header: dict[str, Any], data: bytes) -> Statistics:
         fingerprint=header["fingerprint"],
         references=header["references"],
     )
+
+
+def place(what: str, at: int, count: int) -> int:
+    """An index from 0, which may count from the end if it is negative."""
+    if not -count <= at < count:
+        raise IndexError(f"{what} {at} of {count}; they are counted from 0")
+    return at % count
 
 
 def _index(value: object) -> int | None:

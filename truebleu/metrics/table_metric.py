@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from truebleu.metrics.matrix import Matrix, PairsInPython, Triangle
 
     Pairs = CompiledPairs | PairsInPython
+    # A row per segment, and the fewest and the most references of a segment.
+    Rows = tuple[list[list[int]], tuple[int, int]]
 
     S = TypeVar("S", bound=Score)
 else:
@@ -93,15 +95,43 @@ class TableScore(Score):
         return self._metric.signature(self._references, segment=self._segment)  # type: ignore[no-any-return]
 
 
+class Corpus:
+    """The text to count: hypotheses, references, for some metrics the sources; and how.
+
+    progress: called about twenty times a second with the number of segments so far.
+    totals: True if the sum of all rows is wanted, and not the rows.
+    """
+
+    __slots__ = ("hypotheses", "progress", "references", "sources", "totals", "workers")
+
+    def __init__(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        workers: int = 1,
+        sources: inputs.Hypotheses | None = None,
+        progress: Callable[[int], None] | None = None,
+        *,
+        totals: bool = False,
+    ) -> None:
+        self.hypotheses = hypotheses
+        self.references = references
+        self.workers = checks.threads(workers)
+        self.sources = sources
+        self.progress = progress
+        self.totals = totals
+
+
 class TableMetric(Metric, Generic[S]):
     """A metric that is a row of integers per segment, a sum, and a formula; its scores are an `S`.
 
-    A subclass names its `columns`, counts the rows (`_count`), and makes scores of them
-    (`score_of`, `scores`, `segment_scores`).
+    A subclass names its `columns`, and the class of its scores (`SCORE`), counts the rows
+    (`_count`), and has the formula (`_scores`).
     """
 
     __slots__ = ()
 
+    SCORE: ClassVar[type[TableScore]]
     # The reason why statistics of parts do not add up to those of the whole, or None.
     NOT_ADDITIVE: str | None = None
     # True if it needs the source of each segment.
@@ -121,12 +151,23 @@ class TableMetric(Metric, Generic[S]):
     @property
     def not_additive(self) -> str | None:
         """The reason why statistics of parts do not add up to those of the whole, or None."""
-        return self.NOT_ADDITIVE
+        if self._sums:
+            return self.NOT_ADDITIVE
+        mean = f"{self.NAME} by segments is a mean of segments' scores, which do not add up exactly"
+        return self.order_matters or mean
 
     @property
     def order_matters(self) -> str | None:
         """The reason why the order of segments matters, which rules out resampling, or None."""
         return None
+
+    @property
+    def _splitting(self) -> dict[str, Any]:
+        """The tokenizer and lower-casing, of metrics that take tokens or custom tokenizers."""
+        values = self._values
+        if "tokenize" not in values:
+            return {}
+        return {"tokenize": values["tokenize"], "lowercase": values["lowercase"]}
 
     @property
     def reads_text(self) -> bool:
@@ -142,27 +183,13 @@ class TableMetric(Metric, Generic[S]):
         value: float | None = None,
     ) -> S:
         """The score of a row of statistics; `value` is its number, if it is known."""
+        return self.SCORE(self, row, references, segment, value)  # type: ignore[return-value]
+
+    def _count(self, corpus: Corpus) -> tuple[Table, Summary]:
+        """A row per segment, or their sum, and what was noticed of the text."""
         raise NotImplementedError
 
-    def _count(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        workers: int,
-        sources: inputs.Hypotheses | None,
-        progress: Callable[[int], None] | None,
-        *,
-        totals: bool,
-    ) -> tuple[Table, Summary]:
-        """A row per segment, or with `totals` their sum, and what was noticed of the text."""
-        raise NotImplementedError
-
-    def _scan(
-        self,
-        hypotheses: inputs.Hypotheses,  # noqa: ARG002
-        references: inputs.References,  # noqa: ARG002
-        workers: int,  # noqa: ARG002
-    ) -> Scan | None:
+    def _scan(self, corpus: Corpus) -> Scan | None:  # noqa: ARG002
         """The kernel's run over the text, if it is the kernel that counts."""
         return None
 
@@ -184,30 +211,23 @@ class TableMetric(Metric, Generic[S]):
     ) -> tuple[Statistics, Summary]:
         """The table of statistics, or with `totals` its sum, and what was noticed of the text.
 
-        Memory does not grow with the size of files if `totals` are asked for. `progress` is called
-        about twenty times a second with the number of segments so far.
+        Memory does not grow with the size of files if `totals` are asked for. Arguments are as
+        for `Corpus`.
         """
-        table, seen = self._checked_count(
-            hypotheses, references, workers, sources, progress, totals=totals
+        return self.counted(
+            Corpus(hypotheses, references, workers, sources, progress, totals=totals)
         )
+
+    def counted(self, corpus: Corpus) -> tuple[Statistics, Summary]:
+        """The same, of a corpus."""
+        table, seen = self._checked_count(corpus)
         return self.table_of(table, count_references(seen["references"])), seen
 
-    def _checked_count(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        workers: int = 1,
-        sources: inputs.Hypotheses | None = None,
-        progress: Callable[[int], None] | None = None,
-        *,
-        totals: bool = False,
-    ) -> tuple[Table, Summary]:
-        if self.NEEDS_SOURCE and sources is None:
+    def _checked_count(self, corpus: Corpus) -> tuple[Table, Summary]:
+        if self.NEEDS_SOURCE and corpus.sources is None:
             raise InputError(f"{self.NAME} needs the source of each segment")
-        table, seen = self._count(
-            hypotheses, references, checks.threads(workers), sources, progress, totals=totals
-        )
-        self.check(seen, hypotheses)
+        table, seen = self._count(corpus)
+        self.check(seen, corpus.hypotheses)
         return table, seen
 
     def table_of(self, table: Table, references: int | str | None) -> Statistics:
@@ -236,10 +256,14 @@ class TableMetric(Metric, Generic[S]):
         Memory does not grow with the size of files. Raises InputError, which names the input and
         the segment, for lengths that differ, missing text, bytes that are not UTF-8.
         """
-        if not self._sums:
-            return self.from_statistics(self.count(hypotheses, references, workers=workers)[0])
-        table, seen = self._checked_count(hypotheses, references, workers, totals=True)
-        return self.score_of(table.tolist()[0], count_references(seen["references"]))
+        return self._score(Corpus(hypotheses, references, workers, totals=self._sums))
+
+    def _score(self, corpus: Corpus) -> S:
+        table, seen = self._checked_count(corpus)
+        references = count_references(seen["references"])
+        if corpus.totals:
+            return self.score_of(table.tolist()[0], references)
+        return self._score_of_rows(table, references)
 
     @property
     def _sums(self) -> bool:
@@ -255,8 +279,16 @@ class TableMetric(Metric, Generic[S]):
     def segments(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
     ) -> Scores:
-        """The score of each segment: n numbers, 0-100. Arguments as for `score`."""
-        return self.segment_scores(self.count(hypotheses, references, workers=workers)[0])
+        """The score of each segment: n numbers, 0-100. Arguments as for `score`.
+
+        >>> from truebleu import BLEU
+        >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
+        Scores(2 segments: [66.87, 50.00])
+        """
+        return self._segments(Corpus(hypotheses, references, workers))
+
+    def _segments(self, corpus: Corpus) -> Scores:
+        return self._scores(self._checked_count(corpus)[0], segment=True)
 
     # ---- one segment ----
 
@@ -269,7 +301,7 @@ class TableMetric(Metric, Generic[S]):
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
             raise TypeError(f"hypothesis: expected a str, not {type(hypothesis).__name__}")
         one = tuple(references) if isinstance(references, list) else references
-        table, seen = self._checked_count((hypothesis,), (one,), sources=sources)
+        table, seen = self._checked_count(Corpus((hypothesis,), (one,), sources=sources))
         row = table.tolist()[0]
         return self.score_of(row, count_references(seen["references"]), segment=True)
 
@@ -280,15 +312,22 @@ class TableMetric(Metric, Generic[S]):
     ) -> S:
         """The formula alone: the score of statistics.
 
-        totals: a table of this metric's statistics, whose sum counts, or the k integers of one row
-            in the order of `columns`.
+        totals: a table of this metric's statistics, whose sum counts, or of a metric that is a
+            mean of segments' scores each row; or the k integers of one row in the order of
+            `columns`.
         references: how many references there were, for the signature; a table knows it.
         """
-        if isinstance(totals, Statistics):
-            self._check_statistics(totals)
-            references = totals.references if references is None else references
+        if not isinstance(totals, Statistics):
+            return self.score_of(self._checked_row(totals), references)
+        self.check_fingerprint("statistics", totals.fingerprint)
+        references = totals.references if references is None else references
+        if self._sums or not len(totals):
             return self.score_of(totals.total().tolist()[0], references)
-        return self.score_of(self._checked_row(totals), references)
+        return self._score_of_rows(totals, references)
+
+    def _score_of_rows(self, table: Table, references: int | str | None) -> S:
+        """The score of a corpus that is no formula of sums."""
+        raise NotImplementedError
 
     def scores(self, totals: Statistics | Table) -> Scores:
         """The score of each row of a table, each taken for the totals of a corpus.
@@ -319,7 +358,7 @@ class TableMetric(Metric, Generic[S]):
         metric = self
         if "tokenize" in self._values and not self.reads_text and not inputs.is_tokens(first):
             # Each text is split once, and not once for each pair.
-            split = tokenizers.tokenizer(self._values["tokenize"], self._values["lowercase"])
+            split = tokenizers.tokenizer(**self._splitting)
             first, second = (tuple(map(split, texts)) for texts in (first, second))
             metric = self.with_parameters(tokenize="none", lowercase=False)
         return PairsInPython(metric._scores_of_pairs(workers), first, second)  # noqa: SLF001
@@ -434,15 +473,15 @@ class TableMetric(Metric, Generic[S]):
 
     def _check_table(self, table: Table) -> None:
         if isinstance(table, Statistics):
-            self._check_statistics(table)
+            self.check_fingerprint("statistics", table.fingerprint)
         elif table.width != len(self.columns):
             raise InputError(f"expected {len(self.columns)} columns, not {table.width}")
 
-    def _check_statistics(self, statistics: Statistics) -> None:
-        if statistics.fingerprint != self.fingerprint:
+    def check_fingerprint(self, what: str, fingerprint: str) -> None:
+        """Raises InputError for statistics or totals that another metric has counted."""
+        if fingerprint != self.fingerprint:
             raise InputError(
-                f"these statistics were made with {statistics.fingerprint}, "
-                f"and this metric is {self.fingerprint}"
+                f"these {what} were made with {fingerprint}, and this metric is {self.fingerprint}"
             )
 
     def _checked_row(self, totals: Sequence[int]) -> list[int]:
@@ -470,99 +509,80 @@ def count_references(seen: tuple[int, int] | None) -> int | str | None:
 
 
 def count_together(
-    metrics: Sequence[TableMetric[Any]],
-    hypotheses: inputs.Hypotheses,
-    references: inputs.References,
-    *,
-    workers: int = 1,
-    sources: inputs.Hypotheses | None = None,
-    progress: Callable[[int], None] | None = None,
-    totals: bool = False,
+    metrics: Sequence[TableMetric[Any]], corpus: Corpus
 ) -> tuple[list[Statistics], Summary]:
     """The statistics of several metrics, and what was noticed; those that can read text together.
 
-    With `totals`, one row each, the sum.
+    If totals are wanted, one row each, the sum. The corpus is of no use afterwards.
     """
-    readers = _readers(metrics, hypotheses)
+    readers, totals = _readers(metrics, corpus), corpus.totals
     if len(metrics) > max(1, len(readers)):
-        hypotheses, references = lasting(hypotheses), lasting(references)
+        corpus.hypotheses = lasting(corpus.hypotheses)
+        corpus.references = lasting(corpus.references)
     found: dict[TableMetric[Any], Statistics] = {}
     seen: Summary | None = None
     if len(readers) > 1:
-        run = _scan_together(readers, hypotheses, references, workers)
+        run = _scan_together(readers, corpus)
         whole = totals and all(metric._sums for metric in readers)  # noqa: SLF001
-        table, seen = run.totals(progress) if whole else run.table()
-        found = _split(readers, table, seen, hypotheses)
+        table, seen = run.totals(corpus.progress) if whole else run.table()
+        found = _split(readers, table, seen, corpus)
     for metric in metrics:
         if metric not in found:
-            found[metric], noticed = metric.count(
-                hypotheses,
-                references,
-                workers=workers,
-                sources=sources,
-                progress=progress,
-                totals=totals and metric._sums,  # noqa: SLF001
-            )
+            corpus.totals = totals and metric._sums  # noqa: SLF001
+            found[metric], noticed = metric.counted(corpus)
             seen = noticed if seen is None or metric.reads_text else seen
     assert seen is not None
     return [found[metric] for metric in metrics], seen
 
 
 def pieces_together(
-    metrics: Sequence[TableMetric[Any]],
-    hypotheses: inputs.Hypotheses,
-    references: inputs.References,
-    *,
-    workers: int = 1,
-    segments: int = 8192,
-    sources: inputs.Hypotheses | None = None,
+    metrics: Sequence[TableMetric[Any]], corpus: Corpus, segments: int
 ) -> Iterator[tuple[list[tuple[Statistics, Scores]], Summary]]:
     """By each metric the statistics and scores of about so many segments at a time.
 
     Where the kernel reads the text for all of them, memory does not grow with the size of files.
     """
     if len(metrics) == 1:
-        run = metrics[0]._scan(hypotheses, references, workers)  # noqa: SLF001
+        run = metrics[0]._scan(corpus)  # noqa: SLF001
     else:
-        together = len(_readers(metrics, hypotheses)) == len(metrics)
-        run = _scan_together(metrics, hypotheses, references, workers) if together else None
+        together = len(_readers(metrics, corpus)) == len(metrics)
+        run = _scan_together(metrics, corpus) if together else None
     if run is None:
-        tables, seen = count_together(
-            metrics, hypotheses, references, workers=workers, sources=sources
-        )
+        tables, seen = count_together(metrics, corpus)
         pairs = zip(metrics, tables, strict=True)
         yield [(table, metric.segment_scores(table)) for metric, table in pairs], seen
         return
     table, seen = run.table(segments)
     # Nothing at all is an error; nothing more is the end.
-    TableMetric.check(metrics[0], seen, hypotheses)
+    TableMetric.check(metrics[0], seen, corpus.hypotheses)
     while seen["segments"]:
-        found = _split(metrics, table, seen, hypotheses)
+        found = _split(metrics, table, seen, corpus)
         yield [(found[metric], metric.segment_scores(found[metric])) for metric in metrics], seen
         table, seen = run.table(segments)
 
 
-def _readers(
-    metrics: Sequence[TableMetric[Any]], hypotheses: inputs.Hypotheses
-) -> list[TableMetric[Any]]:
+def _readers(metrics: Sequence[TableMetric[Any]], corpus: Corpus) -> list[TableMetric[Any]]:
     """The metrics for which the kernel reads the text."""
+    hypotheses = corpus.hypotheses
     tokens = isinstance(hypotheses, list | tuple) and inputs.is_tokens(tuple(hypotheses[:1]))
     return [] if tokens else [metric for metric in metrics if metric.reads_text]
 
 
-def _scan_together(metrics: Sequence[Any], hypotheses: Any, references: Any, workers: int) -> Scan:
+def _scan_together(metrics: Sequence[Any], corpus: Corpus) -> Scan:
     first, *others = (metric._kernel for metric in metrics)  # noqa: SLF001
-    return inputs.scan(first, hypotheses, references, workers=workers, others=others)
+    return inputs.scan(
+        first, corpus.hypotheses, corpus.references, workers=corpus.workers, others=others
+    )
 
 
 def _split(
-    metrics: Sequence[TableMetric[Any]], table: Table, seen: Summary, hypotheses: object
+    metrics: Sequence[TableMetric[Any]], table: Table, seen: Summary, corpus: Corpus
 ) -> dict[TableMetric[Any], Statistics]:
     """The columns of each metric, of a table that has those of all beside each other."""
     found: dict[TableMetric[Any], Statistics] = {}
     number, start = count_references(seen["references"]), 0
     for metric in metrics:
-        metric.check(seen, hypotheses)
+        metric.check(seen, corpus.hypotheses)
         stop = start + len(metric.columns)
         own = table if len(metrics) == 1 else table.columns_of(range(start, stop))
         found[metric] = metric.table_of(own, number)

@@ -24,23 +24,18 @@ if TYPE_CHECKING:
 
 
 class TERScore(TableScore):
-    """A TER score and its components."""
+    """A TER score and its components: edits per 100 reference words, 0 and more, 0 is best.
+
+    It may exceed 100. With three or more references, sacreBLEU adds mean lengths up as rounded
+    numbers, in the order of segments, and here the sum is exact: then the last bit of a corpus
+    score can differ.
+    """
 
     __slots__ = ()
 
     DETAILS = ("edits", "reference_length")
 
     _metric: TER
-
-    @property
-    def value(self) -> float:
-        """Edits per 100 reference words, to sacreBLEU's last bit: 0 and more, 0 is best.
-
-        It may exceed 100. With three or more references, sacreBLEU adds mean lengths up as
-        rounded numbers, in the order of segments, and here the sum is exact: then the last bit of
-        a corpus score can differ.
-        """
-        return self._value
 
     @property
     def edits(self) -> int:
@@ -169,11 +164,4 @@ def ter(
     >>> round(float(score), 2)
     18.18
     """
-    metric = TER(
-        normalized=normalized,
-        no_punct=no_punct,
-        asian_support=asian_support,
-        case_sensitive=case_sensitive,
-        **unknown,
-    )
-    return metric.score(hypotheses, references, workers=workers)
+    return TER.of(locals()).score(hypotheses, references, workers=workers)

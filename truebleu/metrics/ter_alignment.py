@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from truebleu import _kernel
+from truebleu.text.layout import padded, places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
 KINDS = {"m": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
 
@@ -85,14 +87,8 @@ class Alignment(NamedTuple):
 
     def moves(self) -> list[tuple[Shift, tuple[str, ...]]]:
         """Each shift with the words that it moves."""
-        words, moves = list(self.hypothesis), []
-        for shift in self.shifts:
-            start, length, target = shift
-            block = words[start : start + length]
-            del words[start : start + length]
-            words[target:target] = block
-            moves.append((shift, tuple(block)))
-        return moves
+        words = list(self.hypothesis)
+        return [(shift, tuple(_move(words, *shift))) for shift in self.shifts]
 
     def __str__(self) -> str:
         """The shifts, then the hypothesis after them over the reference, and what is edited."""
@@ -101,26 +97,25 @@ class Alignment(NamedTuple):
         lines = [f"TER {self.value:.2f}: {edits} for {words}"]
         for (start, _, target), block in self.moves():
             way = "left" if target < start else "right"
-            places = abs(target - start)
-            lines.append(f'shift      "{" ".join(block)}" by {places} to the {way}')
+            far = abs(target - start)
+            lines.append(f'shift      "{" ".join(block)}" by {far} to the {way}')
         rows = ["hypothesis", "reference ", "          "]
         for kind, ours, theirs in self.operations:
             upper = "" if ours is None else self.hypothesis[ours]
             lower = "" if theirs is None else self.reference[theirs]
-            width = max(_width(upper), _width(lower))
+            width = max(places(upper), places(lower))
             for i, word in enumerate((upper, lower, MARKS[kind])):
-                rows[i] += " " + word + " " * (width - _width(word))
+                rows[i] += f" {padded(word, width)}"
         lines += [row.rstrip() for row in rows if row.strip()]
         return "\n".join(lines)
 
 
-def _width(text: str) -> int:
-    """The width of a text on a terminal."""
-    if text.isascii():
-        return len(text)
-    from unicodedata import combining, east_asian_width
-
-    return sum(1 + (east_asian_width(c) in "WF") for c in text if not combining(c))
+def _move(items: list[Any], start: int, length: int, target: int) -> list[Any]:
+    """Moves some items that stand together, and gives them."""
+    block = items[start : start + length]
+    del items[start : start + length]
+    items[target:target] = block
+    return block
 
 
 def align(
@@ -133,10 +128,8 @@ def align(
         hypothesis, references, **parameters
     )
     order = list(range(len(tokens)))
-    for start, length, target in shifts:
-        block = order[start : start + length]
-        del order[start : start + length]
-        order[target:target] = block
+    for shift in shifts:
+        _move(order, *shift)
     operations, ours, theirs = [], iter(order), iter(range(len(others[chosen])))
     for letter in letters:
         place = None if letter == "i" else next(ours)

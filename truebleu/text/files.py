@@ -13,7 +13,7 @@ from truebleu._kernel import InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import BinaryIO, Protocol
 
     class Readable(Protocol):
@@ -148,14 +148,12 @@ class File:
 
     def content(self) -> bytes:
         """Everything that is in it, as UTF-8 if it is text in its encoding; not checked."""
-        read = self._reader()
-        return b"".join(iter(lambda: read(1 << 22), b""))
+        return b"".join(self._read(1 << 22))
 
     def pieces(self) -> Iterator[bytes]:
         """The lines as UTF-8 with their ends, a piece at a time; not checked if they are whole."""
         if self._column is None:
-            read = self._reader()
-            yield from iter(lambda: read(1 << 18), b"")
+            yield from self._read()
             return
         lines = self.lines()
         while some := list(islice(lines, 64)):
@@ -163,16 +161,8 @@ class File:
 
     def lines(self) -> Iterator[str]:
         """The lines as strings, without their ends."""
-        read = self._reader()
-        rest = b""
-        number = 0
-        while piece := read(1 << 18):
-            *lines, rest = (rest + piece).split(b"\n")
-            for line in lines:
-                number += 1
-                yield self._segment(line, number)
-        if rest:
-            yield self._segment(rest, number + 1)
+        for number, line in enumerate(lines_of(self._read()), 1):
+            yield self._segment(line, number)
 
     def _segment(self, line: bytes, number: int) -> str:
         text = decoded(line, self._path, number)
@@ -186,12 +176,27 @@ class File:
             )
         return fields[self._column - 1]
 
+    def _read(self, size: int = 1 << 18) -> Iterator[bytes]:
+        """All bytes of UTF-8, a piece at a time."""
+        read = self._reader()
+        return iter(lambda: read(size), b"")
+
     def _reader(self) -> Callable[[int], bytes]:
         """A function that reads so many bytes of UTF-8, fewer at the end."""
         reader = _Reader(self._path, is_utf8=self.is_utf8)
         if self.is_utf8:
             return reader
         return _decoded(reader, self._path, self._encoding)
+
+
+def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of bytes that come a piece at a time, without their ends."""
+    rest = b""
+    for piece in pieces:
+        *lines, rest = (rest + piece).split(b"\n")
+        yield from lines
+    if rest:
+        yield rest
 
 
 def decoded(text: bytes, where: str, number: int, errors: str = "strict") -> str:

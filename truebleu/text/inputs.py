@@ -47,7 +47,6 @@ def scan(
     `tokenize` and `lowercase` are for metrics that take tokens or custom tokenizers.
     The rows of `others` stand beside those of `kernel`; they take text alone.
     """
-    workers = checks.threads(workers)
     hypotheses, references = _both(hypotheses, references)
     if isinstance(hypotheses, tuple) and not hypotheses:
         raise InputError("hypotheses: no segments at all; there is nothing to score")
@@ -226,6 +225,20 @@ def _recognized(role: str, value: Any) -> Any:
 
     The tuple holds the segments while the kernel reads them.
     """
+    if type(value) not in (list, tuple):  # which most inputs are
+        if is_column(value):
+            return value
+        _refuse(role, value)
+    given = tuple(value)
+    if not any(map(is_column, given[:1])):
+        return given
+    if not all(map(is_column, given)):
+        raise TypeError(f"{role}: files or columns and other things in one list")
+    return list(given)
+
+
+def _refuse(role: str, value: Any) -> None:
+    """Refuses what has no segments, or has them in no order."""
     if isinstance(value, str):
         raise TypeError(
             f"{role}: a single str; expected one str per segment: pass a list of strings, or "
@@ -233,8 +246,6 @@ def _recognized(role: str, value: Any) -> Any:
         )
     if isinstance(value, bytes | bytearray):
         raise TypeError(f"{role}: bytes were given; decode them and pass a list of strings")
-    if is_column(value):
-        return value
     if isinstance(value, dict | set | frozenset) or not (
         hasattr(value, "__len__") and hasattr(value, "__getitem__")
     ):
@@ -242,12 +253,6 @@ def _recognized(role: str, value: Any) -> Any:
             f"{role}: {type(value).__name__} has no order or no length; pass a list with one "
             "entry per segment (list(...) makes one of an iterator)"
         )
-    given = tuple(value)
-    if not any(map(is_column, given[:1])):
-        return given
-    if not all(map(is_column, given)):
-        raise TypeError(f"{role}: files or columns and other things in one list")
-    return list(given)
 
 
 def _splitter(

@@ -15,7 +15,7 @@ from itertools import accumulate, islice, pairwise
 from threading import Lock
 
 from truebleu._kernel import InputError
-from truebleu.text.files import File
+from truebleu.text.files import File, lines_of
 from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
@@ -76,12 +76,7 @@ class Paged(Sequence[bytes]):
         return b"".join(self.together(first, first + 1))
 
     def __iter__(self) -> Iterator[bytes]:
-        rest = b""
-        for piece in self.between(0, None):
-            *lines, rest = (rest + piece).split(b"\n")
-            yield from lines
-        if rest:
-            yield rest
+        return lines_of(self.between(0, None))
 
     def size(self, count: int) -> int:
         """The size of the first lines in bytes, with their ends."""

@@ -11,13 +11,15 @@ tokenizer of the COCO caption evaluation, which is a Java program.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, wraps
 
 from truebleu import _kernel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    Split = Callable[[str], list[str]]
 
 # What programs split at. Python's str.split() has four more: the separators U+001C to U+001F.
 _ASCII_SPACE = re.compile(r"[\t\n\v\f\r ]+")
@@ -46,18 +48,23 @@ _VIEWER_SYMBOL = (re.compile(r"""([{~\[\]"`?&()+:;$@/}])"""), r" \1 ")
 _VIEWER = (_VIEWER_SYMBOL, *_WESTERN[1:])
 
 # The kernel's 13a is all these rules at once and many times as fast, but it decodes entities and
-# marks where it does, and splits where Python does. What could make a difference:
-_ODD = re.compile(r"[\n\x1c-\x1f]")
-_ODD_SPACE = re.compile(r"[\n\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
-_ODD_CASE = re.compile(r"[\n\x1c-\x1f&<]")
-_ODD_CASE_AND_SPACE = re.compile(
-    r"[\n\x1c-\x1f&<\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+# marks where it does, and splits where Python does. What makes a difference: white space to Python
+# and to the kernel but not to other programs, and line ends, which some strip and others join;
+_BREAKS = "\n\r\x1c-\x1f"
+_SPACES = f"{_BREAKS}\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+# entities after lower-casing; text that mteval with Unicode decodes, or keeps at its ends.
+_CAPITALS = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i:<skipped>)"
+_ENTITIES = "(?i:<skipped>|&(?:quot|amp|lt|gt|apos);)|\\A\\s|\\s\\Z"
+_INTERNATIONAL = f"[{_BREAKS}\u2028]|{_ENTITIES}"
+_VIEWED = f"[!#%*<=>\\\\^_|{_SPACES}]|(?i:quot|amp|lt|gt);|\\A\\s*\\Z"
+# Characters of which Unicode has said the same for long, and that are no numbers but 0 to 9.
+_SETTLED = (
+    "\x00-\\[\\]-\xb1\xb4-\xb8\xba\xbb\xbf-\u024f\u200b-\u205e\u20a0-\u20b5\u2190-\u22ff\u2600-\u269b"
+    "\U0001f300-\U0001f5ff"
 )
-_ODD_ENDS = re.compile(r"^\s*[.,]|[0-9.,][.,]\s*\Z")
-_ODD_VIEWER = re.compile(r"[\n\x1c-\x1f\x85\ufeff!#%*<=>\\^_|&]")
 
 # mteval's entities, in the order they are decoded: &amp;lt; becomes < in the end.
-_ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
+_DECODED = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 
 _UPPER_TO_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
@@ -66,6 +73,30 @@ def function(name: str) -> Callable[[str], list[str]]:
     """The tokenizer of a program."""
     made: Callable[[str], list[str]] = globals()[name.replace("-", "_")]
     return made
+
+
+# Tokenizers that do as one of the kernel's, with the case that they have it in, to every segment in
+# which a pattern matches nothing.
+AS_KERNEL: dict[object, tuple[str, bool | str, str]] = {}
+
+# The kernel's names of the cases.
+_CASES: dict[object, str] = {False: "no", True: "python", "ascii": "ascii"}
+
+
+def _as(name: str, unless: str, lowercase: bool | str = False) -> Callable[[Split], Split]:
+    """The kernel's tokenizer stands in for the one that is defined, unless the pattern matches."""
+
+    def standing_in(general: Split) -> Split:
+        AS_KERNEL[general.__name__.replace("_", "-")] = name, lowercase, unless
+        special, case = re.compile(unless).search, _CASES[lowercase]
+
+        @wraps(general)
+        def split(text: str) -> list[str]:
+            return general(text) if special(text) else _kernel.tokenize(text, name, case)
+
+        return split
+
+    return standing_in
 
 
 def _substitute(text: str, rules: Sequence[tuple[re.Pattern[str], str]]) -> str:
@@ -82,7 +113,7 @@ def _decoded(text: str) -> str:
     """`text` without the mark of skipped words, on one line, with mteval's entities decoded."""
     text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
     if "&" in text:
-        for entity, character in _ENTITIES:
+        for entity, character in _DECODED:
             text = text.replace(entity, character)
     return text
 
@@ -92,18 +123,15 @@ def _lower_one_by_one(text: str) -> str:
     return "".join(map(str.lower, text)) if "Σ" in text else text.lower()
 
 
-def _western(
-    text: str, odd: re.Pattern[str], space: re.Pattern[str], lowercase: str = "no"
-) -> list[str]:
-    """13a with other white space; `odd` finds text that the kernel would split otherwise."""
-    if not odd.search(text):
-        return _kernel.tokenize(text, "13a", lowercase)
+def _western(text: str, space: re.Pattern[str], *, lowercase: bool = False) -> list[str]:
+    """13a with other white space."""
     text = _decoded(text)
-    if lowercase == "ascii":
+    if lowercase:
         text = text.translate(_UPPER_TO_LOWER)
     return _tokens(_substitute(f" {text} ", _WESTERN), space)
 
 
+@_as("none", f"[{_SPACES}]")
 def multi_bleu(text: str) -> list[str]:
     r"""multi-bleu.perl: what white space separates.
 
@@ -114,9 +142,10 @@ def multi_bleu(text: str) -> list[str]:
     >>> multi_bleu("a\xa0b  c")
     ['a\xa0b', 'c']
     """
-    return _tokens(text, _ASCII_SPACE) if _ODD_SPACE.search(text) else text.split()
+    return _tokens(text, _ASCII_SPACE)
 
 
+@_as("13a", f"[{_BREAKS}]")
 def multi_bleu_detok(text: str) -> list[str]:
     """multi-bleu-detok.perl: the rules of mteval-v13a, split at Unicode's white space.
 
@@ -124,23 +153,26 @@ def multi_bleu_detok(text: str) -> list[str]:
     hypotheses before tokenizing and references after, so that `&QUOT;` is decoded in the one and
     not in the other. Source: mosesdecoder, scripts/generic/multi-bleu-detok.perl.
     """
-    return _western(text, _ODD, _UNICODE_SPACE)
+    return _western(text, _UNICODE_SPACE)
 
 
+@_as("13a", f"[{_SPACES}]")
 def mteval_v11b(text: str) -> list[str]:
     """mteval-v11b.pl with `-c`: the rules of 13a on bytes, so white space is ASCII's.
 
     Phrasal's NISTTokenizer is the same after `str.lower`. Source: mosesdecoder,
     scripts/generic/mteval-v11b.pl.
     """
-    return _western(text, _ODD_SPACE, _ASCII_SPACE)
+    return _western(text, _ASCII_SPACE)
 
 
+@_as("13a", f"[{_SPACES}]|{_CAPITALS}", "ascii")
 def mteval_v11b_lower(text: str) -> list[str]:
     """mteval-v11b.pl without `-c`: lower-cases A to Z, after decoding entities."""
-    return _western(text, _ODD_CASE_AND_SPACE, _ASCII_SPACE, "ascii")
+    return _western(text, _ASCII_SPACE, lowercase=True)
 
 
+@_as("13a", f"[{_BREAKS}]")
 def mteval_v13a(text: str) -> list[str]:
     """mteval-v13a.pl and v14 with `-c`: sacreBLEU's 13a, but U+001C to U+001F are no white space.
 
@@ -149,16 +181,17 @@ def mteval_v13a(text: str) -> list[str]:
     >>> mteval_v13a("It's 5,000.50&quot; in 2020.")
     ["It's", '5,000.50', '"', 'in', '2020', '.']
     """
-    return multi_bleu_detok(text)
+    return _western(text, _UNICODE_SPACE)
 
 
+@_as("13a", f"[{_BREAKS}]|{_CAPITALS}", "ascii")
 def mteval_v13a_lower(text: str) -> list[str]:
     """mteval-v13a.pl and v14 without `-c`: lower-cases A to Z only, after decoding entities.
 
     >>> mteval_v13a_lower("ÉCOLE &QUOT;")
     ['École', '&', 'quot', ';']
     """
-    return _western(text, _ODD_CASE, _UNICODE_SPACE, "ascii")
+    return _western(text, _UNICODE_SPACE, lowercase=True)
 
 
 # A hyphen in Unicode's property of that name, before a line separator.
@@ -170,7 +203,7 @@ _HYPHEN_AT_LINE_END = re.compile(
 def _mteval_international(text: str, *, lowercase: bool) -> list[str]:
     text = text.replace("<skipped>", "").replace("\u2028", " ")
     if "&" in text:
-        for entity, character in (*_ENTITIES, ("&apos;", "'")):
+        for entity, character in (*_DECODED, ("&apos;", "'")):
             text = text.replace(entity, character)
     tokens = _international(_lower_one_by_one(text) if lowercase else text)
     # mteval strips Unicode's separators and then splits at white space. White space in front that
@@ -202,6 +235,7 @@ def _international(text: str) -> list[str]:
     return tokens
 
 
+@_as("intl", _INTERNATIONAL)
 def mteval_v12(text: str) -> list[str]:
     """mteval-v12.pl with `-c`: sacreBLEU's intl after decoding entities, `&apos;` among them.
 
@@ -213,11 +247,13 @@ def mteval_v12(text: str) -> list[str]:
     return _mteval_international(_HYPHEN_AT_LINE_END.sub("", text), lowercase=False)
 
 
+@_as("intl", f"Σ|{_INTERNATIONAL}", lowercase=True)
 def mteval_v12_lower(text: str) -> list[str]:
     """mteval-v12.pl without `-c`: Unicode lower case, after decoding entities."""
     return _mteval_international(_HYPHEN_AT_LINE_END.sub("", text), lowercase=True)
 
 
+@_as("intl", _INTERNATIONAL)
 def mteval_v14_international(text: str) -> list[str]:
     """mteval-v14.pl with `--international-tokenization -c`: as v12, but hyphens stay at line ends.
 
@@ -227,11 +263,13 @@ def mteval_v14_international(text: str) -> list[str]:
     return _mteval_international(text, lowercase=False)
 
 
+@_as("intl", f"Σ|{_INTERNATIONAL}", lowercase=True)
 def mteval_v14_international_lower(text: str) -> list[str]:
     """mteval-v14.pl with `--international-tokenization`, without `-c`: Unicode lower case."""
     return _mteval_international(text, lowercase=True)
 
 
+@_as("13a", "[\n\r&]|(?i:<skipped>)", lowercase=True)
 def codenn(text: str) -> list[str]:
     """CodeNN's bleu.py: an early mteval in Python, always lower case, all entities decoded first.
 
@@ -242,8 +280,6 @@ def codenn(text: str) -> list[str]:
     >>> codenn("Returns a_b &amp;lt; 1-2.")
     ['returns', 'a', '_', 'b', '&', 'lt', ';', '1', '-', '2', '.']
     """
-    if not _ODD_CASE.search(text):
-        return _kernel.tokenize(text, "13a", "python")
     from xml.sax.saxutils import unescape
 
     text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
@@ -251,7 +287,7 @@ def codenn(text: str) -> list[str]:
     return _substitute(f" {text} ".lower(), _WESTERN).split()
 
 
-_WORD_OR_MARK = re.compile(r"\w+|[^\s\w]")
+_LETTERS_OR_MARK = re.compile(r"[^\W_]+|_|[^\s\w]")
 
 
 def codexglue(text: str) -> list[str]:
@@ -263,11 +299,12 @@ def codexglue(text: str) -> list[str]:
     >>> codexglue("Pi is 3.14")
     ['pi', 'is', '3', '.', '14']
     """
-    # Nothing is left to decode, and CodeNN's lower case changes nothing but sigmas.
-    spaced = " ".join(_WORD_OR_MARK.findall(text.strip().lower()))
-    return _kernel.tokenize(spaced, "13a", "python")
+    # In one step: nothing is left for CodeNN's rules but the _.
+    return _LETTERS_OR_MARK.findall(text.strip().lower())
 
 
+# Without spaces around a segment, its first and its last character may stay where they are.
+@_as("13a", f"[{_SPACES}]|\\A\\s*[.,]|[0-9.,][.,]\\s*\\Z")
 def keras_hub(text: str) -> list[str]:
     r"""KerasHub's Bleu metric: 13a without spaces around the text.
 
@@ -279,8 +316,6 @@ def keras_hub(text: str) -> list[str]:
     >>> keras_hub("It ended. in 2020.")
     ['It', 'ended', '.', 'in', '2020.']
     """
-    if not (_ODD_SPACE.search(text) or _ODD_ENDS.search(text) or "&" in text or "<" in text):
-        return _kernel.tokenize(text, "13a", "no")
     return _tokens(_substitute(_decoded(text), _WESTERN), _ASCII_SPACE)
 
 
@@ -316,6 +351,11 @@ def _odd_digits() -> re.Pattern[str]:
     return re.compile(rf"[\\\U00010000-\U0010ffff{numbers}]")
 
 
+# No Unicode's punctuation, symbol or number.
+_STAND_IN = "\ufdd0"
+
+
+@_as("intl", f"[^{_SETTLED}]|\\s\\Z")
 def tensor2tensor(text: str) -> list[str]:
     r"""tensor2tensor's bleu_tokenize (t2t-bleu): mteval's international rules, nearly.
 
@@ -326,11 +366,16 @@ def tensor2tensor(text: str) -> list[str]:
     >>> tensor2tensor("m². In 2020.")
     ['m²', '.', 'In', '2020.']
     """
+    if "\\" in text and _STAND_IN not in text:
+        # A backslash is no punctuation to it.
+        tokens = tensor2tensor(text.replace("\\", _STAND_IN))
+        return [token.replace(_STAND_IN, "\\") for token in tokens]
     if not (text[-1:].isspace() or _odd_digits().search(text)):
         return _kernel.tokenize(text, "intl", "no")
     return _substitute(text, _unicode_rules()).split()
 
 
+@_as("13a", _VIEWED)
 def madnani_ibleu(text: str) -> list[str]:
     r"""The viewer iBLEU (Madnani 2011) with case preserved: mteval-v13a rewritten in JavaScript.
 
@@ -343,14 +388,13 @@ def madnani_ibleu(text: str) -> list[str]:
     return _viewer(text, lowercase=False)
 
 
+@_as("13a", _VIEWED, lowercase=True)
 def madnani_ibleu_lower(text: str) -> list[str]:
     """The viewer iBLEU (Madnani 2011) as it starts: lower-cased after decoding entities."""
     return _viewer(text, lowercase=True)
 
 
 def _viewer(text: str, *, lowercase: bool) -> list[str]:
-    if not _ODD_VIEWER.search(text):
-        return _kernel.tokenize(text, "13a", "python" if lowercase else "no") or [""]
     # The viewer trims a segment when it reads it; that takes the line feed from a final "-\n".
     text = _END_OF_SCRIPT.sub("", text)
     text = f" {_decoded(text)} "
@@ -358,6 +402,7 @@ def _viewer(text: str, *, lowercase: bool) -> list[str]:
     return _tokens(text, _SCRIPT_SPACE) or [""]
 
 
+@_as("none", "[^\\S ]|  |\\A *\\Z")
 def compare_mt(text: str) -> list[str]:
     """compare-mt: what single spaces separate, so that two spaces have an empty token between them.
 

@@ -138,11 +138,7 @@ def streams(references: Any) -> list[Texts]:
     if all(isinstance(column, Lines) for column in columns):
         return [column.texts for column in columns]
     rows = [
-        [
-            _encoded("references", number, one)
-            for item in row
-            for one in ([item] if item is None or isinstance(item, str) else item)
-        ]
+        [_encoded("references", number, one) for item in row for one in _several("", item)]
         for number, row in enumerate(references_of(references), 1)
     ]
     return [list(stream) for stream in zip_longest(*rows)]

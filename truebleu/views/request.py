@@ -11,7 +11,7 @@ from math import isfinite
 
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
-from truebleu.metrics.table_metric import TableMetric, count_together
+from truebleu.metrics.table_metric import Corpus, TableMetric, count_together
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import checks, segments
 from truebleu.text.files import File
@@ -211,13 +211,8 @@ class Request:
             if progress is not None:
                 progress("reading systems", number, len(self.systems))
             try:
-                tables, seen = count_together(
-                    metrics,
-                    hypotheses,
-                    self.references,
-                    workers=self.workers,
-                    sources=self.source,
-                )
+                corpus = Corpus(hypotheses, self.references, self.workers, self.source)
+                tables, seen = count_together(metrics, corpus)
             except (InputError, TypeError) as error:
                 raise type(error)(f"{system}: {error}") from None
             for metric, table in zip(metrics, tables, strict=True):

@@ -10,7 +10,7 @@ import os
 import stat
 
 from truebleu._kernel import InputError
-from truebleu.metrics.table_metric import count_together
+from truebleu.metrics.table_metric import Corpus, count_together
 from truebleu.text.files import DECOMPRESSORS, UTF8, File
 
 from ._messages import TOKENIZED_LINES, warn_of_tokenized
@@ -80,7 +80,7 @@ def results(options: Options, system: list[str] | None) -> list[str] | None:
     references = list(map(File, options.refs))
     try:
         metrics = [kernel_metric(name, args_to_dict(options, name, True)) for name in names]
-        totals, seen = count_together(metrics, hypotheses, references, totals=True)
+        totals, seen = count_together(metrics, Corpus(hypotheses, references, totals=True))
     except (InputError, OSError, ValueError):
         return None
     if "bleu" in names and not options.bleu_force:

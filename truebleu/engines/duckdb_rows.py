@@ -192,10 +192,11 @@ def rows(
         left = _chosen(ours, [hyp], [*on, *here], ())
         there = [name for name in others if name not in here]
         right = _chosen(theirs, refs, [*on, *there], refs, known)
+        both = joined(left, right, on, texts, others, order=ordered)
         found = Ids(left, right, on, others).check(unjoined)
         if found:
             warnings.warn(f"what cannot be joined is left out: {found}", stacklevel=4)
-        return joined(left, right, on, texts, others, order=ordered)
+        return both
 
 
 def stream(relation: DuckDBPyRelation) -> Any:

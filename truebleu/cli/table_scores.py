@@ -197,7 +197,6 @@ def segments(options: argparse.Namespace, metrics: Metrics, output: Results) -> 
                 )
                 if system.references is not None:
                     texts = apart(texts)
-                engine.text_types(relation, texts)
                 if writer is None:
                     writer = Writer(
                         metrics,

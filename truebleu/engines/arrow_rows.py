@@ -7,6 +7,8 @@ from functools import reduce
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from truebleu.engines.functions import known_segments
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,15 +25,8 @@ def scores(metric: TableMetric[Any], hypotheses: Any, references: Sequence[Any])
     known = pc.and_(pc.is_valid(hypotheses), referenced(references))
     if isinstance(known, pa.ChunkedArray):
         known = known.combine_chunks()
-    blank = pa.nulls(len(known), pa.float64())
-    if not known.true_count:
-        return blank
-    columns = [hypotheses, *references]
-    if known.false_count:
-        columns = [column.filter(known) for column in columns]
-    hyp, *refs = columns
-    found = pa.array(metric.segments(hyp, refs[0] if len(refs) == 1 else refs))
-    return pc.replace_with_mask(blank, known, found) if known.false_count else found
+    found = pa.array(known_segments(metric, known, [hypotheses, *references]), pa.float64())
+    return pc.replace_with_mask(pa.nulls(len(known), pa.float64()), known, found)
 
 
 def referenced(references: Sequence[Any]) -> Any:

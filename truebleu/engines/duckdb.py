@@ -40,18 +40,18 @@ from truebleu.engines.duckdb_rows import (
     reading,
     rows,
     stream,
-    text_types,
     watched,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Literal
+    from typing import Any
 
     from duckdb import DuckDBPyConnection, Expression
 
-    from truebleu.engines.duckdb_rows import Columns, Data
+    from truebleu.engines.duckdb_rows import Data
+    from truebleu.engines.sums import Columns, Metrics, Nulls
     from truebleu.metrics.base import Metric
     from truebleu.metrics.table_metric import TableMetric
 
@@ -62,8 +62,8 @@ def stats(
     ref: str | Sequence[str] = "ref",
     *,
     by: Columns = None,
-    metrics: str | Metric | Sequence[str | Metric] = "bleu",
-    nulls: Literal["raise", "skip"] = "raise",
+    metrics: Metrics = "bleu",
+    nulls: Nulls = "raise",
     bucket: tuple[str, int] | None = None,
     references: Data | None = None,
     on: Columns = None,
@@ -112,7 +112,6 @@ def stats(
             on=names("on", on),
             unjoined=unjoined,
         )
-        text_types(relation, texts)
         with reading(data), watched(engine, progress):
             sums.update(stream(relation))
     return sums
@@ -152,10 +151,7 @@ def sentence_score(
     made = of_rows(metric, **parameters)
     connection = duckdb.default_connection() if connection is None else connection
     name = "truebleu_" + re.sub(r"\W+", "_", repr(made)).strip("_").lower()
-    known = connection.execute(
-        "SELECT 1 FROM duckdb_functions() WHERE function_name = ?", [name]
-    ).fetchall()
-    if not known:
+    with suppress(InputError):  # it is there already
         _create(connection, name, made)
     columns = [duckdb.ColumnExpression(c) if isinstance(c, str) else c for c in (hyp, ref)]
     return duckdb.FunctionExpression(name, *columns)

@@ -72,9 +72,8 @@ class Ids:
     """A table of the ids of both sides, a row each, and what is counted in it.
 
     Its columns: i0, i1 ... the id; made, the hypotheses that have it, and most, those of one group;
-    given, the references; a0, b0, a1, b1 ... the least and the greatest value of each column to
-    group by that an id has, n0, n1 ... whether it has null; c0, c1 ... the values of those that the
-    references have.
+    given, the references; g0, g1 ... a value of each column to group by that its hypotheses have,
+    v0, v1 ... whether there are several; c0, c1 ... the values of those that the references have.
     """
 
     def __init__(
@@ -84,76 +83,68 @@ class Ids:
         on: Sequence[str],
         by: Sequence[str],
     ) -> None:
-        _check_types(hypotheses, references, on)
         self._on = on
-        self._by = by
-        self.within = [name for name in by if name in hypotheses.columns and name not in on]
-        others = [name for name in by if name not in hypotheses.columns]
-        names = [f"i{number}" for number in range(len(on))]
-        groups = [f"g{number}" for number in range(len(self.within))]
-        theirs = [f"c{number}" for number in range(len(others))]
-        self._ids = ", ".join(names)
-        hypotheses = _renamed(hypotheses, [*on, *self.within], [*names, *groups])
-        references = _renamed(references, [*on, *others], [*names, *theirs])
-        keys = ", ".join([self._ids, *groups])
-        of_group = hypotheses.aggregate(f"{keys}, count(*) AS k", keys)
-        ends = [
-            f"min({g}) AS a{i}, max({g}) AS b{i}, bool_or({g} IS NULL) AS n{i}"
-            for i, g in enumerate(groups)
-        ]
-        left = of_group.aggregate(
-            ", ".join([self._ids, "sum(k)::BIGINT AS made", "max(k) AS most", *ends]), self._ids
-        )
-        values = [f"any_value({c}) AS {c}" for c in theirs]
-        right = references.aggregate(
-            ", ".join([self._ids, "count(*) AS given", *values]), self._ids
-        )
-        # An id that one side alone has is shown as that side has it.
-        alike = left.types[: len(on)] == right.types[: len(on)]
-        text = "" if alike else "::VARCHAR"
-        either = [f"coalesce(h.{name}{text}, r.{name}{text}) AS {name}" for name in names]
-        rest = ["made", "most", "given", *theirs]
-        rest += [f"{end}{number}" for number in range(len(groups)) for end in "abn"]
-        both = left.set_alias("h").join(
-            right.set_alias("r"), _conditions(left, right, names), how="outer"
-        )
-        self._table = both.project(", ".join([*either, *rest]))
-        self._of_segments = theirs
-        self.counts = self._counted()
+        self._within = [name for name in by if name in hypotheses.columns and name not in on]
+        ids = {f"i{number}": name for number, name in enumerate(on)}
+        groups = {f"g{number}": name for number, name in enumerate(self._within)}
+        others = (name for name in by if name not in hypotheses.columns)
+        theirs = {f"c{number}": name for number, name in enumerate(others)}
+        self._ids = ", ".join(ids)
 
-    def _counted(self) -> dict[str, int]:
+        def side(table: DuckDBPyRelation, own: dict[str, str], ours: bool) -> DuckDBPyRelation:
+            chosen = [
+                f"{quoted(own[name]) if name in own else 'NULL'} AS {name}"
+                for name in (*ids, *groups, *theirs)
+            ]
+            return table.project(", ".join([*chosen, f"{ours} AS ours"]))
+
+        rows = side(hypotheses, ids | groups, True).union(side(references, ids | theirs, False))
+        # Ids that are null, or that have a null in them, join nothing.
+        alone = f"if({' OR '.join(f'{name} IS NULL' for name in ids)}, ours, NULL)"
+        keys = ", ".join([*ids, *groups, "ours", "alone"])
+        values = [f"any_value({name}) AS {name}" for name in theirs]
+        of_groups = rows.project(f"*, {alone} AS alone").aggregate(
+            ", ".join([keys, "count(*) AS k", *values]), keys
+        )
+        for number, name in enumerate(groups):
+            null = f"bool_or({name} IS NULL) FILTER (ours)"
+            varied = f"min({name}) IS DISTINCT FROM max({name}) OR {null} AND count({name}) > 0"
+            values += [f"min({name}) AS {name}", f"({varied}) AS v{number}"]
+        values += [
+            "sum(k) FILTER (ours)::BIGINT AS made",
+            "max(k) FILTER (ours) AS most",
+            "sum(k) FILTER (NOT ours) AS given",
+        ]
+        by_id = f"{self._ids}, alone"
+        self._table = of_groups.aggregate(", ".join([by_id, *values]), by_id)
         counts = {kind: f"count(*) FILTER ({test})" for kind, test in KINDS.items()}
         counts["rows"] = "coalesce(sum(made) FILTER (given IS NULL), 0)::BIGINT"
         counts["known"] = "count(given)"
         counts["spread"] = f"max(made) FILTER ({JOINED}) - min(made) FILTER ({JOINED})"
-        # Columns that say more of a row than which segment it is of: which system made it.
-        for number in range(len(self.within)):
-            a, b, n = (f"{end}{number}" for end in "abn")
-            varied = f"{a} IS DISTINCT FROM {b} OR {n} AND {a} IS NOT NULL"
-            counts[f"varied {number}"] = f"count(*) FILTER ({varied})"
+        counts |= {name: f"count(*) FILTER (v{number})" for number, name in enumerate(groups)}
         row = self._table.aggregate(", ".join(counts.values())).fetchall()[0]
-        return dict(zip(counts, row, strict=True))
+        self._counts = dict(zip(counts, row, strict=True))
+        # What all hypotheses of an id have alike says which segment it is of.
+        self._alike = [f"i{number}" for number, name in enumerate(on) if name in by]
+        self._alike += [*theirs, *(name for name in groups if not self._counts[name])]
 
-    def first(self, kind: str, table: DuckDBPyRelation | None = None) -> str:
+    def _first(self, kind: str, table: DuckDBPyRelation | None = None) -> str:
         """The first of the ids of a kind, or for which a condition holds."""
         chosen = (table or self._table).filter(KINDS.get(kind, kind))
         return _list(chosen.project(self._ids).order(self._ids).limit(SHOWN).fetchall())
 
-    def uneven(self) -> tuple[int, str]:
+    def _uneven(self) -> tuple[int, str]:
         """The number of ids with fewer hypotheses than others, and the first of them.
 
         Only ids are compared that agree in all that belongs to a segment: test sets and domains may
         have other systems.
         """
-        if not self.counts["spread"]:
+        if not self._counts["spread"]:
             return 0, ""
-        alike = [f"i{i}" for i, name in enumerate(self._on) if name in self._by]
-        alike += self._of_segments
-        alike += [f"a{i}" for i in range(len(self.within)) if not self.counts[f"varied {i}"]]
-        parts = f"PARTITION BY {', '.join(alike)}" if alike else ""
+        parts = f"PARTITION BY {', '.join(self._alike)}" if self._alike else ""
         table = self._table.filter(JOINED).project(f"*, max(made) OVER ({parts}) AS usual")
         (count,) = table.filter("made < usual").aggregate("count(*)").fetchall()[0]
-        return count, self.first("made < usual", table) if count else ""
+        return count, self._first("made < usual", table) if count else ""
 
     def check(self, unjoined: str = "raise") -> str:
         """The rows that cannot be joined, counted in words; nothing if all can.
@@ -162,33 +153,33 @@ class Ids:
         that one side has alone, or that have fewer hypotheses than others have. Only ids and groups
         are read.
         """
-        counts, name = self.counts, " and ".join(self._on)
+        counts, name = self._counts, " and ".join(self._on)
         if counts["twice_given"]:
             raise InputError(
                 f"{name}: {_count(counts['twice_given'])} more than once among the references "
-                f"({self.first('twice_given')}); an id has one row of references, and several "
+                f"({self._first('twice_given')}); an id has one row of references, and several "
                 "references are columns of it, or a list"
             )
         if counts["twice_made"]:
-            groups = ", ".join(self.within)
+            groups = ", ".join(self._within)
             where = f"in one group of {groups}" if groups else "among the hypotheses"
             raise InputError(
                 f"{name}: {_count(counts['twice_made'])} more than once {where} "
-                f"({self.first('twice_made')}); if there are several systems in the table, "
+                f"({self._first('twice_made')}); if there are several systems in the table, "
                 "group by the column that tells which (by='system', --by system)"
             )
         told = []
         if rows := counts["rows"]:
             told.append(
                 f"{rows} hypothes{'es have' if rows > 1 else 'is has'} an id that no reference has "
-                f"({self.first('lonely')})"
+                f"({self._first('lonely')})"
             )
         if counts["unanswered"]:
             told.append(
                 f"{counts['unanswered']} of {counts['known']} references without a hypothesis "
-                f"({self.first('unanswered')})"
+                f"({self._first('unanswered')})"
             )
-        uneven, first = self.uneven()
+        uneven, first = self._uneven()
         if uneven:
             told.append(
                 f"{uneven} id{'s have' if uneven > 1 else ' has'} fewer hypotheses than others "
@@ -205,31 +196,6 @@ class Ids:
         return message
 
 
-def _renamed(table: DuckDBPyRelation, names: list[str], called: list[str]) -> DuckDBPyRelation:
-    """Columns of a table by other names."""
-    pairs = zip(map(quoted, names), called, strict=True)
-    return table.project(", ".join(f"{name} AS {new}" for name, new in pairs))
-
-
-def _check_types(left: DuckDBPyRelation, right: DuckDBPyRelation, on: Sequence[str]) -> None:
-    """Raises InputError for ids that cannot be compared."""
-    for name, ours, theirs in _types(left, right, on):
-        kinds = {_comparable(ours), _comparable(theirs)}
-        if len(kinds) > 1 and not kinds & {"VARCHAR", '"NULL"'}:
-            raise InputError(
-                f"{name}: {ours} among the hypotheses and {theirs} among the references, which "
-                "cannot be compared; expected ids of one type, or text on one side"
-            )
-
-
-def _types(
-    left: DuckDBPyRelation, right: DuckDBPyRelation, on: Sequence[str]
-) -> list[tuple[str, str, str]]:
-    """Columns that both have, and their types on each side."""
-    ours, theirs = (dict(zip(side.columns, side.types, strict=True)) for side in (left, right))
-    return [(name, str(ours[name]), str(theirs[name])) for name in on]
-
-
 def _comparable(kind: str) -> str:
     """A name for all types that DuckDB compares with this one."""
     if kind in NUMBERS or kind.startswith("DECIMAL"):
@@ -238,11 +204,19 @@ def _comparable(kind: str) -> str:
 
 
 def _conditions(left: DuckDBPyRelation, right: DuckDBPyRelation, on: Sequence[str]) -> str:
-    """The condition that joined rows meet."""
+    """The condition that joined rows meet. Raises InputError for ids that cannot be compared."""
     terms = []
-    for name, *kinds in _types(left, right, on):
+    types = [dict(zip(side.columns, map(str, side.types), strict=True)) for side in (left, right)]
+    for name in on:
+        ours, theirs = (kinds[name] for kinds in types)
+        compared = {_comparable(ours), _comparable(theirs)}
+        if len(compared) > 1 and not compared & {"VARCHAR", '"NULL"'}:
+            raise InputError(
+                f"{name}: {ours} among the hypotheses and {theirs} among the references, which "
+                "cannot be compared; expected ids of one type, or text on one side"
+            )
         # A number in one file is text in another: CSV has nothing else.
-        text = "::VARCHAR" if kinds[0] != kinds[1] and "VARCHAR" in kinds else ""
+        text = "::VARCHAR" if ours != theirs and "VARCHAR" in (ours, theirs) else ""
         terms.append(f"h.{quoted(name)}{text} = r.{quoted(name)}{text}")
     return " AND ".join(terms)
 

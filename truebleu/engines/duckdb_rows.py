@@ -12,7 +12,8 @@ import duckdb
 
 from truebleu._kernel import InputError
 from truebleu.engines.duckdb_files import SEPARATED, Files, quoted, said
-from truebleu.engines.duckdb_join import Ids, joined
+from truebleu.engines.duckdb_join import Ids, apart, joined
+from truebleu.engines.functions import release
 from truebleu.text.checks import nearest, one_of
 from truebleu.text.files import at_home, table_format
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-    Columns = str | Sequence[str] | None
     # A relation, SQL, the name of a table, files.
     Data = DuckDBPyRelation | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -172,7 +172,8 @@ def rows(
 ) -> DuckDBPyRelation:
     """The columns that are needed, of hypotheses and references.
 
-    texts: the hypotheses' column, then the references'. others: further ones.
+    texts: the hypotheses' column, then the references', all of them of text, which come out as
+        `apart` calls them if they are joined. others: further ones.
     """
     one_of("unjoined", unjoined, ("raise", "skip"))
     hyp, *refs = texts
@@ -182,26 +183,27 @@ def rows(
         )
     if references is None:
         with reading(data):
-            return _chosen(_table(connection, data), texts, others, refs)
+            return _of_text(_chosen(_table(connection, data), texts, others, refs), texts)
     ours, theirs = _table(connection, data), _table(connection, references)
     known, elsewhere = list(ours.columns), list(theirs.columns)
     # What neither is known to have may be in later rows of JSON, or be the name of the file.
-    here = [name for name in others if name in known]
-    here += [name for name in others if name not in [*known, *elsewhere] and _has(ours, name)]
+    here = [
+        name for name in others if name in known or (name not in elsewhere and _has(ours, name))
+    ]
     with reading(data):
         left = _chosen(ours, [hyp], [*on, *here], ())
         there = [name for name in others if name not in here]
         right = _chosen(theirs, refs, [*on, *there], refs, known)
+        both = joined(left, right, on, texts, others, order=ordered)
         found = Ids(left, right, on, others).check(unjoined)
         if found:
             warnings.warn(f"what cannot be joined is left out: {found}", stacklevel=4)
-        return joined(left, right, on, texts, others, order=ordered)
+        return _of_text(both, apart(texts))
 
 
 def stream(relation: DuckDBPyRelation) -> Any:
     """A relation as a stream of Arrow batches that is never whole in memory."""
-    version = tuple(int(part) for part in re.findall(r"\d+", duckdb.__version__)[:2])
-    if version >= STREAMS:
+    if release(duckdb.__version__) >= STREAMS:
         return relation
     if find_spec("pyarrow") is None:
         raise ImportError(
@@ -243,13 +245,14 @@ def _in_utc(row: tuple[Any, ...], places: Sequence[int]) -> tuple[Any, ...]:
     return tuple(cells)
 
 
-def text_types(relation: DuckDBPyRelation, texts: Sequence[str]) -> None:
-    """Raises InputError for columns of text that are of another type."""
+def _of_text(relation: DuckDBPyRelation, texts: Sequence[str]) -> DuckDBPyRelation:
+    """The relation. Raises InputError for columns of text that are of another type."""
     for name, kind in zip(relation.columns, map(str, relation.types), strict=True):
         base = re.sub(r"\[\d*\]$", "", kind) if name in texts[1:] else kind
         if name in texts and base not in TEXT and not base.startswith("ENUM"):
             also = " or lists of them" if name in texts[1:] else ""
             raise InputError(f"column '{name}' is of type {kind}; expected strings{also}")
+    return relation
 
 
 def _table(connection: DuckDBPyConnection, data: Data) -> Files | DuckDBPyRelation:

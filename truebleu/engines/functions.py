@@ -1,13 +1,15 @@
-"""Shared by all engines' functions: any metric of the registry, and short names for three."""
+"""Shared by all engines: functions of any metric of the registry, and short names for three."""
 
 from __future__ import annotations
+
+import re
 
 from truebleu.metrics import registry
 from truebleu.metrics.accumulator import checked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any, ParamSpec, TypeVar
 
     from truebleu.engines.sums import Sums
@@ -21,6 +23,11 @@ NAMED = ("bleu", "chrf", "ter")
 
 # Options of `stats` that a single score has no use for.
 OF_SUMS = ("metrics", "bucket")
+
+
+def release(version: str) -> tuple[int, ...]:
+    """The first two parts of an engine's version, to compare."""
+    return tuple(map(int, re.findall(r"\d+", version)[:2]))
 
 
 def named(function: Callable[P, R], metric: str) -> Callable[P, R]:
@@ -47,6 +54,17 @@ def of_rows(metric: Any, **parameters: Any) -> TableMetric[Any]:
     """The metric, if it scores each row by itself; otherwise an error says why not."""
     known: Any = registry.metric(metric, **parameters)
     return checked(known) if known.NEEDS_SOURCE or known.NOT_ADDITIVE else known
+
+
+def known_segments(metric: TableMetric[Any], known: Any, columns: Sequence[Any]) -> Any:
+    """The scores of the rows that are known to have a hypothesis and a reference, without others.
+
+    known: a mask, and columns: of hypotheses, and one or several of references, which it filters.
+    """
+    hyp, *refs = (column.filter(known) for column in columns)
+    if not len(hyp):
+        return []
+    return metric.segments(hyp, refs[0] if len(refs) == 1 else refs)
 
 
 def summed(

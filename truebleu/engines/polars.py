@@ -22,9 +22,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 
 from truebleu._kernel import InputError
-from truebleu.engines.functions import NAMED, corpus, named, of_rows, summed
+from truebleu.engines.functions import NAMED, corpus, known_segments, named, of_rows, summed
 from truebleu.engines.sums import Sums, names
 from truebleu.text.checks import nearest
 
@@ -38,12 +40,12 @@ except ImportError as error:
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, Literal
+    from typing import Any
 
+    from truebleu.engines.sums import Columns, Metrics, Nulls
     from truebleu.metrics.base import Metric
     from truebleu.metrics.table_metric import TableMetric
 
-    Columns = str | Sequence[str] | None
     Frame = pl.DataFrame | pl.LazyFrame
     Frames = Frame | Sequence[Frame] | Iterator[Frame]
     Expression = str | pl.Expr
@@ -58,8 +60,8 @@ def stats(
     ref: str | Sequence[str] = "ref",
     *,
     by: Columns = None,
-    metrics: str | Metric | Sequence[str | Metric] = "bleu",
-    nulls: Literal["raise", "skip"] = "raise",
+    metrics: Metrics = "bleu",
+    nulls: Nulls = "raise",
     bucket: tuple[str, int] | None = None,
     workers: int = 1,
 ) -> Sums:
@@ -156,7 +158,7 @@ def sentence_score(
     parameters: of the metric.
     """
     made = of_rows(metric, **parameters)
-    refs: list[Any] = list(ref) if isinstance(ref, list | tuple) else [ref]
+    refs: Any = ref if isinstance(ref, list | tuple) else [ref]
     if not refs:
         raise ValueError("ref: no column; at least one of references is needed")
     return pl.map_batches(
@@ -177,24 +179,18 @@ def _scores(metric: TableMetric[Any], columns: Sequence[pl.Series]) -> pl.Series
     # A literal is a column of one row.
     hyp, *refs = [c.new_from_index(0, rows) if len(c) == 1 != rows else c for c in columns]
     _check(hyp, lists=False)
-    any_reference = pl.repeat(False, rows, dtype=pl.Boolean, eager=True)
-    for column in refs:
-        _check(column, lists=True)
-        there = column.is_not_null()
-        if isinstance(column.dtype, pl.List):
-            there &= column.list.drop_nulls().list.len().fill_null(0) > 0
-        any_reference |= there
-    known = hyp.is_not_null() & any_reference
-    name, count = columns[0].name, int(known.sum())
-    blank = pl.repeat(None, rows, dtype=pl.Float64, eager=True).alias(name)
-    if not count:
-        return blank
-    if count < rows:
-        hyp, refs = hyp.filter(known), [column.filter(known) for column in refs]
-    scores = pl.Series(name, metric.segments(hyp, refs if len(refs) > 1 else refs[0]))
-    if count == rows:
-        return scores
-    return blank.scatter(known.arg_true(), scores)
+    known = hyp.is_not_null() & reduce(or_, map(_filled, refs))
+    found = pl.Series(known_segments(metric, known, [hyp, *refs]), dtype=pl.Float64)
+    blank = pl.repeat(None, rows, dtype=pl.Float64, eager=True).alias(hyp.name)
+    return blank.scatter(known.arg_true(), found)
+
+
+def _filled(column: pl.Series) -> pl.Series:
+    """Which rows of a column of references hold a string."""
+    _check(column, lists=True)
+    if isinstance(column.dtype, pl.List):
+        return column.list.drop_nulls().list.len().fill_null(0) > 0
+    return column.is_not_null()
 
 
 # What a column of text may be.

@@ -10,19 +10,18 @@ same for any blocks, order of blocks and number of workers, and when Ray runs a 
 from __future__ import annotations
 
 from truebleu._kernel import InputError, __version__
-from truebleu.engines.functions import NAMED, corpus, named, of_rows
+from truebleu.engines.functions import NAMED, corpus, named, of_rows, release
 from truebleu.engines.shipping import shipped
-from truebleu.engines.sums import Sums
+from truebleu.engines.sums import Sums, names
 from truebleu.metrics import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Literal, TypeAlias
+    from typing import Any
 
+    from truebleu.engines.sums import Columns, Metrics, Nulls
     from truebleu.metrics.base import Metric
-
-    Nulls: TypeAlias = Literal["raise", "skip"]
 
 OLDEST = (2, 44)
 """The oldest release of Ray that this was tried with."""
@@ -40,20 +39,14 @@ SHIPPING = (
     "{'py_modules': [path of its wheel]} where there is no network"
 )
 
-# What a task may find wrong with the data or its machine. It hands that back as a value: Ray would
-# wrap an exception in two others, and print the worker's stack.
-ERRORS: dict[str, type[Exception]] = {
-    error.__name__: error for error in (ImportError, InputError, TypeError)
-}
-
 
 def stats(
     ds: Any,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     *,
-    by: str | Sequence[str] | None = None,
-    metrics: Metric | str | Sequence[Metric | str] = ("bleu",),
+    by: Columns = None,
+    metrics: Metrics = ("bleu",),
     nulls: Nulls = "raise",
     bucket: tuple[str, int] | None = None,
     **task: Any,
@@ -78,7 +71,7 @@ def stats(
     sums = Sums(metrics, hyp=hyp, ref=ref, by=by, nulls=nulls, bucket=bucket)
     states = _checked(ds, sums).map_batches(_in_task("state_of", sums), **BLOCKS, **task)
     for answers in states.iter_batches(batch_format="pyarrow", batch_size=None):
-        for answer in answers.to_pylist():
+        for answer in answers["answer"].to_pylist():
             _merge(sums, answer)
     return sums
 
@@ -143,8 +136,7 @@ def _require_dataset(ds: object) -> None:
         raise ImportError(
             f"truebleu.engines.ray needs Ray Data: pip install 'truebleu[ray]' ({error})"
         ) from error
-    release = tuple(int(part) for part in ray.__version__.split(".")[:2])
-    if release < OLDEST:
+    if release(ray.__version__) < OLDEST:
         raise ImportError(
             f"truebleu.engines.ray needs Ray {OLDEST[0]}.{OLDEST[1]} or newer, and this is "
             f"{ray.__version__}: pip install --upgrade 'ray[data]'"
@@ -177,11 +169,14 @@ def _checked(ds: Any, sums: Sums) -> Any:
     return ds if isinstance(ds, MaterializedDataset) else ds.select_columns(list(sums.columns))
 
 
-def _merge(sums: Sums, answer: Mapping[str, Any]) -> None:
+def _merge(sums: Sums, answer: bytes) -> None:
     """Adds what a task answered, or raises what it found wrong."""
-    if answer["error"] is not None:
-        raise ERRORS[answer["error"]](answer["message"])
-    sums.merge_bytes(answer["state"])
+    import pickle
+
+    found = pickle.loads(answer)
+    if isinstance(found, Exception):
+        raise found
+    sums.merge_bytes(found)
 
 
 # ---- in the tasks ----
@@ -192,36 +187,37 @@ def _in_task(name: str, argument: object) -> Callable[[Any], Any]:
     from ray import cloudpickle
 
     def refuse(message: str) -> Any:
+        wrong = ImportError(message)
         if name != "state_of":
-            raise ImportError(message)
+            raise wrong
+        import pickle
+
         import pyarrow as pa
 
-        return pa.table({"state": [None], "error": ["ImportError"], "message": [message]})
+        return pa.table({"answer": pa.array([pickle.dumps(wrong)], pa.large_binary())})
 
-    def load() -> Any:
-        from importlib import import_module
-
-        return import_module("truebleu.engines.ray")
-
-    return shipped(cloudpickle, load, name, argument, SHIPPING, refuse)
+    return shipped(cloudpickle, __name__, name, argument, SHIPPING, refuse)
 
 
 def state_of(sums: Sums, block: Any) -> Any:
-    """The totals of a block, or what is wrong with it, as a table of one row."""
+    """The totals of a block, or the error that says what is wrong with it, as a table of one row.
+
+    An error is handed back as a value: Ray would wrap it in two others, and print the worker's
+    stack. Totals are bytes: keys of different types do not meet before `Sums` compares them.
+    """
+    import pickle
+
     import pyarrow as pa
 
-    fields = [("state", pa.large_binary()), ("error", pa.string()), ("message", pa.string())]
-    if not block.num_columns:  # Of no rows, Ray may forget what columns they had.
-        return pa.schema(fields).empty_table()
-    state = error = message = None
-    try:
-        state = sums.update(block).to_bytes()
-    except (InputError, TypeError) as wrong:
-        error = "InputError" if isinstance(wrong, InputError) else "TypeError"
-        message = str(wrong)
-    # The bytes of the state: keys of different types do not meet before `Sums` compares them.
-    answer = {"state": [state], "error": [error], "message": [message]}
-    return pa.table(answer, schema=pa.schema(fields))
+    answers = []
+    if block.num_columns:  # Of no rows, Ray may forget what columns they had.
+        found: bytes | Exception
+        try:
+            found = sums.update(block).to_bytes()
+        except (InputError, TypeError) as wrong:
+            found = wrong
+        answers.append(pickle.dumps(found))
+    return pa.table({"answer": pa.array(answers, pa.large_binary())})
 
 
 def scored(options: Mapping[str, Any], block: Any) -> Any:
@@ -237,8 +233,8 @@ def scored(options: Mapping[str, Any], block: Any) -> Any:
     # No rows: only the columns' names and types are looked at.
     Sums(hyp=hyp, ref=ref).update(block.slice(0, 0))
     references = [block[name] for name in ([ref] if isinstance(ref, str) else ref)]
-    there = {hyp: pc.is_valid(block[hyp]), str(ref): arrow_rows.referenced(references)}
-    nulls = {name: block.num_rows - (pc.sum(known).as_py() or 0) for name, known in there.items()}
+    referenced = pc.sum(arrow_rows.referenced(references)).as_py() or 0
+    nulls = {hyp: block[hyp].null_count, str(ref): block.num_rows - referenced}
     if options["nulls"] == "raise" and any(nulls.values()):
         told = ", ".join(f"{name} {count:,}" for name, count in nulls.items() if count)
         raise InputError(
@@ -283,7 +279,7 @@ def _aggregation() -> type:
             self,
             hyp: str = "hyp",
             ref: str | Sequence[str] = "ref",
-            by: str | Sequence[str] | None = None,
+            by: Columns = None,
             *,
             metric: str | Metric = "bleu",
             name: str | None = None,
@@ -291,7 +287,7 @@ def _aggregation() -> type:
             **parameters: Any,
         ) -> None:
             made = registry.metric(metric, **parameters)
-            self._sums = Sums(made, hyp=hyp, ref=ref, by=by, nulls=nulls)
+            self._sums = Sums(made, hyp=hyp, ref=ref, by=names("by", by), nulls=nulls)
             super().__init__(name or made.NAME.lower(), bytes, on=None, ignore_nulls=False)
 
         def aggregate_block(self, block: Any) -> bytes:
@@ -319,13 +315,11 @@ def _aggregation() -> type:
                 sums.merge_bytes(accumulator)
             if not sums.by:
                 return sums.score().value
-            sums.check()
-            segments = dict(zip(sums.keys, sums.group_segments(), strict=True))
-            one = len(sums.by) == 1
+            # A group of nulls alone has no score.
+            sizes = filter(None, sums.group_segments())
             return [
-                dict(zip(sums.by, (key,) if one else key, strict=True))
-                | {"score": score.value, "segments": segments[key]}
-                for key, score in sums.scores().items()
+                dict(zip(sums.by, key, strict=True)) | {"score": score.value, "segments": segments}
+                for (key, score), segments in zip(sums.scores().items(), sizes, strict=True)
             ]
 
         # What it was called before Ray made the name public.

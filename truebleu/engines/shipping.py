@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 def shipped(
     cloudpickle: Any,
-    load: Callable[[], Any],
+    module: str,
     task: str,
     argument: object,
     advice: str,
     refuse: Callable[[str], Any],
 ) -> Callable[..., Any]:
-    """The function `task` of a module, with this argument before what a worker gives it.
+    """The function `task` of this module, with this argument before what a worker gives it.
 
     What is sent names nothing of this package (a nested function goes by value, and the argument as
     bytes), so that it arrives where truebleu is missing, and can say so.
 
     cloudpickle: the engine's; tokenizers of one's own may be functions that only it can send.
-    load: gives the module. advice: how truebleu comes to the workers. refuse: is called with what
-        is wrong. Both are nested functions as well.
+    advice: how truebleu comes to the workers. refuse: is called with what is wrong; a nested
+        function as well.
     """
-    release, python = __version__, sys.version_info[:2]
+    here, python = __version__, sys.version_info[:2]
     content = cloudpickle.dumps(argument)
 
     def run(*columns):  # type: ignore[no-untyped-def]
@@ -45,12 +45,12 @@ def shipped(
         else:
             try:
                 found = import_module("truebleu").__version__
-                worker = load()
+                worker = import_module(module)
             except ImportError as error:
                 problem = f"cannot import truebleu ({error}); {advice}"
             else:
-                if found != release:
-                    problem = f"has truebleu {found}, and here is {release}; {advice}"
+                if found != here:
+                    problem = f"has truebleu {found}, and here is {here}; {advice}"
         if problem:
             return refuse(f"the worker on {platform.node()} {problem}")
         return getattr(worker, task)(pickle.loads(content), *columns)

@@ -11,6 +11,7 @@ Connect: there is no RDD and no accumulator in it.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from truebleu._kernel import InputError
 from truebleu.engines import spark_cluster
@@ -20,18 +21,20 @@ from truebleu.metrics import registry
 from truebleu.metrics.accumulator import checked
 from truebleu.text import checks
 
+with suppress(ImportError):  # `spark_cluster.check_packages` says what is missing
+    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql import types as T  # noqa: N812
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, Literal
+    from typing import Any
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
+    from truebleu.engines.sums import Columns, Metrics, Nulls
     from truebleu.metrics.base import Metric, Score
     from truebleu.metrics.table_metric import TableMetric
-
-    Metrics = str | Metric | Sequence[str | Metric]
-    Nulls = Literal["raise", "skip"]
 
 COUNTS = ("segments", "null_hypotheses", "null_references")
 
@@ -44,7 +47,7 @@ def stats(
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     *,
-    by: str | Sequence[str] | None = None,
+    by: Columns = None,
     metrics: Metrics = ("bleu",),
     nulls: Nulls = "raise",
     bucket: tuple[str, int] | None = None,
@@ -94,7 +97,7 @@ def corpus_score(
     ref: str | Sequence[str] = "ref",
     *,
     metric: str | Metric = "bleu",
-    by: str | Sequence[str] | None = None,
+    by: Columns = None,
     nulls: Nulls = "raise",
     **parameters: Any,
 ) -> Score | DataFrame:
@@ -111,8 +114,6 @@ def corpus_score(
     if by is None:
         score: Score = sums(df, hyp, ref, metrics=made, nulls=nulls).score()
         return score
-    from pyspark.sql import functions as F  # noqa: N812
-
     wanted = _Query(df, hyp, ref, by=by, metrics=made, nulls=nulls)
     wanted.check()
     with spark_cluster.short():
@@ -145,9 +146,7 @@ def sentence_score(
     Null where the hypothesis is null, or all its references are.
     """
     spark_cluster.check_packages()
-    from pyspark.sql import functions as F  # noqa: N812
-
-    refs = [ref] if isinstance(ref, str) or not isinstance(ref, list | tuple) else ref
+    refs: Any = ref if isinstance(ref, list | tuple) else [ref]
     if not refs:
         raise InputError("ref: no columns; name at least one")
     made = of_rows(metric, **parameters)
@@ -170,8 +169,6 @@ def merge(states: DataFrame, metrics: Metrics = ("bleu",)) -> DataFrame:
     metrics: those that they were made with. A row of any other fails the job that reads the table.
     """
     _check_states(states)
-    from pyspark.sql import functions as F  # noqa: N812
-
     known = Sums(metrics).metrics
     meant = [metric.fingerprint for metric in known]
     other = F.concat(
@@ -225,7 +222,7 @@ class _Query:
         hyp: str,
         ref: str | Sequence[str],
         *,
-        by: str | Sequence[str] | None = None,
+        by: Columns = None,
         bucket: tuple[str, int] | None = None,
         **options: Any,
     ) -> None:
@@ -233,20 +230,15 @@ class _Query:
         if not (hasattr(df, "mapInArrow") and hasattr(df, "sparkSession")):
             raise TypeError(f"df: expected a Spark DataFrame, not {_type_name(df)}")
         self.df = df
-        self.hyp = _column(df, "hyp", hyp)
-        _check_text(df, "hyp", self.hyp, arrays=False)
-        self.refs = [_column(df, "ref", name) for name in names("ref", ref)]
-        for name in self.refs:
-            _check_text(df, "ref", name, arrays=True)
-        self.by = [_column(df, "by", name) for name in names("by", by)]
+        hyp = _text(df, "hyp", hyp)
+        refs = [_text(df, "ref", name) for name in names("ref", ref)]
         taken = (*COLUMNS, "bucket") if bucket else COLUMNS
-        for name in self.by:
-            _check_key(df, name, taken)
+        self.by = [_key(df, name, taken) for name in names("by", by)]
         if bucket is not None and isinstance(bucket, tuple) and bucket:
             bucket = (_column(df, "bucket", bucket[0]), *bucket[1:])
         # It looks at the other arguments here, before anything runs.
         keys = self.by[0] if isinstance(by, str) else self.by  # of values, or of tuples
-        self.sums = Sums(hyp=self.hyp, ref=self.refs, by=keys, bucket=bucket, **options)
+        self.sums = Sums(hyp=hyp, ref=refs, by=keys, bucket=bucket, **options)
 
     def check(self) -> None:
         """Raises for what would fail a job, before it has begun."""
@@ -258,8 +250,6 @@ class _Query:
 
     def states(self) -> DataFrame:
         """The merged state table, with the nulls counted in it. Nothing runs yet."""
-        from pyspark.sql import types as T  # noqa: N812
-
         keys = [T.StructField(name, _field(self.df, name).dataType) for name in self.by]
         if self.sums.bucket:
             keys.append(T.StructField("bucket", T.LongType()))
@@ -271,8 +261,6 @@ class _Query:
 
 def _merged(states: DataFrame, metrics: Sequence[TableMetric[Any]]) -> DataFrame:
     """Rows of equal keys added up, in hash aggregations before the exchange and behind it."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     # Behind the end of a row, where another metric's is longer, get() is null, and so is the sum.
     width = max(len(metric.columns) for metric in metrics)
     columns = [F.sum(F.get("statistics", F.lit(place))) for place in range(width)]
@@ -291,8 +279,6 @@ def _merged(states: DataFrame, metrics: Sequence[TableMetric[Any]]) -> DataFrame
 
 def _without_nulls(states: DataFrame, hyp: str, ref: str | Sequence[str]) -> DataFrame:
     """The same table, which fails whatever job reads it if rows were null."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     counts = [F.col("null_hypotheses"), F.col("null_references")]
     told = F.concat(
         F.lit(f"{spark_cluster.SAYS}{hyp}: "),
@@ -311,9 +297,6 @@ def _without_nulls(states: DataFrame, hyp: str, ref: str | Sequence[str]) -> Dat
 
 def _scored(states: DataFrame, metric: TableMetric[Any]) -> DataFrame:
     """Keys, score, segments, and the nulls."""
-    from pyspark.sql import functions as F  # noqa: N812
-    from pyspark.sql import types as T  # noqa: N812
-
     own = _numbered(states.where(F.col("fingerprint") == metric.fingerprint))
     keys = [field for field in states.schema.fields if field.name not in COLUMNS]
     if any(field.name.lower() == "score" for field in keys):
@@ -369,22 +352,22 @@ def _field(df: DataFrame, name: str) -> Any:
     return df.schema.fields[df.columns.index(name)]
 
 
-def _check_text(df: DataFrame, role: str, name: str, *, arrays: bool) -> None:
-    from pyspark.sql import types as T  # noqa: N812
+def _text(df: DataFrame, role: str, name: str) -> str:
+    """The name of a column of strings, or of references in arrays."""
+    name = _column(df, role, name)
+    found = kind = _field(df, name).dataType
+    if role == "ref" and isinstance(kind, T.ArrayType):
+        kind = kind.elementType
+    if not isinstance(kind, T.StringType | T.VarcharType | T.CharType):
+        also = " or arrays of strings" if role == "ref" else ""
+        told = f"is {found.simpleString()}; expected strings{also}"
+        raise InputError(f"{role}: column '{name}' {told}")
+    return name
 
-    found = _field(df, name).dataType
-    strings = (T.StringType, T.VarcharType, T.CharType)
-    if isinstance(found, strings):
-        return
-    if arrays and isinstance(found, T.ArrayType) and isinstance(found.elementType, strings):
-        return
-    also = " or arrays of strings" if arrays else ""
-    raise InputError(f"{role}: column '{name}' is {found.simpleString()}; expected strings{also}")
 
-
-def _check_key(df: DataFrame, name: str, taken: Sequence[str]) -> None:
-    from pyspark.sql import types as T  # noqa: N812
-
+def _key(df: DataFrame, name: str, taken: Sequence[str]) -> str:
+    """The name of a column whose values can be keys."""
+    name = _column(df, "by", name)
     if name.lower() in taken:  # Spark's names differ by more than case
         raise InputError(f"by: '{name}' is a column of the result; rename the column")
     found = _field(df, name).dataType
@@ -395,6 +378,7 @@ def _check_key(df: DataFrame, name: str, taken: Sequence[str]) -> None:
             f"by: column '{name}' is {found.simpleString()}; strings, numbers, truth values, "
             "dates, times and binary values can be keys: take a field of it, or to_json"
         )
+    return name
 
 
 def _check_states(states: DataFrame) -> None:
@@ -406,8 +390,6 @@ def _check_states(states: DataFrame) -> None:
 
 def _state_fields(names: Sequence[str] = COLUMNS) -> list[Any]:
     """The fields of a state table behind its keys."""
-    from pyspark.sql import types as T  # noqa: N812
-
     of = {
         "fingerprint": T.StringType(),
         **dict.fromkeys(COUNTS, T.LongType()),

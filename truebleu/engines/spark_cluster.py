@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from truebleu._kernel import InputError
 from truebleu.engines import shipping
+from truebleu.engines.functions import release
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def check_packages() -> None:
             "this needs Spark's Python package: pip install 'truebleu[spark]', or on a cluster "
             "the version that the cluster runs"
         ) from error
-    version = numbers(pyspark.__version__)
+    version = release(pyspark.__version__)
     if version < OLDEST:
         raise RuntimeError(
             f"this needs Spark {'.'.join(map(str, OLDEST))} or newer, and here is "
@@ -67,7 +68,7 @@ def check_java() -> None:
 
     import pyspark
 
-    least = 17 if numbers(pyspark.__version__) >= (4,) else 8
+    least = 17 if release(pyspark.__version__) >= (4,) else 8
     home = os.environ.get("JAVA_HOME")
     command = os.path.join(home, "bin", "java") if home else "java"
     needs = f"Spark {pyspark.__version__} needs Java {least} or newer"
@@ -110,11 +111,6 @@ def check_workers(session: SparkSession) -> None:
     _checked.add(session)
 
 
-def numbers(version: str) -> tuple[int, ...]:
-    """The first two parts of a version, to compare."""
-    return tuple(map(int, re.findall(r"\d+", version)[:2]))
-
-
 # ---- what goes to the workers, and what they say ----
 
 
@@ -127,12 +123,8 @@ def shipped(task: str, arguments: Any, name: str | None = None) -> Callable[...,
     def refuse(message: str) -> None:
         raise RuntimeError(f"{says}{message}")
 
-    def load() -> Any:
-        from truebleu.engines import spark_workers
-
-        return spark_workers
-
-    run = shipping.shipped(cloudpickle, load, task, arguments, SHIPPING, refuse)
+    module = "truebleu.engines.spark_workers"
+    run = shipping.shipped(cloudpickle, module, task, arguments, SHIPPING, refuse)
     run.__name__ = name or f"truebleu_{task}"  # Spark's plans and columns are called after it
     return run
 

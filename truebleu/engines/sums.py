@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from truebleu.metrics.base import Metric
     from truebleu.metrics.table_metric import TableMetric
 
+    Columns = str | Sequence[str] | None
+    Metrics = str | Metric | Sequence[str | Metric]
+    Nulls = Literal["raise", "skip"]
+
 # The columns of a state beside its keys. The rows of the same keys and the same fingerprint add
 # up: the fewest and the most references by min and max, all others by sum.
 COLUMNS = (
@@ -74,12 +78,12 @@ class Sums:
 
     def __init__(
         self,
-        metrics: str | Metric | Sequence[str | Metric] = "bleu",
+        metrics: Metrics = "bleu",
         *,
         hyp: str = "hyp",
         ref: str | Sequence[str] = "ref",
-        by: str | Sequence[str] | None = None,
-        nulls: Literal["raise", "skip"] = "raise",
+        by: Columns = None,
+        nulls: Nulls = "raise",
         bucket: tuple[str, int] | None = None,
         workers: int = 1,
     ) -> None:

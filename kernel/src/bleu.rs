@@ -187,12 +187,13 @@ impl Formula {
         Some(if precision == 0.0 { LOG_OF_ZERO } else { precision.ln() })
     }
 
-    /// The mean of the logarithms that count; `None` if only orders have a weight that the segment
-    /// is too short for.
+    /// The mean of the logarithms that count; `None` if none does, because the segment is too short
+    /// for every order that has a weight.
     #[inline(always)]
     pub(crate) fn mean(&self, logs: &[f64]) -> Option<f64> {
         let Some(weights) = &self.weights else {
-            return Some(sum(logs.iter().copied(), self.compensated) / logs.len() as f64);
+            let total = sum(logs.iter().copied(), self.compensated);
+            return (!logs.is_empty()).then(|| total / logs.len() as f64);
         };
         let products = logs.iter().zip(weights).map(|(log, weight)| log * weight);
         let products = sum(products, self.compensated);

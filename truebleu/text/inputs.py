@@ -19,12 +19,13 @@ from truebleu.text.segments import (
     items,
     named_columns,
 )
-from truebleu.text.splitting import Given, Splitter, called, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
+
+    from truebleu.text.splitting import Splitter
 
     Hypotheses = Any
     References = Any
@@ -73,6 +74,8 @@ def tokenized(
 
     Takes what `scan` takes, and refuses what it refuses.
     """
+    from truebleu.text.splitting import called
+
     hypotheses, references = _both(hypotheses, references)
     splitter = _splitter(hypotheses, references, tokenize, lowercase)
     return (splitter or called(tokenize, lowercase)).pairs(hypotheses, references)
@@ -80,6 +83,8 @@ def tokenized(
 
 def texts(hypotheses: Hypotheses, references: References) -> Iterator[tuple[str, list[str]]]:
     """Each segment's text and its references' texts, as they are."""
+    from truebleu.text.splitting import whole
+
     hypotheses, references = _both(hypotheses, references)
     pairs = whole().pairs(hypotheses, references)
     return ((text[0], [other[0] for other in others]) for text, others in pairs)
@@ -114,7 +119,7 @@ def pairs(
     first = _one_column("hypotheses", hypotheses)
     second = None if references is None else _one_column("references", references)
     splitter = _splitter(first, first if second is None else second, tokenize, lowercase)
-    if isinstance(second, tuple) and not isinstance(splitter, Given) and is_tokens(second):
+    if isinstance(second, tuple) and not (splitter and splitter.of_tokens) and is_tokens(second):
         number = next(number for number, item in enumerate(second, 1) if is_group(item))
         raise TypeError(_not_one("references", number, second[number - 1]))
     sources = [
@@ -271,6 +276,8 @@ def _splitter(
             )
         return None
     if not tokenizers.in_kernel(tokenize, lowercase):
+        from truebleu.text.splitting import called
+
         return called(tokenize, lowercase)
     if not isinstance(hypotheses, tuple) or not is_tokens(hypotheses):
         return None
@@ -281,6 +288,8 @@ def _splitter(
         )
     if not isinstance(references, tuple):
         raise TypeError("references of hypotheses that are tokens must be tokens too")
+    from truebleu.text.splitting import Given
+
     return Given(lowercase)
 
 

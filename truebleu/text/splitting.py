@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 class Splitter:
     """Hypotheses and references as tokens; a subclass says what a segment is, and splits it."""
 
+    # True if the segments are tokens already.
+    of_tokens = False
+
     def tokens(self, segment: Any) -> Sequence[Any]:
         """The tokens of one segment."""
         raise NotImplementedError
@@ -117,6 +120,8 @@ def whole() -> Strings:
 
 class Given(Splitter):
     """Segments that are sequences of tokens, strings or integers, but not some of each."""
+
+    of_tokens = True
 
     def __init__(self, lowercase: bool | str) -> None:
         self.lowercase = lowercase

@@ -20,14 +20,12 @@ if TYPE_CHECKING:
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.significance import Difference, Interval, Paired
-    from truebleu.views.request import Counted, Counts, Progress, Request, Significance
+    from truebleu.views.request import Counted, Counts, Request, Significance
 
 CORRECTIONS = {"holm": "Holm", "bh": "BH"}
 
 
-def of_counts(
-    request: Request, counted: Counted, *, progress: Progress | None = None
-) -> dict[str, Any]:
+def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
     """The whole dict."""
     testing = request.testing
     segments = request.segments(counted)
@@ -39,7 +37,7 @@ def of_counts(
         measure = Measure.of_scores(name, scores, lower_is_better=name in request.lower)
         columns.append(_Column(request, name, measure, scores))
     _name(columns)
-    results, ranges = _resampled(request, columns, progress)
+    results, ranges = _resampled(request, columns)
     order = sorted(request.systems, key=columns[0].placing)
     for i, column in enumerate(columns):
         column.compare(ranges[i], None if results is None else results[i], order)
@@ -78,7 +76,7 @@ def of_counts(
 
 
 def _resampled(
-    request: Request, columns: Sequence[_Column], progress: Progress | None
+    request: Request, columns: Sequence[_Column]
 ) -> tuple[list[Paired] | None, Sequence[Mapping[str, Interval]]]:
     """The tests, if there is more than one system, and the intervals of scores."""
     testing = request.testing
@@ -88,7 +86,7 @@ def _resampled(
         "seed": testing.seed,
         "level": testing.level,
         "workers": request.workers,
-        "progress": None if progress is None else partial(progress, "resampling"),
+        "progress": request.progress and partial(request.progress, "resampling"),
     }
     if request.baseline is None:
         return None, intervals(measures, **options)

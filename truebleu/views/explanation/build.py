@@ -16,7 +16,7 @@ from importlib import import_module
 
 from truebleu.text.layout import listed
 from truebleu.text.tokenizers import label
-from truebleu.views.explanation import counting
+from truebleu.views.explanation.counting import Case, present
 from truebleu.views.rendering.equations import as_text
 
 TYPE_CHECKING = False
@@ -56,18 +56,15 @@ def of_pair(
     references: Sequence[Any],
     *,
     segment: int | None = None,
-    **options: bool,
+    recall: bool = False,
 ) -> dict[str, Any]:
-    """The explanation of one hypothesis, or of two, and its references.
-
-    options: what the module of the metric takes beside texts.
-    """
+    """The explanation of one hypothesis, or of two, and its references."""
     special = about(metric.NAME)
-    given = counting.present(references)
+    given = present(references)
     made = []
     for name, text in systems:
         score = metric.sentence(text, [one for _, one in given])
-        known = special.of_pair(metric, score, text, given, **options)
+        known = special.of_pair(Case(metric, score, text, given, recall))
         made.append({**_system(metric, name, score, known), "text": _text(text)})
     content = _frame(metric, "pair" if segment is None else "segment", made)
     tokens = [special.tokens(metric, text) for _, text in given]
@@ -86,7 +83,7 @@ def of_corpus(
     references: Any,
     *,
     workers: int = 1,
-    **options: bool,
+    recall: bool = False,
 ) -> dict[str, Any]:
     """The explanation of the score of a corpus, or of two systems' scores."""
     special = about(metric.NAME)
@@ -94,7 +91,7 @@ def of_corpus(
     for name, hypotheses in systems:
         statistics, seen = metric.count(hypotheses, references, workers=workers)
         score = metric.from_statistics(statistics)
-        known = special.of_corpus(metric, score, hypotheses, references, **options)
+        known = special.of_corpus(Case(metric, score, hypotheses, references, recall))
         made.append({**_system(metric, name, score, known), "segments": seen["segments"]})
     return _frame(metric, "corpus", made) | {"segments": made[0]["segments"]}
 

@@ -80,17 +80,10 @@ class Report:
         return Frame(self._page(most).decode(), height)
 
     def _page(self, embed: int | None) -> bytes:
-        from truebleu.views.report import page, payload, summary
+        from truebleu.views.report import page
 
         contents = self._contents
-        manifest = contents.manifest(embed)
-        return page.assembled(
-            contents.title,
-            summary.render(manifest),
-            manifest,
-            payload.encoded(contents.blocks(embed), self._workers),
-            viewer=page.own_viewer(),
-        )
+        return page.written(contents.manifest(embed), contents.blocks(embed), self._workers)
 
     def _repr_html_(self) -> str:
         from truebleu.views.report import summary

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.text.segments import Texts
-    from truebleu.views.request import Observer, Progress, Request
+    from truebleu.views.request import Request
 
 # Changes when a viewer of the old form could no longer show the new one.
 VERSION = 1
@@ -63,12 +63,17 @@ MOST_EMBEDDED = 100_000
 class Setting(NamedTuple):
     """A metric with its parameters, and its table of each system."""
 
+    id: str
     metric: TableMetric[Any]
     tables: Mapping[str, Statistics]
     # A name that no other setting has.
     label: str
     # What the comparison calls it, if it is a part of that.
     column: str | None
+
+    def blocks(self, kind: str) -> dict[str, str]:
+        """The name of each system's block: "s" of statistics, "edits" of edits."""
+        return {system: f"{kind}{self.id}.{i}" for i, system in enumerate(self.tables)}
 
 
 class Contents:
@@ -85,8 +90,6 @@ class Contents:
         commands: Sequence[str] = (),
         redacted: bool = False,
         on_disk: bool = False,
-        observer: Observer | None = None,
-        progress: Progress | None = None,
     ) -> None:
         if any(hypotheses is None for hypotheses in request.systems.values()):
             raise ValueError("scores from elsewhere alone have no text, which a page shows")
@@ -95,9 +98,9 @@ class Contents:
         check(list(request.metrics), further)
         request.last(on_disk=on_disk)
         # All settings are counted in one reading; those that were asked for are compared.
-        counted = request.count(further, observer=observer, progress=progress)
+        counted = request.count(further)
         self.segments = request.segments(counted)
-        self.comparison = Comparison.of_counts(request, counted, progress=progress).to_dict()
+        self.comparison = Comparison.of_request(request, counted).to_dict()
         tables = {
             metric: {name: counts.statistics for name, counts in counted[metric].items()}
             for metric in (*shown, *further)
@@ -207,7 +210,7 @@ class Contents:
             "references": len(self.references),
             "source": self.source is not None,
             "languages": dict(zip(("source", "target"), self.languages, strict=True)),
-            "settings": [self._setting(i, setting) for i, setting in enumerate(self.settings)],
+            "settings": [self._setting(setting) for setting in self.settings],
             "comparison": self.comparison if several else None,
             "intervals": None if several else self.comparison,
             "data_hash": self.hashes,
@@ -223,30 +226,25 @@ class Contents:
             **self.beside,
         }
 
-    def _names(self, setting: int) -> dict[str, str]:
-        """The name of each system's block of statistics."""
-        return {system: f"s{setting}.{i}" for i, system in enumerate(self.systems)}
-
-    def _edits(self, setting: Setting, i: int) -> dict[str, str]:
+    def _edits(self, setting: Setting) -> dict[str, str]:
         """The name of each system's block of edits, if it is edits that a metric counts."""
-        if self.redacted or not hasattr(setting.metric, "alignment"):
-            return {}
-        return {system: f"edits{i}.{j}" for j, system in enumerate(self.systems)}
+        told = hasattr(setting.metric, "alignment") and not self.redacted
+        return setting.blocks("edits") if told else {}
 
     def alignments(self) -> dict[str, Callable[[int], bytes]]:
         """For each block of edits, what makes the text of a segment, JSON."""
         return {
             name: _told(setting.metric, self.systems[system], self.references)
-            for i, setting in enumerate(self.settings)
-            for system, name in self._edits(setting, i).items()
+            for setting in self.settings
+            for system, name in self._edits(setting).items()
         }
 
-    def _setting(self, i: int, setting: Setting) -> dict[str, Any]:
+    def _setting(self, setting: Setting) -> dict[str, Any]:
         metric = setting.metric
         first = next(iter(setting.tables.values()))
         signature = metric.signature(first.references)
         return {
-            "id": str(i),
+            "id": setting.id,
             "headline": setting.column is not None,
             "metric": metric.NAME,
             "name": metric.from_statistics(first).name,
@@ -261,8 +259,8 @@ class Contents:
                 system: metric.from_statistics(table).value
                 for system, table in setting.tables.items()
             },
-            "blocks": self._names(i),
-            "edits": self._edits(setting, i) or None,
+            "blocks": setting.blocks("s"),
+            "edits": self._edits(setting) or None,
         }
 
     def texts(self) -> dict[str, Texts]:
@@ -276,8 +274,8 @@ class Contents:
     def numbers(self) -> dict[str, bytes]:
         """The blocks that have no text."""
         made: dict[str, bytes] = {}
-        for i, setting in enumerate(self.settings):
-            for system, name in self._names(i).items():
+        for setting in self.settings:
+            for system, name in setting.blocks("s").items():
                 made[name] = payload.of_table(setting.tables[system])
         if self.documents is not None:
             made["documents"] = payload.of_indices(self.documents.indices)
@@ -341,18 +339,17 @@ def _settings(
     columns = dict(zip(compared, own, strict=True))
     taken = dict.fromkeys(own, 1)
     first: dict[str, dict[str, str]] = {}
-    for metric, by_system in tables.items():
+    for i, (metric, by_system) in enumerate(tables.items()):
         references = next(iter(by_system.values())).references
         fields = metric.signature(references).fields
         usual = first.setdefault(metric.NAME, fields)
-        if metric in columns:
-            yield Setting(metric, by_system, columns[metric], columns[metric])
-            continue
-        different = [f"{key}:{value}" for key, value in fields.items() if usual.get(key) != value]
-        label = " ".join([metric.name, *different])
-        taken[label] = taken.get(label, 0) + 1
-        label = label if taken[label] == 1 else f"{label} ({taken[label]})"
-        yield Setting(metric, by_system, label, None)
+        label = column = columns.get(metric)
+        if label is None:
+            special = [f"{key}:{value}" for key, value in fields.items() if usual.get(key) != value]
+            label = " ".join([metric.name, *special])
+            taken[label] = taken.get(label, 0) + 1
+            label = label if taken[label] == 1 else f"{label} ({taken[label]})"
+        yield Setting(str(i), metric, by_system, label, column)
 
 
 def influence(setting: Setting, systems: Sequence[str]) -> list[float]:

@@ -82,14 +82,14 @@ class Logging:
         }
         self._log.append(
             Entry(
-                time,
-                one.system,
-                one.score.name,
-                one.score.value,
-                str(one.signature),
-                seen[one.system]["segments"],
-                inputs[one.system][0],
-                tuple(inputs[one.system][1:]),
+                time=time,
+                system=one.system,
+                metric=one.score.name,
+                score=one.score.value,
+                signature=str(one.signature),
+                segments=seen[one.system]["segments"],
+                hypothesis=inputs[one.system][0],
+                references=tuple(inputs[one.system][1:]),
                 name=self._names[one.system],
                 note=self._note,
                 low=one.ends.get("low"),

@@ -441,7 +441,7 @@ def test_text_stays_text_in_the_page(attack):
         references=(Input(attack, "0" * 64),),
     )
     usual = Tags(History([entry(), entry()]).html())
-    history = History([one, one, one._replace(signature="tok:13a")])
+    history = History([one, one, one.replaced(signature="tok:13a")])
     page = Tags(history.html())
     assert page.tags <= usual.tags | {"h3", "wbr"}
     assert not [name for name, _ in page.attributes if name.startswith("on") or name == "src"]

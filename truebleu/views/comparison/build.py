@@ -108,7 +108,8 @@ def _documents(
     """The scores of each document, of its segments' summed statistics."""
     if request.documents is None:
         return None
-    known = labelling.documents(request.documents, segments)
+    # A report of the same request has no need to read them again.
+    known = request.documents = labelling.documents(request.documents, segments)
     made: list[dict[str, Any]] = [
         {"name": name, "segments": known.indices.count(i), "scores": {}}
         for i, name in enumerate(known.names)

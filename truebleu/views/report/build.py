@@ -32,12 +32,12 @@ from truebleu._kernel import Table, __version__, exchanged
 from truebleu.metrics import registry
 from truebleu.metrics.bleu import BLEU
 from truebleu.text import checks, segments
+from truebleu.text.files import DECOMPRESSORS
 from truebleu.text.layout import listed
 from truebleu.views import labelling
 from truebleu.views.citation import bibtex
 from truebleu.views.comparison import Comparison
 from truebleu.views.report import buckets, health, ngrams, payload
-from truebleu.views.report.languages import languages as languages_of
 from truebleu.views.request import letters
 
 TYPE_CHECKING = False
@@ -55,6 +55,17 @@ VERSION = 1
 
 # The metrics whose formula the page has; others are in its tables, but have no segments to browse.
 METRICS = ("BLEU", "chrF", "TER")
+
+# ISO 639-1.
+CODES = (
+    "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv "
+    "cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr "
+    "ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw "
+    "ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv "
+    "ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr "
+    "ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi "
+    "yo za zh zu"
+)
 
 # Texts of more segments make a file that is too large to be sent around.
 MOST_EMBEDDED = 100_000
@@ -109,21 +120,19 @@ class Contents:
         self.systems = {name: segments.texts(name, one) for name, one in request.systems.items()}
         self.references = segments.streams(request.references)
         count = self.segments
-        self.source = (
-            None
-            if request.source is None
-            else segments.side("source", request.source, count, on_disk=on_disk)
-        )
-        self.documents = (
-            None if request.documents is None else labelling.documents(request.documents, count)
-        )
+        self.source: Texts | None = None
+        if request.source is not None:
+            self.source = segments.side("source", request.source, count, on_disk=on_disk)
+        self.documents = request.documents
         self.labels = {} if request.labels is None else labelling.labels(request.labels, count)
         self.redacted = redacted
         self.beside, self.blocks_beside = self._beside(word_counts)
         self.title = title or _title(list(self.systems))
         self.commands = list(commands)
         systems, source = request.given_systems, request.given_source
-        self.languages = languages or languages_of(source, [*systems.values()])
+        targets = {_language(system) for system in systems.values()}
+        target = targets.pop() if len(targets) == 1 else None
+        self.languages = languages or (_language(source), target)
         self.hashes = dict(self._hashes(systems, request.given_references, source))
 
     def _hashes(self, systems: Any, references: Any, source: Any) -> Iterator[tuple[str, str]]:
@@ -267,9 +276,7 @@ class Contents:
         """The texts of each role, unless all text is left out."""
         if self.redacted:
             return {}
-        columns = {f"system{i}": column for i, column in enumerate(self.systems.values())}
-        columns |= {f"reference{i}": column for i, column in enumerate(self.references)}
-        return columns if self.source is None else columns | {"source": self.source}
+        return payload.roles(self.systems.values(), self.references, self.source)
 
     def numbers(self) -> dict[str, bytes]:
         """The blocks that have no text."""
@@ -448,14 +455,27 @@ def _name_of(role: str, value: Any) -> str:
     return name if column is None else f"{name}#{column}"
 
 
+def _language(value: Any) -> str | None:
+    """The language of an input, as the ending of its file's name has it.
+
+    >>> from truebleu.text.files import File
+    >>> _language(File("a.de")), _language(File("b.en.gz"))
+    ('de', 'en')
+    """
+    stem, ending = os.path.splitext(segments.file_name(value) or "")
+    if ending in DECOMPRESSORS:
+        ending = os.path.splitext(stem)[1]
+    code = ending[1:].lower()
+    return code if code in CODES.split() else None
+
+
 def _made() -> str | None:
     """When the report was made, if whoever makes it wants that to be known.
 
     Otherwise the same input gives the same bytes on every day.
     """
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if not epoch.isdecimal():
+    if not os.environ.get("SOURCE_DATE_EPOCH", "").isdecimal():
         return None
-    from datetime import UTC, datetime
+    from truebleu.views.history.log import now
 
-    return datetime.fromtimestamp(int(epoch), UTC).strftime("%Y-%m-%d")
+    return now().strftime("%Y-%m-%d")

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.base import Signature
     from truebleu.metrics.statistics import Statistics
 
-    # By metric the counts of each system.
-    Counted = Mapping[TableMetric[Any], Mapping[str, "Counts"]]
+    Counted = Mapping[TableMetric[Any], "Counts"]
     # Told of each system that was read, and of what was noticed.
     Observer = Callable[[str, Summary], None]
     # Called with what is being done, how much of it is done, and how much there is, if that is
@@ -110,10 +109,10 @@ TESTING = tuple(Significance.__annotations__)
 
 
 class Counts(NamedTuple):
-    """A system by one metric: its table, and the score of each segment."""
+    """What a metric counts: by system the table, and the score of each segment."""
 
-    statistics: Statistics
-    scores: Sequence[float]
+    tables: dict[str, Statistics]
+    scores: dict[str, Sequence[float]]
 
 
 class Request:
@@ -198,16 +197,14 @@ class Request:
         self.systems = {name: lasting(hypotheses) for name, hypotheses in self.systems.items()}
         self.references, self.source = lasting(self.references), lasting(self.source)
 
-    def count(
-        self, further: Sequence[TableMetric[Any]] = ()
-    ) -> dict[TableMetric[Any], dict[str, Counts]]:
-        """By metric the counts of each system: of `metrics`, and `further` ones, in one reading."""
+    def count(self, further: Sequence[TableMetric[Any]] = ()) -> Counted:
+        """The counts of `metrics`, and of `further` ones, in one reading."""
         metrics = [*self.metrics, *further]
         if not metrics:
             return {}
         if len(self.systems) * len(metrics) > 1:
             self.last(every=False)
-        counted: dict[TableMetric[Any], dict[str, Counts]] = {metric: {} for metric in metrics}
+        counted = {metric: Counts({}, {}) for metric in metrics}
         for number, (system, hypotheses) in enumerate(self.systems.items()):
             if self.progress is not None:
                 self.progress("reading systems", number, len(self.systems))
@@ -222,22 +219,20 @@ class Request:
             except (InputError, TypeError) as error:
                 raise type(error)(f"{system}: {error}") from None
             for metric, table in zip(metrics, tables, strict=True):
-                counted[metric][system] = Counts(table, metric.segment_scores(table).tolist())
+                counted[metric].tables[system] = table
+                counted[metric].scores[system] = metric.segment_scores(table).tolist()
             if self.observer is not None:
                 self.observer(system, seen)
         return counted
 
-    def segments(self, counted: Mapping[TableMetric[Any], Mapping[str, Counts]]) -> int:
+    def segments(self, counted: Counted) -> int:
         """The number of segments, which all systems share."""
+        by_metric: list[tuple[str, Mapping[str, Sequence[float]]]] = [*self.given.items()]
+        by_metric += [(metric.name, counts.scores) for metric, counts in counted.items()]
         lengths = {
             f"{name}, {system}": len(column)
-            for name, columns in self.given.items()
+            for name, columns in by_metric
             for system, column in columns.items()
-        }
-        lengths |= {
-            f"{metric.name}, {system}": len(counts.scores)
-            for metric, of_metric in counted.items()
-            for system, counts in of_metric.items()
         }
         expected = list(lengths.values())[-1]
         for what, length in lengths.items():

@@ -59,7 +59,14 @@ def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
         "baseline": request.baseline,
         "level": testing.level,
         "seed": testing.seed,
-        "test": _test(testing) if tested else None,
+        "test": {
+            "name": testing.test,
+            "title": TESTS[testing.test or ""],
+            "samples": testing.randomizations if testing.test == "ar" else testing.resamples,
+            "alpha": testing.alpha,
+        }
+        if tested
+        else None,
         "intervals": None
         if testing.confidence is None
         else {"name": "bootstrap", "title": "percentile bootstrap", "samples": testing.confidence},
@@ -121,16 +128,6 @@ def _documents(
     return made
 
 
-def _test(testing: Significance) -> dict[str, Any]:
-    ar = testing.test == "ar"
-    return {
-        "name": testing.test,
-        "title": TESTS[testing.test or ""],
-        "samples": testing.randomizations if ar else testing.resamples,
-        "alpha": testing.alpha,
-    }
-
-
 # ---- metrics ----
 
 
@@ -165,16 +162,14 @@ class _Column:
         request: Request,
         metric: TableMetric[Any],
         name: str | None,
-        counts: Mapping[str, Counts],
+        counts: Counts,
     ) -> _Column:
         """A metric that truebleu computes, of its tables."""
-        tables = {system: one.statistics for system, one in counts.items()}
-        scores = {system: one.scores for system, one in counts.items()}
-        made = cls(request, name, Measure(metric, tables), scores)
-        made.metric, made.statistics = metric, tables
-        made.references = next(iter(tables.values())).references
+        made = cls(request, name, Measure(metric, counts.tables), counts.scores)
+        made.metric, made.statistics = metric, counts.tables
+        made.references = next(iter(counts.tables.values())).references
         own = metric.signature(made.references)
-        made.signature = request.testing.signed(own, tested=len(counts) > 1)
+        made.signature = request.testing.signed(own, tested=len(counts.tables) > 1)
         return made
 
     def compare(
@@ -207,12 +202,6 @@ class _Column:
             members.setdefault(group, []).append(score)
         return {group: fsum(scores) / len(scores) for group, scores in members.items()}
 
-    def details(self, system: str) -> dict[str, Any]:
-        """The parts of the score, as far as they are known."""
-        if self.metric is None:
-            return {}
-        return dict(self.metric.from_statistics(self.statistics[system]).details())
-
     def described(self) -> dict[str, Any]:
         """The entry of the metric itself."""
         return {
@@ -243,7 +232,9 @@ class _Column:
             "difference": None
             if result is None or self.baseline is None or system == self.baseline
             else self._difference(result.differences[system], system, self.baseline),
-            "details": self.details(system),
+            "details": dict(self.metric.from_statistics(self.statistics[system]).details())
+            if self.metric is not None
+            else {},
         }
 
     def pairs(self) -> Iterator[dict[str, Any]]:

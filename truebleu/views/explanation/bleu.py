@@ -51,7 +51,10 @@ def of_pair(case: Case[BLEU, BLEUScore]) -> dict[str, Any]:
     counting.add_to_segment(system, mine, references, numbers)
     for order in system["orders"] if case.recall else ():
         order["recall"] = [
-            {"reference": number, **counting.recall(mine, reference, order["order"])}
+            {
+                "reference": number,
+                **counting.shares(*counting.overlap(mine, reference, order["order"])),
+            }
             for number, reference in zip(numbers, references, strict=True)
         ]
     rule, tie = metric.parameters["reference_length"], metric.parameters["tie"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import islice
+from operator import add
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from truebleu.text import tokenizers
@@ -131,9 +132,10 @@ def missing(
     ]
 
 
-def matches_of(hypothesis: Tokens, reference: Tokens, order: int) -> int:
-    """The clipped matches with one reference alone."""
-    return sum((ngrams(hypothesis, order) & ngrams(reference, order)).values())
+def overlap(hypothesis: Tokens, reference: Tokens, order: int) -> tuple[int, int, int]:
+    """The clipped matches with one reference alone, and the n-grams of either."""
+    mine, theirs = ngrams(hypothesis, order), ngrams(reference, order)
+    return (mine & theirs).total(), mine.total(), theirs.total()
 
 
 def reference_length(
@@ -228,7 +230,7 @@ def add_to_corpus(system: dict[str, Any], case: Case[Any, Any]) -> None:
     counters: dict[str, list[Counter[Ngram]]] = {
         kind: [Counter() for _ in orders] for kind in ("clipped", "unmatched", "missing")
     }
-    sums = [[0, 0, 0] for _ in orders]
+    sums: list[tuple[int, ...]] = [(0, 0, 0) for _ in orders]
     lengths: Counter[int] = Counter()
     looked_into = 0
     most = None if case.recall else LOOKED_INTO
@@ -240,10 +242,8 @@ def add_to_corpus(system: dict[str, Any], case: Case[Any, Any]) -> None:
             looked_into += 1
             lengths[numbers[chosen]] += 1
             _look(counters, orders, mine, theirs)
-        for known, order in zip(sums, orders if case.recall else (), strict=False):
-            known[0] += matches_of(mine, theirs[chosen], order)
-            known[1] += max(0, len(mine) - order + 1)
-            known[2] += max(0, len(theirs[chosen]) - order + 1)
+        for i, order in enumerate(orders if case.recall else ()):
+            sums[i] = tuple(map(add, sums[i], overlap(mine, theirs[chosen], order)))
     for i, order in enumerate(system["orders"]):
         order |= {kind: most_common(found[i], LISTED) for kind, found in counters.items()}
         if case.recall:
@@ -269,12 +269,6 @@ def _look(
                 counters[kind][i][row.ngram] += row.times - row.clipped
         for ngram, count in missing(tokens, references, order):
             counters["missing"][i][ngram] += count
-
-
-def recall(tokens: Tokens, reference: Tokens, order: int) -> dict[str, Any]:
-    """Clipped matches with one reference over its n-grams, and the F-measure of both."""
-    mine, theirs = (max(0, len(words) - order + 1) for words in (tokens, reference))
-    return shares(matches_of(tokens, reference, order), mine, theirs)
 
 
 def shares(matches: int, mine: int, theirs: int) -> dict[str, Any]:

@@ -62,12 +62,7 @@ def _best(
     best, ratio, kept = 0, -1.0, []
     for i, theirs in enumerate(references):
         orders = [
-            {
-                "order": n,
-                "matches": counting.matches_of(mine, theirs, n),
-                "total": max(0, len(mine) - n + 1),
-                "reference_total": max(0, len(theirs) - n + 1),
-            }
+            {"order": n, **dict(zip(COUNTS, counting.overlap(mine, theirs, n), strict=True))}
             for n in range(metric.min_order, metric.max_order + 1)
         ]
         matches, *totals = (sum(order[key] for order in orders) for key in COUNTS)

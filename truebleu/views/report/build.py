@@ -112,10 +112,7 @@ class Contents:
         counted = request.count(further)
         self.segments = request.segments(counted)
         self.comparison = Comparison.of_request(request, counted).to_dict()
-        tables = {
-            metric: {name: counts.statistics for name, counts in counted[metric].items()}
-            for metric in (*shown, *further)
-        }
+        tables = {metric: counted[metric].tables for metric in (*shown, *further)}
         self.settings = list(_settings(tables, list(request.metrics), self.comparison))
         self.systems = {name: segments.texts(name, one) for name, one in request.systems.items()}
         self.references = segments.streams(request.references)

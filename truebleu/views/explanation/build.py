@@ -64,8 +64,8 @@ def of_pair(
     made = []
     for name, text in systems:
         score = metric.sentence(text, [one for _, one in given])
-        known = special.of_pair(Case(metric, score, text, given, recall))
-        made.append({**_system(metric, name, score, known), "text": _text(text)})
+        case = Case(metric, score, text, given, recall)
+        made.append({**_system(name, case, special.of_pair(case)), "text": _text(text)})
     content = _frame(metric, "pair" if segment is None else "segment", made)
     tokens = [special.tokens(metric, text) for _, text in given]
     return content | {
@@ -90,15 +90,14 @@ def of_corpus(
     made = []
     for name, hypotheses in systems:
         statistics, seen = metric.count(hypotheses, references, workers=workers)
-        score = metric.from_statistics(statistics)
-        known = special.of_corpus(Case(metric, score, hypotheses, references, recall))
-        made.append({**_system(metric, name, score, known), "segments": seen["segments"]})
+        case = Case(metric, metric.from_statistics(statistics), hypotheses, references, recall)
+        known = _system(name, case, special.of_corpus(case))
+        made.append({**known, "segments": seen["segments"]})
     return _frame(metric, "corpus", made) | {"segments": made[0]["segments"]}
 
 
-def _system(
-    metric: TableMetric[Any], name: str, score: Any, known: dict[str, Any]
-) -> dict[str, Any]:
+def _system(name: str, case: Case[Any, Any], known: dict[str, Any]) -> dict[str, Any]:
+    metric, score = case.metric, case.score
     system = {"name": name, "score": score.value, "signature": str(score.signature), **known}
     formula = about(metric.NAME).formula(system, metric.parameters)
     return {**system, "formula": as_text(formula)}

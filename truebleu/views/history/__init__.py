@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
 from truebleu.metrics.base import Signature
-from truebleu.views.history.log import Entry, Input, Log
+from truebleu.views.history.log import Entry, Input, read
 from truebleu.views.rendering.view import Rows
 
-__all__ = ["Entry", "Group", "History", "Input", "Log", "Series", "history"]
+__all__ = ["Entry", "Group", "History", "Input", "Series", "history"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,11 +50,6 @@ class Series(NamedTuple):
     def short_signature(self) -> str:
         """The same in its short form, where it is a signature that truebleu knows."""
         return Signature.shortened(self.entries[0].metric, self.signature)
-
-    @property
-    def label(self) -> str:
-        """The differences from other series; empty for the only series of a group."""
-        return ", ".join(self.differs)
 
     @property
     def scores(self) -> list[float]:
@@ -244,7 +239,7 @@ def history(
     their own, and each says what differs. Raises InputError, which names the line, for a file that
     is not a log, and for names that are not in it.
     """
-    entries = Log.read(path).entries
+    entries = read(path)
     if metric is not None:
         wanted = _metrics([metric] if isinstance(metric, str) else metric, entries)
         entries = _chosen(

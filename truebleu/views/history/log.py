@@ -32,7 +32,7 @@ from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
 _HASH = re.compile("[0-9a-f]{64}")
 
@@ -161,51 +161,37 @@ def now() -> datetime:
     return datetime.now(UTC).replace(microsecond=0)
 
 
-class Log:
-    """A log of scores on disk."""
+def read(path: str | os.PathLike[str]) -> list[Entry]:
+    """The scores in a log. Raises InputError, which names the line that is not one of a log."""
+    with open(path, "rb") as file:
+        numbered = enumerate(file, 1)
+        return [_entry(os.fspath(path), i, line) for i, line in numbered if line.strip()]
 
-    __slots__ = ("entries", "path")
 
-    def __init__(self, path: str | os.PathLike[str], entries: Sequence[Entry] = ()) -> None:
-        self.path = os.fspath(path)
-        self.entries = list(entries)
+def check(path: str) -> None:
+    """Raises InputError if the file is there and cannot be added to, as `append` would."""
+    if os.path.exists(path):
+        with open(path, "r+b", buffering=0) as file:
+            _check_end(file.fileno(), path)
 
-    @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Log:
-        """The log in a file. Raises InputError, which names the line that is not a log."""
-        with open(path, "rb") as file:
-            numbered = enumerate(file, 1)
-            entries = [_entry(os.fspath(path), i, line) for i, line in numbered if line.strip()]
-        return cls(path, entries)
 
-    def check(self) -> None:
-        """Raises InputError if the file is there and cannot be added to, as `append` would."""
-        if os.path.exists(self.path):
-            with open(self.path, "r+b", buffering=0) as file:
-                _check_end(file.fileno(), self.path)
+def append(path: str, entries: Iterable[Entry]) -> None:
+    """Adds scores to a log, all of them or none.
 
-    def append(self, entries: Iterable[Entry]) -> None:
-        """Adds entries to the file, all of them or none, and to `entries`.
-
-        Others may add to it at the same time. Raises InputError if the file is not a log, or
-        if its last line is not whole: what is added would be glued to it.
-        """
-        added = list(entries)
-        data = b"".join(entry.line() for entry in added)
-        with open(self.path, "a+b", buffering=0) as file:
-            descriptor = file.fileno()
-            _lock(descriptor)
-            size = _check_end(descriptor, self.path)
-            try:
-                _write_whole(descriptor, data)
-            except OSError as error:
-                os.ftruncate(descriptor, size)
-                error.filename = self.path
-                raise
-        self.entries += added
-
-    def __repr__(self) -> str:
-        return f"<Log {self.path!r}, {len(self.entries):,} scores>"
+    Others may add to it at the same time. Raises InputError if the file is not a log, or
+    if its last line is not whole: what is added would be glued to it.
+    """
+    data = b"".join(entry.line() for entry in entries)
+    with open(path, "a+b", buffering=0) as file:
+        descriptor = file.fileno()
+        _lock(descriptor)
+        size = _check_end(descriptor, path)
+        try:
+            _write_whole(descriptor, data)
+        except OSError as error:
+            os.ftruncate(descriptor, size)
+            error.filename = path
+            raise
 
 
 def _write_whole(descriptor: int, data: bytes) -> None:

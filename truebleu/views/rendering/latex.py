@@ -103,10 +103,8 @@ def _rows(block: Table, *, aligned: bool = False) -> list[str]:
     """The sides of the columns, the header and the rows; `aligned` in the source as well."""
     heads, rows = block.written()
     sides = "".join("l" if column.left else "r" for column in heads)
-    cells = [
-        [escaped(column.header) for column in heads],
-        *([_cell(one) for one in row] for row in rows),
-    ]
+    header = [escaped(column.header) for column in heads]
+    cells = [header, *([_cell(cell) for cell in row] for row in rows)]
     if aligned:
         cells = columns(cells, {i for i, side in enumerate(sides) if side == "r"})
     return [sides, *(" & ".join(row) + r" \\" for row in cells)]

@@ -122,7 +122,9 @@ class Request:
     """
 
     observer: Observer | None = None
+    """Told of each system that was read; None for nobody."""
     progress: Progress | None = None
+    """Told how far reading and resampling are; None for nobody."""
 
     def __init__(
         self,

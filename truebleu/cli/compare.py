@@ -99,11 +99,8 @@ def run(options: argparse.Namespace) -> None:
     asked = Asked(options)
     with output:
         with Progress(quiet=options.quiet) as progress:
-            comparison = Comparison.of_request(
-                asked.request,
-                observer=asked.seen.__setitem__,
-                progress=None if progress.silent else progress,
-            )
+            asked.request.progress = None if progress.silent else progress
+            comparison = Comparison.of_request(asked.request)
         output.show(comparison)
     asked.warn()
 
@@ -141,6 +138,7 @@ class Asked:
                 labels=labels,
                 workers=shared.threads(options),
             )
+        self.request.observer = self.seen.__setitem__
         if inputs is not None:
             self.request.given_references = inputs.reference_columns
 

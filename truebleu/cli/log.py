@@ -33,7 +33,7 @@ class Logging:
     __slots__ = ("_log", "_names", "_note", "_read")
 
     def __init__(self, options: argparse.Namespace, inputs: Inputs) -> None:
-        from truebleu.views.history import Log
+        from truebleu.views.history import log
 
         systems = len(inputs.systems)
         names: list[str | None] = options.log_name or [None] * systems
@@ -41,8 +41,8 @@ class Logging:
             raise UsageError(f"--log-name: {len(names)} for {systems} systems; give each one")
         if options.output is not None and _same(options.log, options.output):
             raise UsageError(f"--log: {options.log} is what -o/--output writes as well")
-        self._log = Log(options.log)
-        self._log.check()
+        self._log: str = options.log
+        log.check(self._log)
         self._names = dict(zip(inputs.systems, names, strict=True))
         self._note: str | None = options.log_note
         # Files that are hashed as they are read, and what was hashed already.
@@ -72,24 +72,23 @@ class Logging:
 
     def add(self, results: Sequence[Scored], seen: Mapping[str, Summary]) -> None:
         """Adds all scores of systems, or none."""
-        from truebleu.views.history import Entry
-        from truebleu.views.history.log import now
+        from truebleu.views.history import log
 
-        time = now()
+        time = log.now()
         inputs = {
             system: [_input(file, _digest(file)) for file in read] + more
             for system, (read, more) in self._read.items()
         }
-        self._log.append(
-            Entry(
-                time,
-                one.system,
-                one.score.name,
-                one.score.value,
-                str(one.signature),
-                seen[one.system]["segments"],
-                inputs[one.system][0],
-                tuple(inputs[one.system][1:]),
+        entries = (
+            log.Entry(
+                time=time,
+                system=one.system,
+                metric=one.score.name,
+                score=one.score.value,
+                signature=str(one.signature),
+                segments=seen[one.system]["segments"],
+                hypothesis=inputs[one.system][0],
+                references=tuple(inputs[one.system][1:]),
                 name=self._names[one.system],
                 note=self._note,
                 low=one.ends.get("low"),
@@ -98,6 +97,7 @@ class Logging:
             for one in results
             if one.document is None
         )
+        log.append(self._log, entries)
 
 
 def _digest(file: Hashed | Lines) -> str:

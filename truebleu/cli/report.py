@@ -103,6 +103,7 @@ def run(options: argparse.Namespace) -> None:
     from truebleu.views.report.build import Contents
 
     with Progress(quiet=options.quiet) as progress:
+        asked.request.progress = None if progress.silent else progress
         # The file is opened before anything is read, and there only when the page is whole.
         with Output(options.output) if options.serve is None else nullcontext() as output:
             contents = Contents(
@@ -113,8 +114,6 @@ def run(options: argparse.Namespace) -> None:
                 commands=list(commands(options)),
                 redacted=options.redact_text,
                 on_disk=options.serve is not None,
-                observer=asked.seen.__setitem__,
-                progress=None if progress.silent else progress,
             )
             if output is not None:
                 workers = shared.threads(options)

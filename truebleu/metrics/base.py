@@ -315,6 +315,17 @@ class Signature:
         """
         return cls.reader(text)
 
+    @classmethod
+    def shortened(cls, name: str, fields: str) -> str:
+        """The short form of the signature of a metric; the same if it is not known.
+
+        So it is for a tokenizer of somebody's own, or of a later version.
+        """
+        try:
+            return cls.parse(f"{name}|{fields}").short()
+        except ValueError:
+            return fields
+
     def metric(self) -> Metric:
         """The metric that this signature names."""
         if self._name is not None:

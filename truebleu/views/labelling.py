@@ -24,7 +24,9 @@ class Names:
 
 
 def documents(value: Any, count: int) -> Names:
-    """The document of each segment: names, or a file of them."""
+    """The document of each segment: names, or a file of them, or what was read already."""
+    if isinstance(value, Names):
+        return value
     return Names(_names("documents", value, count, required=True))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from functools import partial
 from math import isfinite
+from typing import Any, NamedTuple
 
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
@@ -16,18 +17,17 @@ from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import checks, segments
 from truebleu.text.files import File
 from truebleu.text.layout import count
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
 
     from truebleu._kernel import Summary
     from truebleu.metrics.base import Signature
     from truebleu.metrics.statistics import Statistics
 
-    # By metric the counts of each system.
-    Counted = Mapping[TableMetric[Any], Mapping[str, "Counts"]]
+    Counted = Mapping[TableMetric[Any], "Counts"]
     # Told of each system that was read, and of what was noticed.
     Observer = Callable[[str, Summary], None]
     # Called with what is being done, how much of it is done, and how much there is, if that is
@@ -43,25 +43,20 @@ TESTS = {
 }
 
 
-# The parameters of Significance.
-TESTING = ("test", "samples", "confidence", "level", "seed", "correction")
-
-
-class Significance:
+class Significance(Record):
     """Settings of tests and intervals; see `compare` for the parameters."""
 
-    __slots__ = ("confidence", "correction", "level", "randomizations", "resamples", "seed", "test")
+    test: str | None = "ar"
+    samples: int | None = None
+    confidence: int | None = RESAMPLES
+    level: float = 0.95
+    seed: int | None = 12345
+    correction: str | None = None
 
-    def __init__(
-        self,
-        *,
-        test: str | None = "ar",
-        samples: int | None = None,
-        confidence: int | None = RESAMPLES,
-        level: float = 0.95,
-        seed: int | None = 12345,
-        correction: str | None = None,
-    ) -> None:
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        test, samples, confidence = self.test, self.samples, self.confidence
+        correction = self.correction
         checks.one_of("test", test, (None, *TESTS))
         checks.one_of("correction", correction, (None, *CORRECTIONS))
         if test is None and samples is not None:
@@ -71,20 +66,25 @@ class Significance:
         for name, number in (("samples", samples), ("confidence", confidence)):
             if number is not None:
                 checks.whole(name, number, 1)
-        self.test = test
-        self.randomizations = samples if test == "ar" and samples else RANDOMIZATIONS
-        self.resamples = confidence or RESAMPLES
-        if test not in (None, "ar") and samples is not None:
-            if confidence not in (None, RESAMPLES, samples):
-                raise ValueError(
-                    f"samples={samples} and confidence={confidence}: a bootstrap test's resamples "
-                    "are those of the intervals, too; give one number"
-                )
-            self.resamples = samples
-        self.confidence = None if confidence is None else self.resamples
-        self.level = checks.share("level", level)
-        self.seed = checks.seed(seed)
-        self.correction = correction
+        if test != "ar" and samples is not None and confidence not in (None, RESAMPLES, samples):
+            raise ValueError(
+                f"samples={samples} and confidence={confidence}: a bootstrap test's resamples "
+                "are those of the intervals, too; give one number"
+            )
+        checks.share("level", self.level)
+        vars(self)["seed"] = checks.seed(self.seed)
+        if confidence is not None:
+            vars(self)["confidence"] = self.resamples
+
+    @property
+    def randomizations(self) -> int:
+        """The samples of approximate randomization."""
+        return self.samples or RANDOMIZATIONS
+
+    @property
+    def resamples(self) -> int:
+        """The samples of the bootstrap, for a test or for intervals."""
+        return (self.test != "ar" and self.samples) or self.confidence or RESAMPLES
 
     @property
     def alpha(self) -> float:
@@ -104,14 +104,15 @@ class Significance:
         )
 
 
-class Counts:
-    """A system by one metric: its table, and the score of each segment."""
+# The parameters of Significance.
+TESTING = tuple(Significance.__annotations__)
 
-    __slots__ = ("scores", "statistics")
 
-    def __init__(self, statistics: Statistics, scores: Sequence[float]) -> None:
-        self.statistics = statistics
-        self.scores = scores
+class Counts(NamedTuple):
+    """What a metric counts: by system the table, and the score of each segment."""
+
+    tables: dict[str, Statistics]
+    scores: dict[str, Sequence[float]]
 
 
 class Request:
@@ -119,6 +120,11 @@ class Request:
 
     Arguments are those of `compare` and `report`.
     """
+
+    observer: Observer | None = None
+    """Told of each system that was read; None for nobody."""
+    progress: Progress | None = None
+    """Told how far reading and resampling are; None for nobody."""
 
     def __init__(
         self,
@@ -193,45 +199,37 @@ class Request:
         self.systems = {name: lasting(hypotheses) for name, hypotheses in self.systems.items()}
         self.references, self.source = lasting(self.references), lasting(self.source)
 
-    def count(
-        self,
-        further: Sequence[TableMetric[Any]] = (),
-        *,
-        observer: Observer | None = None,
-        progress: Progress | None = None,
-    ) -> dict[TableMetric[Any], dict[str, Counts]]:
-        """By metric the counts of each system: of `metrics`, and `further` ones, in one reading."""
+    def count(self, further: Sequence[TableMetric[Any]] = ()) -> Counted:
+        """The counts of `metrics`, and of `further` ones, in one reading."""
         metrics = [*self.metrics, *further]
         if not metrics:
             return {}
         if len(self.systems) * len(metrics) > 1:
             self.last(every=False)
-        counted: dict[TableMetric[Any], dict[str, Counts]] = {metric: {} for metric in metrics}
+        counted = {metric: Counts({}, {}) for metric in metrics}
         for number, (system, hypotheses) in enumerate(self.systems.items()):
-            if progress is not None:
-                progress("reading systems", number, len(self.systems))
+            if self.progress is not None:
+                self.progress("reading systems", number, len(self.systems))
             try:
                 corpus = Corpus(hypotheses, self.references, self.workers, self.source)
                 tables, seen = count_together(metrics, corpus)
             except (InputError, TypeError) as error:
                 raise type(error)(f"{system}: {error}") from None
             for metric, table in zip(metrics, tables, strict=True):
-                counted[metric][system] = Counts(table, metric.segment_scores(table).tolist())
-            if observer is not None:
-                observer(system, seen)
+                counted[metric].tables[system] = table
+                counted[metric].scores[system] = metric.segment_scores(table).tolist()
+            if self.observer is not None:
+                self.observer(system, seen)
         return counted
 
-    def segments(self, counted: Mapping[TableMetric[Any], Mapping[str, Counts]]) -> int:
+    def segments(self, counted: Counted) -> int:
         """The number of segments, which all systems share."""
+        by_metric: list[tuple[str, Mapping[str, Sequence[float]]]] = [*self.given.items()]
+        by_metric += [(metric.name, counts.scores) for metric, counts in counted.items()]
         lengths = {
             f"{name}, {system}": len(column)
-            for name, columns in self.given.items()
+            for name, columns in by_metric
             for system, column in columns.items()
-        }
-        lengths |= {
-            f"{metric.name}, {system}": len(counts.scores)
-            for metric, of_metric in counted.items()
-            for system, counts in of_metric.items()
         }
         expected = list(lengths.values())[-1]
         for what, length in lengths.items():

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from datetime import UTC, datetime
+from functools import partial
 from html.parser import HTMLParser
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import truebleu as tb
-from truebleu.views.history import Entry, History, Input, Log
+from truebleu.views.history import Entry, History, Input, log
 
 REFERENCE = ["The cat sat on the mat.", "Nobody was there.", "It is late."]
 FIRST = ["The cat sat on a mat.", "Nobody was here.", "It is late."]
@@ -108,7 +109,7 @@ def test_the_hash_is_of_the_text_however_it_is_kept(folder, truebleu_command):
         assert done.status == 0, done
     done = truebleu_command("score", "refs", "-nr", "2", "-i", "one", "two", "--log", "log")
     assert done.status == 0, done
-    *entries, side_one, side_two = Log.read("log").entries
+    *entries, side_one, side_two = log.read("log")
     for one in entries:
         assert one.hypothesis.sha256 == sha256(FIRST), one
         assert [text.sha256 for text in one.references] == [sha256(REFERENCE)]
@@ -120,7 +121,7 @@ def test_the_hash_is_of_the_text_however_it_is_kept(folder, truebleu_command):
 def test_intervals_are_kept_and_change_no_series(folder, truebleu_command):
     assert truebleu_command("score", "ref", "-i", "one", "--log", "log").status == 0
     assert truebleu_command("score", "ref", "-i", "one", "--log", "log", "-ci").status == 0
-    plain, estimated = Log.read("log").entries
+    plain, estimated = log.read("log")
     assert plain.low is None
     assert estimated.low <= estimated.score <= estimated.high
     (series,) = tb.history("log").series
@@ -131,7 +132,7 @@ def test_intervals_are_kept_and_change_no_series(folder, truebleu_command):
 def test_names_are_one_for_each_system(folder, truebleu_command):
     words = ["score", "ref", "-i", "one", "two", "--log", "log", "--log-name"]
     assert truebleu_command(*words, "base", "new").status == 0
-    assert [one.name for one in Log.read("log").entries] == ["base", "new"]
+    assert [one.name for one in log.read("log")] == ["base", "new"]
     done = truebleu_command(*words, "base")
     assert (done.status, "give each one" in done.error) == (2, True)
 
@@ -166,7 +167,7 @@ def test_a_name_of_a_file_that_is_no_text(folder, truebleu_command):
     except OSError:
         pytest.skip("this file system has no such names")
     assert truebleu_command("score", "ref", "-i", name, "--log", "log").status == 0
-    (one,) = Log.read("log").entries
+    (one,) = log.read("log")
     assert one.system == name
     assert truebleu_command("history", "log", "-f", "text").status == 0
     assert "one\\udcff" in truebleu_command("history", "log", "-f", "html").output
@@ -176,11 +177,11 @@ def test_a_name_of_a_file_that_is_no_text(folder, truebleu_command):
 
 
 def test_what_is_added_comes_back(tmp_path):
-    log = Log(tmp_path / "log")
+    path = tmp_path / "log"
     full = entry(low=19.5, high=20.5, name="Naïve\u2028 \ud800", note='"\n\\', score=0.1 + 0.2)
-    log.append([entry(), full])
-    log.append([entry(30.0)])
-    assert Log.read(log.path).entries == log.entries == [entry(), full, entry(30.0)]
+    log.append(path, [entry(), full])
+    log.append(path, [entry(30.0)])
+    assert log.read(path) == [entry(), full, entry(30.0)]
 
 
 @given(
@@ -198,13 +199,13 @@ def test_any_name_score_and_time(text, score, time):
 @pytest.mark.parametrize("kept", [10, 200, -1])
 def test_nothing_is_glued_to_a_line_that_breaks_off(tmp_path, kept):
     path = tmp_path / "log"
-    Log(path).append([entry(), entry()])
+    log.append(path, [entry(), entry()])
     whole = path.read_bytes()
     path.write_bytes(whole + whole[: len(whole) // 2][:kept])
     before = path.read_bytes()
-    for attempt in (lambda: Log(path).append([entry()]), Log(path).check, lambda: Log.read(path)):
+    for attempt in (partial(log.append, entries=[entry()]), log.check, log.read):
         with pytest.raises(tb.InputError, match=r"log, line 3: it (breaks off|has no line end)"):
-            attempt()
+            attempt(path)
     assert path.read_bytes() == before
 
 
@@ -213,14 +214,14 @@ def test_many_add_at_once(tmp_path):
 
     def add(number):
         for i in range(20):
-            Log(path).append([entry(float(i), system=str(number)) for _ in range(3)])
+            log.append(path, [entry(float(i), system=str(number)) for _ in range(3)])
 
     threads = [threading.Thread(target=add, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    entries = Log.read(path).entries
+    entries = log.read(path)
     assert len(entries) == 4 * 20 * 3
     # What was added together stands together.
     for i in range(0, len(entries), 3):
@@ -230,19 +231,19 @@ def test_many_add_at_once(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
     path = tmp_path / "log"
-    Log(path).append([entry()])
+    log.append(path, [entry()])
     before = path.read_bytes()
     write = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:50]))
     with pytest.raises(OSError, match="No space left"):
-        Log(path).append([entry()])
+        log.append(path, [entry()])
     assert path.read_bytes() == before
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="no /dev/null")
 def test_a_device_is_no_log():
     with pytest.raises(tb.InputError, match="no regular file"):
-        Log("/dev/null").append([entry()])
+        log.append("/dev/null", [entry()])
 
 
 # ---- reading ----
@@ -273,20 +274,20 @@ def test_errors_name_the_line(tmp_path, line, problem):
         line = json.dumps({k: v for k, v in content.items() if v is not ...}).encode()
     path.write_bytes(entry().line() + b"\n" + line + b"\n" + entry().line())
     with pytest.raises(tb.InputError, match=f"log, line 3: {problem}"):
-        Log.read(path)
+        log.read(path)
 
 
 def test_not_a_number_is_no_score(tmp_path):
     path = tmp_path / "log"
     path.write_bytes(entry().line().replace(b"20.0", b"NaN"))
     with pytest.raises(tb.InputError, match="line 1"):
-        Log.read(path)
+        log.read(path)
 
 
 def test_keys_of_a_later_version_are_left_alone(tmp_path):
     path = tmp_path / "log"
     path.write_text(json.dumps({**entry().to_dict(), "host": "a"}) + "\n")
-    assert Log.read(path).entries == [entry()]
+    assert log.read(path) == [entry()]
 
 
 # ---- series ----
@@ -327,7 +328,7 @@ def test_no_line_through_what_cannot_be_compared(change, labels, differ):
     history = History([entry(), entry(30.0, **change), entry(21.0)])
     (group,) = history.groups
     assert [series.scores for series in group.series] == [[20.0, 21.0], [30.0]]
-    assert [series.label for series in group.series] == labels
+    assert [", ".join(series.differs) for series in group.series] == labels
     assert f"2 series, not one line: {differ}" in group.warning
     # All that it is shown as says so.
     for shown in (history.text(1000), history.markdown(), history.html(), history.to_json()):
@@ -365,7 +366,7 @@ def test_scores_are_in_the_order_of_time():
 
 def test_only_what_was_asked_for(tmp_path):
     path = tmp_path / "log"
-    Log(path).append([entry(), entry(metric="TER"), entry(system="b", name="c")])
+    log.append(path, [entry(), entry(metric="TER"), entry(system="b", name="c")])
     assert len(tb.history(path, metric="bleu")) == 2
     assert len(tb.history(path, system=["C"])) == 1
     assert len(tb.history(path, system="b", metric=["BLEU"])) == 1
@@ -441,7 +442,7 @@ def test_text_stays_text_in_the_page(attack):
         references=(Input(attack, "0" * 64),),
     )
     usual = Tags(History([entry(), entry()]).html())
-    history = History([one, one, one._replace(signature="tok:13a")])
+    history = History([one, one, one.replaced(signature="tok:13a")])
     page = Tags(history.html())
     assert page.tags <= usual.tags | {"h3", "wbr"}
     assert not [name for name, _ in page.attributes if name.startswith("on") or name == "src"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.base import Metric
     from truebleu.text import inputs
     from truebleu.views.rendering.blocks import Block
-    from truebleu.views.request import Counted, Observer, Progress
+    from truebleu.views.request import Counted
 
 
 class Comparison(Rows):
@@ -44,25 +44,11 @@ class Comparison(Rows):
         self._request = request
 
     @classmethod
-    def of_request(
-        cls,
-        request: Request,
-        *,
-        observer: Observer | None = None,
-        progress: Progress | None = None,
-    ) -> Comparison:
-        """The comparison that was asked for."""
-        counted = request.count(observer=observer, progress=progress)
-        return cls.of_counts(request, counted, progress=progress)
-
-    @classmethod
-    def of_counts(
-        cls, request: Request, counted: Counted, *, progress: Progress | None = None
-    ) -> Comparison:
-        """The comparison of what was counted for a request."""
+    def of_request(cls, request: Request, counted: Counted | None = None) -> Comparison:
+        """The comparison that was asked for, of what was counted for it if that is known."""
         from truebleu.views.comparison import build
 
-        content = build.of_counts(request, counted, progress=progress)
+        content = build.of_counts(request, request.count() if counted is None else counted)
         return cls({f"truebleu_{cls.KIND}": cls.VERSION, **content}, request)
 
     @property

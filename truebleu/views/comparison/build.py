@@ -20,14 +20,12 @@ if TYPE_CHECKING:
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.significance import Difference, Interval, Paired
-    from truebleu.views.request import Counted, Counts, Progress, Request, Significance
+    from truebleu.views.request import Counted, Counts, Request, Significance
 
 CORRECTIONS = {"holm": "Holm", "bh": "BH"}
 
 
-def of_counts(
-    request: Request, counted: Counted, *, progress: Progress | None = None
-) -> dict[str, Any]:
+def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
     """The whole dict."""
     testing = request.testing
     segments = request.segments(counted)
@@ -39,7 +37,7 @@ def of_counts(
         measure = Measure.of_scores(name, scores, lower_is_better=name in request.lower)
         columns.append(_Column(request, name, measure, scores))
     _name(columns)
-    results, ranges = _resampled(request, columns, progress)
+    results, ranges = _resampled(request, columns)
     order = sorted(request.systems, key=columns[0].placing)
     for i, column in enumerate(columns):
         column.compare(ranges[i], None if results is None else results[i], order)
@@ -61,7 +59,14 @@ def of_counts(
         "baseline": request.baseline,
         "level": testing.level,
         "seed": testing.seed,
-        "test": _test(testing) if tested else None,
+        "test": {
+            "name": testing.test,
+            "title": TESTS[testing.test or ""],
+            "samples": testing.randomizations if testing.test == "ar" else testing.resamples,
+            "alpha": testing.alpha,
+        }
+        if tested
+        else None,
         "intervals": None
         if testing.confidence is None
         else {"name": "bootstrap", "title": "percentile bootstrap", "samples": testing.confidence},
@@ -78,7 +83,7 @@ def of_counts(
 
 
 def _resampled(
-    request: Request, columns: Sequence[_Column], progress: Progress | None
+    request: Request, columns: Sequence[_Column]
 ) -> tuple[list[Paired] | None, Sequence[Mapping[str, Interval]]]:
     """The tests, if there is more than one system, and the intervals of scores."""
     testing = request.testing
@@ -88,7 +93,7 @@ def _resampled(
         "seed": testing.seed,
         "level": testing.level,
         "workers": request.workers,
-        "progress": None if progress is None else partial(progress, "resampling"),
+        "progress": request.progress and partial(request.progress, "resampling"),
     }
     if request.baseline is None:
         return None, intervals(measures, **options)
@@ -110,7 +115,8 @@ def _documents(
     """The scores of each document, of its segments' summed statistics."""
     if request.documents is None:
         return None
-    known = labelling.documents(request.documents, segments)
+    # A report of the same request has no need to read them again.
+    known = request.documents = labelling.documents(request.documents, segments)
     made: list[dict[str, Any]] = [
         {"name": name, "segments": known.indices.count(i), "scores": {}}
         for i, name in enumerate(known.names)
@@ -120,16 +126,6 @@ def _documents(
         for i, one in enumerate(made):
             one["scores"][column.name] = {name: found[i] for name, found in by_system.items()}
     return made
-
-
-def _test(testing: Significance) -> dict[str, Any]:
-    ar = testing.test == "ar"
-    return {
-        "name": testing.test,
-        "title": TESTS[testing.test or ""],
-        "samples": testing.randomizations if ar else testing.resamples,
-        "alpha": testing.alpha,
-    }
 
 
 # ---- metrics ----
@@ -166,16 +162,14 @@ class _Column:
         request: Request,
         metric: TableMetric[Any],
         name: str | None,
-        counts: Mapping[str, Counts],
+        counts: Counts,
     ) -> _Column:
         """A metric that truebleu computes, of its tables."""
-        tables = {system: one.statistics for system, one in counts.items()}
-        scores = {system: one.scores for system, one in counts.items()}
-        made = cls(request, name, Measure(metric, tables), scores)
-        made.metric, made.statistics = metric, tables
-        made.references = next(iter(tables.values())).references
+        made = cls(request, name, Measure(metric, counts.tables), counts.scores)
+        made.metric, made.statistics = metric, counts.tables
+        made.references = next(iter(counts.tables.values())).references
         own = metric.signature(made.references)
-        made.signature = request.testing.signed(own, tested=len(counts) > 1)
+        made.signature = request.testing.signed(own, tested=len(counts.tables) > 1)
         return made
 
     def compare(
@@ -208,12 +202,6 @@ class _Column:
             members.setdefault(group, []).append(score)
         return {group: fsum(scores) / len(scores) for group, scores in members.items()}
 
-    def details(self, system: str) -> dict[str, Any]:
-        """The parts of the score, as far as they are known."""
-        if self.metric is None:
-            return {}
-        return dict(self.metric.from_statistics(self.statistics[system]).details())
-
     def described(self) -> dict[str, Any]:
         """The entry of the metric itself."""
         return {
@@ -244,7 +232,9 @@ class _Column:
             "difference": None
             if result is None or self.baseline is None or system == self.baseline
             else self._difference(result.differences[system], system, self.baseline),
-            "details": self.details(system),
+            "details": dict(self.metric.from_statistics(self.statistics[system]).details())
+            if self.metric is not None
+            else {},
         }
 
     def pairs(self) -> Iterator[dict[str, Any]]:

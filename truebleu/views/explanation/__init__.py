@@ -95,7 +95,6 @@ def explain(
     if second is not None and isinstance(second, str) != pair:
         kind = "a single str" if pair else "a corpus"
         raise TypeError(f"second: expected {kind}, as the first is, not {type(second).__name__}")
-    options = {"recall": True} if recall else {}
     if pair:
         if segment is not None:
             raise TypeError("segment: one hypothesis was given, which has no further segments")
@@ -112,9 +111,9 @@ def explain(
             given, several = [text for text, _ in chosen], chosen[0][1]
     systems = list(zip(called, given, strict=True))
     if pair or segment is not None:
-        content = build.of_pair(known, systems, list(several), segment=segment, **options)
+        content = build.of_pair(known, systems, list(several), segment=segment, recall=recall)
     else:
-        content = build.of_corpus(known, systems, references, workers=workers, **options)
+        content = build.of_corpus(known, systems, references, workers=workers, recall=recall)
     return Explanation({f"truebleu_{Explanation.KIND}": Explanation.VERSION, **content})
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.metrics.bleu import BLEU, BLEUScore
+    from truebleu.views.explanation.counting import Case
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.equations import Equation, Node
     from truebleu.views.rendering.numbers import Write
@@ -42,22 +43,18 @@ TOKEN = "token"
 SEGMENTS = "segments"
 
 
-def of_pair(
-    metric: BLEU,
-    score: BLEUScore,
-    hypothesis: Any,
-    given: Sequence[tuple[int, Any]],
-    *,
-    recall: bool = False,
-) -> dict[str, Any]:
+def of_pair(case: Case[BLEU, BLEUScore]) -> dict[str, Any]:
     """The explanation of one hypothesis and its references."""
-    system = _system(metric, score, segment=True)
-    numbers, texts = zip(*given, strict=True)
-    mine, references = tokens(metric, hypothesis), [tokens(metric, text) for text in texts]
+    metric, system = case.metric, _system(case, segment=True)
+    numbers = [number for number, _ in case.references]
+    mine, *references = (tokens(metric, text) for text in case.texts)
     counting.add_to_segment(system, mine, references, numbers)
-    for order in system["orders"] if recall else ():
+    for order in system["orders"] if case.recall else ():
         order["recall"] = [
-            {"reference": number, **counting.recall(mine, reference, order["order"])}
+            {
+                "reference": number,
+                **counting.shares(*counting.overlap(mine, reference, order["order"])),
+            }
             for number, reference in zip(numbers, references, strict=True)
         ]
     rule, tie = metric.parameters["reference_length"], metric.parameters["tie"]
@@ -72,27 +69,19 @@ def of_pair(
     return system
 
 
-def of_corpus(
-    metric: BLEU, score: BLEUScore, hypotheses: Any, references: Any, *, recall: bool = False
-) -> dict[str, Any]:
+def of_corpus(case: Case[BLEU, BLEUScore]) -> dict[str, Any]:
     """The explanation of a corpus."""
-    averaged = metric.aggregate == SEGMENTS
-    system = _system(metric, score, segment=averaged, averaged=averaged)
-    digest = counting.Digest(
-        counting.splitter(metric.tokenize, metric.lowercase),
-        range(1, metric.max_order + 1),
-        metric.parameters["reference_length"],
-        metric.parameters["tie"],
-        recall=recall,
-    )
-    digest.read(hypotheses, references).add_to(system)
+    averaged = case.metric.aggregate == SEGMENTS
+    system = _system(case, segment=averaged, averaged=averaged)
+    counting.add_to_corpus(system, case)
     return system
 
 
 def _system(
-    metric: BLEU, score: BLEUScore, *, segment: bool, averaged: bool = False
+    case: Case[BLEU, BLEUScore], *, segment: bool, averaged: bool = False
 ) -> dict[str, Any]:
     """A score and the steps to it, without the words."""
+    metric, score = case.metric, case.score
     orders = _orders(metric, score, segment=segment)
     zero = None if averaged else _why_zero(score, orders)
     logs = [order["weight"] * order["log"] for order in orders if order["log"] is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from truebleu.metrics.base import Signature
 from truebleu.text.layout import count
 from truebleu.views.explanation import ngram_blocks
 from truebleu.views.explanation.build import about
@@ -30,7 +31,10 @@ def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]
     several = len(systems) > 1
     label = content["metric"]["label"]
     yield Heading(1, title(content, digits))
-    yield Paragraph(_signature(content, short=short), "signature")
+    signature = content["metric"]["signature"]
+    if short:
+        signature = Signature.shortened(label, signature)
+    yield Paragraph(signature, "signature")
     if several:
         yield Heading(2, "Both systems")
         yield from getattr(special, "compared", _compared)(content, write)
@@ -84,15 +88,3 @@ def title(content: Content, digits: int = 2) -> str:
     if content["kind"] == "corpus":
         what = f", {count(content['segments'], 'segment')}"
     return f"{content['metric']['label']} = {scores}{what}"
-
-
-def _signature(content: Content, *, short: bool) -> str:
-    signature = str(content["metric"]["signature"])
-    if not short:
-        return signature
-    from truebleu.metrics.base import Signature
-
-    try:
-        return Signature.parse(f"{content['metric']['label']}|{signature}").short()
-    except ValueError:  # a tokenizer of somebody's own
-        return signature

@@ -16,7 +16,7 @@ from importlib import import_module
 
 from truebleu.text.layout import listed
 from truebleu.text.tokenizers import label
-from truebleu.views.explanation import counting
+from truebleu.views.explanation.counting import Case, present
 from truebleu.views.rendering.equations import as_text
 
 TYPE_CHECKING = False
@@ -56,19 +56,16 @@ def of_pair(
     references: Sequence[Any],
     *,
     segment: int | None = None,
-    **options: bool,
+    recall: bool = False,
 ) -> dict[str, Any]:
-    """The explanation of one hypothesis, or of two, and its references.
-
-    options: what the module of the metric takes beside texts.
-    """
+    """The explanation of one hypothesis, or of two, and its references."""
     special = about(metric.NAME)
-    given = counting.present(references)
+    given = present(references)
     made = []
     for name, text in systems:
         score = metric.sentence(text, [one for _, one in given])
-        known = special.of_pair(metric, score, text, given, **options)
-        made.append({**_system(metric, name, score, known), "text": _text(text)})
+        case = Case(metric, score, text, given, recall)
+        made.append({**_system(name, case, special.of_pair(case)), "text": _text(text)})
     content = _frame(metric, "pair" if segment is None else "segment", made)
     tokens = [special.tokens(metric, text) for _, text in given]
     return content | {
@@ -86,22 +83,21 @@ def of_corpus(
     references: Any,
     *,
     workers: int = 1,
-    **options: bool,
+    recall: bool = False,
 ) -> dict[str, Any]:
     """The explanation of the score of a corpus, or of two systems' scores."""
     special = about(metric.NAME)
     made = []
     for name, hypotheses in systems:
         statistics, seen = metric.count(hypotheses, references, workers=workers)
-        score = metric.from_statistics(statistics)
-        known = special.of_corpus(metric, score, hypotheses, references, **options)
-        made.append({**_system(metric, name, score, known), "segments": seen["segments"]})
+        case = Case(metric, metric.from_statistics(statistics), hypotheses, references, recall)
+        known = _system(name, case, special.of_corpus(case))
+        made.append({**known, "segments": seen["segments"]})
     return _frame(metric, "corpus", made) | {"segments": made[0]["segments"]}
 
 
-def _system(
-    metric: TableMetric[Any], name: str, score: Any, known: dict[str, Any]
-) -> dict[str, Any]:
+def _system(name: str, case: Case[Any, Any], known: dict[str, Any]) -> dict[str, Any]:
+    metric, score = case.metric, case.score
     system = {"name": name, "score": score.value, "signature": str(score.signature), **known}
     formula = about(metric.NAME).formula(system, metric.parameters)
     return {**system, "formula": as_text(formula)}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.metrics.chrf import CHRF, CHRFScore
+    from truebleu.views.explanation.counting import Case
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.equations import Equation, Node
     from truebleu.views.rendering.view import Content
@@ -48,12 +49,11 @@ def word_tokens(metric: CHRF, text: str) -> list[str]:
     return found
 
 
-def of_pair(
-    metric: CHRF, score: CHRFScore, hypothesis: str, given: Sequence[tuple[int, str]]
-) -> dict[str, Any]:
+def of_pair(case: Case[CHRF, CHRFScore]) -> dict[str, Any]:
     """The explanation of one hypothesis and the reference that it is scored against."""
-    number, reference = _best(metric, hypothesis, given)
-    system = {**_system(metric, score), "reference": number}
+    metric, hypothesis = case.metric, case.hypothesis
+    number, reference = _best(metric, hypothesis, case.references)
+    system = {**_system(case), "reference": number}
     _add_differences(metric, system, [(hypothesis, reference)])
     mine, theirs = tokens(metric, hypothesis), tokens(metric, reference)
     orders = range(1, metric.char_order + 1)
@@ -61,11 +61,11 @@ def of_pair(
     return {**system, "tokens": mine, "cover": counting.cover(mine, tables)}
 
 
-def of_corpus(metric: CHRF, score: CHRFScore, hypotheses: Any, references: Any) -> dict[str, Any]:
+def of_corpus(case: Case[CHRF, CHRFScore]) -> dict[str, Any]:
     """The explanation of a corpus."""
-    system = _system(metric, score)
+    metric, system = case.metric, _system(case)
     # Characters have many more n-grams than words have.
-    some = islice(pairs(hypotheses, references), counting.LOOKED_INTO // 10)
+    some = islice(pairs(case.hypothesis, case.references), counting.LOOKED_INTO // 10)
     chosen = ((text, _best(metric, text, counting.present(others))[1]) for text, others in some)
     system["looked_into"] = _add_differences(metric, system, chosen)
     return system
@@ -104,7 +104,8 @@ def _add_differences(
     return seen
 
 
-def _system(metric: CHRF, score: CHRFScore) -> dict[str, Any]:
+def _system(case: Case[CHRF, CHRFScore]) -> dict[str, Any]:
+    metric, score = case.metric, case.score
     units = ["character"] * metric.char_order + ["word"] * metric.word_order
     places = [*range(1, metric.char_order + 1), *range(1, metric.word_order + 1)]
     counts = zip(score.matches, score.hypothesis_totals, score.reference_totals, strict=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import islice
+from operator import add
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from truebleu.text import tokenizers
 from truebleu.text.segments import pairs
@@ -15,7 +17,6 @@ from truebleu.text.segments import pairs
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from truebleu.text.tokenizers import Tokenize
 
@@ -27,6 +28,27 @@ if TYPE_CHECKING:
 # listed: what is remembered must not grow with the corpus.
 LOOKED_INTO = 20_000
 LISTED = 10
+
+M = TypeVar("M")
+S = TypeVar("S")
+
+
+class Case(NamedTuple, Generic[M, S]):
+    """What is explained: a metric's score of a segment, or of a corpus."""
+
+    metric: M
+    score: S
+    hypothesis: Any
+    """The text of a segment, or the texts of a corpus."""
+    references: Any
+    """Of a segment those that there are, with their numbers, from 1; of a corpus all."""
+    recall: bool = False
+    """Whether clipped recall is asked for."""
+
+    @property
+    def texts(self) -> list[Any]:
+        """The hypothesis of a segment, and its references."""
+        return [self.hypothesis, *(text for _, text in self.references)]
 
 
 def splitter(tokenize: Tokenize, lowercase: bool | str) -> Callable[[Any], list[str]]:
@@ -57,19 +79,20 @@ def most_common(counter: Counter[Ngram], most: int) -> list[dict[str, Any]]:
     return [{"ngram": list(ngram), "count": n} for ngram, n in counter.most_common(most)]
 
 
-class Row:
+class Row(NamedTuple):
     """One n-gram of a hypothesis: how often it is there, in a reference, and counts."""
 
-    __slots__ = ("clipped", "count", "most", "ngram", "reference")
+    ngram: Ngram
+    times: int
+    most: int
+    """The highest count in any one reference."""
+    reference: int | None
+    """The first reference with that count, from 0; None if no reference has the n-gram."""
 
-    def __init__(self, ngram: Ngram, count: int, most: int, reference: int | None) -> None:
-        self.ngram = ngram
-        self.count = count
-        self.most = most
-        """The highest count in any one reference."""
-        self.reference = reference
-        """The first reference with that count, from 0; None if no reference has the n-gram."""
-        self.clipped = min(count, most)
+    @property
+    def clipped(self) -> int:
+        """How many of them count."""
+        return min(self.times, self.most)
 
 
 def ngrams(tokens: Tokens, order: int) -> Counter[Ngram]:
@@ -84,7 +107,7 @@ def ngrams(tokens: Tokens, order: int) -> Counter[Ngram]:
 def clipped(hypothesis: Tokens, references: Sequence[Tokens], order: int) -> list[Row]:
     """The n-grams of a hypothesis, each counted at most as often as in one of the references.
 
-    >>> [(row.count, row.most, row.clipped) for row in clipped(["the"] * 7, [["the", "the"]], 1)]
+    >>> [(row.times, row.most, row.clipped) for row in clipped(["the"] * 7, [["the", "the"]], 1)]
     [(7, 2, 2)]
     """
     counted = [ngrams(reference, order) for reference in references]
@@ -109,9 +132,10 @@ def missing(
     ]
 
 
-def matches_of(hypothesis: Tokens, reference: Tokens, order: int) -> int:
-    """The clipped matches with one reference alone."""
-    return sum((ngrams(hypothesis, order) & ngrams(reference, order)).values())
+def overlap(hypothesis: Tokens, reference: Tokens, order: int) -> tuple[int, int, int]:
+    """The clipped matches with one reference alone, and the n-grams of either."""
+    mine, theirs = ngrams(hypothesis, order), ngrams(reference, order)
+    return (mine & theirs).total(), mine.total(), theirs.total()
 
 
 def reference_length(
@@ -167,10 +191,7 @@ def cover(tokens: Tokens, tables: Sequence[Sequence[Row]], least: int = 1) -> li
 
 
 def add_to_segment(
-    system: dict[str, Any],
-    tokens: Tokens,
-    references: Sequence[Tokens],
-    numbers: Sequence[int],
+    system: dict[str, Any], tokens: Tokens, references: Sequence[Tokens], numbers: Sequence[int]
 ) -> None:
     """Adds the n-grams of each order, and which of them covers which token, to an explanation.
 
@@ -183,7 +204,7 @@ def add_to_segment(
         order["ngrams"] = [
             {
                 "ngram": list(row.ngram),
-                "count": row.count,
+                "count": row.times,
                 "reference_count": row.most,
                 "reference": None if row.reference is None else numbers[row.reference],
                 "clipped": row.clipped,
@@ -198,76 +219,56 @@ def add_to_segment(
     system["cover"] = cover(tokens, tables, system["orders"][0]["order"])
 
 
-class Digest:
-    """The most frequent clipped, unmatched and missing n-grams of a corpus."""
+def add_to_corpus(system: dict[str, Any], case: Case[Any, Any]) -> None:
+    """Adds the most frequent clipped, unmatched and missing n-grams of each order.
 
-    def __init__(
-        self,
-        split: Callable[[Any], list[str]],
-        orders: range,
-        rule: str = "closest",
-        tie: str = "shorter",
-        *,
-        recall: bool = False,
-    ) -> None:
-        self.split = split
-        self.orders = orders
-        self.rule, self.tie = rule, tie
-        self.counters: dict[str, list[Counter[Ngram]]] = {
-            kind: [Counter() for _ in self.orders] for kind in ("clipped", "unmatched", "missing")
-        }
-        self.recall = [[0, 0, 0] for _ in self.orders] if recall else None
-        self.lengths: Counter[int] = Counter()
-        self.looked_into = 0
-
-    def read(self, hypotheses: Any, references: Any) -> Digest:
-        """Looks into the first segments; into all of them for recall, which remembers nothing."""
-        most = LOOKED_INTO if self.recall is None else None
-        for hypothesis, others in islice(pairs(hypotheses, references), most):
-            numbers, texts = zip(*present(others), strict=True)
-            tokens, split = self.split(hypothesis), list(map(self.split, texts))
-            _, (chosen, *_) = reference_length(
-                len(tokens), list(map(len, split)), self.rule, self.tie
-            )
-            if self.looked_into < LOOKED_INTO:
-                self.looked_into += 1
-                self.lengths[numbers[chosen]] += 1
-                self._look(tokens, split)
-            for sums, order in zip(self.recall or (), self.orders, strict=False):
-                sums[0] += matches_of(tokens, split[chosen], order)
-                sums[1] += max(0, len(tokens) - order + 1)
-                sums[2] += max(0, len(split[chosen]) - order + 1)
-        return self
-
-    def _look(self, tokens: Tokens, references: Sequence[Tokens]) -> None:
-        for i, order in enumerate(self.orders):
-            for row in clipped(tokens, references, order):
-                if row.count > row.clipped:
-                    kind = "clipped" if row.clipped else "unmatched"
-                    self.counters[kind][i][row.ngram] += row.count - row.clipped
-            for ngram, count in missing(tokens, references, order):
-                self.counters["missing"][i][ngram] += count
-
-    def add_to(self, system: dict[str, Any]) -> None:
-        """Adds what was found to the explanation of a system."""
-        for i, order in enumerate(system["orders"]):
-            for kind, counters in self.counters.items():
-                order[kind] = most_common(counters[i], LISTED)
-            if self.recall is not None:
-                matches, mine, theirs = self.recall[i]
-                order["recall"] = [{"reference": None, **shares(matches, mine, theirs)}]
-        system["looked_into"] = self.looked_into
-        system["reference_choice"] = {
-            "rule": self.rule,
-            "tie": self.tie,
-            "segments": {str(number): count for number, count in sorted(self.lengths.items())},
-        }
+    Looks into the first segments; into all of them for recall, which remembers nothing.
+    """
+    split = splitter(case.metric.tokenize, case.metric.lowercase)
+    rule, tie = map(case.metric.parameters.get, ("reference_length", "tie"))
+    orders = [order["order"] for order in system["orders"]]
+    counters: dict[str, list[Counter[Ngram]]] = {
+        kind: [Counter() for _ in orders] for kind in ("clipped", "unmatched", "missing")
+    }
+    sums: list[tuple[int, ...]] = [(0, 0, 0) for _ in orders]
+    lengths: Counter[int] = Counter()
+    looked_into = 0
+    most = None if case.recall else LOOKED_INTO
+    for hypothesis, others in islice(pairs(case.hypothesis, case.references), most):
+        numbers, texts = zip(*present(others), strict=True)
+        mine, theirs = split(hypothesis), list(map(split, texts))
+        _, (chosen, *_) = reference_length(len(mine), list(map(len, theirs)), rule, tie)
+        if looked_into < LOOKED_INTO:
+            looked_into += 1
+            lengths[numbers[chosen]] += 1
+            _look(counters, orders, mine, theirs)
+        for i, order in enumerate(orders if case.recall else ()):
+            sums[i] = tuple(map(add, sums[i], overlap(mine, theirs[chosen], order)))
+    for i, order in enumerate(system["orders"]):
+        order |= {kind: most_common(found[i], LISTED) for kind, found in counters.items()}
+        if case.recall:
+            order["recall"] = [{"reference": None, **shares(*sums[i])}]
+    system["looked_into"] = looked_into
+    system["reference_choice"] = {
+        "rule": rule,
+        "tie": tie,
+        "segments": {str(number): count for number, count in sorted(lengths.items())},
+    }
 
 
-def recall(tokens: Tokens, reference: Tokens, order: int) -> dict[str, Any]:
-    """Clipped matches with one reference over its n-grams, and the F-measure of both."""
-    mine, theirs = (max(0, len(words) - order + 1) for words in (tokens, reference))
-    return shares(matches_of(tokens, reference, order), mine, theirs)
+def _look(
+    counters: dict[str, list[Counter[Ngram]]],
+    orders: Sequence[int],
+    tokens: Tokens,
+    references: Sequence[Tokens],
+) -> None:
+    for i, order in enumerate(orders):
+        for row in clipped(tokens, references, order):
+            if row.times > row.clipped:
+                kind = "clipped" if row.clipped else "unmatched"
+                counters[kind][i][row.ngram] += row.times - row.clipped
+        for ngram, count in missing(tokens, references, order):
+            counters["missing"][i][ngram] += count
 
 
 def shares(matches: int, mine: int, theirs: int) -> dict[str, Any]:

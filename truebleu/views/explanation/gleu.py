@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from truebleu.metrics.gleu import GLEU
     from truebleu.metrics.python_metric import PythonScore
-    from truebleu.views.explanation.counting import Tokens
+    from truebleu.views.explanation.counting import Case, Tokens
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.equations import Equation
     from truebleu.views.rendering.view import Content
@@ -26,30 +26,31 @@ TOKEN = "token"
 COUNTS = ("matches", "total", "reference_total")
 
 
-def of_pair(
-    metric: GLEU, score: PythonScore, hypothesis: Any, given: Sequence[tuple[int, Any]]
-) -> dict[str, Any]:
+def of_pair(case: Case[GLEU, PythonScore]) -> dict[str, Any]:
     """The explanation of one hypothesis and the reference that it is scored against."""
-    mine, others = tokens(metric, hypothesis), [tokens(metric, text) for _, text in given]
-    chosen, orders = _best(metric, mine, others)
-    number, _ = given[chosen]
-    system = {**_system(score, orders), "reference": number}
+    mine, *others = (tokens(case.metric, text) for text in case.texts)
+    chosen, orders = _best(case.metric, mine, others)
+    number, _ = case.references[chosen]
+    system = {**_system(case.score, orders), "reference": number}
     counting.add_to_segment(system, mine, [others[chosen]], [number])
     return system
 
 
-def of_corpus(metric: GLEU, score: PythonScore, hypotheses: Any, references: Any) -> dict[str, Any]:
+def of_corpus(case: Case[GLEU, PythonScore]) -> dict[str, Any]:
     """The explanation of a corpus; the counts of each order are of the first segments."""
+    metric = case.metric
     split = counting.splitter(metric.tokenize, metric.lowercase)
     orders = range(metric.min_order, metric.max_order + 1)
-    system = _system(score, [{"order": order, **dict.fromkeys(COUNTS, 0)} for order in orders])
-    for hypothesis, others in islice(pairs(hypotheses, references), counting.LOOKED_INTO):
+    empty = [{"order": order, **dict.fromkeys(COUNTS, 0)} for order in orders]
+    system = _system(case.score, empty)
+    some = islice(pairs(case.hypothesis, case.references), counting.LOOKED_INTO)
+    for hypothesis, others in some:
         theirs = [split(text) for _, text in counting.present(others)]
         _, counted = _best(metric, split(hypothesis), theirs)
         for order, more in zip(system["orders"], counted, strict=True):
             for key in COUNTS:
                 order[key] += more[key]
-    counting.Digest(split, orders).read(hypotheses, references).add_to(system)
+    counting.add_to_corpus(system, case)
     del system["reference_choice"]  # GLEU's is by the score, not by the length
     return system
 
@@ -61,12 +62,7 @@ def _best(
     best, ratio, kept = 0, -1.0, []
     for i, theirs in enumerate(references):
         orders = [
-            {
-                "order": n,
-                "matches": counting.matches_of(mine, theirs, n),
-                "total": max(0, len(mine) - n + 1),
-                "reference_total": max(0, len(theirs) - n + 1),
-            }
+            {"order": n, **dict(zip(COUNTS, counting.overlap(mine, theirs, n), strict=True))}
             for n in range(metric.min_order, metric.max_order + 1)
         ]
         matches, *totals = (sum(order[key] for order in orders) for key in COUNTS)

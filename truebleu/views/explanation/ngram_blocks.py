@@ -23,7 +23,7 @@ CUT = "; ! marks an n-gram that occurs more often than it may count"
 MOST = 12
 
 
-def words(system: Content, token: str = "token", what: str = "Hypothesis") -> Words:
+def words(system: Content, token: str) -> Words:
     """The tokens of a hypothesis, each with the length of the longest match that it is in."""
     cover = system["cover"]
     cut = {i for i, one in enumerate(cover) if one["clipped"]}
@@ -34,7 +34,7 @@ def words(system: Content, token: str = "token", what: str = "Hypothesis") -> Wo
         orders = ", ".join(map(str, one["clipped"]))
         tips.append(f"{tip}; clipped in order {orders}" if orders else tip)
     return Words(
-        f"{what}, {count(len(system['tokens']), token)}",
+        f"Hypothesis, {count(len(system['tokens']), token)}",
         system["tokens"],
         [f"{one['longest'] or '-'}{'!' if one['clipped'] else ''}" for one in cover],
         [min(one["longest"], 4) for one in cover],

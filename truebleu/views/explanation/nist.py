@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from truebleu.metrics.nist import NIST
     from truebleu.metrics.python_metric import PythonScore
-    from truebleu.views.explanation.counting import Ngram, Tokens
+    from truebleu.views.explanation.counting import Case, Ngram, Tokens
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.equations import Equation
     from truebleu.views.rendering.view import Content
@@ -45,19 +45,18 @@ def information(references: Sequence[Tokens], max_order: int, *, zero: bool) -> 
     }
 
 
-def of_pair(
-    metric: NIST, score: PythonScore, hypothesis: Any, given: Sequence[tuple[int, Any]]
-) -> dict[str, Any]:
+def of_pair(case: Case[NIST, PythonScore]) -> dict[str, Any]:
     """The explanation of one hypothesis and its references."""
-    mine, others = tokens(metric, hypothesis), [tokens(metric, text) for _, text in given]
+    metric = case.metric
+    mine, *others = (tokens(metric, text) for text in case.texts)
     bits = information(others, metric.max_order, zero=metric.variant == "mteval")
-    system = of_corpus(metric, score)
+    system = of_corpus(case)
     tables = [counting.clipped(mine, others, order["order"]) for order in system["orders"]]
     for order, table in zip(system["orders"], tables, strict=True):
         order["ngrams"] = [
             {
                 "ngram": list(row.ngram),
-                "count": row.count,
+                "count": row.times,
                 "clipped": row.clipped,
                 "information": bits.get(row.ngram),
             }
@@ -66,10 +65,10 @@ def of_pair(
     return {**system, "tokens": mine, "cover": counting.cover(mine, tables)}
 
 
-def of_corpus(metric: NIST, score: PythonScore, *_: object) -> dict[str, Any]:
+def of_corpus(case: Case[NIST, PythonScore]) -> dict[str, Any]:
     """The explanation of a corpus."""
-    known = score.details()
-    totals = score.row[2 + 2 * metric.max_order :]
+    known = case.score.details()
+    totals = case.score.row[2 + 2 * case.metric.max_order :]
     return {
         "orders": [
             {"order": order, "information": part * max(1, total), "total": total, "part": part}
@@ -77,7 +76,7 @@ def of_corpus(metric: NIST, score: PythonScore, *_: object) -> dict[str, Any]:
         ],
         "information": sum(known["information"]),
         **{key: known[key] for key in ("penalty", "hypothesis_length", "reference_length")},
-        "fraction": score.fraction,
+        "fraction": case.score.fraction,
     }
 
 

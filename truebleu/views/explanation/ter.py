@@ -14,11 +14,12 @@ from truebleu.views.rendering.numbers import number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from typing import Any
 
     from truebleu.metrics.ter import TER, TERScore
     from truebleu.metrics.ter_alignment import Alignment
+    from truebleu.views.explanation.counting import Case
     from truebleu.views.rendering.blocks import Block
     from truebleu.views.rendering.equations import Equation
     from truebleu.views.rendering.view import Content
@@ -36,14 +37,13 @@ def tokens(metric: TER, text: str) -> list[str]:
     return list(metric.alignment("", [text]).reference)
 
 
-def of_pair(
-    metric: TER, score: TERScore, hypothesis: str, given: Sequence[tuple[int, str]]
-) -> dict[str, Any]:
+def of_pair(case: Case[TER, TERScore]) -> dict[str, Any]:
     """The explanation of one hypothesis and the reference that takes the fewest edits."""
-    alignment = metric.alignment(hypothesis, [text for _, text in given])
+    hypothesis, *references = case.texts
+    alignment = case.metric.alignment(hypothesis, references)
     return {
-        **_system(score, _kinds(alignment)),
-        "reference": given[alignment.chosen][0],
+        **_system(case.score, _kinds(alignment)),
+        "reference": case.references[alignment.chosen][0],
         "tokens": list(alignment.hypothesis),
         "alignment": {
             "hypothesis": list(alignment.hypothesis),
@@ -56,14 +56,14 @@ def of_pair(
     }
 
 
-def of_corpus(metric: TER, score: TERScore, hypotheses: Any, references: Any) -> dict[str, Any]:
+def of_corpus(case: Case[TER, TERScore]) -> dict[str, Any]:
     """The explanation of a corpus; the kinds of edits are those of the first segments."""
     kinds: Counter[str] = Counter()
     looked_into = 0
-    for hypothesis, others in islice(pairs(hypotheses, references), ALIGNED):
-        kinds.update(_kinds(metric.alignment(hypothesis, others)))
+    for hypothesis, others in islice(pairs(case.hypothesis, case.references), ALIGNED):
+        kinds.update(_kinds(case.metric.alignment(hypothesis, others)))
         looked_into += 1
-    return {**_system(score, kinds), "looked_into": looked_into}
+    return {**_system(case.score, kinds), "looked_into": looked_into}
 
 
 def _kinds(alignment: Alignment) -> Counter[str]:

@@ -28,10 +28,11 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from truebleu._kernel import InputError, __version__
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
 _HASH = re.compile("[0-9a-f]{64}")
 
@@ -43,22 +44,22 @@ class Input(NamedTuple):
     sha256: str
 
 
-class Entry(NamedTuple):
+class Entry(Record):
     """A score in a log."""
 
     time: datetime
+    name: str | None = None
     system: str
     metric: str
     score: float
+    low: float | None = None
+    high: float | None = None
     signature: str
     segments: int
     hypothesis: Input
     references: tuple[Input, ...]
     version: str = __version__
-    name: str | None = None
     note: str | None = None
-    low: float | None = None
-    high: float | None = None
 
     @classmethod
     def of_dict(cls, content: object) -> Entry:
@@ -69,10 +70,11 @@ class Entry(NamedTuple):
         if not isinstance(content, dict):
             raise ValueError("not an object")
         found: dict[str, Any] = {}
-        for key, (meant, check) in _KEYS.items():
+        for key, kind in cls.__annotations__.items():
             value = content.get(key)
-            if value is None and key in cls._field_defaults and key != "version":
+            if value is None and kind.endswith("| None"):
                 continue
+            meant, check = _KINDS[kind.removesuffix(" | None")]
             if key not in content:
                 raise ValueError(f"it has no '{key}'")
             try:
@@ -84,7 +86,7 @@ class Entry(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """The entry in the types of JSON."""
         content = {
-            **{key: getattr(self, key) for key in _KEYS},
+            **super().to_dict(),
             "time": self.time.astimezone(UTC).isoformat().replace("+00:00", "Z"),
             "hypothesis": self.hypothesis._asdict(),
             "references": [text._asdict() for text in self.references],
@@ -140,21 +142,14 @@ def _all_read(value: Any) -> tuple[Input, ...]:
     return tuple(map(_read, value))
 
 
-# What each value should be, and what makes it that or fails.
-_KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
-    "time": ("a time with its zone, as 2026-11-20T09:30:00Z", _time),
-    "name": ("text", _text),
-    "system": ("text", _text),
-    "metric": ("text", _text),
-    "score": ("a number", _number),
-    "low": ("a number", _number),
-    "high": ("a number", _number),
-    "signature": ("text", _text),
-    "segments": ("a number, 1 or more", _count),
-    "hypothesis": ("a file and its sha256", _read),
-    "references": ("a list of files and their sha256", _all_read),
-    "version": ("text", _text),
-    "note": ("text", _text),
+# What a value should be, and what makes it that or fails, by how it is declared.
+_KINDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
+    "datetime": ("a time with its zone, as 2026-11-20T09:30:00Z", _time),
+    "str": ("text", _text),
+    "float": ("a number", _number),
+    "int": ("a number, 1 or more", _count),
+    "Input": ("a file and its sha256", _read),
+    "tuple[Input, ...]": ("a list of files and their sha256", _all_read),
 }
 
 
@@ -166,51 +161,37 @@ def now() -> datetime:
     return datetime.now(UTC).replace(microsecond=0)
 
 
-class Log:
-    """A log of scores on disk."""
+def read(path: str | os.PathLike[str]) -> list[Entry]:
+    """The scores in a log. Raises InputError, which names the line that is not one of a log."""
+    with open(path, "rb") as file:
+        numbered = enumerate(file, 1)
+        return [_entry(os.fspath(path), i, line) for i, line in numbered if line.strip()]
 
-    __slots__ = ("entries", "path")
 
-    def __init__(self, path: str | os.PathLike[str], entries: Sequence[Entry] = ()) -> None:
-        self.path = os.fspath(path)
-        self.entries = list(entries)
+def check(path: str) -> None:
+    """Raises InputError if the file is there and cannot be added to, as `append` would."""
+    if os.path.exists(path):
+        with open(path, "r+b", buffering=0) as file:
+            _check_end(file.fileno(), path)
 
-    @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Log:
-        """The log in a file. Raises InputError, which names the line that is not a log."""
-        with open(path, "rb") as file:
-            numbered = enumerate(file, 1)
-            entries = [_entry(os.fspath(path), i, line) for i, line in numbered if line.strip()]
-        return cls(path, entries)
 
-    def check(self) -> None:
-        """Raises InputError if the file is there and cannot be added to, as `append` would."""
-        if os.path.exists(self.path):
-            with open(self.path, "r+b", buffering=0) as file:
-                _check_end(file.fileno(), self.path)
+def append(path: str, entries: Iterable[Entry]) -> None:
+    """Adds scores to a log, all of them or none.
 
-    def append(self, entries: Iterable[Entry]) -> None:
-        """Adds entries to the file, all of them or none, and to `entries`.
-
-        Others may add to it at the same time. Raises InputError if the file is not a log, or
-        if its last line is not whole: what is added would be glued to it.
-        """
-        added = list(entries)
-        data = b"".join(entry.line() for entry in added)
-        with open(self.path, "a+b", buffering=0) as file:
-            descriptor = file.fileno()
-            _lock(descriptor)
-            size = _check_end(descriptor, self.path)
-            try:
-                _write_whole(descriptor, data)
-            except OSError as error:
-                os.ftruncate(descriptor, size)
-                error.filename = self.path
-                raise
-        self.entries += added
-
-    def __repr__(self) -> str:
-        return f"<Log {self.path!r}, {len(self.entries):,} scores>"
+    Others may add to it at the same time. Raises InputError if the file is not a log, or
+    if its last line is not whole: what is added would be glued to it.
+    """
+    data = b"".join(entry.line() for entry in entries)
+    with open(path, "a+b", buffering=0) as file:
+        descriptor = file.fileno()
+        _lock(descriptor)
+        size = _check_end(descriptor, path)
+        try:
+            _write_whole(descriptor, data)
+        except OSError as error:
+            os.ftruncate(descriptor, size)
+            error.filename = path
+            raise
 
 
 def _write_whole(descriptor: int, data: bytes) -> None:

@@ -7,11 +7,12 @@ do not show are written out here, once for all formats.
 from __future__ import annotations
 
 from truebleu.text.layout import visible
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-    from typing import Any, ClassVar, dataclass_transform
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from typing import Any, dataclass_transform
 
     from truebleu.views.rendering.equations import Equation
 
@@ -24,31 +25,22 @@ else:
 
 
 # What is made of a field, by the kind that it is declared as.
-SHOWN = {"Shown": visible, "Sequence[Shown]": lambda texts: list(map(visible, texts))}
+SHOWN: Mapping[str, Callable[[Any], Any]] = {
+    "Shown": visible,
+    "Sequence[Shown]": lambda texts: list(map(visible, texts)),
+}
 
 
 @dataclass_transform()
-class Fields:
-    """Named values, as dataclasses have them, without what importing those costs.
-
-    What is `Shown` is made so.
-    """
-
-    _names: ClassVar[tuple[str, ...]] = ()
-    _shown: ClassVar[list[tuple[str, Any]]] = []
-
-    def __init_subclass__(cls) -> None:
-        """Reads the declared fields."""
-        kinds = cls.__annotations__
-        cls._names = tuple(kinds)
-        cls._shown = [(name, SHOWN[kind]) for name, kind in kinds.items() if kind in SHOWN]
+class Fields(Record):
+    """A record of what is drawn. What is declared as `Shown` is made so."""
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        fields = self.__dict__
-        fields.update(zip(self._names, values, strict=False))
-        fields.update(named)
-        for name, shown in self._shown:
-            if name in fields:
+        super().__init__(*values, **named)
+        fields = vars(self)
+        for name in fields:
+            shown = SHOWN.get(self.__annotations__[name])
+            if shown is not None:
                 fields[name] = shown(fields[name])
 
 

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from truebleu.views.rendering.blocks import Block, Cell, Column, Table, Words
+    from truebleu.views.rendering.blocks import Block, Cell, Table, Words
 
 # What a paper gets; charts and the like have no place in it.
 Written = blocks.Table | blocks.Heading | blocks.Paragraph | blocks.Facts
@@ -92,25 +92,22 @@ def _block(block: Block) -> str:
 
 def _long_table(block: Table) -> str:
     """A table that may run over pages."""
-    heads, rows = block.written()
-    body = [" & ".join(map(_cell, row)) + r" \\" for row in rows]
+    sides, header, *body = _rows(block)
     if block.sums:
         body.insert(len(body) - 1, r"\midrule")
-    return "\n".join(
-        [
-            rf"\begin{{longtable}}[l]{{{_sides(heads)}}}",
-            r"\toprule",
-            " & ".join(escaped(column.header) for column in heads) + r" \\",
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{longtable}",
-        ]
-    )
+    start = [rf"\begin{{longtable}}[l]{{{sides}}}", r"\toprule", header, r"\midrule"]
+    return "\n".join([*start, *body, r"\bottomrule", r"\end{longtable}"])
 
 
-def _sides(heads: Iterable[Column]) -> str:
-    return "".join("l" if column.left else "r" for column in heads)
+def _rows(block: Table, *, aligned: bool = False) -> list[str]:
+    """The sides of the columns, the header and the rows; `aligned` in the source as well."""
+    heads, rows = block.written()
+    sides = "".join("l" if column.left else "r" for column in heads)
+    header = [escaped(column.header) for column in heads]
+    cells = [header, *([_cell(cell) for cell in row] for row in rows)]
+    if aligned:
+        cells = columns(cells, {i for i, side in enumerate(sides) if side == "r"})
+    return [sides, *(" & ".join(row) + r" \\" for row in cells)]
 
 
 def _words(block: Words) -> str:
@@ -157,18 +154,11 @@ def _told(block: Block) -> Sequence[str]:
 
 def _tabular(tables: Sequence[Table]) -> str:
     """Tables below each other in one."""
-    first, _ = tables[0].written()
-    right = {i for i, column in enumerate(first) if not column.left}
     captions = ", ".join(table.caption for table in tables if table.caption)
     lines = [f"% {captions}"] if captions else []
-    lines += [rf"\begin{{tabular}}{{{_sides(first)}}}", r"\toprule"]
     for i, table in enumerate(tables):
-        lines += [r"\midrule"] if i else []
-        heads, rows = table.written()
-        cells = [[escaped(column.header) for column in heads]]
-        cells += [list(map(_cell, row)) for row in rows]
-        # They stand below each other in the source as well.
-        header, *body = [" & ".join(row) + r" \\" for row in columns(cells, right)]
+        sides, header, *body = _rows(table, aligned=True)
+        lines += [r"\midrule"] if i else [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
         lines += [header, r"\midrule", *body]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 

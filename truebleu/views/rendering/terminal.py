@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from rich.text import Text
 
 from truebleu.views.rendering.lines import lines
@@ -37,16 +39,13 @@ STYLES = {
 }
 
 
-class Drawn:
+class Drawn(NamedTuple):
     """Blocks that know how wide their terminal is when they are drawn."""
 
-    __slots__ = ("_blocks",)
-
-    def __init__(self, blocks: Callable[[], Iterable[Block]]) -> None:
-        self._blocks = blocks
+    blocks: Callable[[], Iterable[Block]]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        for line in lines(self._blocks(), options.max_width):
+        for line in lines(self.blocks(), options.max_width):
             made = Text(no_wrap=True, overflow="ignore")
             for piece, kind in line:
                 style = STYLES.get(kind.removesuffix(" cut"), "")

@@ -1,7 +1,7 @@
 """The interactive report: who wins, is it real, why, and where. One HTML file that needs nothing.
 
 build.py       from a request to the manifest, which is the contract, and the blocks of data
-ngrams.py  buckets.py  health.py  languages.py     what there is beside the metrics
+ngrams.py  buckets.py  health.py     what there is beside the metrics
 payload.py     blocks as bytes
 summary.py     what can be read without script
 page.py        page.html, page.css and the modules of viewer/ as one file
@@ -11,6 +11,7 @@ serve.py       a report on this machine alone, with texts as they are asked for
 from __future__ import annotations
 
 from truebleu.text import checks
+from truebleu.text.record import Record
 from truebleu.views.comparison import Comparison
 from truebleu.views.request import TESTING, Request
 
@@ -80,17 +81,10 @@ class Report:
         return Frame(self._page(most).decode(), height)
 
     def _page(self, embed: int | None) -> bytes:
-        from truebleu.views.report import page, payload, summary
+        from truebleu.views.report import page
 
         contents = self._contents
-        manifest = contents.manifest(embed)
-        return page.assembled(
-            contents.title,
-            summary.render(manifest),
-            manifest,
-            payload.encoded(contents.blocks(embed), self._workers),
-            viewer=page.own_viewer(),
-        )
+        return page.written(contents.manifest(embed), contents.blocks(embed), self._workers)
 
     def _repr_html_(self) -> str:
         from truebleu.views.report import summary
@@ -102,14 +96,11 @@ class Report:
         return f"<Report on {', '.join(contents.systems)}, {contents.segments:,} segments>"
 
 
-class Frame:
-    """A page inside a notebook."""
+class Frame(Record):
+    """A page inside a notebook, so many pixels high."""
 
-    __slots__ = ("_height", "_page")
-
-    def __init__(self, page: str, height: int) -> None:
-        self._page = page
-        self._height = height
+    page: str
+    height: int
 
     def _repr_html_(self) -> str:
         # Not `payload.escaped`: this is markup, and must come out of the attribute as it is.
@@ -117,11 +108,11 @@ class Frame:
 
         return (
             '<iframe sandbox="allow-scripts allow-downloads" title="truebleu report" width="100%" '
-            f'height="{self._height}" srcdoc="{escape(self._page, quote=True)}"></iframe>'
+            f'height="{self.height}" srcdoc="{escape(self.page, quote=True)}"></iframe>'
         )
 
     def __repr__(self) -> str:
-        return f"<Frame of {len(self._page):,} characters>"
+        return f"<Frame of {len(self.page):,} characters>"
 
 
 def report(

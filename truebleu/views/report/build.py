@@ -32,12 +32,12 @@ from truebleu._kernel import Table, __version__, exchanged
 from truebleu.metrics import registry
 from truebleu.metrics.bleu import BLEU
 from truebleu.text import checks, segments
+from truebleu.text.files import DECOMPRESSORS
 from truebleu.text.layout import listed
 from truebleu.views import labelling
 from truebleu.views.citation import bibtex
 from truebleu.views.comparison import Comparison
 from truebleu.views.report import buckets, health, ngrams, payload
-from truebleu.views.report.languages import languages as languages_of
 from truebleu.views.request import letters
 
 TYPE_CHECKING = False
@@ -48,13 +48,24 @@ if TYPE_CHECKING:
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.text.segments import Texts
-    from truebleu.views.request import Observer, Progress, Request
+    from truebleu.views.request import Request
 
 # Changes when a viewer of the old form could no longer show the new one.
 VERSION = 1
 
 # The metrics whose formula the page has; others are in its tables, but have no segments to browse.
 METRICS = ("BLEU", "chrF", "TER")
+
+# ISO 639-1.
+CODES = (
+    "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv "
+    "cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr "
+    "ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw "
+    "ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv "
+    "ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr "
+    "ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi "
+    "yo za zh zu"
+)
 
 # Texts of more segments make a file that is too large to be sent around.
 MOST_EMBEDDED = 100_000
@@ -63,12 +74,17 @@ MOST_EMBEDDED = 100_000
 class Setting(NamedTuple):
     """A metric with its parameters, and its table of each system."""
 
+    id: str
     metric: TableMetric[Any]
     tables: Mapping[str, Statistics]
     # A name that no other setting has.
     label: str
     # What the comparison calls it, if it is a part of that.
     column: str | None
+
+    def blocks(self, kind: str) -> dict[str, str]:
+        """The name of each system's block: "s" of statistics, "edits" of edits."""
+        return {system: f"{kind}{self.id}.{i}" for i, system in enumerate(self.tables)}
 
 
 class Contents:
@@ -85,8 +101,6 @@ class Contents:
         commands: Sequence[str] = (),
         redacted: bool = False,
         on_disk: bool = False,
-        observer: Observer | None = None,
-        progress: Progress | None = None,
     ) -> None:
         if any(hypotheses is None for hypotheses in request.systems.values()):
             raise ValueError("scores from elsewhere alone have no text, which a page shows")
@@ -95,32 +109,27 @@ class Contents:
         check(list(request.metrics), further)
         request.last(on_disk=on_disk)
         # All settings are counted in one reading; those that were asked for are compared.
-        counted = request.count(further, observer=observer, progress=progress)
+        counted = request.count(further)
         self.segments = request.segments(counted)
-        self.comparison = Comparison.of_counts(request, counted, progress=progress).to_dict()
-        tables = {
-            metric: {name: counts.statistics for name, counts in counted[metric].items()}
-            for metric in (*shown, *further)
-        }
+        self.comparison = Comparison.of_request(request, counted).to_dict()
+        tables = {metric: counted[metric].tables for metric in (*shown, *further)}
         self.settings = list(_settings(tables, list(request.metrics), self.comparison))
         self.systems = {name: segments.texts(name, one) for name, one in request.systems.items()}
         self.references = segments.streams(request.references)
         count = self.segments
-        self.source = (
-            None
-            if request.source is None
-            else segments.side("source", request.source, count, on_disk=on_disk)
-        )
-        self.documents = (
-            None if request.documents is None else labelling.documents(request.documents, count)
-        )
+        self.source: Texts | None = None
+        if request.source is not None:
+            self.source = segments.side("source", request.source, count, on_disk=on_disk)
+        self.documents = request.documents
         self.labels = {} if request.labels is None else labelling.labels(request.labels, count)
         self.redacted = redacted
         self.beside, self.blocks_beside = self._beside(word_counts)
         self.title = title or _title(list(self.systems))
         self.commands = list(commands)
         systems, source = request.given_systems, request.given_source
-        self.languages = languages or languages_of(source, [*systems.values()])
+        targets = {_language(system) for system in systems.values()}
+        target = targets.pop() if len(targets) == 1 else None
+        self.languages = languages or (_language(source), target)
         self.hashes = dict(self._hashes(systems, request.given_references, source))
 
     def _hashes(self, systems: Any, references: Any, source: Any) -> Iterator[tuple[str, str]]:
@@ -207,7 +216,7 @@ class Contents:
             "references": len(self.references),
             "source": self.source is not None,
             "languages": dict(zip(("source", "target"), self.languages, strict=True)),
-            "settings": [self._setting(i, setting) for i, setting in enumerate(self.settings)],
+            "settings": [self._setting(setting) for setting in self.settings],
             "comparison": self.comparison if several else None,
             "intervals": None if several else self.comparison,
             "data_hash": self.hashes,
@@ -223,30 +232,25 @@ class Contents:
             **self.beside,
         }
 
-    def _names(self, setting: int) -> dict[str, str]:
-        """The name of each system's block of statistics."""
-        return {system: f"s{setting}.{i}" for i, system in enumerate(self.systems)}
-
-    def _edits(self, setting: Setting, i: int) -> dict[str, str]:
+    def _edits(self, setting: Setting) -> dict[str, str]:
         """The name of each system's block of edits, if it is edits that a metric counts."""
-        if self.redacted or not hasattr(setting.metric, "alignment"):
-            return {}
-        return {system: f"edits{i}.{j}" for j, system in enumerate(self.systems)}
+        told = hasattr(setting.metric, "alignment") and not self.redacted
+        return setting.blocks("edits") if told else {}
 
     def alignments(self) -> dict[str, Callable[[int], bytes]]:
         """For each block of edits, what makes the text of a segment, JSON."""
         return {
             name: _told(setting.metric, self.systems[system], self.references)
-            for i, setting in enumerate(self.settings)
-            for system, name in self._edits(setting, i).items()
+            for setting in self.settings
+            for system, name in self._edits(setting).items()
         }
 
-    def _setting(self, i: int, setting: Setting) -> dict[str, Any]:
+    def _setting(self, setting: Setting) -> dict[str, Any]:
         metric = setting.metric
         first = next(iter(setting.tables.values()))
         signature = metric.signature(first.references)
         return {
-            "id": str(i),
+            "id": setting.id,
             "headline": setting.column is not None,
             "metric": metric.NAME,
             "name": metric.from_statistics(first).name,
@@ -261,23 +265,21 @@ class Contents:
                 system: metric.from_statistics(table).value
                 for system, table in setting.tables.items()
             },
-            "blocks": self._names(i),
-            "edits": self._edits(setting, i) or None,
+            "blocks": setting.blocks("s"),
+            "edits": self._edits(setting) or None,
         }
 
     def texts(self) -> dict[str, Texts]:
         """The texts of each role, unless all text is left out."""
         if self.redacted:
             return {}
-        columns = {f"system{i}": column for i, column in enumerate(self.systems.values())}
-        columns |= {f"reference{i}": column for i, column in enumerate(self.references)}
-        return columns if self.source is None else columns | {"source": self.source}
+        return payload.roles(self.systems.values(), self.references, self.source)
 
     def numbers(self) -> dict[str, bytes]:
         """The blocks that have no text."""
         made: dict[str, bytes] = {}
-        for i, setting in enumerate(self.settings):
-            for system, name in self._names(i).items():
+        for setting in self.settings:
+            for system, name in setting.blocks("s").items():
                 made[name] = payload.of_table(setting.tables[system])
         if self.documents is not None:
             made["documents"] = payload.of_indices(self.documents.indices)
@@ -341,18 +343,17 @@ def _settings(
     columns = dict(zip(compared, own, strict=True))
     taken = dict.fromkeys(own, 1)
     first: dict[str, dict[str, str]] = {}
-    for metric, by_system in tables.items():
+    for i, (metric, by_system) in enumerate(tables.items()):
         references = next(iter(by_system.values())).references
         fields = metric.signature(references).fields
         usual = first.setdefault(metric.NAME, fields)
-        if metric in columns:
-            yield Setting(metric, by_system, columns[metric], columns[metric])
-            continue
-        different = [f"{key}:{value}" for key, value in fields.items() if usual.get(key) != value]
-        label = " ".join([metric.name, *different])
-        taken[label] = taken.get(label, 0) + 1
-        label = label if taken[label] == 1 else f"{label} ({taken[label]})"
-        yield Setting(metric, by_system, label, None)
+        label = column = columns.get(metric)
+        if label is None:
+            special = [f"{key}:{value}" for key, value in fields.items() if usual.get(key) != value]
+            label = " ".join([metric.name, *special])
+            taken[label] = taken.get(label, 0) + 1
+            label = label if taken[label] == 1 else f"{label} ({taken[label]})"
+        yield Setting(str(i), metric, by_system, label, column)
 
 
 def influence(setting: Setting, systems: Sequence[str]) -> list[float]:
@@ -451,14 +452,27 @@ def _name_of(role: str, value: Any) -> str:
     return name if column is None else f"{name}#{column}"
 
 
+def _language(value: Any) -> str | None:
+    """The language of an input, as the ending of its file's name has it.
+
+    >>> from truebleu.text.files import File
+    >>> _language(File("a.de")), _language(File("b.en.gz"))
+    ('de', 'en')
+    """
+    stem, ending = os.path.splitext(segments.file_name(value) or "")
+    if ending in DECOMPRESSORS:
+        ending = os.path.splitext(stem)[1]
+    code = ending[1:].lower()
+    return code if code in CODES.split() else None
+
+
 def _made() -> str | None:
     """When the report was made, if whoever makes it wants that to be known.
 
     Otherwise the same input gives the same bytes on every day.
     """
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if not epoch.isdecimal():
+    if not os.environ.get("SOURCE_DATE_EPOCH", "").isdecimal():
         return None
-    from datetime import UTC, datetime
+    from truebleu.views.history.log import now
 
-    return datetime.fromtimestamp(int(epoch), UTC).strftime("%Y-%m-%d")
+    return now().strftime("%Y-%m-%d")

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from truebleu import _kernel
 from truebleu.text.paged import Paged
+from truebleu.views.report import payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,115 +26,114 @@ class Flag(NamedTuple):
     """The meaning of a bit of the kernel's."""
 
     title: str
+    severity: str
     explanation: str
-    # "warning": something is wrong with most texts that have it. "note": it is worth a look.
-    severity: str = "warning"
 
 
-# What a page is told of a flag.
-TOLD = ("title", "severity", "explanation")
+def warning(title: str, explanation: str) -> Flag:
+    """A flag of texts in most of which something is wrong."""
+    return Flag(title, "warning", explanation)
+
+
+def note(title: str, explanation: str) -> Flag:
+    """A flag of texts that are worth a look."""
+    return Flag(title, "note", explanation)
+
 
 # How much text that stays in its files is taken into memory to be looked at.
 MOST_BYTES = 1 << 27
 
 # By id, in the order of the kernel's bits.
 FLAGS = {
-    "empty": Flag(
+    "empty": warning(
         "Empty text",
         "There is nothing but white space. An empty hypothesis matches nothing, and still "
         "makes the output of the system shorter.",
     ),
-    "missing-reference": Flag(
+    "missing-reference": note(
         "Missing reference",
         "The segment has fewer references than others have, so a match is less likely in it.",
-        "note",
     ),
-    "copied-source": Flag(
+    "copied-source": warning(
         "Hypothesis is the source",
         "The text was not translated, or there was nothing to translate.",
     ),
-    "identical-reference": Flag(
+    "identical-reference": note(
         "Hypothesis is a reference",
         "The same text to the last character. Many of these may mean that the references were "
         "seen before, or that files were mixed up.",
-        "note",
     ),
-    "duplicate-hypothesis": Flag(
+    "duplicate-hypothesis": warning(
         "Same hypothesis elsewhere",
         "A text of 20 bytes or more that is the hypothesis of another segment, too, whose "
         "source (without sources: whose references) is different.",
     ),
-    "repeated-segment": Flag(
+    "repeated-segment": note(
         "Segment occurs again",
         "A segment before this one has the same source and references. What is repeated "
         "counts several times, and makes intervals narrower than they should be.",
-        "note",
     ),
-    "much-shorter": Flag(
+    "much-shorter": warning(
         "Much shorter than the references",
         "Less than half of the characters of each reference, where these have 20 or more.",
     ),
-    "much-longer": Flag(
+    "much-longer": warning(
         "Much longer than the references",
         "More than twice the characters of each reference, and 20 or more.",
     ),
-    "loop": Flag(
+    "loop": warning(
         "Says the same again and again",
         "One to four words four times in a row, as in no reference: a decoder that does not stop.",
     ),
-    "other-script": Flag(
+    "other-script": warning(
         "Another script than the references",
         "More than half of the letters are of a script that is not that of any reference: "
         "perhaps another language.",
     ),
-    "unsplit-script": Flag(
+    "unsplit-script": warning(
         "Script that the tokenizer does not split",
         "Chinese, Japanese, Thai, Lao, Burmese and Khmer have no spaces between words. This "
         "tokenizer leaves them in long pieces, which hardly ever match; zh splits Chinese, "
         "and char splits all.",
     ),
-    "tokenized": Flag(
+    "tokenized": warning(
         "Looks tokenized",
         "Commas or a full stop stand alone, or pieces of words are marked (@@, @-@, ▁). "
         "Metrics are for text as people write it: detokenize it first.",
     ),
-    "mojibake": Flag(
+    "mojibake": warning(
         "Wrong encoding",
         "UTF-8 that was read as Windows-1252 or Latin-1: Ã© for é, â€™ for ’.",
     ),
-    "replacement-character": Flag(
+    "replacement-character": warning(
         "Replacement characters",
         "U+FFFD or lone surrogates stand for what could not be decoded, or was cut in two.",
     ),
-    "control-character": Flag(
+    "control-character": warning(
         "Control characters",
         "Characters that are no text, such as NUL or a line end inside a segment. Tabs do not "
         "count.",
     ),
-    "invisible-character": Flag(
+    "invisible-character": note(
         "Invisible characters",
         "Zero-width spaces, soft hyphens, byte-order marks, marks of direction: two texts "
         "that look alike do not match. Joiners do not count, as they are part of how words "
         "are spelt.",
-        "note",
     ),
-    "outer-space": Flag(
+    "outer-space": note(
         "White space at the ends",
         "Before or after the text. BLEU does not see it, other metrics may; at the end of all "
         "lines it may be a carriage return.",
-        "note",
     ),
-    "html-entities": Flag(
+    "html-entities": note(
         "HTML entities",
         "Characters by name or number, such as &quot; or &#39;. The tokenizer 13a undoes four "
         "of them, the others none.",
-        "note",
     ),
-    "unbalanced-brackets": Flag(
+    "unbalanced-brackets": note(
         "Unbalanced brackets",
         "Some are opened and not closed, or closed and not opened, and all references have "
         "as many of both.",
-        "note",
     ),
 }
 
@@ -177,13 +177,10 @@ def flags(
         tokenized=tokenize == "none",
         unsplit=(others, tokenize in ("13a", "intl"), others),
     )
-    roles = [f"system{i}" for i in range(len(systems))]
-    roles += [f"reference{i}" for i in range(len(references))]
-    roles += [] if source is None else ["source"]
-    names = {role: f"h.{number}" for number, role in enumerate(roles)}
+    names = {role: f"h.{i}" for i, role in enumerate(payload.roles(systems, references, source))}
     blocks: dict[str, bytes] = {}
     counts: dict[str, dict[str, int]] = {}
-    for role, (block, times) in zip(roles, columns, strict=True):
+    for role, (block, times) in zip(names, columns, strict=True):
         found = {flag: count for flag, count in zip(FLAGS, times, strict=False) if count}
         counts |= {role: found} if found else {}
         blocks[names[role]] = block + bytes(4 * (segments - checked))
@@ -194,7 +191,7 @@ def flags(
         "tokenized": tokenize == "none",
     }
     told = [
-        {"bit": bit, "id": name} | {key: getattr(flag, key) for key in TOLD}
+        {"bit": bit, "id": name, **flag._asdict()}
         for bit, (name, flag) in enumerate(FLAGS.items())
         if not pointless.get(name)
     ]

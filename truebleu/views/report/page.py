@@ -19,7 +19,7 @@ from pathlib import Path
 
 from truebleu.views.rendering import html
 from truebleu.views.rendering.html import escaped, hashed
-from truebleu.views.report import payload
+from truebleu.views.report import payload, summary
 from truebleu.views.report.slim import slimmed
 
 TYPE_CHECKING = False
@@ -112,6 +112,18 @@ def assembled(
             yield parts.get(place, b"")
 
     return b"".join(pieces())
+
+
+def written(
+    manifest: Mapping[str, Any],
+    blocks: Mapping[str, bytes],
+    workers: int = 1,
+    connect: str = "'none'",
+) -> bytes:
+    """The page of a manifest and its blocks, as they are in `build.Contents`."""
+    packed = payload.encoded(blocks, workers)
+    said, viewer = summary.render(manifest), own_viewer()
+    return assembled(manifest["title"], said, manifest, packed, viewer=viewer, connect=connect)
 
 
 def policy(viewer: Viewer, connect: str = "'none'") -> str:

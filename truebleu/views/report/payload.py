@@ -36,6 +36,15 @@ if TYPE_CHECKING:
 # ---- blocks ----
 
 
+def roles(
+    systems: Iterable[Texts], references: Iterable[Texts], source: Texts | None
+) -> dict[str, Texts]:
+    """The texts of each role, in the order of a page's blocks."""
+    columns = {f"system{i}": column for i, column in enumerate(systems)}
+    columns |= {f"reference{i}": column for i, column in enumerate(references)}
+    return columns if source is None else columns | {"source": source}
+
+
 def of_texts(texts: Texts, embedded: Container[int] | None = None) -> bytes:
     """A column of texts; if `embedded` is given, of those segments."""
     if embedded is not None:

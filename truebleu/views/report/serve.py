@@ -25,7 +25,7 @@ from urllib.parse import parse_qsl
 
 from truebleu._kernel import InputError
 from truebleu.text.paged import Paged
-from truebleu.views.report import page, payload, summary
+from truebleu.views.report import page, payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -158,19 +158,11 @@ class Server(ThreadingHTTPServer):
 
 def _page(contents: Contents, workers: int) -> tuple[bytes, str]:
     """The page, and its content-security policy as a header."""
-    viewer = page.own_viewer()
     # Relative: the page need not know its token.
     connect, base = ("'none'", None) if contents.redacted else ("'self'", {"base": "./"})
     manifest = contents.manifest(contents.segments, base)
-    made = page.assembled(
-        contents.title,
-        summary.render(manifest),
-        manifest,
-        payload.encoded(contents.numbers(), workers),
-        viewer=viewer,
-        connect=connect,
-    )
-    return made, f"{page.policy(viewer, connect)}; frame-ancestors 'none'"
+    made = page.written(manifest, contents.numbers(), workers, connect)
+    return made, f"{page.policy(page.own_viewer(), connect)}; frame-ancestors 'none'"
 
 
 def _number(text: str) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, table_options, text_warnings
 from truebleu.cli import options as shared
+from truebleu.cli.output import Results
 from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
-from truebleu.cli.results import Results
 from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.segment_rows import Writer
 from truebleu.metrics.table_metric import pieces_together
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> None:
                 list(metrics),
                 hypotheses,
                 inputs.references(),
-                workers=shared.threads(options),
+                workers=options.threads,
                 segments=writer.AT_ONCE,
                 sources=inputs.source,
             ):

@@ -235,9 +235,9 @@ def test_several_metrics_at_once_are_what_each_is_alone():
     for kind, parameters in KINDS:
         metric, _ = both(kind, parameters)
         measures.append((metric, [metric.statistics(one, refs) for one in hyps]))
-    together = significance_sacrebleu.bootstrap_scores(measures, resamples=80)
+    together = significance_sacrebleu.bootstrap_scores(measures, Stream(12345), 80)
     for of_metric, measure in zip(together, measures, strict=True):
-        [alone] = significance_sacrebleu.bootstrap_scores([measure], resamples=80)
+        [alone] = significance_sacrebleu.bootstrap_scores([measure], Stream(12345), 80)
         assert [one.values for one in of_metric] == [one.values for one in alone]
         assert [one.single for one in of_metric] == [one.single for one in alone]
 

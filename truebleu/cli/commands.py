@@ -6,8 +6,8 @@ import os
 from importlib import import_module
 
 from truebleu.cli import metric_options
-from truebleu.cli.output import UnavailableError, complain, print_text
-from truebleu.cli.parser import HELP, Command, Group, Parser, UsageError, meant
+from truebleu.cli.output import UnavailableError, UsageError, complain, print_text
+from truebleu.cli.parser import HELP, Command, Group, Parser, meant
 from truebleu.text.checks import nearest
 
 TYPE_CHECKING = False

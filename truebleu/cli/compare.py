@@ -8,9 +8,9 @@ from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, text_warnings
 from truebleu.cli import options as shared
-from truebleu.cli.parser import Command, Group, UsageError
+from truebleu.cli.output import Results, UsageError
+from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
-from truebleu.cli.results import Results
 from truebleu.significance import CORRECTIONS
 from truebleu.views.comparison import Comparison
 from truebleu.views.request import TESTS, Request, Significance
@@ -136,7 +136,7 @@ class Asked:
                 source=None if inputs is None else inputs.source,
                 documents=files.beside(options, "docs"),
                 labels=labels,
-                workers=shared.threads(options),
+                workers=options.threads,
             )
         self.request.observer = self.seen.__setitem__
         if inputs is not None:

@@ -8,14 +8,15 @@ import sys
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
-from truebleu.cli.parser import Command, Group, UsageError, whole_number
-from truebleu.cli.results import Results
-from truebleu.views.explanation import Explanation, explain
+from truebleu.cli.output import Results, UsageError
+from truebleu.cli.parser import Command, Group, whole_number
+from truebleu.views.explanation import explain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from truebleu.metrics.base import Metric
 
@@ -64,8 +65,10 @@ def run(options: argparse.Namespace) -> None:
     output.check_exact()
     metric = metric_options.one(options)
     _check_metric(metric, recall=options.recall)
-    work = _pair if options.reference is not None else _files
-    explanation = work(options, metric)
+    hypotheses, references, more = (_files if options.reference is None else _pair)(options)
+    second = hypotheses[1] if len(hypotheses) == 2 else None
+    recall = options.recall
+    explanation = explain(hypotheses[0], references, metric, second=second, recall=recall, **more)
     with output:
         output.show(explanation)
 
@@ -80,8 +83,8 @@ def _check_metric(metric: Metric, *, recall: bool) -> None:
         raise UsageError(f"-m/--metrics: {str(error).removeprefix('metric: ')}") from None
 
 
-def _pair(options: argparse.Namespace, metric: Metric) -> Explanation:
-    """The explanation of text on the command line."""
+def _pair(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:
+    """One hypothesis or two, references and options, of text on the command line."""
     for name, given in (("-i/--input", options.input), ("-n/--segment", options.segment)):
         if given is not None:
             raise UsageError(f"{name} is for files, and --reference for text; give one")
@@ -91,12 +94,11 @@ def _pair(options: argparse.Namespace, metric: Metric) -> Explanation:
             f"{len(hypotheses)} hypotheses; give one, or two to compare, each in quotation marks, "
             "before --reference"
         )
-    second = hypotheses[1] if len(hypotheses) == 2 else None
-    return explain(hypotheses[0], options.reference, metric, second=second, recall=options.recall)
+    return hypotheses, options.reference, {}
 
 
-def _files(options: argparse.Namespace, metric: Metric) -> Explanation:
-    """The explanation of files, or of one line of them."""
+def _files(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:
+    """The same of files, or of one line of them."""
     if options.input is None and any(
         " " in name and not os.path.exists(name) for name in options.references
     ):
@@ -104,18 +106,10 @@ def _files(options: argparse.Namespace, metric: Metric) -> Explanation:
     inputs = files.Inputs(options)
     if len(inputs.systems) > 2:
         raise UsageError(f"{len(inputs.systems)} systems; give one, or two to compare")
-    names = list(inputs.systems)
-    hypotheses, *second = inputs.systems.values()
-    return explain(
-        hypotheses,
-        inputs.references(),
-        metric,
-        second=second[0] if second else None,
-        segment=options.segment,
-        recall=options.recall,
-        names=names if second else None,
-        workers=shared.threads(options),
-    )
+    more: dict[str, Any] = {"segment": options.segment, "workers": options.threads}
+    if len(inputs.systems) == 2:
+        more["names"] = list(inputs.systems)
+    return list(inputs.systems.values()), inputs.references(), more
 
 
 COMMAND = Command(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
-from truebleu.cli.parser import Command, Group, UsageError
+from truebleu.cli.output import Results, UsageError
+from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
-from truebleu.cli.results import Results
 from truebleu.text.layout import count
 from truebleu.views.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
 
@@ -41,9 +40,6 @@ examples:
   truebleu family which 27.3 reference.en -i system.en
       which members, and which settings near them, give 27.3 on this output
 """
-
-# Changes when a reader of the old form of JSON could no longer read the new one.
-VERSION = 1
 
 ACTIONS = ("list", "show", "score", "which")
 FORMATS = ("text", "json", "markdown", "latex", "html")
@@ -83,8 +79,7 @@ def run(options: argparse.Namespace) -> None:
     with output:
         content, blocks = work(options)
         if output.form == "json":
-            made = {"truebleu_family": VERSION, **content}
-            output.write(f"{json.dumps(made, indent=1, ensure_ascii=False)}\n")
+            output.write_object("family", content)
         else:
             output.show_blocks(blocks, title=f"truebleu family {options.action}")
 
@@ -171,7 +166,7 @@ def _score(options: argparse.Namespace) -> Made:
                 inputs.references(),
                 members=members,
                 relatives=options.relatives,
-                workers=shared.threads(options),
+                workers=options.threads,
                 progress=partial(progress, f"scoring {system}"),
             )
             for system, hypotheses in inputs.systems.items()
@@ -229,7 +224,7 @@ def _which(options: argparse.Namespace) -> Made:
             wanted,
             hypotheses,
             inputs.references(),
-            workers=shared.threads(options),
+            workers=options.threads,
             progress=partial(progress, "trying settings"),
         )
     header, *rows = found.cells()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
-from truebleu.cli.output import complain
-from truebleu.cli.parser import HELP, Command, Group, UsageError
-from truebleu.cli.results import Results
+from truebleu.cli.inputs import check_output
+from truebleu.cli.output import Results, complain
+from truebleu.cli.parser import HELP, Command, Group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,14 +52,11 @@ def run(options: argparse.Namespace) -> None:
 
     output = Results(options)
     output.check_exact()
-    path = options.output
-    both = path is not None and all(map(os.path.isfile, (path, options.log)))
-    if both and os.path.samefile(path, options.log):
-        raise UsageError(f"-o/--output: {path} is the log itself")
+    check_output(options, [options.log], "the log itself")
     read = history(options.log, metric=metric_options.asked(options.metrics), system=options.system)
     with output:
         output.show(read)
-    if path is None or options.quiet:
+    if options.output is None or options.quiet:
         return
     for group in read.groups:
         if group.warning is not None:

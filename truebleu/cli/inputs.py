@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from truebleu.cli.parser import Group, UsageError, options, whole_number
+from truebleu.cli.output import UsageError
+from truebleu.cli.parser import Group, options, whole_number
 from truebleu.text.files import File, table_format
 from truebleu.text.layout import count
 from truebleu.text.segments import is_lasting
@@ -47,12 +48,6 @@ DOCUMENTS = "--docs FILE  the name of each segment's document: adds their scores
 
 class Inputs:
     """The files of a command line: systems by name, and their references."""
-
-    __slots__ = ("_columns", "_references", "documents", "source", "systems")
-
-    systems: dict[str, File]
-    source: File | None
-    documents: File | None
 
     def __init__(self, options: argparse.Namespace) -> None:
         if not options.references:
@@ -130,10 +125,17 @@ def check(options: argparse.Namespace, files: Iterable[File | None]) -> None:
     given = [file for file in files if file is not None]
     if sum(file.path == "-" for file in given) > 1:
         raise UsageError("standard input is named twice, and can be read once")
+    check_output(options, [file.path for file in given])
+
+
+def check_output(
+    options: argparse.Namespace, paths: Iterable[str], what: str = "an input as well"
+) -> None:
+    """Refuses an output that is one of these files."""
     output = options.output
-    for file in given if output is not None and os.path.isfile(output) else ():
-        if os.path.exists(file.path) and os.path.samefile(output, file.path):
-            raise UsageError(f"-o/--output: {output} is an input as well")
+    for path in paths if output is not None and os.path.isfile(output) else ():
+        if os.path.exists(path) and os.path.samefile(output, path):
+            raise UsageError(f"-o/--output: {output} is {what}")
 
 
 def _check_piped(references: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from itertools import zip_longest
 
-from truebleu.cli.parser import UsageError
+from truebleu.cli.output import UsageError
 from truebleu.text.files import File
 from truebleu.text.segments import Hashed, Lines, hashed
 
@@ -29,8 +29,6 @@ def _same(one: str, other: str) -> bool:
 
 class Logging:
     """Hashes what is read for scores, and adds the scores to a log."""
-
-    __slots__ = ("_log", "_names", "_note", "_read")
 
     def __init__(self, options: argparse.Namespace, inputs: Inputs) -> None:
         from truebleu.views.history import log

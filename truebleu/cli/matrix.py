@@ -11,12 +11,13 @@ from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
-from truebleu.cli.parser import Command, Group, UsageError, whole_number
+from truebleu.cli.output import Results, UsageError
+from truebleu.cli.parser import Command, Group, whole_number
 from truebleu.cli.progress import Progress
-from truebleu.cli.results import Results
 from truebleu.cli.row_formats import FORMATS as ROWS
 from truebleu.cli.row_formats import Numpy
 from truebleu.cli.rows import Rows, Table
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def run(options: argparse.Namespace) -> None:
     with output, Progress(quiet=options.quiet) as progress:
         if output.form == "npy" and output.is_terminal:
             raise UsageError("-f/--format: a terminal cannot show npy; name a file with -o")
-        work = Work(options, metric, output, progress)
+        work = Work(options, metric, output, progress, "f" if options.float32 else "d")
         if options.mbr:
             work.mbr(references)
             return
@@ -153,14 +154,12 @@ def _files(options: argparse.Namespace) -> tuple[File | None, File]:
     if len(options.references) != 1:
         count = len(options.references)
         raise UsageError(f"{count or 'no'} REF: expected one file of references")
-    references = files.file_of(options.references[0], options.encoding)
-    hypotheses = None
-    if options.input is not None:
-        if len(options.input) != 1:
-            raise UsageError(f"-i/--input: expected one file, not {len(options.input)}")
-        hypotheses = files.file_of(options.input[0], options.encoding)
-    files.check(options, [references, hypotheses])
-    return hypotheses, references
+    if options.input is not None and len(options.input) != 1:
+        raise UsageError(f"-i/--input: expected one file, not {len(options.input)}")
+    named = [*options.references, *(options.input or ())]
+    references, *given = [files.file_of(name, options.encoding) for name in named]
+    files.check(options, [references, *given])
+    return given[0] if given else None, references
 
 
 def _lines(file: File, role: str) -> list[str]:
@@ -170,24 +169,15 @@ def _lines(file: File, role: str) -> list[str]:
     return lines
 
 
-class Work:
+class Work(Record):
     """The work on the lines, block by block."""
 
-    def __init__(
-        self,
-        options: argparse.Namespace,
-        metric: TableMetric[Any],
-        output: Results,
-        progress: Progress,
-    ) -> None:
-        self.options = options
-        self.metric = metric
-        self.output = output
-        self.threads = shared.threads(options)
-        self.progress = progress
-
-        self.code = "f" if options.float32 else "d"
-        """The type of numbers, as a type code of `array`."""
+    options: argparse.Namespace
+    metric: TableMetric[Any]
+    output: Results
+    progress: Progress
+    code: str
+    """The type of numbers, as a type code of `array`."""
 
     def height(self, references: list[str]) -> int:
         """The number of hypotheses that are scored at a time."""
@@ -204,7 +194,7 @@ class Work:
     def scores(self, hypotheses: list[str], references: list[str]) -> Matrix:
         """Every score of some lines."""
         kind = "float32" if self.options.float32 else "float64"
-        return self.metric.matrix(hypotheses, references, workers=self.threads, dtype=kind)
+        return self.metric.matrix(hypotheses, references, workers=self.options.threads, dtype=kind)
 
     def rows(
         self, *names: str, shape: tuple[int, ...] = (), flat: Sequence[str] = (), **more: Any
@@ -258,7 +248,7 @@ class Work:
         # A line is no neighbour of itself.
         more = wanted + (own is others)
         for first, some in self.blocks(own, min(4096, NEAREST // more)):
-            found = self.metric.top_k(some, others, more, workers=self.threads)
+            found = self.metric.top_k(some, others, more, workers=self.options.threads)
             rows: list[tuple[Any, ...]] = []
             for i, (text, nearest) in enumerate(zip(some, found, strict=True), first):
                 pairs = [pair for pair in nearest if own is not others or pair[0] != i]
@@ -280,7 +270,7 @@ class Work:
         count, expected = 0, files.expected(file)
         while batch := list(islice(sources, SOURCES)):
             labels, candidates = zip(*batch, strict=True)
-            found = mbr(candidates, metric=self.metric, workers=self.threads)
+            found = mbr(candidates, metric=self.metric, workers=self.options.threads)
             rows = [
                 (name, rank, index + 1, one.expected[index], one.candidates[index])
                 for name, one in zip(labels, found, strict=True)

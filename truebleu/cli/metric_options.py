@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 from itertools import chain
 
-from truebleu.cli.parser import Group, Option, UsageError, options
+from truebleu.cli.output import UsageError
+from truebleu.cli.parser import Group, option, options
 from truebleu.metrics import registry
 
 TYPE_CHECKING = False
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+    from truebleu.cli.parser import Option
     from truebleu.metrics.base import Metric
     from truebleu.metrics.parameters import Parameter
     from truebleu.metrics.table_metric import TableMetric
@@ -98,26 +100,16 @@ def _option(parameter: Parameter[Any], prefix: str) -> Option:
         value = f"[{value}]"
     elif parameter.several:
         value += "..."
-    return Option(
+    return option(
         (*parameter.flags, name),
         value,
         _help(parameter),
         completes=(lambda: parameter.choices) if parameter.choices else None,
         dest=name,
         default=argparse.SUPPRESS,
-        type=_reader(parameter),
+        type=parameter.typed,
         const=True if value.startswith("[") else None,
     )
-
-
-def _reader(parameter: Parameter[Any]) -> Any:
-    def read(text: str) -> Any:
-        try:
-            return parameter.typed(text)
-        except (ValueError, TypeError) as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return read
 
 
 def _help(parameter: Parameter[Any]) -> str:

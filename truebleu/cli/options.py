@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from truebleu.cli.parser import HELP, Group, UsageError, whole_number
+from truebleu.cli.output import UsageError
+from truebleu.cli.parser import HELP, Group, whole_number
 from truebleu.cli.parser import options as declared
 from truebleu.text.checks import MOST_WORKERS
 
@@ -23,6 +24,15 @@ OUTPUT, COLOR, SCORE_ONLY = declared(
     """,
     color={"choices": ("auto", "always", "never"), "default": "auto"},
 )
+
+
+def _threads(text: str) -> int:
+    number = whole_number(0, MOST_WORKERS)(text)
+    if number or not hasattr(os, "sched_getaffinity"):
+        return number or os.cpu_count() or 1
+    return len(os.sched_getaffinity(0))
+
+
 # The digits without -w where scores are rows.
 DIGITS = "1 for a person; all of them for a program"
 THREADS, QUIET = declared(
@@ -30,7 +40,7 @@ THREADS, QUIET = declared(
     --threads N  threads (1); 0 for one per core
     -q --quiet   no warnings, notes or progress
     """,
-    threads={"type": whole_number(0, MOST_WORKERS), "default": 1},
+    threads={"type": _threads, "default": 1},
 )
 RUNNING = Group("running", THREADS, QUIET, HELP)
 LOG = Group(
@@ -64,15 +74,6 @@ def output(formats: Sequence[str], piped: str, *more: Option, digits: str = "") 
     )
 
 
-def threads(options: argparse.Namespace) -> int:
-    """The number of threads to use."""
-    if options.threads:
-        return options.threads  # type: ignore[no-any-return]
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def heed_interrupts() -> None:
     """Makes Ctrl-C an exception, where something has to be cleaned up.
 
@@ -94,14 +95,12 @@ samples = whole_number(1, 10_000_000)
 
 
 def _level(text: str) -> float:
-    from argparse import ArgumentTypeError
-
     try:
         level = float(text)
     except ValueError:
         level = -1.0
     if not 0 < level < 1:
-        raise ArgumentTypeError(f"expected a number between 0 and 1, such as 0.95, not '{text}'")
+        raise ValueError(f"expected a number between 0 and 1, such as 0.95, not '{text}'")
     return level
 
 

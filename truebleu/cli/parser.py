@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from itertools import pairwise
 
-from truebleu.cli.output import columns, print_text
+from truebleu.cli.output import UsageError, columns, print_text
 from truebleu.text import checks
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,53 +32,40 @@ ELSEWHERE = {
 TEST_SETS, LANGUAGES = ("-t", "--test-set"), ("-l", "--language-pair")
 
 
-class UsageError(Exception):
-    """The command line is wrong."""
+class Option(Record):
+    """An option or argument: its spellings, and what argparse is told of it."""
+
+    flags: Sequence[str]
+    given: Mapping[str, Any]
+    completes: Callable[[], Iterable[str]] | None = None
+    """Gives words for a shell; others may be taken."""
+    exclusive: bool = False
+    """True if only one such option of its group may be given."""
 
 
-class Option:
-    """An option or argument: its spellings, its value and its sentence of help.
+def option(flags: Sequence[str], value: str | None, sentence: str, **more: Any) -> Option:
+    """An option by its spellings, its value and its sentence of help.
 
     value: None for a flag; "N" for one value, "FILE..." for several, "[N]" for one or none.
-    choices: the words that it takes; `completes` gives words for a shell, and others may be taken.
-    exclusive: only one such option of its group may be given.
-    more: for argparse.
+    more: `choices`, the words that it takes; what `Option` has besides; the rest is for argparse.
     """
-
-    __slots__ = ("completes", "exclusive", "flags", "given")
-
-    def __init__(
-        self,
-        flags: Sequence[str],
-        value: str | None,
-        help: str,  # noqa: A002
-        *,
-        choices: Sequence[str] = (),
-        completes: Callable[[], Iterable[str]] | None = None,
-        exclusive: bool = False,
-        **more: Any,
-    ) -> None:
-        self.flags = list(flags)
-        self.completes = completes
-        self.exclusive = exclusive
-        self.given: dict[str, Any] = {"help": help}
-        if value is None:
-            self.given["action"] = "store_true"
-        elif value.endswith("...") and "," not in value:
-            self.given |= {"metavar": value[:-3], "nargs": "+", "action": "extend"}
-        elif value.startswith("["):
-            self.given |= {"metavar": value[1:-1], "nargs": "?"}
-        else:
-            self.given["metavar"] = value
-        if choices:
-            self.given |= {"choices": list(choices), "type": one_of(choices)}
-        self.given |= more
+    own = {name: more.pop(name) for name in ("completes", "exclusive") if name in more}
+    given: dict[str, Any] = {"help": sentence, "metavar": value}
+    if value is None:
+        given = {"help": sentence, "action": "store_true"}
+    elif value.endswith("...") and "," not in value:
+        given |= {"metavar": value[:-3], "nargs": "+", "action": "extend"}
+    elif value.startswith("["):
+        given |= {"metavar": value[1:-1], "nargs": "?"}
+    if "choices" in more:
+        given["type"] = one_of(more["choices"])
+    return Option(flags, given | more, **own)
 
 
 def options(text: str, **more: Mapping[str, Any]) -> list[Option]:
     """Options, declared as help shows them: spellings, value, two spaces, the sentence of help.
 
-    more: by the option's name, what `Option` takes besides.
+    more: by the option's name, what `option` takes besides.
 
     >>> [(one.flags, one.given["metavar"]) for one in options("-o --output FILE  write to FILE")]
     [(['-o', '--output'], 'FILE')]
@@ -97,7 +85,7 @@ def options(text: str, **more: Mapping[str, Any]) -> list[Option]:
         flags = [first, *(word for word in rest if word.startswith("-"))]
         value = rest[-1] if len(rest) == len(flags) else None
         name = flags[-1].lstrip("-").replace("-", "_")
-        made.append(Option(flags, value, " ".join(sentence), **more.get(name, {})))
+        made.append(option(flags, value, " ".join(sentence), **more.get(name, {})))
     return made
 
 
@@ -107,8 +95,6 @@ class Group:
     more: by the option's name, what it takes besides; `defaults` are what parsed options have too.
     """
 
-    __slots__ = ("about", "defaults", "options", "title")
-
     def __init__(
         self, title: str, *given: str | Option, about: str | None = None, **more: Any
     ) -> None:
@@ -116,31 +102,22 @@ class Group:
         self.about = about
         self.defaults: Mapping[str, Any] = more.pop("defaults", {})
         self.options = [
-            option
+            each
             for one in given
-            for option in (options(one, **more) if isinstance(one, str) else [one])
+            for each in (options(one, **more) if isinstance(one, str) else [one])
         ]
 
 
 (HELP,) = options("-h --help  show this help", help={"action": "help"})
 
 
-class Command:
+class Command(Record):
     """A command: what its parser has, given the words of the command line, and what it does."""
 
-    __slots__ = ("examples", "groups", "run", "usage")
-
-    def __init__(
-        self,
-        usage: str,
-        examples: str,
-        groups: Callable[[Sequence[str]], Iterable[Group]],
-        run: Callable[[argparse.Namespace], None],
-    ) -> None:
-        self.usage = usage
-        self.examples = examples
-        self.groups = groups
-        self.run = run
+    usage: str
+    examples: str
+    groups: Callable[[Sequence[str]], Iterable[Group]]
+    run: Callable[[argparse.Namespace], None]
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -202,6 +179,13 @@ class Parser(argparse.ArgumentParser):
             options.references = [*options.references, *rest]
         return options
 
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """The value of a word. Of one that is wrong, argparse would say no more than the type."""
+        try:
+            return (action.type or str)(arg_string)  # type: ignore[operator]
+        except (ValueError, TypeError) as error:
+            raise argparse.ArgumentError(action, str(error)) from None
+
     def _with_values(self, words: Sequence[str]) -> Iterator[str]:
         """The same words; an option that may go without a value keeps its hands off the next word.
 
@@ -230,9 +214,9 @@ class Parser(argparse.ArgumentParser):
         known = self._option_string_actions
         name = argument.partition("=")[0] if argument.startswith("--") else argument
         # A lone dash is standard input, -#3 a column of it; text to be explained has spaces.
-        if name in known or not name.startswith("-") or name == "-" or name.startswith("-#"):
+        if name in known or name == "-" or not name.startswith("-"):
             return
-        if " " in name:
+        if name.startswith("-#") or " " in name:
             return
         if not name.startswith("--"):
             if _takes(float, name):
@@ -296,12 +280,12 @@ def _takes(kind: Any, word: str) -> bool:
     """True if a word can be turned into a value of this kind."""
     try:
         kind(word)
-    except (ValueError, argparse.ArgumentTypeError):
+    except (ValueError, TypeError):
         return False
     return True
 
 
-# Types for argparse: from a word to a value.
+# Types of options: from a word to a value.
 
 
 def one_of(names: Iterable[str]) -> Callable[[str], str]:
@@ -309,7 +293,7 @@ def one_of(names: Iterable[str]) -> Callable[[str], str]:
 
     def check(text: str) -> str:
         if text.lower() not in names:
-            raise argparse.ArgumentTypeError(f"unknown '{text}'{checks.nearest(text, names)}")
+            raise ValueError(f"unknown '{text}'{checks.nearest(text, names)}")
         return text.lower()
 
     return check
@@ -320,7 +304,7 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
 
     def check(text: str) -> int:
         if not text.isdecimal() or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(
+            raise ValueError(
                 f"expected a whole number {checks.span(least, most)}, not '{text:.40}'"
             )
         return int(text)

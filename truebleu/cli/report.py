@@ -8,8 +8,8 @@ from contextlib import nullcontext
 from truebleu.cli import compare, metric_options
 from truebleu.cli import inputs as files
 from truebleu.cli import options as shared
-from truebleu.cli.output import Output, complain, is_terminal, print_text
-from truebleu.cli.parser import Command, Group, Parser, UsageError, whole_number
+from truebleu.cli.output import Output, UsageError, complain, is_terminal, print_text
+from truebleu.cli.parser import Command, Group, Parser, whole_number
 from truebleu.cli.progress import Progress
 
 TYPE_CHECKING = False
@@ -102,26 +102,30 @@ def run(options: argparse.Namespace) -> None:
     from truebleu.views.report import Report
     from truebleu.views.report.build import Contents
 
-    with Progress(quiet=options.quiet) as progress:
+    # The file is opened before anything is read, and there only when the page is whole.
+    with (
+        Progress(quiet=options.quiet) as progress,
+        Output(options.output) if options.serve is None else nullcontext() as output,
+    ):
         asked.request.progress = None if progress.silent else progress
-        # The file is opened before anything is read, and there only when the page is whole.
-        with Output(options.output) if options.serve is None else nullcontext() as output:
-            contents = Contents(
-                asked.request,
-                further,
-                title=options.title,
-                word_counts=words,
-                commands=list(commands(options)),
-                redacted=options.redact_text,
-                on_disk=options.serve is not None,
-            )
-            if output is not None:
-                workers = shared.threads(options)
-                page = Report(contents, embed_text=options.embed_text, workers=workers)
-                output.write_bytes(page.to_bytes())
-        server = None if options.serve is None else _server(contents, options)
+        contents = Contents(
+            asked.request,
+            further,
+            title=options.title,
+            word_counts=words,
+            commands=list(commands(options)),
+            redacted=options.redact_text,
+            on_disk=options.serve is not None,
+        )
+        if output is not None:
+            page = Report(contents, embed_text=options.embed_text, workers=options.threads)
+            output.write_bytes(page.to_bytes())
+        else:
+            from truebleu.views.report.serve import Server
+
+            server = Server(contents, options.serve, workers=options.threads)
     asked.warn()
-    if server is not None:
+    if options.serve is not None:
         _serve(server, options)
     elif not options.quiet:
         _note_size(options, contents)
@@ -139,12 +143,6 @@ def _check_serving(options: argparse.Namespace) -> None:
     elif options.output is not None or options.embed_text is not None:
         name = "--embed-text" if options.output is None else "-o/--output"
         raise UsageError(f"{name}: --serve writes no file; leave one of them out")
-
-
-def _server(contents: Contents, options: argparse.Namespace) -> Server:
-    from truebleu.views.report.serve import Server
-
-    return Server(contents, options.serve, workers=shared.threads(options))
 
 
 def _serve(server: Server, options: argparse.Namespace) -> None:

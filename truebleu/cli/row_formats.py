@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import sys
+from array import array
 from itertools import repeat
 
-from truebleu.cli.output import UnavailableError, printable
-from truebleu.cli.parser import UsageError
+from truebleu.cli.output import UnavailableError, UsageError, printable
 from truebleu.cli.rows import JSON, CommaSeparated, JSONLines, Rows, TabSeparated, Text, as_json
 
 TYPE_CHECKING = False
@@ -20,12 +20,8 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
     from typing_extensions import Buffer
 
-    from truebleu.cli.results import Results
+    from truebleu.cli.output import Results
     from truebleu.cli.rows import Table
-
-
-# The bytes of numbers, by the type code of `array`.
-SIZES = {"f": 4, "d": 8}
 
 
 def parquet(output: Results, table: Table) -> Rows:
@@ -192,7 +188,7 @@ class Numpy(Rows):
     def __init__(self, output: Results, table: Table) -> None:
         super().__init__(output, table)
         order = "<" if sys.byteorder == "little" else ">"
-        kind = f"{order}f{SIZES[table.code]}"
+        kind = f"{order}f{array(table.code).itemsize}"
         header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {table.shape!r}, }}"
         # The numbers start at a multiple of 64 bytes.
         room = -(len(header) + 11) % 64

@@ -6,20 +6,18 @@ from itertools import repeat
 from math import isfinite
 from types import MappingProxyType
 
-from truebleu.cli.output import printable
+from truebleu.cli.output import VERSION, printable
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
-    from truebleu.cli.results import Results
-
-# Changes when a reader of the old form of JSON could no longer read the new one.
-VERSION = 1
+    from truebleu.cli.output import Results
 
 
-class Table:
+class Table(Record):
     """A table to be written: the names of its columns, and what is said of all rows.
 
     kind: what JSON is called, which says its version.
@@ -33,6 +31,9 @@ class Table:
     shape, code: of the scores alone, for NumPy, and the type code of `array` that they have.
     """
 
+    kind: str
+    names: Sequence[str]
+    scores: Sequence[str]
     texts: Collection[str] = ()
     statistics: Collection[str] = ()
     about: Mapping[str, Any] = MappingProxyType({})
@@ -40,12 +41,6 @@ class Table:
     types: Any = None
     shape: tuple[int, ...] = ()
     code: str = "d"
-
-    def __init__(self, kind: str, names: Sequence[str], scores: Sequence[str], **more: Any) -> None:
-        self.kind = kind
-        self.names = names
-        self.scores = scores
-        vars(self).update(more)
 
     @property
     def version(self) -> dict[str, int]:
@@ -90,17 +85,17 @@ class _Filled(Rows):
 
         super().__init__(output, table)
         self._cell = cell
-        self._template = self.template() + "\n"
+        # The columns that are written, those of lists of scores, and the name of each cell.
+        self.names = table.scores if output.score_only else table.names
+        self._flat = table.scores if table.flat else ()
+        lists = [table.flat if name in self._flat else [name] for name in self.names]
+        self.header = [name for names in lists for name in names]
         self._texts = {
             name: self.joined if name in table.scores else self.cell
-            for name in (*table.texts, *(table.scores if table.flat else ()))
+            for name in (*table.texts, *self._flat)
         }
+        self._template = self.template() + "\n"
         self.start()
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The columns that are written."""
-        return self.table.scores if self.output.score_only else self.table.names
 
     def start(self) -> None:
         """Writes what comes first."""
@@ -122,16 +117,6 @@ class _Filled(Rows):
         digits = self.output.width if self.EXACT else self.output.digits
         is_number = name in self.table.scores and name not in self._flat
         return f"%.{digits}f" if is_number and digits is not None else "%s"
-
-    @property
-    def _flat(self) -> Sequence[str]:
-        return self.table.scores if self.table.flat else ()
-
-    @property
-    def header(self) -> list[str]:
-        """The name of each cell of a line."""
-        lists = [self.table.flat if name in self._flat else [name] for name in self.names]
-        return [name for names in lists for name in names]
 
     def template(self) -> str:
         """The template of a line."""

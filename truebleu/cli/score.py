@@ -7,11 +7,11 @@ from functools import partial
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, scores, table_options, text_warnings
 from truebleu.cli import options as shared
-from truebleu.cli.output import complain
-from truebleu.cli.parser import Command, Group, UsageError
+from truebleu.cli.output import Results, UsageError, complain
+from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
-from truebleu.cli.results import Results
 from truebleu.metrics.table_metric import Corpus, count_together
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from truebleu.cli.scores import Scored
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
+    from truebleu.significance import Interval
 
 EXAMPLES = """\
 examples:
@@ -84,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
             scores.write(found, metrics, output)
         return
     inputs = files.Inputs(options)
-    work = Work(options, metrics, inputs)
+    work = Work(options, metrics, inputs, shared.resamples(options), {})
     kept = _log_of(options, inputs)
     results: list[Scored] = []
     with output:
@@ -120,20 +121,14 @@ def _log_of(options: argparse.Namespace, inputs: files.Inputs) -> Logging | None
     return None
 
 
-class Work:
+class Work(Record):
     """The work on each system's text."""
 
-    def __init__(
-        self,
-        options: argparse.Namespace,
-        metrics: Mapping[TableMetric[Any], str | None],
-        inputs: files.Inputs,
-    ) -> None:
-        self.options = options
-        self.metrics = metrics
-        self.inputs = inputs
-        self.resamples = shared.resamples(options)
-        self.seen: dict[str, Summary] = {}
+    options: argparse.Namespace
+    metrics: Mapping[TableMetric[Any], str | None]
+    inputs: files.Inputs
+    resamples: int | None
+    seen: dict[str, Summary]
 
     def score(self, system: str, kept: Logging | None, progress: Progress) -> list[Scored]:
         """The scores of a system by each metric, and those of its documents."""
@@ -152,23 +147,31 @@ class Work:
         corpus = Corpus(
             hypotheses,
             references,
-            shared.threads(self.options),
+            self.options.threads,
             self.inputs.source,
             progress=lambda count: progress(doing, count, expected),
             totals=totals,
         )
         tables, self.seen[system] = count_together(list(self.metrics), corpus)
-        found = [
-            scores.Scored.of_metric(system, metric, name, table)
-            for (metric, name), table in zip(self.metrics.items(), tables, strict=True)
-        ]
-        if self.resamples is not None:
-            self._add_intervals(found, tables, progress)
-        return found + list(self._of_documents(system, tables))
+        found = zip(self.metrics.items(), tables, self._intervals(tables, progress), strict=True)
+        results = [_scored(system, *of, table, interval=interval) for of, table, interval in found]
+        if self.inputs.documents is not None:
+            from truebleu.views import labelling
 
-    def _add_intervals(
-        self, found: Sequence[Scored], tables: Sequence[Statistics], progress: Progress
-    ) -> None:
+            known = labelling.documents(self.inputs.documents, len(tables[0]))
+            results += [
+                _scored(system, *of, part, document=known.names[i])
+                for of, table in zip(self.metrics.items(), tables, strict=True)
+                for i, part in table.parts(known.indices).items()
+            ]
+        return results
+
+    def _intervals(
+        self, tables: Sequence[Statistics], progress: Progress
+    ) -> Sequence[Interval | None]:
+        """The interval of each metric's score, if they were asked for."""
+        if self.resamples is None:
+            return [None] * len(tables)
         from truebleu.significance import Measure, intervals
 
         measures = [
@@ -176,29 +179,23 @@ class Work:
         ]
         ranges = intervals(
             measures,
-            resamples=self.resamples or shared.RESAMPLES,
+            resamples=self.resamples,
             seed=self.options.seed,
             level=self.options.level,
-            workers=shared.threads(self.options),
+            workers=self.options.threads,
             progress=None if progress.silent else partial(progress, "resampling"),
         )
-        for one, of_metric in zip(found, ranges, strict=True):
-            one.interval = of_metric[""]
+        return [of_metric[""] for of_metric in ranges]
 
-    def _of_documents(self, system: str, tables: Sequence[Statistics]) -> list[Scored]:
-        """The scores of each document."""
-        if self.inputs.documents is None:
-            return []
-        from truebleu.views import labelling
 
-        known = labelling.documents(self.inputs.documents, len(tables[0]))
-        found = []
-        for (metric, name), table in zip(self.metrics.items(), tables, strict=True):
-            for i, part in table.parts(known.indices).items():
-                one = scores.Scored.of_metric(system, metric, name, part)
-                one.document = known.names[i]
-                found.append(one)
-        return found
+def _scored(
+    system: str, metric: TableMetric[Any], name: str | None, table: Statistics, **more: Any
+) -> scores.Scored:
+    """The score of a table; `name` is what the metric was asked for as."""
+    score = metric.from_statistics(table)
+    return scores.Scored(
+        system, name or metric.name, score, metric.DIGITS, segments=len(table), **more
+    )
 
 
 COMMAND = Command("truebleu score REF... -i HYP... [options]", EXAMPLES, groups, run)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from truebleu.cli.output import printable
-from truebleu.cli.parser import UsageError
-from truebleu.cli.rows import VERSION, Table, as_json, plain
+from truebleu.cli.output import UsageError, printable
+from truebleu.cli.rows import Table, as_json, plain
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, Self
+    from typing import Any
 
-    from truebleu.cli.results import Results
+    from truebleu.cli.output import Results
     from truebleu.metrics.base import Score, Signature
-    from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.significance import Interval
     from truebleu.views.rendering.blocks import Block
@@ -22,30 +21,19 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "tsv", "csv", "markdown", "latex", "html")
 
 
-class Scored:
+class Scored(Record):
     """A score by one metric: of a system, of one of its documents, or of a group of rows."""
 
-    # What the rows of a group have in common, by the names of columns.
-    group: Mapping[str, object] | None = None
-    document: str | None = None
+    system: str
+    name: str
+    """The name that the metric was asked for by, or that of the score."""
+    score: Score
+    digits: int = 1
     segments: int | None = None
+    document: str | None = None
+    group: Mapping[str, object] | None = None
+    """What the rows of a group have in common, by the names of columns."""
     interval: Interval | None = None
-
-    def __init__(self, system: str, name: str, score: Score, digits: int = 1) -> None:
-        self.system = system
-        self.name = name
-        """The name that the metric was asked for by, or that of the score."""
-        self.score = score
-        self.digits = digits
-
-    @classmethod
-    def of_metric(
-        cls, system: str, metric: TableMetric[Any], name: str | None, table: Statistics
-    ) -> Self:
-        """The score of a table; `name` is what the metric was asked for as."""
-        made = cls(system, name or metric.name, metric.from_statistics(table), metric.DIGITS)
-        made.segments = len(table)
-        return made
 
     def rounded(self, value: float, output: Results) -> str:
         """A number of the score's metric, for a person."""
@@ -125,7 +113,7 @@ def write(
     """Writes the scores."""
     rows = list(_rows(results, len(metrics)))
     if output.form == "json":
-        output.write(_json(results, output))
+        output.write_object("score", _content(results, output))
     elif output.form in ("tsv", "csv"):
         _write_rows(rows, output)
     elif output.score_only:
@@ -149,9 +137,8 @@ def _rows(results: Sequence[Scored], metrics: int) -> Iterator[list[Scored]]:
             yield scores[start : start + metrics]
 
 
-def _json(results: Sequence[Scored], output: Results) -> str:
-    """One object with all scores, and those of documents beside them."""
-    import json
+def _content(results: Sequence[Scored], output: Results) -> dict[str, Any]:
+    """All scores, and those of documents beside them."""
 
     def told(one: Scored) -> dict[str, Any]:
         made = one.to_dict()
@@ -159,12 +146,9 @@ def _json(results: Sequence[Scored], output: Results) -> str:
             made["score"] = float(one.rounded(one.score.value, output))
         return made
 
-    made: dict[str, Any] = {"truebleu_score": VERSION}
-    made["scores"] = [told(one) for one in results if one.document is None]
+    made = {"scores": [told(one) for one in results if one.document is None]}
     documents = [told(one) for one in results if one.document is not None]
-    if documents:
-        made["documents"] = documents
-    return f"{json.dumps(made, indent=1, ensure_ascii=False, default=str)}\n"
+    return made | ({"documents": documents} if documents else {})
 
 
 def _lines(row: Sequence[Scored], output: Results) -> Iterator[str]:

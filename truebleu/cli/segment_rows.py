@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import repeat
 
-from truebleu.cli.output import printable
-from truebleu.cli.parser import UsageError
+from truebleu.cli.output import UsageError, printable
 from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.rows import Rows, Table
 
@@ -15,13 +14,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu._kernel import Scores
-    from truebleu.cli.results import Results
+    from truebleu.cli.output import Results
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
 
     Metrics = Mapping[TableMetric[Any], str | None]
-    # The statistics and scores of some segments, by each metric.
+    # The statistics and scores of some segments, by each metric, and columns beside them.
     Counted = Sequence[tuple[Statistics, Scores]]
+    Carried = Sequence[Sequence[Any]]
 
 
 class Writer:
@@ -56,30 +56,21 @@ class Writer:
         twice = [name for name in carried if names.count(name) > 1]
         if twice:
             raise UsageError(f"--by {twice[0]}: the results have a column of that name already")
+        signatures = [str(metric.signature(segment=True)) for metric in metrics]
         table = Table(
             "segments",
             names,
             scores=scores,
             texts=[system, *carried],
             statistics=statistics,
-            about={"signatures": self._signatures()},
+            about={"signatures": dict(zip(scores, signatures, strict=True))},
             types=types,
         )
         self._rows = FORMATS[output.form](output, table)
         self.AT_ONCE = self._rows.AT_ONCE
 
-    def _signatures(self) -> dict[str, str]:
-        return {
-            name or metric.name: str(metric.signature(segment=True))
-            for metric, name in self.metrics.items()
-        }
-
     def write(
-        self,
-        system: str,
-        numbers: Sequence[int],
-        counted: Counted,
-        carried: Sequence[Sequence[Any]] = (),
+        self, system: str, numbers: Sequence[int], counted: Counted, carried: Carried = ()
     ) -> None:
         """Writes some segments of a system; `carried` are further columns."""
         if self._rows is None:
@@ -96,7 +87,7 @@ class Writer:
         if self._rows is not None:
             self._rows.finish()
 
-    def _write_lines(self, system: str, counted: Counted, carried: Sequence[Sequence[Any]]) -> None:
+    def _write_lines(self, system: str, counted: Counted, carried: Carried) -> None:
         """A line per segment and metric, as sacreBLEU's --sentence-level prints it."""
         output = self.output
         name = f"{printable(system)}\t" if self.several else ""

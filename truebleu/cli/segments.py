@@ -5,9 +5,9 @@ from __future__ import annotations
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, table_options, text_warnings
 from truebleu.cli import options as shared
+from truebleu.cli.output import Results
 from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
-from truebleu.cli.results import Results
 from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.segment_rows import Writer
 from truebleu.metrics.table_metric import Corpus, pieces_together
@@ -64,8 +64,7 @@ def run(options: argparse.Namespace) -> None:
         done = 0
         for system, hypotheses in inputs.systems.items():
             first = 1
-            workers = shared.threads(options)
-            corpus = Corpus(hypotheses, inputs.references(), workers, inputs.source)
+            corpus = Corpus(hypotheses, inputs.references(), options.threads, inputs.source)
             for counted, noticed in pieces_together(list(metrics), corpus, writer.AT_ONCE):
                 count = len(counted[0][1])
                 writer.write(system, range(first, first + count), counted)

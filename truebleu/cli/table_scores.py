@@ -8,10 +8,8 @@ from contextlib import contextmanager
 from functools import partial
 
 from truebleu._kernel import InputError
-from truebleu.cli import options as shared
-from truebleu.cli.inputs import file_of, short_names
-from truebleu.cli.output import UnavailableError, complain
-from truebleu.cli.parser import UsageError
+from truebleu.cli.inputs import check_output, file_of, short_names
+from truebleu.cli.output import UnavailableError, UsageError, complain
 from truebleu.cli.progress import Progress
 from truebleu.cli.scores import Scored
 from truebleu.cli.segment_rows import Writer
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from truebleu.cli.results import Results
+    from truebleu.cli.output import Results
     from truebleu.cli.segment_rows import Counted, Metrics
     from truebleu.engines.sums import Sums
     from truebleu.metrics.table_metric import TableMetric
@@ -42,8 +40,6 @@ class System(Record):
 
 class Tables:
     """The tables of a command line."""
-
-    __slots__ = ("by", "join", "options", "refs", "systems")
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -72,17 +68,11 @@ class Tables:
                 for name, data in zip(inputs, options.input, strict=True)
                 for hyp in hyps
             ]
-        if options.output is not None:
-            self._check_output(options.output)
+        if options.output is not None and os.path.isfile(options.output):
+            from truebleu.engines.duckdb_files import found
 
-    def _check_output(self, output: str) -> None:
-        if not os.path.isfile(output):
-            return
-        from truebleu.engines.duckdb_files import found
-
-        for name in [*self.options.references, *(self.options.input or ())]:
-            if any(os.path.samefile(output, path) for path in found(name)):
-                raise UsageError(f"-o/--output: {output} is an input as well")
+            for name in [*options.references, *(options.input or ())]:
+                check_output(options, found(name))
 
     @property
     def system_name(self) -> str:
@@ -113,7 +103,7 @@ def score(
                 on=tables.join or None,
                 unjoined=options.unjoined or "raise",
                 memory=options.memory,
-                workers=shared.threads(options),
+                workers=options.threads,
                 progress=None if progress.silent else partial(progress.share, doing),
             )
             sums.warn()
@@ -130,10 +120,8 @@ def _of_groups(sums: Sums, label: Mapping[str, object], system: str) -> Iterator
     for (key, found), segments in zip(sums.scores().items(), sizes, strict=True):
         keys = {**label, **dict(zip(sums.by, key, strict=True))}
         for one in found.values() if isinstance(found, dict) else [found]:
-            made = Scored(system, one.name, one)
-            if keys:
-                made.group, made.segments = keys, segments
-            yield made
+            more = {"group": keys, "segments": segments} if keys else {}
+            yield Scored(system, one.name, one, **more)
 
 
 def _duckdb() -> Any:
@@ -180,7 +168,7 @@ def segments(options: argparse.Namespace, metrics: Metrics, output: Results) -> 
             with (
                 _warnings(options, system.name if len(tables.systems) > 1 else ""),
                 engine.opened(
-                    None, memory=options.memory, threads=shared.threads(options), ordered=True
+                    None, memory=options.memory, threads=options.threads, ordered=True
                 ) as connection,
                 engine.reading([*system.data, *(system.references or [])]),
             ):
@@ -265,7 +253,7 @@ def _pieces(
             references = [_several(row[1 : 1 + refs]) for row in kept]
         hypotheses = [row[0] for row in kept]
         further = list(zip(*(row[1 + refs :] for row in kept), strict=True))
-        corpus = Corpus(hypotheses, references, shared.threads(options))
+        corpus = Corpus(hypotheses, references, options.threads)
         for counted, _ in pieces_together(list(metrics), corpus, len(kept)):
             scored += len(counted[0][1])
             yield numbers, counted, further

@@ -22,21 +22,21 @@ The tests, by name:
 docs/significance.md has how often each is wrong, measured.
 """
 
-from truebleu.significance.correction import CORRECTIONS as CORRECTIONS
-from truebleu.significance.correction import benjamini_hochberg as benjamini_hochberg
-from truebleu.significance.correction import holm as holm
 from truebleu.significance.measure import Measure as Measure
-from truebleu.significance.power import ALPHA as ALPHA
-from truebleu.significance.power import POWER as POWER
-from truebleu.significance.power import segments_needed as segments_needed
+from truebleu.significance.resampling import CORRECTIONS as CORRECTIONS
 from truebleu.significance.resampling import DEFAULT_SEED as DEFAULT_SEED
 from truebleu.significance.resampling import LEVEL as LEVEL
 from truebleu.significance.resampling import PAIRS as PAIRS
 from truebleu.significance.resampling import RANDOMIZATIONS as RANDOMIZATIONS
 from truebleu.significance.resampling import RESAMPLES as RESAMPLES
 from truebleu.significance.resampling import TESTS as TESTS
+from truebleu.significance.resampling import benjamini_hochberg as benjamini_hochberg
+from truebleu.significance.resampling import holm as holm
 from truebleu.significance.resampling import intervals as intervals
 from truebleu.significance.resampling import paired as paired
+from truebleu.significance.results import ALPHA as ALPHA
+from truebleu.significance.results import POWER as POWER
 from truebleu.significance.results import Difference as Difference
 from truebleu.significance.results import Interval as Interval
 from truebleu.significance.results import Paired as Paired
+from truebleu.significance.results import segments_needed as segments_needed

@@ -35,8 +35,6 @@ class Measure:
     <BLEU of 2 systems on 2 segments>
     """
 
-    __slots__ = ("_mean", "_tables", "_values", "lower_is_better", "metric", "name")
-
     name: str
     """The name of the metric, such as "BLEU" or "chrF2", or the name given."""
     metric: TableMetric[Any] | None

@@ -8,7 +8,6 @@ from math import fsum, sqrt
 
 from truebleu._kernel import InputError, Stack, Stream, count_apart, exchanged
 from truebleu.significance import memory
-from truebleu.significance.correction import CORRECTIONS, METHODS
 from truebleu.significance.measure import Measure
 from truebleu.significance.results import Difference, Interval, Paired
 from truebleu.text import checks
@@ -63,7 +62,8 @@ def intervals(
     """
     resamples = checks.whole("resamples", resamples, 1)
     run = _Run(measures, seed, level, workers, progress, resamples)
-    return list(map(run.intervals, measures, run.bootstrap(resamples)))
+    run.bootstrap(resamples)
+    return list(map(run.intervals, range(len(measures))))
 
 
 def paired(
@@ -117,7 +117,7 @@ def paired(
     compared = [(i, base) for i in range(len(systems)) if i != base]
     if pairs == "all":
         compared = list(combinations(range(len(systems)), 2))
-    scores = run.bootstrap(resamples)
+    run.bootstrap(resamples)
     if test == "ar":
         counts = run.randomize(compared, trials)
     elif test == "bs-sacrebleu":
@@ -125,12 +125,9 @@ def paired(
     else:
         counts = [{} for _ in measures]
     results = []
-    for number, (measure, of_measure, of_test) in enumerate(
-        zip(measures, scores, counts, strict=True)
-    ):
+    for number, (measure, counted) in enumerate(zip(measures, counts, strict=True)):
         found = {
-            pair: run.difference(number, pair, of_measure, test, trials, of_test.get(pair))
-            for pair in compared
+            pair: run.difference(number, pair, test, trials, counted.get(pair)) for pair in compared
         }
         against = {
             systems[i]: found[i, base] if (i, base) in found else found[base, i].reversed()
@@ -147,7 +144,7 @@ def paired(
                 resamples=resamples,
                 randomizations=randomizations if test == "ar" else None,
                 level=run.level,
-                intervals=run.intervals(measure, of_measure),
+                intervals=run.intervals(number),
                 differences=_corrected(against, correction),
                 pairs=_corrected({(d.system, d.baseline): d for d in found.values()}, correction),
             )
@@ -178,6 +175,8 @@ class _Run:
         self._width, self._segments = sum(table.width for table in tables), measures[0].segments
         memory.reserve(self._segments, self._width, self._workers)
         self._stack = Stack(tables)
+        # The scores of resampled test sets, of each system of each measure.
+        self._resampled: list[list[list[float]]] = [[[] for _ in one.systems] for one in measures]
 
     @cached_property
     def observed(self) -> list[list[float]]:
@@ -195,16 +194,14 @@ class _Run:
             if self._progress is not None:
                 self._progress(self._done, self._total)
 
-    def bootstrap(self, resamples: int) -> list[list[list[float]]]:
-        """The scores of resampled test sets, of each system of each measure."""
+    def bootstrap(self, resamples: int) -> None:
+        """Resamples the test set, for intervals and differences."""
         stream = Stream(self.seed)
-        scores: list[list[list[float]]] = [[[] for _ in one.systems] for one in self.measures]
         for block in self._blocks(resamples, resamples):
             sums = iter(self._stack.bootstrap(stream, block, self._workers))
-            for measure, of_measure in zip(self.measures, scores, strict=True):
+            for measure, of_measure in zip(self.measures, self._resampled, strict=True):
                 for of_system in of_measure:
                     of_system.extend(measure.scores(next(sums)))
-        return scores
 
     def randomize(self, compared: Pairs, trials: int) -> list[dict[tuple[int, int], int]]:
         """The number of trials that set the systems of each pair at least as far apart as they are.
@@ -238,9 +235,8 @@ class _Run:
                     f"test 'bs-sacrebleu' is of BLEU, chrF and TER, not of {measure.name}"
                 )
             tables.append((measure.metric, measure.tables))
-        resampled = original.bootstrap_scores(
-            tables, resamples=resamples, seed=self.seed, workers=self._workers
-        )
+        stream = Stream(self.seed)
+        resampled = original.bootstrap_scores(tables, stream, resamples, self._workers)
         return [
             {
                 (i, j): original.bs_count(scores[i], scores[j], abs(values[i] - values[j]))
@@ -270,29 +266,23 @@ class _Run:
             note=note,
         )
 
-    def intervals(self, measure: Measure, scores: Sequence[Sequence[float]]) -> dict[str, Interval]:
-        """The interval of each system's score."""
+    def intervals(self, number: int) -> dict[str, Interval]:
+        """The interval of each system's score, by one of the measures."""
+        measure = self.measures[number]
         return {
             system: self._interval(measure, measure.value(system), of_system)
-            for system, of_system in zip(measure.systems, scores, strict=True)
+            for system, of_system in zip(measure.systems, self._resampled[number], strict=True)
         }
 
     def difference(
-        self,
-        number: int,
-        pair: tuple[int, int],
-        scores: Sequence[Sequence[float]],
-        test: str,
-        trials: int,
-        count: int | None,
+        self, number: int, pair: tuple[int, int], test: str, trials: int, count: int | None
     ) -> Difference:
         """The difference of a system from a baseline, by a measure, and the test of it.
 
         number, pair: of the measure, and of the two systems.
-        scores: the scores of each system's resampled test sets.
         count: the trials in which the systems are as far apart; None if the resamples tell it.
         """
-        measure = self.measures[number]
+        measure, scores = self.measures[number], self._resampled[number]
         i, j = pair
         system, baseline = measure.systems[i], measure.systems[j]
         observed = self.observed[number][i] - self.observed[number][j]
@@ -340,17 +330,6 @@ class _Run:
         )
 
 
-def _corrected(found: dict[Any, Difference], correction: str | None) -> dict[Any, Difference]:
-    """The differences with p-values corrected as one family."""
-    if correction is None:
-        return found
-    adjusted = METHODS[correction]([difference.p for difference in found.values()])
-    return {
-        key: difference.replaced(adjusted_p=p)
-        for (key, difference), p in zip(found.items(), adjusted, strict=True)
-    }
-
-
 def _check_measures(measures: Sequence[Measure]) -> None:
     if isinstance(measures, Measure):
         raise TypeError("measures: expected a list, [measure]")
@@ -367,3 +346,56 @@ def _check_measures(measures: Sequence[Measure]) -> None:
                     f"{first.name} has {one}, and {measure.name} has {other}; measures are "
                     f"compared for the same {thing}"
                 )
+
+
+# ---- p-values of several tests: each alone is right too rarely for all of them together ----
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values adjusted so that the chance of any false discovery is what they say.
+
+    Sture Holm (1979): A simple sequentially rejective multiple test procedure. Scandinavian
+    Journal of Statistics 6.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted, least = [0.0] * len(p_values), 0.0
+    for rank, i in enumerate(order):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[i]))
+        adjusted[i] = least
+    return adjusted
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """p-values adjusted so that the expected share of false discoveries is what they say.
+
+    Yoav Benjamini and Yosef Hochberg (1995): Controlling the false discovery rate. Journal of the
+    Royal Statistical Society B 57.
+
+    >>> benjamini_hochberg([0.01, 0.04, 0.03])
+    [0.03, 0.04, 0.04]
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted, most = [0.0] * len(p_values), 1.0
+    for rank in range(len(p_values), 0, -1):
+        i = order[rank - 1]
+        most = min(most, p_values[i] * len(p_values) / rank)
+        adjusted[i] = most
+    return adjusted
+
+
+METHODS = {"holm": holm, "bh": benjamini_hochberg}
+CORRECTIONS = tuple(METHODS)
+
+
+def _corrected(found: dict[Any, Difference], correction: str | None) -> dict[Any, Difference]:
+    """The differences with p-values corrected as one family."""
+    if correction is None:
+        return found
+    adjusted = METHODS[correction]([difference.p for difference in found.values()])
+    return {
+        key: difference.replaced(adjusted_p=p)
+        for (key, difference), p in zip(found.items(), adjusted, strict=True)
+    }

@@ -1,8 +1,10 @@
-"""The results of resampling: intervals, differences, and the ranking of systems."""
+"""The results of resampling: intervals, differences, their power, and the ranking of systems."""
 
 from __future__ import annotations
 
-from truebleu.significance.power import ALPHA, effort, segments_needed
+from math import ceil
+
+from truebleu.text import checks
 from truebleu.text.record import Record
 
 TYPE_CHECKING = False
@@ -10,6 +12,11 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from truebleu.significance.measure import Measure
+
+# The usual error rates: of calling equal systems different, and of seeing a true difference.
+ALPHA, POWER = 0.05, 0.8
+# Their effort, which every comparison asks for: normal quantiles take longer than it to load.
+EFFORT = 2.801585218112968
 
 CAUTIONS = {
     "ar": "p is how often a difference this large would appear if it made no difference which "
@@ -202,3 +209,44 @@ class Paired(Record):
 
     def __repr__(self) -> str:
         return f"<{self.measure.name}: {len(self.intervals)} systems, {len(self.pairs)} tests>"
+
+
+# ---- power: the number of segments that it takes to detect a difference ----
+
+
+def segments_needed(
+    difference: float,
+    deviation: float,
+    segments: int,
+    *,
+    alpha: float = ALPHA,
+    power: float = POWER,
+) -> int | None:
+    """The number of segments that detect a difference with a given probability.
+
+    difference: the true difference; in the absence of anything better the observed one.
+    deviation: the standard error of the difference on `segments` segments (`Difference.deviation`).
+    alpha, power: of a two-sided test; usually 0.05 and 0.8.
+
+    The calculation for a normal statistic whose standard error falls with the square root of the
+    number of segments: n' = n ((z(1 - alpha/2) + z(power)) deviation / difference)². It assumes
+    that the further segments are like these. None if there is no difference, or no error.
+
+    >>> segments_needed(0.5, 0.25, 2000)
+    3925
+    """
+    if difference == 0 or deviation == 0:
+        return None
+    return ceil(segments * (effort(alpha, power) * deviation / difference) ** 2)
+
+
+def effort(alpha: float = ALPHA, power: float = POWER) -> float:
+    """The number of standard errors that a difference must have to be detected."""
+    if (alpha, power) == (ALPHA, POWER):
+        return EFFORT
+    from statistics import NormalDist
+
+    for name, value in (("alpha", alpha), ("power", power)):
+        checks.share(name, value)
+    quantile = NormalDist().inv_cdf
+    return quantile(1 - alpha / 2) + quantile(power)

@@ -16,6 +16,7 @@ from truebleu import _kernel
 from truebleu.metrics.bleu_formula import single as rounded
 from truebleu.metrics.table_metric import COMPENSATED
 from truebleu.significance import memory
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,21 +58,22 @@ class Result:
         return ",".join(f"{name}={value}" for name, value in vars(self).items())
 
 
-class Resampled:
-    """Scores of resampled test sets; `single` if NumPy would hold them in single precision."""
+class Resampled(Record):
+    """Scores of resampled test sets."""
 
-    __slots__ = ("_round", "single", "values")
+    values: Sequence[float]
+    single: bool
+    """True if NumPy would hold them in single precision."""
 
-    def __init__(self, values: Sequence[float], *, single: bool) -> None:
-        self.values = values
-        self.single = single
-        self._round: Callable[[float], float] = rounded if single else float
+    @property
+    def _round(self) -> Callable[[float], float]:
+        return rounded if self.single else float
 
     @classmethod
     def of(cls, scores: Sequence[Any]) -> Resampled:
         """Of NumPy's numbers or Python's."""
         single = all(str(getattr(score, "dtype", "")) == "float32" for score in scores)
-        return cls(list(map(float, scores)), single=single)
+        return cls(list(map(float, scores)), single)
 
     def estimate(self) -> tuple[float, float]:
         """Mean and half width of the interval as `sacrebleu.significance.estimate_ci` has them."""
@@ -100,7 +102,7 @@ def confidence(
     sacreBLEU crashes where a resample has no n-gram in common with the references (a Python number
     among NumPy's); here the mean is of the same numbers.
     """
-    [[scores]] = bootstrap_scores([(metric, [table])], resamples=resamples, seed=seed)
+    [[scores]] = bootstrap_scores([(metric, [table])], _kernel.Stream(seed), resamples)
     [score] = _corpus_scores(metric, [table])
     return Result(score, None, *scores.exact_estimate())
 
@@ -118,7 +120,7 @@ def paired_bs(
     scores: the corpus scores, if they are known.
     """
     values = _corpus_scores(metric, tables) if scores is None else scores
-    [resampled] = bootstrap_scores([(metric, tables)], resamples=resamples, seed=seed)
+    [resampled] = bootstrap_scores([(metric, tables)], _kernel.Stream(seed), resamples)
     return bs_results(values, resampled)
 
 
@@ -170,9 +172,9 @@ def paired_ar(
         for number, (value, count) in enumerate(zip(values, counts, strict=True))
     ]
     if confidence > 0:
-        parts = [(metric, tables[:1])], [(metric, tables[1:])]
-        [first] = bootstrap_scores(parts[0], resamples=confidence, seed=seed)
-        [others] = bootstrap_scores(parts[1], resamples=confidence, stream=stream)
+        own = _kernel.Stream(seed)
+        [first] = bootstrap_scores([(metric, tables[:1])], own, confidence)
+        [others] = bootstrap_scores([(metric, tables[1:])], stream, confidence)
         for result, resampled in zip(results, [*first, *others], strict=True):
             result.mean, result.ci = resampled.estimate()
     return results
@@ -180,10 +182,8 @@ def paired_ar(
 
 def bootstrap_scores(
     measures: Sequence[tuple[Metric, Sequence[_kernel.Table]]],
-    *,
+    stream: _kernel.Stream,
     resamples: int,
-    seed: int | None = SEED,
-    stream: _kernel.Stream | None = None,
     workers: int = 1,
 ) -> list[list[Resampled]]:
     """The scores of resampled test sets, of each system of each metric."""
@@ -192,10 +192,9 @@ def bootstrap_scores(
         return [[] for _ in measures]
     columns = sum(table.width for table, _ in parts)
     memory.reserve(len(parts[0][0]), columns, workers, "single")
-    stack, stream = _kernel.SingleStack(parts), stream or _kernel.Stream(seed)
-    found = iter(stack.bootstrap(stream, resamples, workers))
+    found = iter(_kernel.SingleStack(parts).bootstrap(stream, resamples, workers))
     return [
-        [Resampled(values.tolist(), single=single) for values, single in islice(found, len(tables))]
+        [Resampled(values.tolist(), single) for values, single in islice(found, len(tables))]
         for _, tables in measures
     ]
 

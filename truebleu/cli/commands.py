@@ -69,7 +69,7 @@ def parser(name: str, words: Sequence[str]) -> tuple[Parser, Command]:
         groups=found.groups(words),
         usage=found.usage,
         description=f"{COMMANDS[name]}.",
-        epilog=found.examples,
+        epilog=(found.about or "").partition("\n\n")[2],
     )
     if any(action.dest == "metrics" for action in made.actions):
         made.elsewhere = metric_options.owner

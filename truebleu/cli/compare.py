@@ -1,4 +1,15 @@
-"""`truebleu compare`: systems side by side, with intervals and paired tests."""
+"""`truebleu compare`: systems side by side, with intervals and paired tests.
+
+examples:
+  truebleu compare reference.en -i baseline.en new.en
+      is the difference real? 10,000 randomizations say how likely chance makes one like it
+
+  truebleu compare ref.a.en ref.b.en -i *.en -m bleu chrf ter --baseline birch --correction holm
+      several systems by several metrics, with p-values corrected for their number
+
+  truebleu compare reference.en -i a.en b.en --scores COMET=comet.tsv -f latex -o table.tex
+      scores from elsewhere beside BLEU, a column per system, as a table for a paper
+"""
 
 from __future__ import annotations
 
@@ -23,18 +34,6 @@ if TYPE_CHECKING:
 
     from truebleu._kernel import Summary
     from truebleu.text.files import File
-
-EXAMPLES = """\
-examples:
-  truebleu compare reference.en -i baseline.en new.en
-      is the difference real? 10,000 randomizations say how likely chance makes one like it
-
-  truebleu compare ref.a.en ref.b.en -i *.en -m bleu chrf ter --baseline birch --correction holm
-      several systems by several metrics, with p-values corrected for their number
-
-  truebleu compare reference.en -i a.en b.en --scores COMET=comet.tsv -f latex -o table.tex
-      scores from elsewhere beside BLEU, a column per system, as a table for a paper
-"""
 
 # Errors about a request, by what is called otherwise on a command line.
 OPTIONS = {
@@ -225,4 +224,4 @@ def scores_of(options: argparse.Namespace, systems: Mapping[str, Any] | None) ->
     return made
 
 
-COMMAND = Command("truebleu compare REF... -i HYP... [options]", EXAMPLES, groups, run)
+COMMAND = Command("truebleu compare REF... -i HYP... [options]", __doc__, groups, run)

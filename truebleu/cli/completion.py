@@ -1,4 +1,11 @@
-"""`truebleu completion`: lets a shell complete commands, options and their values."""
+"""`truebleu completion`: lets a shell complete commands, options and their values.
+
+examples, to complete words from the next session on:
+  truebleu completion bash > ~/.local/share/bash-completion/completions/truebleu
+  truebleu completion zsh > ~/.zsh/completions/_truebleu      (a folder of your $fpath)
+  truebleu completion fish > ~/.config/fish/completions/truebleu.fish
+  truebleu completion tcsh >> ~/.tcshrc
+"""
 
 from __future__ import annotations
 
@@ -13,14 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
-
-EXAMPLES = """\
-examples, to complete words from the next session on:
-  truebleu completion bash > ~/.local/share/bash-completion/completions/truebleu
-  truebleu completion zsh > ~/.zsh/completions/_truebleu      (a folder of your $fpath)
-  truebleu completion fish > ~/.config/fish/completions/truebleu.fish
-  truebleu completion tcsh >> ~/.tcshrc
-"""
 
 # What options call the values that are names of files.
 FILES = ("REF", "HYP", "FILE")
@@ -53,4 +52,4 @@ def run(options: argparse.Namespace) -> None:
     print_text(f"{script}\n")
 
 
-COMMAND = Command("truebleu completion SHELL", EXAMPLES, groups, run)
+COMMAND = Command("truebleu completion SHELL", __doc__, groups, run)

@@ -1,4 +1,18 @@
-"""`truebleu explain`: a score worked through, of one pair, one segment, or a whole corpus."""
+"""`truebleu explain`: a score worked through, of one pair, one segment, or a whole corpus.
+
+examples:
+  truebleu explain "the cat the cat on the mat" --reference "the cat is on the mat"
+      one pair, given as text; a second text before --reference is compared with the first
+
+  truebleu explain ref.a.en ref.b.en -i cedar.en --segment 17
+      one line of some files
+
+  truebleu explain ref.a.en ref.b.en -i cedar.en --segment 17 -m ter
+      the edits that make it a reference; chrF, NIST and GLEU are explained, too
+
+  truebleu explain reference.en -i cedar.en birch.en -o difference.html
+      where the difference of two systems comes from, as a page for a browser
+"""
 
 from __future__ import annotations
 
@@ -19,21 +33,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.metrics.base import Metric
-
-EXAMPLES = """\
-examples:
-  truebleu explain "the cat the cat on the mat" --reference "the cat is on the mat"
-      one pair, given as text; a second text before --reference is compared with the first
-
-  truebleu explain ref.a.en ref.b.en -i cedar.en --segment 17
-      one line of some files
-
-  truebleu explain ref.a.en ref.b.en -i cedar.en --segment 17 -m ter
-      the edits that make it a reference; chrF, NIST and GLEU are explained, too
-
-  truebleu explain reference.en -i cedar.en birch.en -o difference.html
-      where the difference of two systems comes from, as a page for a browser
-"""
 
 FORMATS = ("text", "json", "markdown", "latex", "html")
 
@@ -115,7 +114,7 @@ def _files(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, A
 COMMAND = Command(
     "truebleu explain REF... -i HYP [HYP] [options]\n"
     "       truebleu explain HYPOTHESIS [HYPOTHESIS] --reference TEXT... [options]",
-    EXAMPLES,
+    __doc__,
     groups,
     run,
 )

@@ -1,4 +1,18 @@
-"""`truebleu family`: the published BLEUs, their scores, and which one gives a number."""
+"""`truebleu family`: the published BLEUs, their scores, and which one gives a number.
+
+examples:
+  truebleu family list
+      every published BLEU, and what differs from sacreBLEU's default
+
+  truebleu family show mteval-v13a nltk-sentence-4
+      parameters, where it is used, how it surprises, what to cite
+
+  truebleu family score reference.en -i cedar.en birch.en
+      the same outputs by every member, highest first
+
+  truebleu family which 27.3 reference.en -i system.en
+      which members, and which settings near them, give 27.3 on this output
+"""
 
 from __future__ import annotations
 
@@ -25,21 +39,6 @@ if TYPE_CHECKING:
 
     # What an action gives: an object for JSON, and blocks.
     Made = tuple[dict[str, Any], Iterable[Block]]
-
-EXAMPLES = """\
-examples:
-  truebleu family list
-      every published BLEU, and what differs from sacreBLEU's default
-
-  truebleu family show mteval-v13a nltk-sentence-4
-      parameters, where it is used, how it surprises, what to cite
-
-  truebleu family score reference.en -i cedar.en birch.en
-      the same outputs by every member, highest first
-
-  truebleu family which 27.3 reference.en -i system.en
-      which members, and which settings near them, give 27.3 on this output
-"""
 
 ACTIONS = ("list", "show", "score", "which")
 FORMATS = ("text", "json", "markdown", "latex", "html")
@@ -234,4 +233,4 @@ def _which(options: argparse.Namespace) -> Made:
     return found.to_dict(), blocks
 
 
-COMMAND = Command("truebleu family ACTION ... [options]", EXAMPLES, groups, run)
+COMMAND = Command("truebleu family ACTION ... [options]", __doc__, groups, run)

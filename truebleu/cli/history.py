@@ -1,4 +1,13 @@
-"""`truebleu history`: how scores changed over time."""
+"""`truebleu history`: how scores changed over time.
+
+examples:
+  truebleu score reference.en -i system.en --log scores.jsonl --log-note "more data"
+  truebleu history scores.jsonl
+      every score so far, as a drawing and a table
+
+  truebleu history scores.jsonl -m bleu -o history.html
+      a page with the trend, to be sent around
+"""
 
 from __future__ import annotations
 
@@ -13,16 +22,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-
-EXAMPLES = """\
-examples:
-  truebleu score reference.en -i system.en --log scores.jsonl --log-note "more data"
-  truebleu history scores.jsonl
-      every score so far, as a drawing and a table
-
-  truebleu history scores.jsonl -m bleu -o history.html
-      a page with the trend, to be sent around
-"""
 
 FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html")
 
@@ -63,4 +62,4 @@ def run(options: argparse.Namespace) -> None:
             complain("note", f"{group.followed}, {group.metric}: {group.warning}")
 
 
-COMMAND = Command("truebleu history FILE [options]", EXAMPLES, groups, run)
+COMMAND = Command("truebleu history FILE [options]", __doc__, groups, run)

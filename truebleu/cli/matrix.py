@@ -1,4 +1,18 @@
-"""`truebleu matrix`: every pair of lines, the nearest ones, or the best of candidates."""
+"""`truebleu matrix`: every pair of lines, the nearest ones, or the best of candidates.
+
+examples:
+  truebleu matrix reference.en -i system.en -o scores.npy
+      a row per line of system.en, a column per line of reference.en
+
+  truebleu matrix lines.en --top-k 3 --text -f tsv
+      the three other lines that are nearest to each line, as near-duplicates are found
+
+  truebleu matrix candidates.en --mbr --nbest-size 24 -o best.en
+      each 24 lines are candidates of one source: the line that agrees most with all 24
+
+  truebleu matrix nbest.txt --mbr --moses -m chrf -f tsv
+      the same for n-best lists as Moses writes them: 0 ||| text ||| ...
+"""
 
 from __future__ import annotations
 
@@ -28,21 +42,6 @@ if TYPE_CHECKING:
     from truebleu.metrics.matrix import Matrix
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.text.files import File
-
-EXAMPLES = """\
-examples:
-  truebleu matrix reference.en -i system.en -o scores.npy
-      a row per line of system.en, a column per line of reference.en
-
-  truebleu matrix lines.en --top-k 3 --text -f tsv
-      the three other lines that are nearest to each line, as near-duplicates are found
-
-  truebleu matrix candidates.en --mbr --nbest-size 24 -o best.en
-      each 24 lines are candidates of one source: the line that agrees most with all 24
-
-  truebleu matrix nbest.txt --mbr --moses -m chrf -f tsv
-      the same for n-best lists as Moses writes them: 0 ||| text ||| ...
-"""
 
 # How many scores are computed at a time, about, but those of some hypotheses at least. References
 # are read anew each time, which takes BLEU and chrF as long as some hundred hypotheses; TER takes
@@ -353,7 +352,7 @@ def _check_size(rows: int, columns: int = 1) -> None:
 COMMAND = Command(
     "truebleu matrix REF [-i HYP] [options]\n"
     "       truebleu matrix CANDIDATES --mbr [--nbest-size N | --moses] [options]",
-    EXAMPLES,
+    __doc__,
     groups,
     run,
 )

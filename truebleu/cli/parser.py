@@ -112,10 +112,13 @@ class Group:
 
 
 class Command(Record):
-    """A command: what its parser has, given the words of the command line, and what it does."""
+    """A command: what its parser has, given the words of the command line, and what it does.
+
+    about: its module's docstring, whose examples end the help. Python without docstrings has none.
+    """
 
     usage: str
-    examples: str
+    about: str | None
     groups: Callable[[Sequence[str]], Iterable[Group]]
     run: Callable[[argparse.Namespace], None]
 

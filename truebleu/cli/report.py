@@ -1,4 +1,18 @@
-"""`truebleu report`: the interactive page, one file that needs nothing else."""
+"""`truebleu report`: the interactive page, one file that needs nothing else.
+
+examples:
+  truebleu report reference.en -i baseline.en new.en -src source.de -o report.html
+      two systems: who wins, is it real, why, and where
+
+  truebleu report ref.a.en ref.b.en -i *.en -m bleu chrf --docs documents.txt -o report.html
+      several systems by two metrics, document by document
+
+  truebleu report ref.zh -i system.zh -tok zh --also tokenize=char lowercase -o report.html
+      one system, to be looked at with other settings, too
+
+  truebleu report reference.en -i baseline.en new.en --serve --open
+      millions of segments: the page on this machine, with texts read as they are looked at
+"""
 
 from __future__ import annotations
 
@@ -21,21 +35,6 @@ if TYPE_CHECKING:
     from truebleu.text.files import File
     from truebleu.views.report.build import Contents
     from truebleu.views.report.serve import Server
-
-EXAMPLES = """\
-examples:
-  truebleu report reference.en -i baseline.en new.en -src source.de -o report.html
-      two systems: who wins, is it real, why, and where
-
-  truebleu report ref.a.en ref.b.en -i *.en -m bleu chrf --docs documents.txt -o report.html
-      several systems by two metrics, document by document
-
-  truebleu report ref.zh -i system.zh -tok zh --also tokenize=char lowercase -o report.html
-      one system, to be looked at with other settings, too
-
-  truebleu report reference.en -i baseline.en new.en --serve --open
-      millions of segments: the page on this machine, with texts read as they are looked at
-"""
 
 # Most reports are about fewer; a number with more digits would be a slip of the finger.
 MOST_SEGMENTS = 10**12
@@ -260,4 +259,4 @@ def _base(word: str) -> str:
     return f"{name}{mark}{os.path.basename(path)}"
 
 
-COMMAND = Command("truebleu report REF... -i HYP... [options]", EXAMPLES, groups, run)
+COMMAND = Command("truebleu report REF... -i HYP... [options]", __doc__, groups, run)

@@ -1,32 +1,5 @@
-"""`truebleu score`: a score for each system, by one metric or several."""
+"""`truebleu score`: a score for each system, by one metric or several.
 
-from __future__ import annotations
-
-from functools import partial
-
-from truebleu.cli import inputs as files
-from truebleu.cli import metric_options, scores, table_options, text_warnings
-from truebleu.cli import options as shared
-from truebleu.cli.output import Results, UsageError, complain
-from truebleu.cli.parser import Command, Group
-from truebleu.cli.progress import Progress
-from truebleu.metrics.table_metric import Corpus, count_together
-from truebleu.text.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
-    from truebleu._kernel import Summary
-    from truebleu.cli.log import Logging
-    from truebleu.cli.scores import Scored
-    from truebleu.metrics.statistics import Statistics
-    from truebleu.metrics.table_metric import TableMetric
-    from truebleu.significance import Interval
-
-EXAMPLES = """\
 examples:
   truebleu score reference.en -i system.en
       one system: sacreBLEU's line on a terminal, JSON with every digit in a pipe
@@ -55,6 +28,32 @@ examples:
   truebleu score table.csv --hyp-column cedar birch --ref-column ref.a ref.b
       a column per system, and two columns of references
 """
+
+from __future__ import annotations
+
+from functools import partial
+
+from truebleu.cli import inputs as files
+from truebleu.cli import metric_options, scores, table_options, text_warnings
+from truebleu.cli import options as shared
+from truebleu.cli.output import Results, UsageError, complain
+from truebleu.cli.parser import Command, Group
+from truebleu.cli.progress import Progress
+from truebleu.metrics.table_metric import Corpus, count_together
+from truebleu.text.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from truebleu._kernel import Summary
+    from truebleu.cli.log import Logging
+    from truebleu.cli.scores import Scored
+    from truebleu.metrics.statistics import Statistics
+    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.significance import Interval
 
 
 def groups(words: Sequence[str]) -> Iterator[Group]:
@@ -198,4 +197,4 @@ def _scored(
     )
 
 
-COMMAND = Command("truebleu score REF... -i HYP... [options]", EXAMPLES, groups, run)
+COMMAND = Command("truebleu score REF... -i HYP... [options]", __doc__, groups, run)

@@ -1,4 +1,18 @@
-"""`truebleu segments`: a row for each segment, in memory that does not grow with their number."""
+"""`truebleu segments`: a row for each segment, in memory that does not grow with their number.
+
+examples:
+  truebleu segments reference.en -i system.en
+      a line for each segment, as sacrebleu -sl prints it
+
+  truebleu segments reference.en -i cedar.en birch.en -m bleu,chrf -f tsv -o segments.tsv
+      segment, system, both scores and what they were counted from, for programs that read tables
+
+  truebleu segments reference.en -i system.en -f tsv | sort -k3n | head
+      the worst segments, with their numbers
+
+  truebleu segments refs.parquet -i outputs.parquet --join id --by system -o segments.parquet
+      hypotheses and references in different tables, joined by an id; id and system beside scores
+"""
 
 from __future__ import annotations
 
@@ -18,21 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from truebleu._kernel import Summary
-
-EXAMPLES = """\
-examples:
-  truebleu segments reference.en -i system.en
-      a line for each segment, as sacrebleu -sl prints it
-
-  truebleu segments reference.en -i cedar.en birch.en -m bleu,chrf -f tsv -o segments.tsv
-      segment, system, both scores and what they were counted from, for programs that read tables
-
-  truebleu segments reference.en -i system.en -f tsv | sort -k3n | head
-      the worst segments, with their numbers
-
-  truebleu segments refs.parquet -i outputs.parquet --join id --by system -o segments.parquet
-      hypotheses and references in different tables, joined by an id; id and system beside scores
-"""
 
 
 def groups(words: Sequence[str]) -> Iterator[Group]:
@@ -77,4 +76,4 @@ def run(options: argparse.Namespace) -> None:
     text_warnings.warn(options, seen, inputs, metrics)
 
 
-COMMAND = Command("truebleu segments REF... -i HYP... [options]", EXAMPLES, groups, run)
+COMMAND = Command("truebleu segments REF... -i HYP... [options]", __doc__, groups, run)

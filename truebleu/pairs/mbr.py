@@ -96,12 +96,6 @@ class MBR(Record):
             "expected": self.expected.tolist(),
         }
 
-    def to_json(self) -> str:
-        """`to_dict` as JSON."""
-        import json
-
-        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
-
 
 def _cut(text: str) -> str:
     text = " ".join(text.split())

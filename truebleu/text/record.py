@@ -50,6 +50,12 @@ class Record:
         """All values, in full precision."""
         return {name: _plain(value) for name, value in self._values().items()}
 
+    def to_json(self) -> str:
+        """`to_dict` as JSON."""
+        import json
+
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):

@@ -301,6 +301,12 @@ class Distinct(NamedTuple):
         told = {name: value for name, value in values.items() if value is not None}
         return {"name": f"distinct-{self.n}", **told}
 
+    def to_json(self) -> str:
+        """`to_dict` as JSON."""
+        import json
+
+        return json.dumps(self.to_dict(), indent=1)
+
     def __float__(self) -> float:
         return self.value
 

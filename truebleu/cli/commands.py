@@ -104,7 +104,8 @@ def status_of(arguments: list[str]) -> int:
     try:
         _run(arguments)
     except UsageError as error:
-        complain("error", f"{error} (see {_program(arguments)} --help)")
+        program = ["truebleu", *(name for name in arguments[:1] if name in COMMANDS)]
+        complain("error", f"{error} (see {' '.join(program)} --help)")
         return 2
     except KeyboardInterrupt:
         return _interrupted()
@@ -161,11 +162,6 @@ def _help(words: list[str]) -> None:
     else:
         known = [*COMMANDS, "metrics"]
         raise UsageError(f"no help for '{' '.join(words)}'{nearest(words[0], known)}")
-
-
-def _program(arguments: Sequence[str]) -> str:
-    """The program's name in messages: truebleu, and the command if there is one."""
-    return " ".join(["truebleu", *(name for name in arguments[:1] if name in COMMANDS)])
 
 
 def end_at_interrupts() -> None:

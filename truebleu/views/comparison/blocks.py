@@ -6,7 +6,7 @@ from math import floor, log10
 
 from truebleu.text.layout import count, listed
 from truebleu.views.rendering.blocks import Cell, Column, Heading, Paragraph, Range, Table
-from truebleu.views.rendering.numbers import fixed, needed, number, p_value, percent, signed
+from truebleu.views.rendering.numbers import fixed, needed, p_value, percent, signed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def parts(content: Content, metric: Content) -> Table | None:
         )
         for order, precisions in enumerate(shares, 1)
     ]
-    lengths = [number(one["reference_length"], 1) for one in details]
+    lengths = [f"{round(one['reference_length'], 1):,}" for one in details]
     known += [
         ("BP", "brevity penalty", [f"{one['brevity_penalty']:.3f}" for one in details]),
         ("tokens", "of all hypotheses", [f"{one['hypothesis_length']:,}" for one in details]),

@@ -18,8 +18,8 @@ def plain_self_bleu(metric, tokens):
             matches.append((ngrams(own, order) & highest).total())
             totals.append(max(least, len(own) - order + 1))
         length = reference_length(parameters, len(own), [len(other) for other in others])
-        worked = formula.evaluate(matches, totals, len(own), length)
-        values.append(100.0 / metric.natural_scale * worked.value)
+        value = formula.value(matches, totals, len(own), length)
+        values.append(100.0 / metric.natural_scale * value)
     return values
 
 

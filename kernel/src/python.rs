@@ -13,7 +13,7 @@ mod table;
 
 use crate::error::Error;
 use crate::lex::lowercase::Lowercase;
-use crate::lex::{Lexer, Tokenizer, mecab};
+use crate::lex::{Lexer, Tokenizer, mecab, sentencepiece};
 use crate::vector::Instructions;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -151,16 +151,29 @@ impl LoadedTokenizer {
         })
     }
 
+    /// SentencePiece with the model in a file of these bytes.
+    #[staticmethod]
+    fn sentencepiece(py: Python<'_>, file: &[u8]) -> PyResult<Self> {
+        py.detach(|| {
+            let model = sentencepiece::Model::new(file.to_vec())?;
+            Ok(Self { tokenizer: Tokenizer::SentencePiece(Arc::new(model)) })
+        })
+    }
+
     /// The pieces of a text, which may hold white space; the tokens are what it separates.
     fn pieces<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
-        let mut ranges = Vec::new();
-        with_utf8(text, |bytes| {
-            if let Tokenizer::Mecab(dictionary) = &self.tokenizer {
-                dictionary.split(bytes, |start, end| ranges.push(start..end));
+        let py = text.py();
+        let mut pieces: Vec<PyResult<Bound<'py, PyAny>>> = Vec::new();
+        with_utf8(text, |bytes| match &self.tokenizer {
+            Tokenizer::Mecab(dictionary) => {
+                dictionary.split(bytes, |start, end| pieces.push(decoded(py, &bytes[start..end])));
             }
-            ranges.drain(..).map(|range| decoded(text.py(), &bytes[range])).collect()
-        })
-        .and_then(|pieces: PyResult<Vec<_>>| PyList::new(text.py(), pieces?))
+            Tokenizer::SentencePiece(model) => {
+                model.split(bytes, &mut Vec::new(), |piece, _| pieces.push(decoded(py, piece)));
+            }
+            _ => {}
+        })?;
+        PyList::new(py, pieces.into_iter().collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Checks all data, of which loading checks the outline.

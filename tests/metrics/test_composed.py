@@ -81,12 +81,6 @@ def test_documents_that_do_not_fit():
 SENTENCEPIECE = importlib.util.find_spec("sentencepiece") is not None
 
 
-@pytest.mark.skipif(SENTENCEPIECE, reason="sentencepiece is installed")
-def test_spbleu_says_what_to_install():
-    with pytest.raises(ImportError, match="pip install sentencepiece"):
-        BLEU("spm:flores.model").score(["a"], ["a"])
-
-
 @pytest.mark.skipif(not SENTENCEPIECE, reason="needs sentencepiece")
 def test_spbleu(tmp_path):
     import sentencepiece
@@ -108,7 +102,7 @@ def test_spbleu(tmp_path):
     metric = BLEU(f"spm:{model}")
     score = metric.score(lines[:50], lines[50:100])
     assert score.value == BLEU("none").score(pieces[:50], pieces[50:100]).value
-    assert score.signature["tok"] == f"spm:{model}"
+    assert score.signature["tok"].startswith("spm-")
     assert score.signature.metric() == BLEU(f"spm:{model}", effective_order=False)
     with pytest.raises(InputError, match="there is no"):
         BLEU(f"spm:{tmp_path}/none.model").score(["a"], ["a"])

@@ -32,21 +32,21 @@ KERNEL = {
 
 # The kernel's, too, with data: the module of this room that finds them, and what they are. It has
 # `loaded(name)`, which the kernel asks for when there is text to split, and `label(name)`.
+_PIECES = "SentencePiece's pieces, by the model of"
 _MECAB = "MeCab's words, by the dictionary that sacreBLEU uses"
 WITH_DATA = {
     "ja-mecab": ("mecab", f"Japanese: {_MECAB}"),
     "ko-mecab": ("mecab", f"Korean: {_MECAB}"),
     "mecab:FOLDER": ("mecab", "MeCab's words, by the dictionary in a folder"),
-}
-
-# Those that Python runs: the module of this room that has them, and what they are. The names of
-# other programs' tokenizers are those of functions in program_tokenizers.py.
-_PIECES = "SentencePiece's pieces, by the model of"
-PYTHON = {
     "flores101": ("sentencepiece", f"{_PIECES} FLORES-101"),
     "flores200": ("sentencepiece", f"{_PIECES} FLORES-200"),
     "spBLEU-1K": ("sentencepiece", f"{_PIECES} spBLEU-1K"),
     "spm:FILE": ("sentencepiece", f"{_PIECES} a file"),
+}
+
+# Those that Python runs: the module of this room that has them, and what they are. The names of
+# other programs' tokenizers are those of functions in program_tokenizers.py.
+PYTHON = {
     **{
         name: ("program_tokenizers", f"as in {program}")
         for name, program in {
@@ -109,7 +109,9 @@ def checked(tokenize: Tokenize) -> Tokenize:
 
 
 def named(name: str) -> str:
-    """The tokenizer of a signature. Raises ValueError for a custom callable or dictionary."""
+    """The tokenizer of a signature. Raises ValueError for one that is the user's own."""
+    if name.startswith("spm-"):
+        return str(_module("spm:FILE").named(name))
     try:
         return str(checked(name))
     except ValueError:

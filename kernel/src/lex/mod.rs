@@ -1,8 +1,8 @@
-//! Lexing: segments to tokens, by one of eight tokenizers.
+//! Lexing: segments to tokens, by one of nine tokenizers.
 //!
 //! Each tokenizer has a scalar definition, which takes one segment, and a block form, which takes
 //! many lines at once and must give the same tokens for each. The block form hands every line that
-//! it cannot decide to the scalar one. Tercom's and MeCab's have no block form.
+//! it cannot decide to the scalar one. Tercom's, MeCab's and SentencePiece's have no block form.
 
 pub mod block;
 pub mod character;
@@ -10,6 +10,7 @@ pub mod chinese;
 pub mod international;
 pub mod lowercase;
 pub mod mecab;
+pub mod sentencepiece;
 pub mod tercom;
 pub mod thirteen_a;
 mod unicode;
@@ -40,6 +41,8 @@ pub enum Tokenizer {
     Tercom(tercom::Options),
     /// MeCab's, with a dictionary.
     Mecab(Arc<mecab::Dictionary>),
+    /// SentencePiece's, with a model.
+    SentencePiece(Arc<sentencepiece::Model>),
     /// Not at all: the segment, white space and all, is one token.
     Whole,
 }
@@ -85,6 +88,10 @@ impl Tokenizer {
                 whitespace::tokenize(&text[base..], emit);
                 return;
             }
+            Self::SentencePiece(model) => {
+                model.tokenize(segment, text, emit);
+                return;
+            }
             Self::Chinese | Self::Mecab(_) => segment = whitespace::trim_start(segment),
             _ => {}
         }
@@ -95,7 +102,7 @@ impl Tokenizer {
             Self::Chinese => chinese::tokenize(segment, emit),
             Self::Character => character::tokenize(segment, emit),
             Self::Mecab(dictionary) => dictionary.tokenize(segment, emit),
-            Self::ThirteenA | Self::Tercom(_) | Self::Whole => {}
+            Self::ThirteenA | Self::Tercom(_) | Self::SentencePiece(_) | Self::Whole => {}
         }
     }
 }
@@ -265,7 +272,10 @@ impl Lexer {
             lowered.finish();
             text = lowered.padded();
         }
-        let line_by_line = matches!(self.tokenizer, Tokenizer::Tercom(_) | Tokenizer::Mecab(_));
+        let line_by_line = matches!(
+            self.tokenizer,
+            Tokenizer::Tercom(_) | Tokenizer::Mecab(_) | Tokenizer::SentencePiece(_)
+        );
         if line_by_line || self.instructions == Instructions::Scalar {
             let mut start = 0;
             for end in memchr::memchr_iter(b'\n', text.bytes()) {
@@ -285,7 +295,7 @@ impl Lexer {
                 }
                 Tokenizer::Chinese => self.blocks::<chinese::Chinese>(text, tokens, lines),
                 Tokenizer::Character => self.blocks::<character::Character>(text, tokens, lines),
-                Tokenizer::Tercom(_) | Tokenizer::Mecab(_) => {}
+                Tokenizer::Tercom(_) | Tokenizer::Mecab(_) | Tokenizer::SentencePiece(_) => {}
                 Tokenizer::Whole => lex_whole(text, tokens, lines),
             }
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from truebleu.text.download import DownloadError, fetch
 from truebleu.text.files import WholeFile
 
 from ._messages import TestSetError, fail, logger
@@ -11,9 +12,6 @@ from ._messages import TestSetError, fail, logger
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, BinaryIO
-
-# Seconds that a server may be silent.
-PATIENCE = 60
 
 
 def download_file(
@@ -46,30 +44,18 @@ def download_file(
 
 def _fetch(address: str, file: BinaryIO) -> str:
     """Downloads an address to a file, and returns its MD5 sum."""
-    import http.client
-    import ssl
-    import urllib.request
     from hashlib import md5
 
-    digest = md5(usedforsecurity=False)
     try:
-        with urllib.request.urlopen(address, timeout=PATIENCE) as response:
-            missing = int(response.headers.get("Content-Length", 0))
-            while piece := response.read(1 << 20):
-                digest.update(piece)
-                missing -= len(piece)
-                file.write(piece)
-            if missing > 0:
-                raise TestSetError(f"{address} cannot be downloaded: {missing} bytes are missing")
-    except (OSError, http.client.HTTPException) as error:
-        if isinstance(getattr(error, "reason", error), ssl.SSLError):
+        return fetch(address, file, md5(usedforsecurity=False))
+    except DownloadError as error:
+        if error.of_certificate:
             fail(
                 "An SSL error was encountered in downloading the files. If you're on a Mac, "
                 'you may need to run the "Install Certificates.command" file located in the '
                 '"Python 3" folder, often found under /Applications'
             )
-        raise TestSetError(f"{address} cannot be downloaded: {error}") from error
-    return digest.hexdigest()
+        raise TestSetError(str(error)) from error
 
 
 def extract_tarball(filepath: str, destdir: str) -> None:

@@ -16,6 +16,12 @@ from ..tokenizers.tokenizer_intl import TokenizerV14International
 from ..tokenizers.tokenizer_ja_mecab import TokenizerJaMecab
 from ..tokenizers.tokenizer_ko_mecab import TokenizerKoMecab
 from ..tokenizers.tokenizer_none import NoneTokenizer
+from ..tokenizers.tokenizer_spm import (
+    Flores101Tokenizer,
+    Flores200Tokenizer,
+    TokenizerSPM,
+    spBLEU1KTokenizer,
+)
 from ..tokenizers.tokenizer_zh import TokenizerZh
 from .base import Score, Signature, SummedMetric
 from .engine import Served
@@ -30,9 +36,10 @@ if TYPE_CHECKING:
 
 MAX_NGRAM_ORDER = 4
 
-# The kernel's tokenizers, by the classes that stand for them here and these classes' calls.
-_IN_KERNEL: dict[Any, str] = {
-    (cls, cls.__call__): cls.NAME
+# The kernel's tokenizers, by the classes that stand for them here and these classes' calls. Which
+# model an SPM tokenizer has is its own to say.
+_IN_KERNEL: dict[Any, str | None] = {
+    (cls, cls.__call__): getattr(cls, "NAME", None)
     for cls in (
         NoneTokenizer,
         TokenizerZh,
@@ -41,6 +48,10 @@ _IN_KERNEL: dict[Any, str] = {
         TokenizerChar,
         TokenizerJaMecab,
         TokenizerKoMecab,
+        TokenizerSPM,
+        Flores101Tokenizer,
+        Flores200Tokenizer,
+        spBLEU1KTokenizer,
     )
 }
 
@@ -205,7 +216,10 @@ class BLEU(SummedMetric[BLEUScore]):
     def _kernel_values(self) -> tuple[Any, ...] | None:
         """The values of the parameters in `_SERVED`; None where only Python can count."""
         tokenizer = type(self.tokenizer)
-        name = _IN_KERNEL.get((tokenizer, tokenizer.__call__))
+        served = (tokenizer, tokenizer.__call__)
+        name = _IN_KERNEL.get(served)
+        if name is None and served in _IN_KERNEL:
+            name = getattr(self.tokenizer, "name", None)
         if name is None or extract_all_word_ngrams is not _EXTRACT:
             return None
         return name, *_OPTIONS(self)

@@ -1,16 +1,15 @@
-"""Tokenizers of trained SentencePiece models, if the library is installed; models are fetched."""
+"""Tokenizers of trained SentencePiece models, which are downloaded."""
 
 from __future__ import annotations
 
 import os
 
-from .._messages import logger
-from ..utils import SACREBLEU_DIR, download_file
-from .tokenizer_base import BaseTokenizer
+from truebleu.text import sentencepiece
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from .._download import download_file
+from .._files import SACREBLEU_DIR
+from .._messages import logger
+from .tokenizer_base import BaseTokenizer
 
 _ADDRESSES = {
     "flores101": "https://dl.fbaipublicfiles.com/fairseq/models/flores/"
@@ -35,18 +34,10 @@ class TokenizerSPM(BaseTokenizer):
             logger().warning(
                 "Tokenizer 'spm' has been changed to 'flores101', and may be removed in the future."
             )
-        try:
-            import sentencepiece
-        except ImportError:
-            raise ImportError(
-                "\n\nPlease install the sentencepiece library for SPM tokenization:"
-                "\n\n  pip install sentencepiece "
-            ) from None
-        path = os.path.join(SACREBLEU_DIR, "models", os.path.basename(model["url"]))
-        if not os.path.exists(path):
+        if sentencepiece.found(self.name) is None:
+            path = os.path.join(SACREBLEU_DIR, "models", os.path.basename(model["url"]))
             download_file(model["url"], path)
-        self.sp: Any = sentencepiece.SentencePieceProcessor()
-        self.sp.Load(path)
+        sentencepiece.loaded(self.name)
 
     def signature(self) -> str:
         """The name that signatures give the tokenizer: that of its model."""
@@ -54,7 +45,7 @@ class TokenizerSPM(BaseTokenizer):
 
     def __call__(self, line: str) -> str:
         """The tokens of a line, with spaces between them."""
-        return " ".join(self.sp.EncodeAsPieces(line))
+        return " ".join(sentencepiece.loaded(self.name).pieces(line))
 
 
 class Flores101Tokenizer(TokenizerSPM):

@@ -1,0 +1,517 @@
+"""SentencePiece's pieces, as the library finds them; and how models are found."""
+
+import hashlib
+import os
+import pickle
+import random
+import struct
+import subprocess
+import sys
+import threading
+from functools import cache
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from places import EXAMPLES, SHARED
+
+import truebleu as tb
+from truebleu._kernel import InputError, LoadedTokenizer
+from truebleu.text import download, sentencepiece
+
+library = pytest.importorskip("sentencepiece")
+
+SPACES = " \t\n\r\v\f\x1c\x1f\x85\xa0\u1680\u2000\u2028\u202f\u205f\u3000\u180e\u200b\u2060\ufeff"
+MARKS = f"{SPACES}\u2581\0"
+ODD = ["", " ", "  ", "\u2581", "\u2581\u2581 ", "\0", "a\0b", "\ufdfa", "Ａ１½", "é", "e\u0301"]
+ODD += ["....", "!!!!!", "\u2026.", "\ud800", "a\udfff b", "\uffff", "\U0010ffff", "ｶﾞ", "<unk>"]
+ODD += ["<s>", "</s>", "<0x41>", "<sep>", "foofoo", "a" * 3000, "no space " * 500, *SPACES]
+
+# ---- the models ----
+
+OWN = "<sep>,foo,in,ing,Ａ,\u2581the,abcdefghijkl"
+KINDS = {
+    f"{algorithm}-{size}{'-bytes' * fallback}{'-own' * bool(own)}": {
+        "model_type": algorithm,
+        "vocab_size": size,
+        "byte_fallback": fallback,
+        **({"user_defined_symbols": own, "control_symbols": "<ctl>"} if own else {}),
+    }
+    for algorithm in ("bpe", "unigram")
+    for size in (560, 800, 1200)
+    for fallback in (False, True)
+    for own in ("", OWN)
+}
+for _algorithm in ("bpe", "unigram"):
+    for _name, _options in {
+        "nfkc_cf": {"normalization_rule_name": "nfkc_cf"},
+        "identity": {"normalization_rule_name": "identity"},
+        "all-spaces": {"remove_extra_whitespaces": False},
+        "no-prefix": {"add_dummy_prefix": False},
+        "suffix": {"treat_whitespace_as_suffix": True},
+        "space-pieces": {"allow_whitespace_only_pieces": True, "remove_extra_whitespaces": False},
+        "phrases": {"split_by_whitespace": False},
+    }.items():
+        KINDS[f"{_algorithm}-{_name}"] = {"model_type": _algorithm, "vocab_size": 800, **_options}
+KINDS["char"] = {"model_type": "char", "vocab_size": 300}
+KINDS["word"] = {"model_type": "word", "vocab_size": 500}
+
+# The same models with some bytes changed: unused pieces, equal scores, spaces that stay.
+CHANGED = [
+    f"{kind}+{change}"
+    for kind in ("bpe-800", "bpe-800-bytes-own", "unigram-800", "unigram-800-bytes-own")
+    for change in ("unused", "ties", "spaces")
+]
+ALL = [*KINDS, *CHANGED]
+
+
+@cache
+def lines() -> list[str]:
+    """The examples' text, and some that has every kind of character."""
+    files = sorted(file for file in EXAMPLES.glob("*/*.*") if file.suffix != ".txt")
+    text = [line for file in files for line in file.read_text("utf-8").splitlines()]
+    text += [
+        "Ｆｕｌｌ ｗｉｄｔｈ １２３ ½ ﷺ e\u0301 …",
+        "नमस्ते दुनिया।",
+        "これは、ペンです。",
+        "안녕하세요 세계",
+    ]
+    return [*text, "foo <sep> barfoo, in the thing", "A....B!!! 10000 -- «x» 😀😀"]
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("models")
+    (place / "text").write_text("\n".join(lines()), encoding="utf-8")
+    return place
+
+
+@pytest.fixture(scope="session")
+def model(folder):
+    """The path of a model, by its name in `ALL`."""
+
+    def path(name: str) -> Path:
+        file = folder / f"{name}.model"
+        if file.exists():
+            return file
+        kind, _, change = name.partition("+")
+        if change:
+            file.write_bytes(changed(path(kind).read_bytes(), change))
+            return file
+        library.SentencePieceTrainer.train(
+            input=str(folder / "text"),
+            model_prefix=str(file.with_suffix("")),
+            hard_vocab_limit=False,
+            character_coverage=0.99,
+            num_threads=1,
+            minloglevel=2,
+            **KINDS[name],
+        )
+        return file
+
+    return path
+
+
+def number(data: bytes, at: int) -> tuple[int, int]:
+    found = shift = 0
+    while True:
+        found |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:
+            return found, at
+
+
+def written(value: int) -> bytes:
+    head = bytearray()
+    while value > 127:
+        head.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*head, value])
+
+
+def changed(data: bytes, change: str) -> bytes:
+    """A model with another value behind that of a field, which is the one that counts."""
+    dice = random.Random(change)
+    out, at, pieces = b"", 0, 0
+    while at < len(data):
+        key, at = number(data, at)
+        size, at = number(data, at)
+        message, at = data[at : at + size], at + size
+        if key >> 3 == 1:
+            pieces += 1
+            is_normal = message[-2:-1] != b"\x18"
+            if is_normal and change == "ties":
+                message += b"\x15" + struct.pack("<f", dice.choice([-1, -1.5, -2.25, -3, 0.0]))
+            if is_normal and change == "unused" and dice.random() < 0.4:
+                message += b"\x18\x05"
+        if key >> 3 == 3 and change == "spaces":
+            message += b"\x28\x00"
+        out += written(key) + written(len(message)) + message
+    assert pieces > 100
+    return out
+
+
+class Both:
+    """A model in the kernel and in the library."""
+
+    def __init__(self, path: Path) -> None:
+        self.kernel = LoadedTokenizer.sentencepiece(path.read_bytes())
+        self.library = library.SentencePieceProcessor(model_file=str(path))
+        self.pieces = [self.library.IdToPiece(i) for i in range(self.library.GetPieceSize())]
+        self.pieces += [piece.replace("\u2581", " ") for piece in self.pieces]
+
+    def same(self, text: str) -> None:
+        # The library takes bytes, too, and gives bytes for them. (Its `str` has no surrogates.)
+        found = self.library.EncodeAsPieces(text.encode("utf-8", "surrogatepass"))
+        found = [one if isinstance(one, str) else one.decode() for one in found]
+        assert self.kernel.pieces(text) == found, ascii(text)
+
+
+@pytest.fixture(scope="session")
+def both(model):
+    return cache(lambda name: Both(model(name)))
+
+
+# ---- what the library finds ----
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_text(both, name):
+    for text in [*lines()[:120], *lines()[-6:], " ".join(lines()[:20]), *ODD]:
+        both(name).same(text)
+
+
+def random_text(pieces: list[str], dice: random.Random) -> str:
+    kind, size = dice.randrange(5), dice.randint(1, 12)
+    if kind == 0:
+        return "".join(dice.choices(pieces, k=size))
+    if kind == 1:
+        line = dice.choice(lines())
+        start = dice.randrange(len(line) + 1)
+        return line[start : start + dice.randint(0, 60)]
+    if kind == 2:
+        tops = (0x80, 0x800, 0x10000, 0x110000)
+        return "".join(chr(dice.randrange(dice.choice(tops))) for _ in range(size))
+    if kind == 3:
+        return "".join(dice.choice([dice.choice(MARKS), dice.choice(pieces)]) for _ in range(size))
+    return "".join(dice.choices([*ODD[:24], *"abe.!x", "\u0300", "\u0301", "ﾞ"], k=size))
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(
+    "count",
+    [150, pytest.param(int(os.environ.get("SPM_CASES", "25000")), marks=pytest.mark.thorough)],
+)
+def test_random_text(both, name, count):
+    """`SPM_CASES` says how many in the thorough run."""
+    dice = random.Random(f"{name} {count}")
+    for _ in range(count):
+        both(name).same(random_text(both(name).pieces, dice))
+
+
+@pytest.mark.parametrize("name", ["bpe-800-bytes-own", "unigram-800-own"])
+@given(texts=st.lists(st.text(max_size=20) | st.sampled_from(ODD)))
+def test_any_text(both, name, texts):
+    both(name).same("".join(texts))
+
+
+@pytest.mark.parametrize("name", ["bpe-800", "unigram-800", "bpe-nfkc_cf"])
+def test_every_character(both, name):
+    points = [*range(0xD800), *range(0xE000, 0x10000), *range(0x1F100, 0x1F300)]
+    for first in range(0, len(points), 61):
+        both(name).same("a".join(map(chr, points[first : first + 61])))
+
+
+@pytest.mark.parametrize("name", ["bpe-1200", "unigram-1200", "bpe-800+unused"])
+def test_long_lines(both, name):
+    for text in ("a", "ab ", "the thing ", "\u2581", "é", "....", lines()[0]):
+        both(name).same(text * (100_000 // len(text)))
+
+
+@pytest.mark.parametrize("name", ["bpe-1200", "unigram-1200-bytes", "bpe-1200-own"])
+def test_wmt22(both, name, wmt22):
+    files = sorted(wmt22.glob("references/*"))
+    assert files
+    for file in files:
+        for line in file.read_text("utf-8").split("\n")[:200]:
+            both(name).same(line)
+
+
+# ---- tokens and scores ----
+
+
+@pytest.mark.parametrize("name", ["bpe-800", "unigram-identity", "bpe-800+spaces", "word", "char"])
+def test_tokens_are_what_sacrebleu_makes_of_pieces(model, both, name):
+    tokenizer = f"spm:{model(name)}"
+    odd = [text for text in ODD if not any("\ud800" <= c <= "\udfff" for c in text)]
+    for text in [*lines()[:50], *odd, f"a{SPACES}b", " \u2581 "]:
+        found = " ".join(both(name).library.EncodeAsPieces(text.rstrip())).split()
+        assert tb.tokenize(text, tokenizer) == found, ascii(text)
+
+
+def test_scores_and_verbs(model, both):
+    tokenizer = f"spm:{model('bpe-800')}"
+    texts = lines()[:60]
+    split = [" ".join(both("bpe-800").library.EncodeAsPieces(text)) for text in texts]
+    ours, plain = tb.BLEU(tokenizer), tb.BLEU("none")
+    assert ours.score(texts, texts[::-1]).value == plain.score(split, split[::-1]).value
+    assert list(ours.segments(texts, texts[::-1])) == list(plain.segments(split, split[::-1]))
+    assert ours.matrix(texts[:9]).tolist() == plain.matrix(split[:9]).tolist()
+    alone = ours.statistics(texts, texts[::-1]).sum()
+    assert ours.statistics(texts, texts[::-1], workers=3).sum() == alone
+
+
+@pytest.fixture
+def alone(tmp_path, monkeypatch):
+    """A process without models: its cache folder."""
+    for variable in list(os.environ):
+        if variable.startswith("TRUEBLEU_"):
+            monkeypatch.delenv(variable)
+    monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SACREBLEU", str(tmp_path / "sacrebleu"))
+    monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
+    return tmp_path / "cache" / "models"
+
+
+def test_signatures(model, alone, tmp_path):
+    path = model("unigram-800")
+    label = f"spm-{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
+    metric = tb.BLEU(f"spm:{path}")
+    score = metric.score(lines()[:3], lines()[1:4])
+    assert score.signature["tok"] == label
+    assert score.signature.metric() == tb.BLEU(f"spm:{path}", effective_order=False)
+    assert pickle.loads(pickle.dumps(metric)) == metric
+    code = (
+        "import sys, truebleu as tb; print(tb.metric(sys.argv[1]).score(['a b c d'], ['a b c e']))"
+    )
+    command = [sys.executable, "-c", code, str(score.signature)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert f"tok:{label} is a SentencePiece model that has no name; give its file" in done.stderr
+    for variable in ("", str(path)):
+        environment = {**os.environ, "TRUEBLEU_SPM": os.pathsep.join(["", variable])}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        assert (done.returncode == 0) == bool(variable), done.stderr
+    assert tb.metric(f"tok:spm:{path}").tokenize == f"spm:{path}"
+    for name in sentencepiece.MODELS:
+        assert f"|tok:{name}|" in str(tb.BLEU(name).signature(1))
+
+
+# ---- where models are ----
+
+
+def test_the_order_of_places(model, alone, tmp_path, monkeypatch):
+    name, file = "spBLEU-1K", "spbleu-1k_tokenizer_spm.model"
+    text = lines()[0]
+
+    def is_by(kind: str) -> bool:
+        return tb.tokenize(text, name) == tb.tokenize(text, f"spm:{model(kind)}")
+
+    with pytest.raises(InputError, match=r"TRUEBLEU_OFFLINE forbids downloads: download https://"):
+        tb.tokenize(text, name)
+    theirs = tmp_path / "sacrebleu" / "models"
+    theirs.mkdir(parents=True)
+    (theirs / file).write_bytes(model("bpe-800").read_bytes())
+    assert is_by("bpe-800")
+    alone.mkdir(parents=True)
+    (alone / f"{name}.model").write_bytes(model("unigram-800").read_bytes())
+    assert is_by("unigram-800")
+    monkeypatch.setenv("TRUEBLEU_SPM_SPBLEU_1K", str(model("word")))
+    assert is_by("word")
+    monkeypatch.setenv("TRUEBLEU_SPM_SPBLEU_1K", str(tmp_path / "none"))
+    with pytest.raises(InputError, match=r"variable TRUEBLEU_SPM_SPBLEU_1K: there is no "):
+        tb.tokenize(text, name)
+
+
+def test_another_model_is_refused_under_the_name(model, alone, monkeypatch):
+    monkeypatch.setenv("TRUEBLEU_SPM_FLORES200", str(model("bpe-800")))
+    found = hashlib.sha256(model("bpe-800").read_bytes()).hexdigest()
+    expected = f"SHA-256 {found}, expected {sentencepiece.MODELS['flores200'].sha256}"
+    with pytest.raises(InputError, match=expected):
+        tb.tokenize("a", "flores200")
+
+
+class Server:
+    """A folder, served over HTTP."""
+
+    def __init__(self, folder: Path) -> None:
+        self.requests: list[str] = []
+        server = self
+
+        class Handler(SimpleHTTPRequestHandler):
+            def __init__(self, *arguments):
+                super().__init__(*arguments, directory=str(folder))
+
+            def do_GET(self):
+                server.requests.append(self.path)
+                if "cut" in self.path:
+                    self.send_response(200)
+                    self.send_header("Content-Length", "1000")
+                    self.end_headers()
+                    self.wfile.write(b"x")
+                    return
+                super().do_GET()
+
+            def log_message(self, *_):
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.http.serve_forever, args=[0.01], daemon=True).start()
+
+    def address(self, name: str) -> str:
+        return f"http://127.0.0.1:{self.http.server_port}/{name}"
+
+
+@pytest.fixture
+def server(folder):
+    server = Server(folder)
+    yield server
+    server.http.shutdown()
+    server.http.server_close()
+
+
+def published(monkeypatch, name: str, addresses: list[str], sha256: str | None) -> None:
+    other = sentencepiece.MODELS[name].replaced(addresses=tuple(addresses), sha256=sha256)
+    monkeypatch.setitem(sentencepiece.MODELS, name, other)
+
+
+def test_downloads(model, server, alone, monkeypatch):
+    content = model("bpe-800").read_bytes()
+    sha256 = hashlib.sha256(content).hexdigest()
+    mirrors = ["none.model", "cut.model", "text", "bpe-800.model"]
+    published(monkeypatch, "flores200", [server.address(one) for one in mirrors], sha256)
+    monkeypatch.delenv("TRUEBLEU_OFFLINE")
+    assert tb.tokenize(lines()[0], "flores200") == tb.tokenize(
+        lines()[0], f"spm:{model('bpe-800')}"
+    )
+    assert len(server.requests) == 4
+    assert (alone / "flores200.model").read_bytes() == content
+    assert [file.name for file in alone.iterdir()] == ["flores200.model"]
+    monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
+    assert tb.BLEU("flores200").sentence("a b", "a b").value > 0
+    (alone / "flores200.model").write_bytes(content[:-1])
+    with pytest.raises(InputError, match=f"expected {sha256}"):
+        tb.tokenize("a", "flores200")
+
+
+def test_downloads_that_fail(model, server, alone, monkeypatch):
+    model("bpe-800")
+    monkeypatch.delenv("TRUEBLEU_OFFLINE")
+    mirrors = [server.address(one) for one in ("none.model", "cut.model", "bpe-800.model")]
+    published(monkeypatch, "flores200", mirrors, "0" * 64)
+    with pytest.raises(InputError) as error:
+        tb.tokenize("a", "flores200")
+    for part in ("404", "999 bytes are missing", f"expected {'0' * 64}", "TRUEBLEU_SPM_FLORES200"):
+        assert part in str(error.value)
+    assert list(alone.iterdir()) == []
+
+
+def test_the_first_download_is_trusted(model, server, alone, monkeypatch):
+    content = model("unigram-800").read_bytes()
+    monkeypatch.delenv("TRUEBLEU_OFFLINE")
+    published(monkeypatch, "flores101", [server.address("unigram-800.model")], None)
+    assert tb.tokenize(lines()[0], "spm")
+    path = alone / "flores101.model"
+    assert download.recorded(str(path)) == hashlib.sha256(content).hexdigest()
+    path.write_bytes(model("bpe-800").read_bytes())
+    with pytest.raises(InputError, match=r"not the model of flores101: SHA-256"):
+        tb.tokenize("a", "flores101")
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "expected"),
+    [
+        ("linux", {}, ".cache/truebleu"),
+        ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/truebleu"),
+        ("darwin", {}, "Library/Caches/truebleu"),
+        ("win32", {"LOCALAPPDATA": "/l"}, "/l/truebleu/cache"),
+        ("linux", {"TRUEBLEU_CACHE": "/t", "XDG_CACHE_HOME": "/x"}, "/t"),
+    ],
+)
+def test_the_cache_folder(platform, environment, expected, monkeypatch):
+    for variable in ("TRUEBLEU_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(variable, raising=False)
+    for variable, value in environment.items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert download.cache_folder() == os.path.join(os.path.expanduser("~"), expected)
+
+
+# ---- damage ----
+
+
+@pytest.mark.parametrize("name", ["bpe-800", "unigram-800-bytes-own"])
+def test_damaged_models(model, name):
+    whole = model(name).read_bytes()
+    dice = random.Random(name)
+    files = [b"", b"\x0a", whole[:-1], whole + b"\xff", os.urandom(1000)]
+    files += [whole[: dice.randrange(len(whole))] for _ in range(40)]
+    for _ in range(150):
+        file = bytearray(whole)
+        for _ in range(dice.choice([1, 1, 20])):
+            file[dice.randrange(len(file))] = dice.randrange(256)
+        files.append(bytes(file))
+    # The rules of normalization lie at the end.
+    for _ in range(60):
+        file = bytearray(whole)
+        for _ in range(2000):
+            file[-dice.randrange(100, 200_000)] = dice.randrange(256)
+        files.append(bytes(file))
+    for file in files:
+        try:
+            made = LoadedTokenizer.sentencepiece(file)
+        except InputError as error:
+            assert str(error).startswith("not a SentencePiece model: ")  # noqa: PT017
+        else:
+            for text in (*lines()[:3], "Ｆé\0 …" * 50):
+                assert sum(map(len, made.pieces(text))) < 1000 * len(text)
+
+
+def test_files_that_are_no_models(tmp_path):
+    (tmp_path / "text").write_text("not a model")
+    with pytest.raises(InputError, match=r"text: not a SentencePiece model: "):
+        tb.tokenize("a", f"spm:{tmp_path / 'text'}")
+    with pytest.raises(InputError, match=r"there is no .*none"):
+        tb.tokenize("a", f"spm:{tmp_path / 'none'}")
+    with pytest.raises(InputError, match="Is a directory"):
+        tb.tokenize("a", f"spm:{tmp_path}")
+
+
+# ---- published scores ----
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="no reference data")
+def test_the_scores_of_wmt23(shared):
+    try:
+        here = sentencepiece.found("flores200")
+    except InputError as error:
+        pytest.skip(str(error))
+    if here is None:
+        pytest.skip("no model of flores200: TRUEBLEU_SPM_FLORES200 names one")
+    data = shared / "data" / "wmt23-metrics"
+    metric = tb.BLEU("flores200")
+    systems = segments = 0
+    for file in sorted(data.glob("metric-scores/*/f200spBLEU*.seg.score")):
+        pair, reference = file.parent.name, file.name.removesuffix(".seg.score").split("-", 1)[1]
+        references = read(data / "references" / f"{pair}.{reference}.txt")
+        expected: dict[str, list[float]] = {}
+        for line in read(file):
+            system, value = line.split("\t")
+            expected.setdefault(system, []).append(float(value))
+        for system, values in expected.items():
+            texts = read(data / "system-outputs" / pair / f"{system}.txt")
+            assert list(metric.segments(texts, references)) == pytest.approx(values, abs=1e-9)
+            segments += len(values)
+        whole = file.with_name(file.name.replace(".seg.", ".sys."))
+        for line in read(whole):
+            system, value = line.split("\t")
+            texts = read(data / "system-outputs" / pair / f"{system}.txt")
+            assert metric.score(texts, references).value == pytest.approx(float(value), abs=1e-9)
+            systems += 1
+    assert (systems, segments) == (84, 127_374)
+
+
+def read(path: Path) -> list[str]:
+    return path.read_text("utf-8").split("\n")[:-1]

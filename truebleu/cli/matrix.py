@@ -25,11 +25,11 @@ from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
+from truebleu.cli.binary_rows import Numpy
 from truebleu.cli.output import Results, UsageError
 from truebleu.cli.parser import Command, Group, whole_number
 from truebleu.cli.progress import Progress
 from truebleu.cli.row_formats import FORMATS as ROWS
-from truebleu.cli.row_formats import Numpy
 from truebleu.cli.rows import Rows, Table
 from truebleu.text.record import Record
 

@@ -1,203 +1,21 @@
-"""The formats of rows, by the names that `-f` takes: those of text, Parquet, and NumPy's."""
+"""The formats of rows, by the names that `-f` takes."""
 
 from __future__ import annotations
 
-import io
-import sys
-from array import array
-from itertools import repeat
-
-from truebleu.cli.output import UnavailableError, UsageError, printable
-from truebleu.cli.rows import JSON, CommaSeparated, JSONLines, Rows, TabSeparated, Text, as_json
+from truebleu.cli.rows import JSON, CommaSeparated, JSONLines, TabSeparated, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
-
-    import polars as pl
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-    from typing_extensions import Buffer
+    from collections.abc import Callable
 
     from truebleu.cli.output import Results
-    from truebleu.cli.rows import Table
+    from truebleu.cli.rows import Rows, Table
 
 
-def parquet(output: Results, table: Table) -> Rows:
-    """The writer of a Parquet file, through pyarrow or Polars, whichever is there."""
-    from importlib.util import find_spec
+def _parquet(output: Results, table: Table) -> Rows:
+    from truebleu.cli.binary_rows import parquet
 
-    if output.is_terminal:
-        raise UsageError("-f/--format: a terminal cannot show parquet; name a file with -o")
-    if find_spec("pyarrow"):
-        return _Pyarrow(output, table)
-    if find_spec("polars"):
-        return _Polars(output, table)
-    raise UnavailableError("-f parquet needs pyarrow or polars: pip install pyarrow")
-
-
-class _Parquet(Rows):
-    """The part that both share: the chosen columns, and the file's metadata."""
-
-    AT_ONCE = 65536
-
-    @property
-    def metadata(self) -> dict[str, str]:
-        """The file's metadata: a signature for each metric, or the only one."""
-        signatures = self.table.about.get("signatures", {})
-        told = [f"{name}|{signature}" for name, signature in signatures.items()]
-        return {"signature": told[0] if len(told) == 1 else as_json(told)}
-
-    def chosen(self, columns: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-        """The columns that are written, with their names."""
-        left_out = self.table.statistics if self.output.score_only else ()
-        for name, column in zip(self.table.names, columns, strict=True):
-            if name not in left_out:
-                yield name, _Column(column) if hasattr(column, "values_of") else column
-
-
-class _Pyarrow(_Parquet):
-    """Writes rows as they come."""
-
-    def __init__(self, output: Results, table: Table) -> None:
-        import pyarrow as pa
-
-        super().__init__(output, table)
-        self._writer: pq.ParquetWriter | None = None
-        # Now: once rows are read, nothing else can be.
-        types = () if table.types is None else pa.table(table.types).schema
-        self._types = {field.name: field.type for field in types}
-
-    def write(self, columns: Sequence[Any]) -> None:
-        """Writes rows."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        count = _count(columns)
-        rows = pa.table({name: self._array(name, one, count) for name, one in self.chosen(columns)})
-        if self._writer is None:
-            schema = rows.schema.with_metadata(self.metadata)
-            self._writer = pq.ParquetWriter(_Sink(self.output), schema)
-        self._writer.write_table(rows)
-
-    def _array(self, name: str, column: Any, count: int) -> pa.Array:
-        import pyarrow as pa
-
-        if isinstance(column, repeat):
-            return pa.repeat(pa.scalar(_repeated(column)), count)
-        if hasattr(column, "typecode"):
-            kind = {"q": pa.int64(), "f": pa.float32(), "d": pa.float64()}[column.typecode]
-            return pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(column)])
-        if isinstance(column, _Column):
-            return pa.record_batch(column).column(0)
-        usual = pa.int64() if isinstance(column, range) else None
-        if usual is None and name in self.table.texts:
-            usual = pa.string()
-        return pa.array(column, self._types.get(name, usual))
-
-    def finish(self) -> None:
-        """Writes where in the file everything is."""
-        if self._writer is not None:
-            self._writer.close()
-
-
-class _Polars(_Parquet):
-    """Keeps all rows and writes them at the end: Polars has no other way."""
-
-    def __init__(self, output: Results, table: Table) -> None:
-        super().__init__(output, table)
-        self._frames: list[pl.DataFrame] = []
-
-    def write(self, columns: Sequence[Any]) -> None:
-        """Keeps rows."""
-        import polars as pl
-
-        kinds = {"q": pl.Int64, "f": pl.Float32, "d": pl.Float64}
-        count = _count(columns)
-        made = {}
-        for name, column in self.chosen(columns):
-            if isinstance(column, repeat):
-                made[name] = pl.repeat(_repeated(column), count, eager=True)
-            elif isinstance(column, _Column):
-                made[name] = pl.DataFrame(column).to_series(0)
-            else:
-                made[name] = pl.Series(column, dtype=kinds.get(getattr(column, "typecode", "")))
-        self._frames.append(pl.DataFrame(made))
-
-    def finish(self) -> None:
-        """Writes all rows."""
-        import polars as pl
-
-        file = io.BytesIO()
-        # A column of nothing but nulls has the type that it has in another piece.
-        whole = pl.concat(self._frames, how="vertical_relaxed")
-        whole.write_parquet(file, metadata=self.metadata)
-        self.output.write_bytes(file.getbuffer())
-
-
-def _count(columns: Sequence[Any]) -> int:
-    return next(len(column) for column in columns if not isinstance(column, repeat))
-
-
-def _repeated(column: repeat[Any]) -> Any:
-    value = next(column)
-    return printable(value) if isinstance(value, str) else value
-
-
-class _Column:
-    """One column of statistics, as Arrow."""
-
-    def __init__(self, table: Any) -> None:
-        self._table = table
-
-    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        return self._table.arrow_array(["column"])  # type: ignore[no-any-return]
-
-
-class _Sink(io.RawIOBase):
-    """An output as pyarrow wants a file: it asks how much was written, which a pipe cannot say."""
-
-    def __init__(self, output: Results) -> None:
-        super().__init__()
-        self._output = output
-        self._written = 0
-
-    def writable(self) -> bool:
-        """Yes."""
-        return True
-
-    def tell(self) -> int:
-        """The number of bytes written."""
-        return self._written
-
-    def write(self, data: Buffer) -> int:
-        """Writes bytes."""
-        size = memoryview(data).nbytes
-        self._output.write_bytes(data)
-        self._written += size
-        return size
-
-
-class Numpy(Rows):
-    """NumPy's .npy, version 1.0: a header of text, then the scores as they lie in memory.
-
-    They are the last column, whose values lie one after the other.
-    """
-
-    def __init__(self, output: Results, table: Table) -> None:
-        super().__init__(output, table)
-        order = "<" if sys.byteorder == "little" else ">"
-        kind = f"{order}f{array(table.code).itemsize}"
-        header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {table.shape!r}, }}"
-        # The numbers start at a multiple of 64 bytes.
-        room = -(len(header) + 11) % 64
-        text = (header + " " * room + "\n").encode()
-        output.write_bytes(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
-
-    def write(self, columns: Sequence[Any]) -> None:
-        """Writes rows."""
-        self.output.write_bytes(memoryview(columns[-1]).cast("B"))
+    return parquet(output, table)
 
 
 FORMATS: dict[str, Callable[[Results, Table], Rows]] = {
@@ -206,5 +24,5 @@ FORMATS: dict[str, Callable[[Results, Table], Rows]] = {
     "csv": CommaSeparated,
     "json": JSON,
     "jsonl": JSONLines,
-    "parquet": parquet,
+    "parquet": _parquet,
 }

@@ -1,4 +1,4 @@
-"""Rows of columns as text, TSV, CSV, JSON, JSON lines or Parquet, some at a time."""
+"""Rows of columns as text, TSV, CSV, JSON or JSON lines, some at a time."""
 
 from __future__ import annotations
 
@@ -81,10 +81,7 @@ class _Filled(Rows):
     EXACT = True
 
     def __init__(self, output: Results, table: Table) -> None:
-        from truebleu.views.rendering.separated import cell
-
         super().__init__(output, table)
-        self._cell = cell
         # The columns that are written, those of lists of scores, and the name of each cell.
         self.names = table.scores if output.score_only else table.names
         self._flat = table.scores if table.flat else ()
@@ -102,7 +99,7 @@ class _Filled(Rows):
 
     def cell(self, value: Any) -> str:
         """A text, as it stands in a line."""
-        return self._cell(value, self.SEPARATOR)
+        raise NotImplementedError
 
     def number(self, value: float) -> str:
         """A score, as it stands in a line."""
@@ -143,6 +140,12 @@ class _Filled(Rows):
 
 class TabSeparated(_Filled):
     """A header, and a line of tab-separated values per row."""
+
+    def cell(self, value: Any) -> str:
+        """A text, as it stands in a line."""
+        from truebleu.views.rendering.separated import cell
+
+        return cell(value, self.SEPARATOR)
 
     def start(self) -> None:
         """Writes the header."""

@@ -75,7 +75,9 @@ def loaded(name: str) -> LoadedTokenizer:
 
     Raises InputError for no file, a file that is no model, and another one than is meant.
     """
-    path = found(name) or _downloaded(name)
+    path = found(name)
+    if path is None:
+        path = _downloaded(name)
     model = _read(path)
     if model.tokenizer is None:
         raise InputError(f"{path}: {model.problem}")

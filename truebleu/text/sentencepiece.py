@@ -103,8 +103,8 @@ def found(name: str) -> str | None:
     return _checked(name, theirs, known.sha256) if os.path.isfile(theirs) else None
 
 
-def _place(name: str) -> str:
-    return os.path.join(download.cache_folder(), "models", f"{name}.model")
+def _place(name: str, folder: str | None = None) -> str:
+    return os.path.join(folder or download.cache_folder(), "models", f"{name}.model")
 
 
 def _checked(name: str, path: str, expected: str | None) -> str:
@@ -124,13 +124,17 @@ def _downloaded(name: str) -> str:
         f"or set {known.variable} to its path"
     )
     if download.is_offline():
-        raise InputError(
-            f"the tokenizer {name} needs its model, and TRUEBLEU_OFFLINE forbids downloads: {ways}"
+        raise download.OfflineError(
+            f"the tokenizer {name} needs its model, and {download.why_offline()}: {ways}"
         )
+    place = _place(name, download.writable_folder())
+    source = download.Source(known.addresses, sha256=known.sha256)
     try:
-        download.download(known.addresses, place, known.sha256)
-    except InputError as error:
-        raise InputError(f"the tokenizer {name} needs its model: {error}; {ways}") from None
+        download.get(source, place, name=f"{name}.model")
+    except download.DownloadError as error:
+        raise download.DownloadError(
+            f"the tokenizer {name} needs its model: {error}; {ways}"
+        ) from None
     return place
 
 

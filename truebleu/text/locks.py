@@ -1,0 +1,151 @@
+"""Locks between processes: a file that only one of them can make."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import contextmanager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# Seconds after which a lock that nobody has touched belongs to nobody.
+STALE = 600
+# Seconds between two looks at a lock of another process, and until the wait is spoken of.
+LOOK, PATIENCE = 0.05, 1.0
+
+# What the threads of this process hold: a thread that has a lock does not wait for itself.
+_held: set[tuple[str, int]] = set()
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)  # noqa: T201
+
+
+@contextmanager
+def locked(path: str, say: Callable[[str], None] = _say) -> Iterator[Callable[[], None]]:
+    """Holds the lock of a path, which is `path`.lock beside it; others wait until it is released.
+
+    A lock is stale, and is taken, when its process on this machine has ended, or when it was not
+    touched for ten minutes: call what `with` gives now and then during longer work. The folder must
+    exist. A thread that holds the lock already gets it again. Raises OSError if the folder cannot
+    be written to.
+    """
+    import threading
+
+    key = os.path.abspath(path), threading.get_ident()
+    lock = f"{key[0]}.lock"
+    if key in _held:
+        yield lambda: _touch(lock)
+        return
+    mine = f"{os.getpid()} {_machine()} {time.time_ns()}\n".encode()
+    begin, is_said = time.monotonic(), False
+    while not _made(lock, mine):
+        if _is_stale(lock):
+            _break(lock)
+            continue
+        if not is_said and time.monotonic() - begin >= PATIENCE:
+            owner = _owner(lock)
+            who = f"process {owner[0]} on {owner[1].partition(':')[0]}" if owner else "a process"
+            say(f"truebleu: waiting for {who}, which works on {path} ({lock})")
+            is_said = True
+        time.sleep(LOOK)
+    _held.add(key)
+    try:
+        yield lambda: _touch(lock)
+    finally:
+        _held.discard(key)
+        # It may have been stale, and have another owner now.
+        if _content(lock) == mine:
+            os.unlink(lock)
+
+
+def _machine() -> str:
+    """This machine, and on Linux whose numbers of processes: containers have their own."""
+    import platform
+
+    try:
+        room = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        room = ""
+    return f"{platform.node() or 'localhost'}:{room}".replace(" ", "-")
+
+
+def _made(lock: str, content: bytes) -> bool:
+    """Makes a lock, unless it is there."""
+    try:
+        descriptor = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+    except FileExistsError:
+        return False
+    try:
+        os.write(descriptor, content)
+    except OSError:
+        os.close(descriptor)
+        os.unlink(lock)
+        raise
+    os.close(descriptor)
+    return True
+
+
+def _content(lock: str) -> bytes:
+    try:
+        with open(lock, "rb") as file:
+            return file.read(1000)
+    except OSError:
+        return b""
+
+
+def _owner(lock: str) -> tuple[int, str] | None:
+    """The process of a lock and its machine; None if it is not written yet."""
+    words = _content(lock).decode("utf-8", "replace").split()
+    return (int(words[0]), words[1]) if len(words) == 3 and words[0].isdecimal() else None
+
+
+def _is_stale(lock: str) -> bool:
+    try:
+        if abs(time.time() - os.stat(lock).st_mtime) > STALE:
+            return True
+    except FileNotFoundError:
+        return False
+    owner = _owner(lock)
+    return owner is not None and owner[1] == _machine() and not _is_alive(owner[0])
+
+
+def _is_alive(process: int) -> bool:
+    if sys.platform == "win32":
+        return True  # os.kill would end it; the lock gets stale by its age
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+def _break(lock: str) -> None:
+    """Removes a stale lock. Of those who wait one may, lest it removes the next owner's."""
+    breaker = f"{lock}.stale"
+    if not _made(breaker, b""):
+        try:
+            if abs(time.time() - os.stat(breaker).st_mtime) > STALE:
+                os.unlink(breaker)
+        except FileNotFoundError:
+            pass
+        time.sleep(LOOK)
+        return
+    try:
+        if _is_stale(lock):
+            os.unlink(lock)
+    finally:
+        os.unlink(breaker)
+
+
+def _touch(lock: str) -> None:
+    """Says that the owner of a lock still works."""
+    try:
+        os.utime(lock)
+    except OSError:
+        return

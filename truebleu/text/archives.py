@@ -39,26 +39,24 @@ def unpacked(archive: str, folder: str, members: Sequence[str] | None, *, called
     missing, that are no files, or lie outside of the folder; and for more than 20 times the
     archive's size, or 4 GB.
     """
-    folder = os.path.abspath(folder)
-    os.makedirs(os.path.dirname(folder), exist_ok=True)
-    with locked(folder):
-        beside = f"{folder}.unpacking"
-        _remove(beside)
-        try:
-            os.mkdir(beside)
-            with _problems(called):
-                _unpack(archive, beside, members)
-            _move(beside, folder)
-        except OSError as error:
-            raise InputError(f"{called} cannot be unpacked into {folder}: {error}") from error
-        finally:
-            _remove(beside)
-
-
-def _remove(folder: str) -> None:
     from shutil import rmtree
 
-    rmtree(folder, ignore_errors=True)
+    folder = os.path.abspath(folder)
+    beside = f"{folder}.unpacking"
+    try:
+        os.makedirs(os.path.dirname(folder), exist_ok=True)
+        with locked(folder):
+            # One that was killed may have left it.
+            rmtree(beside, ignore_errors=True)
+            try:
+                os.mkdir(beside)
+                with _problems(called):
+                    _unpack(archive, beside, members)
+                _move(beside, folder)
+            finally:
+                rmtree(beside, ignore_errors=True)
+    except OSError as error:
+        raise InputError(f"{called} cannot be unpacked into {folder}: {error}") from error
 
 
 def _move(beside: str, folder: str) -> None:
@@ -154,7 +152,7 @@ def _zip_members(
             raise _RefusedError(f"it holds more than {_amount(allowed)}")
         for member in members:
             mode = member.external_attr >> 16
-            if member.is_dir():
+            if member.filename.endswith("/"):
                 continue
             if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
                 kind = "a link" if stat.S_ISLNK(mode) else "a device"

@@ -109,8 +109,15 @@ def why_offline() -> str:
 
 
 def mirror() -> str | None:
-    """The address that the user wants asked first; the host and the path of a file follow it."""
-    return settings.mirror or os.environ.get("TRUEBLEU_MIRROR") or None
+    """The address that the user wants asked first; the host and the path of a file follow it.
+
+    Raises InputError for what is no address.
+    """
+    found = settings.mirror or os.environ.get("TRUEBLEU_MIRROR")
+    if found and not found.startswith(("https://", "http://")):
+        what = "mirror" if settings.mirror else "environment variable TRUEBLEU_MIRROR"
+        raise InputError(f"{what}: {found!r} is no address, as https://mirror.example/files is")
+    return found or None
 
 
 def cache_folder() -> str:
@@ -129,6 +136,12 @@ def cache_folder() -> str:
         local = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
         return os.path.join(local, "truebleu", "cache")
     return os.path.join(home, ".cache", "truebleu")
+
+
+def folders() -> tuple[str, ...]:
+    """Where this process finds what was downloaded: the cache, and its temporary folder, if any."""
+    has_own = _made_for_this.cache_info().currsize
+    return (cache_folder(), _made_for_this(os.getpid())) if has_own else (cache_folder(),)
 
 
 def writable_folder() -> str:
@@ -209,9 +222,10 @@ def get(
     if receipt := _present(path, source.md5, expected):
         return receipt
     if is_offline():
+        where = source.addresses[0] if source.addresses else "it"
         raise OfflineError(
-            f"{name} is not here, and {why_offline()}. Where there is internet, fetch "
-            f"{source.addresses[0]}{_sums(source)}, and put it at {path}"
+            f"{name} is not here, and {why_offline()}. On a machine with internet, fetch "
+            f"{where}{_sums(source)}, and put it at {path}"
         )
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -301,10 +315,12 @@ def _downloaded(
 
     problems = []
     failed = DownloadError()
+    ways = list(_ways(source, is_exact=accept is None))
     try:
-        for address, limits in _ways(source, accept is None):
+        while ways:
+            address, limits = ways.pop(0)
             try:
-                transfer.fetch(address, part, limits, told)
+                was_resumed = transfer.fetch(address, part, limits, told)
             except transfer.BrokenError as problem:
                 problems.append(str(problem))
                 failed.of_certificate |= problem.of_certificate
@@ -312,47 +328,51 @@ def _downloaded(
             touch()
             got = sums(part)
             wrong = _wrong(source, got)
-            if wrong and (accept is None or not accept(part)):
-                transfer.forget(part)
-                failed.wrong_sum = wrong
-                problems.append(
-                    f"{address} has another file: {wrong[0]} {wrong[1]}, expected {wrong[2]}; "
-                    "nothing of it was kept"
-                )
+            if wrong is None or (accept is not None and accept(part)):
+                verified = "content" if wrong else _verified(source)
+                receipt = Receipt(address, os.path.getsize(part), *got, verified)
+                _place(part, path, receipt.sha256 if remember and not source.sha256 else None)
+                return receipt
+            transfer.forget(part)
+            if was_resumed:
+                # Perhaps two files in one: what was there before is to blame.
+                ways.insert(0, (address, limits))
                 continue
-            receipt = Receipt(
-                address, os.path.getsize(part), *got, "content" if wrong else _verified(source)
-            )
-            _place(part, path, receipt.sha256 if remember and not source.sha256 else None)
-            return receipt
+            failed.wrong_sum = wrong
+            problems.append(_other(address, wrong, path))
     except OSError:
         # The disk is full, or worse.
         transfer.forget(part)
         raise
     finally:
         progress.close()
-    if os.path.lexists(part):
-        transfer.forget_if_useless(part)
-    failed.args = (
-        f"{name}: {'; '.join(problems)}. Another mirror can be named: --mirror, or TRUEBLEU_MIRROR",
-    )
+        if os.path.lexists(part):
+            transfer.forget_if_useless(part)
+    said = "; ".join(problems) or "no address is known"
+    failed.args = (f"{name}: {said}. Another mirror: --mirror, or TRUEBLEU_MIRROR",)
     raise failed
 
 
-def _ways(source: Source, is_exact: bool) -> Iterator[tuple[str, Limits]]:
+def _other(address: str, wrong: tuple[str, str, str], path: str) -> str:
+    kind, got, expected = wrong
+    since = f" as {path}.sha256 has it" if expected == recorded(path) else ""
+    return f"{address} has {kind} {got}, expected {expected}{since}; nothing of it was kept"
+
+
+def _ways(source: Source, *, is_exact: bool) -> Iterator[tuple[str, Limits]]:
     """The addresses in order, each with what is allowed of it: the user's mirror first."""
     from urllib.parse import urlsplit
 
     from truebleu.text.transfer import Limits
 
-    size = source.size if is_exact else None
+    size, most = source.size if is_exact else None, max(LARGEST, source.size or 0)
     if prefix := mirror():
         prefix = prefix.rstrip("/")
         for address in source.addresses:
             own = f"{prefix}/{address.partition('://')[2]}"
-            yield own, Limits(size, LARGEST, urlsplit(prefix).hostname)
+            yield own, Limits(size, most, urlsplit(prefix).hostname)
     for address in source.addresses:
-        yield address, Limits(size, LARGEST, None)
+        yield address, Limits(size, most, None)
 
 
 def _place(part: str, path: str, sha256: str | None) -> None:

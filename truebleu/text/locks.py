@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# Seconds after which a lock that nobody has touched belongs to nobody.
-STALE = 600
+# Seconds after which a lock that nobody has touched belongs to nobody; and one without an owner,
+# which is written at once unless its process was killed just then.
+STALE, BRIEF = 600, 10
 # Seconds between two looks at a lock of another process, and until the wait is spoken of.
 LOOK, PATIENCE = 0.05, 1.0
 
 # What the threads of this process hold: a thread that has a lock does not wait for itself.
-_held: set[tuple[str, int]] = set()
+_held: set[tuple[str, int, int]] = set()
 
 
 def _say(message: str) -> None:
@@ -35,10 +36,10 @@ def locked(path: str, say: Callable[[str], None] = _say) -> Iterator[Callable[[]
     """
     import threading
 
-    key = os.path.abspath(path), threading.get_ident()
+    key = os.path.abspath(path), os.getpid(), threading.get_ident()
     lock = f"{key[0]}.lock"
     if key in _held:
-        yield lambda: _touch(lock)
+        yield _Touch(lock)
         return
     mine = f"{os.getpid()} {_machine()} {time.time_ns()}\n".encode()
     begin, is_said = time.monotonic(), False
@@ -54,7 +55,7 @@ def locked(path: str, say: Callable[[str], None] = _say) -> Iterator[Callable[[]
         time.sleep(LOOK)
     _held.add(key)
     try:
-        yield lambda: _touch(lock)
+        yield _Touch(lock)
     finally:
         _held.discard(key)
         # It may have been stale, and have another owner now.
@@ -105,11 +106,12 @@ def _owner(lock: str) -> tuple[int, str] | None:
 
 def _is_stale(lock: str) -> bool:
     try:
-        if abs(time.time() - os.stat(lock).st_mtime) > STALE:
-            return True
+        age = time.time() - os.stat(lock).st_mtime
     except FileNotFoundError:
         return False
     owner = _owner(lock)
+    if age > (BRIEF if owner is None else STALE):
+        return True
     return owner is not None and owner[1] == _machine() and not _is_alive(owner[0])
 
 
@@ -129,11 +131,9 @@ def _break(lock: str) -> None:
     """Removes a stale lock. Of those who wait one may, lest it removes the next owner's."""
     breaker = f"{lock}.stale"
     if not _made(breaker, b""):
-        try:
-            if abs(time.time() - os.stat(breaker).st_mtime) > STALE:
+        if _is_stale(breaker):
+            with suppress(FileNotFoundError):
                 os.unlink(breaker)
-        except FileNotFoundError:
-            pass
         time.sleep(LOOK)
         return
     try:
@@ -143,9 +143,18 @@ def _break(lock: str) -> None:
         os.unlink(breaker)
 
 
-def _touch(lock: str) -> None:
-    """Says that the owner of a lock still works."""
-    try:
-        os.utime(lock)
-    except OSError:
-        return
+class _Touch:
+    """Says that the owner of a lock still works; called often, it says so now and then."""
+
+    __slots__ = ("_last", "_lock")
+
+    def __init__(self, lock: str) -> None:
+        self._lock = lock
+        self._last = time.monotonic()
+
+    def __call__(self) -> None:
+        now = time.monotonic()
+        if now - self._last > STALE / 60:
+            self._last = now
+            with suppress(OSError):
+                os.utime(self._lock)

@@ -95,16 +95,16 @@ def found(name: str) -> str | None:
         if not os.path.isfile(place):
             raise InputError(f"environment variable {known.variable}: there is no {place}")
         return _checked(name, place, known.sha256)
-    own = _place(name)
-    if os.path.isfile(own):
-        return _checked(name, own, known.sha256 or download.recorded(own))
+    for own in (_place(name, folder) for folder in download.folders()):
+        if os.path.isfile(own):
+            return _checked(name, own, known.sha256 or download.recorded(own))
     folder = os.environ.get("SACREBLEU", os.path.join(os.path.expanduser("~"), ".sacrebleu"))
     theirs = os.path.join(folder, "models", known.file)
     return _checked(name, theirs, known.sha256) if os.path.isfile(theirs) else None
 
 
-def _place(name: str, folder: str | None = None) -> str:
-    return os.path.join(folder or download.cache_folder(), "models", f"{name}.model")
+def _place(name: str, folder: str) -> str:
+    return os.path.join(folder, "models", f"{name}.model")
 
 
 def _checked(name: str, path: str, expected: str | None) -> str:
@@ -118,7 +118,7 @@ def _checked(name: str, path: str, expected: str | None) -> str:
 
 
 def _downloaded(name: str) -> str:
-    known, place = MODELS[name], _place(name)
+    known, place = MODELS[name], _place(name, download.cache_folder())
     ways = (
         f"download {known.addresses[0]} where you can, and put it at {place}, "
         f"or set {known.variable} to its path"

@@ -39,12 +39,14 @@ class BrokenError(Exception):
         *,
         is_passing: bool = False,
         after: float | None = None,
+        is_other: bool = False,
         of_certificate: bool = False,
     ) -> None:
         super().__init__(message)
         # Whether another try may do better, and when.
         self.is_passing, self.after = is_passing, after
-        self.of_certificate = of_certificate
+        # Whether it is not the file that is meant, and whether a certificate cannot be verified.
+        self.is_other, self.of_certificate = is_other, of_certificate
 
 
 class Limits:
@@ -77,13 +79,17 @@ class Limits:
     def check_size(self, address: str, size: int, *, is_all: bool) -> None:
         """Raises BrokenError for a size, or a size so far, that is not allowed."""
         if self.size is not None and (size > self.size or (is_all and size != self.size)):
-            raise BrokenError(f"{address} has another file: {size:,} bytes, not {self.size:,}")
+            some = "" if is_all else "at least "
+            raise BrokenError(
+                f"{address} has another file: {some}{size:,} bytes, not {self.size:,}",
+                is_other=True,
+            )
         if size > self.most:
-            raise BrokenError(f"{address} has more than {self.most / 1e9:g} GB")
+            raise BrokenError(f"{address} has more than {self.most / 1e9:g} GB", is_other=True)
 
 
-def fetch(address: str, part: str, limits: Limits, told: Callable[[int, int | None], None]) -> None:
-    """Brings the file `part` to the whole of what an address has, resuming what is there of it.
+def fetch(address: str, part: str, limits: Limits, told: Callable[[int, int | None], None]) -> bool:
+    """Brings the file `part` to the whole of what an address has; True if it was resumed.
 
     What the server calls this version lies beside it in `part`.json. `told` is told the bytes so
     far and in all. Raises BrokenError if that fails, after tries for what may pass; OSError if the
@@ -91,13 +97,14 @@ def fetch(address: str, part: str, limits: Limits, told: Callable[[int, int | No
     """
     for wait in (*WAITS, None):
         try:
-            _try(address, part, limits, told)
+            return _try(address, part, limits, told)
         except BrokenError as problem:
+            if problem.is_other:
+                forget(part)
             if wait is None or not problem.is_passing:
                 raise
             sleep(wait if problem.after is None else problem.after)
-        else:
-            return
+    raise AssertionError  # the last try returns or raises
 
 
 def forget(part: str) -> None:
@@ -113,7 +120,7 @@ def forget_if_useless(part: str) -> None:
         forget(part)
 
 
-def _try(address: str, part: str, limits: Limits, told: Callable[[int, int | None], None]) -> None:
+def _try(address: str, part: str, limits: Limits, told: Callable[[int, int | None], None]) -> bool:
     limits.check(address)
     headers = {"User-Agent": "truebleu", "Accept-Encoding": "identity"}
     begin, version = 0, _version(part)
@@ -149,6 +156,7 @@ def _try(address: str, part: str, limits: Limits, told: Callable[[int, int | Non
             f"{address} cannot be downloaded: {whole - size} bytes are missing", is_passing=True
         )
     limits.check_size(address, size, is_all=True)
+    return begin > 0
 
 
 def _version(part: str) -> dict[str, str]:
@@ -212,7 +220,9 @@ def _problem(address: str, error: Exception) -> BrokenError:
             f"{address} cannot be downloaded: {reason}", is_passing=is_passing, after=after
         )
     if isinstance(reason, TimeoutError):
-        reason = f"no answer for {PATIENCE} seconds"
+        # What fails before a request is sent comes in a URLError.
+        is_connected = not isinstance(error, urllib.error.URLError)
+        reason = f"nothing for {PATIENCE} s" if is_connected else f"no connection in {CONNECT} s"
     if isinstance(reason, http.client.IncompleteRead):
         reason = "it broke off"
     is_reset = isinstance(error, http.client.IncompleteRead) or isinstance(

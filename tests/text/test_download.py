@@ -153,6 +153,8 @@ def alone(tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(download, "settings", download.Settings())
+    for made in (download._writable, download._made_for_this):
+        made.cache_clear()
 
 
 @pytest.fixture
@@ -251,8 +253,37 @@ def test_other_bytes_that_are_accepted_by_their_content(server, place):
 
 
 def test_other_bytes_that_are_not_accepted(server, place):
-    with pytest.raises(DownloadError, match="expected"):
-        get(place, server.at("/a", whole(OTHER)), md5=MD5, accept=lambda _: False)
+    def never(_: str) -> bool:
+        raise InputError("no archive")
+
+    address = server.at("/a", whole(OTHER))
+    for known, accept, said in (
+        ({"md5": MD5}, lambda _: False, f"expected {MD5}; nothing .*; its content is not right ei"),
+        ({"md5": MD5}, never, "its content is not right either: no archive"),
+        ({}, never, "/a has another file; .*: no archive"),
+    ):
+        with pytest.raises(DownloadError, match=said):
+            get(place, address, accept=accept, **known)
+        assert names(place.parent) == set()
+
+
+def test_what_was_accepted_is_not_fetched_again(server, place):
+    address = server.at("/a", whole(OTHER))
+    for _ in range(2):
+        assert get(place, address, md5=MD5, accept=lambda _: True).verified == "content"
+    assert len(server.requests) == 1
+
+
+def test_without_a_known_sum_the_content_must_be_right(server, place):
+    address = server.at("/a", whole())
+    assert get(place, address, accept=lambda path: path.endswith(".part")).verified == "content"
+    assert download.recorded(str(place)) == SHA256
+    assert get(place, address, accept=lambda _: False).verified == "SHA-256"
+
+
+def test_a_judge_who_fails_leaves_nothing(server, place):
+    with pytest.raises(ZeroDivisionError):
+        get(place, server.at("/a", whole()), accept=lambda _: 1 / 0)
     assert names(place.parent) == set()
 
 
@@ -278,6 +309,15 @@ def test_a_record_is_made_only_if_it_is_asked_for(server, place):
     source = Source((server.at("/a", whole()),), md5=MD5)
     download.get(source, str(place), name="a", remember=False)
     assert names(place.parent) == {"file"}
+
+
+def test_a_wrong_file_that_is_there_is_not_the_server_s(server, place):
+    place.parent.mkdir()
+    place.write_bytes(OTHER)
+    with pytest.raises(DownloadError, match="HTTP Error 404") as error:
+        get(place, server.at("/a", status(404)), md5=MD5)
+    assert error.value.wrong_sum is None
+    assert place.read_bytes() == OTHER
 
 
 def test_an_empty_file_is_none_that_is_there(server, place):
@@ -382,14 +422,21 @@ def test_a_range_behind_the_end_begins_again(server, place, waits):
 
 def test_two_files_in_one_are_not_the_server_s_fault(server, place):
     """A server that says the same version for another file."""
-    address = server.at("/a", cut(100_000), whole(OTHER[:50_000] + CONTENT[50_000:]), whole())
+    address = server.at("/a", whole())
     place.parent.mkdir()
     (place.parent / "file.part").write_bytes(b"x" * 100)
     known = {"address": address, "version": '"1"'}
     (place.parent / "file.part.json").write_text(json.dumps(known))
-    server.at("/a", whole())
     assert get(place, address, sha256=SHA256).address == address
     assert [request.get("Range") for _, request in server.requests] == ["bytes=100-", None]
+
+
+def test_a_server_that_always_lies_about_versions(server, place):
+    """It ends after a second time."""
+    first, second = cut(100_000), whole(OTHER)
+    with pytest.raises(DownloadError, match="expected"):
+        get(place, server.at("/a", first, second, first, second, first, second), sha256=SHA256)
+    assert len(server.requests) == 4
 
 
 def test_a_part_of_another_address_is_not_resumed(server, place):

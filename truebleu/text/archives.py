@@ -1,4 +1,7 @@
-"""Archives, tar and zip: what is in them as plain files, and nothing outside of a folder."""
+"""Archives, tar and zip: what is in them as plain files, and nothing outside of a folder.
+
+Callers call `download.unpacked`, which holds a lock.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import stat
 from contextlib import contextmanager
 
 from truebleu._kernel import InputError
-from truebleu.text.locks import locked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,36 +29,21 @@ if TYPE_CHECKING:
 TIMES, MOST, LEAST = 20, 4 * 10**9, 10**6
 
 
-def unpacked(archive: str, folder: str, members: Sequence[str] | None, *, called: str) -> None:
-    """Unpacks a tar file, compressed or not, or a zip file into a folder, whole or not at all.
-
-    members: the files to unpack, by their names in the archive; None for all files.
-    called: what the archive is called in messages.
-
-    A folder that does not exist appears with everything in it; in one that exists each file takes
-    its place when all of them are unpacked. Links and devices are left out, unless they are among
-    the members. Raises InputError for what is no archive, or is a damaged one; members that are
-    missing, that are no files, or lie outside of the folder; and for more than 20 times the
-    archive's size, or 4 GB.
-    """
+def unpack(archive: str, folder: str, members: Sequence[str] | None, called: str) -> None:
+    """What `download.unpacked` does when nobody else unpacks to the folder."""
     from shutil import rmtree
 
     folder = os.path.abspath(folder)
     beside = f"{folder}.unpacking"
     try:
-        os.makedirs(os.path.dirname(folder), exist_ok=True)
-        with locked(folder):
-            # One that was killed may have left it.
-            rmtree(beside, ignore_errors=True)
-            try:
-                os.mkdir(beside)
-                with _problems(called):
-                    _unpack(archive, beside, members)
-                _move(beside, folder)
-            finally:
-                rmtree(beside, ignore_errors=True)
-    except OSError as error:
-        raise InputError(f"{called} cannot be unpacked into {folder}: {error}") from error
+        # One that was killed may have left it.
+        rmtree(beside, ignore_errors=True)
+        os.mkdir(beside)
+        with _problems(called):
+            _unpack(archive, beside, members)
+        _move(beside, folder)
+    finally:
+        rmtree(beside, ignore_errors=True)
 
 
 def _move(beside: str, folder: str) -> None:

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 
 from truebleu._kernel import InputError
-from truebleu.text.archives import unpacked as unpacked  # noqa: PLC0414 (callers need one module)
+from truebleu.text import locks
 from truebleu.text.files import write_whole
-from truebleu.text.locks import locked as locked  # noqa: PLC0414
 from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from truebleu.text.transfer import Limits
 
@@ -141,7 +141,7 @@ def cache_folder() -> str:
 def folders() -> tuple[str, ...]:
     """Where this process finds what was downloaded: the cache, and its temporary folder, if any."""
     has_own = _made_for_this.cache_info().currsize
-    return (cache_folder(), _made_for_this(os.getpid())) if has_own else (cache_folder(),)
+    return (cache_folder(), _made_for_this()) if has_own else (cache_folder(),)
 
 
 def writable_folder() -> str:
@@ -164,12 +164,13 @@ def _writable(folder: str) -> str:
         return _temporary(f"{folder}: {error.strerror}")
 
 
-@lru_cache(1)
-def _made_for_this(process: int) -> str:
+@lru_cache
+def _made_for_this() -> str:
     import atexit
     import shutil
     import tempfile
 
+    process = os.getpid()
     folder = tempfile.mkdtemp(prefix="truebleu-")
 
     def remove() -> None:
@@ -184,7 +185,7 @@ def _made_for_this(process: int) -> str:
 def _temporary(reason: str) -> str:
     """A folder that lasts as long as this process."""
     is_new = not _made_for_this.cache_info().currsize
-    folder = _made_for_this(os.getpid())
+    folder = _made_for_this()
     if is_new:
         _say(
             f"truebleu: {reason}; what is downloaded now is kept in {folder} until the end of "
@@ -198,6 +199,39 @@ def _say(message: str) -> None:
         print(message, file=sys.stderr, flush=True)  # noqa: T201
 
 
+def locked(path: str) -> AbstractContextManager[Callable[[], None]]:
+    """A context that holds the lock of a path, `path`.lock beside it, for which others wait.
+
+    A lock is stale, and is taken, when its process on this machine has ended, or when it was not
+    touched for ten minutes: call what `with` gives now and then during longer work. The folder must
+    exist. A thread that holds the lock already gets it again. Raises OSError if the folder cannot
+    be written to.
+    """
+    return locks.held(path, _say)
+
+
+def unpacked(archive: str, folder: str, members: Sequence[str] | None, *, called: str) -> None:
+    """Unpacks a tar file, compressed or not, or a zip file into a folder, whole or not at all.
+
+    members: the files to unpack, by their names in the archive; None for all files.
+    called: what the archive is called in messages.
+
+    A folder that does not exist appears with everything in it; in one that exists each file takes
+    its place when all of them are unpacked. Links and devices are left out, unless they are among
+    the members. Raises InputError for what is no archive, or is a damaged one; members that are
+    missing, that are no files, or lie outside of the folder; and for more than 20 times the
+    archive's size (1 MB is always allowed), or 4 GB.
+    """
+    from truebleu.text import archives
+
+    try:
+        os.makedirs(os.path.dirname(os.path.abspath(folder)), exist_ok=True)
+        with locked(os.path.abspath(folder)):
+            archives.unpack(archive, folder, members, called)
+    except OSError as error:
+        raise InputError(f"{called} cannot be unpacked into {folder}: {error}") from error
+
+
 def get(
     source: Source,
     path: str,
@@ -209,7 +243,8 @@ def get(
     """Downloads a file to a path, where it appears whole or not at all.
 
     name: what messages call it.
-    accept: is asked about a file whose sums differ, by its path; True keeps it.
+    accept: is asked about a file, by its path, if its sums differ or none are known. True keeps it;
+    it may raise InputError to say why not.
     remember: without a known SHA-256, that of the first download is recorded in `path`.sha256,
     and holds from then on.
 
@@ -217,25 +252,24 @@ def get(
     and the others wait for it. What breaks off is resumed by the next call from `path`.part.
     Raises OfflineError; DownloadError if no address has the file, with what each of them said.
     """
-    path = os.path.abspath(path)
-    expected = source.sha256 or (recorded(path) if remember else None)
-    if receipt := _present(path, source.md5, expected):
+    wanted = _Wanted(source, os.path.abspath(path), name, accept, remember)
+    if receipt := wanted.present():
         return receipt
     if is_offline():
         where = source.addresses[0] if source.addresses else "it"
         raise OfflineError(
             f"{name} is not here, and {why_offline()}. On a machine with internet, fetch "
-            f"{where}{_sums(source)}, and put it at {path}"
+            f"{where}{_sums(source)}, and put it at {wanted.path}"
         )
     try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with locked(path, _say) as touch:
-            return _present(path, source.md5, expected) or _downloaded(
-                source.replaced(sha256=expected), path, name, accept, touch, remember
-            )
+        os.makedirs(os.path.dirname(wanted.path), exist_ok=True)
+        with locked(wanted.path) as touch:
+            # Another process may have downloaded it.
+            wanted = _Wanted(source, wanted.path, name, accept, remember)
+            return wanted.present() or wanted.downloaded(touch)
     except OSError as error:
         raise DownloadError(
-            f"{name}: {path} cannot be written: {error.strerror or error}; "
+            f"{name}: {wanted.path} cannot be written: {error.strerror or error}; "
             "$TRUEBLEU_CACHE names another folder"
         ) from error
 
@@ -262,6 +296,7 @@ def sums(path: str) -> tuple[str, str]:
 
 
 def _sums(source: Source) -> str:
+    """The sums that are known, for messages."""
     known = [f"{kind} {one}" for kind, one in _known(source) if one]
     return f" ({', '.join(known)})" if known else ""
 
@@ -270,93 +305,131 @@ def _known(source: Source) -> tuple[tuple[str, str | None], ...]:
     return ("SHA-256", source.sha256), ("MD5", source.md5)
 
 
-def _present(path: str, md5: str | None, sha256: str | None) -> Receipt | None:
-    """The receipt of a file that is there, if it is the right one."""
-    try:
-        size = os.path.getsize(path)
+class _Wanted:
+    """A file that should be at a path: what is known of it, and who judges it."""
+
+    def __init__(
+        self,
+        source: Source,
+        path: str,
+        name: str,
+        accept: Callable[[str], bool] | None,
+        remember: bool,
+    ) -> None:
+        self.path, self.name, self.accept = path, name, accept
+        self.is_recorded = remember and not source.sha256
+        record = recorded(path) if self.is_recorded else None
+        self.source = source.replaced(sha256=source.sha256 or record)
+        self.has_record = record is not None
+        self.problems: list[str] = []
+        self.of_certificate = False
+        self.wrong_sum: tuple[str, str, str] | None = None
+
+    def present(self) -> Receipt | None:
+        """The receipt of the file that is there, if it is the right one."""
+        with suppress(OSError):
+            if os.path.getsize(self.path):
+                return self.judged(self.path, "")
+        return None
+
+    def judged(self, path: str, address: str) -> Receipt | None:
+        """The receipt of a file if it is the right one; else a problem is noted."""
         got = sums(path)
-    except OSError:
-        return None
-    known = Source((), sha256, md5)
-    if not size or _wrong(known, got):
-        return None
-    return Receipt("", size, *got, _verified(known))
-
-
-def _wrong(source: Source, got: tuple[str, str]) -> tuple[str, str, str] | None:
-    """The kind of a sum that differs, what it is and what was expected."""
-    for (kind, expected), found in zip(_known(source), reversed(got), strict=True):
-        if expected is not None and expected.lower() != found:
-            return kind, found, expected
-    return None
-
-
-def _verified(source: Source) -> str:
-    return next((kind for kind, one in _known(source) if one), "")
-
-
-def _downloaded(
-    source: Source,
-    path: str,
-    name: str,
-    accept: Callable[[str], bool] | None,
-    touch: Callable[[], None],
-    remember: bool,
-) -> Receipt:
-    """Downloads from the first address that has the file; the lock is held, and touched."""
-    from truebleu.text import transfer
-
-    part = f"{path}.part"
-    progress = transfer.Progress(name, quiet=settings.quiet)
-
-    def told(size: int, whole: int | None) -> None:
-        touch()
-        progress(size, whole)
-
-    problems = []
-    failed = DownloadError()
-    ways = list(_ways(source, is_exact=accept is None))
-    try:
-        while ways:
-            address, limits = ways.pop(0)
+        known = zip(_known(self.source), reversed(got), strict=True)
+        wrong = [(kind, sum_, one) for (kind, one), sum_ in known if one and one.lower() != sum_]
+        verified = next((kind for kind, one in _known(self.source) if one), "")
+        why = ""
+        if wrong or (self.accept is not None and not verified):
+            verified = "content"
             try:
-                was_resumed = transfer.fetch(address, part, limits, told)
-            except transfer.BrokenError as problem:
-                problems.append(str(problem))
-                failed.of_certificate |= problem.of_certificate
-                continue
+                is_right = self.accept is not None and self.accept(path)
+            except InputError as error:
+                is_right, why = False, f": {error}"
+            if not is_right:
+                self.wrong_sum = wrong[0] if wrong else None
+                self.problems.append(self._other(address, why))
+                return None
+        return Receipt(address, os.path.getsize(path), *got, verified)
+
+    def _other(self, address: str, why: str) -> str:
+        said = f"{address} has another file; nothing of it was kept"
+        if self.wrong_sum:
+            kind, got, expected = self.wrong_sum
+            since = f" as {self.path}.sha256 has it" if self.has_record and kind != "MD5" else ""
+            said = f"{address} has {kind} {got}, expected {expected}{since}; nothing of it was kept"
+        return said if self.accept is None else f"{said}; its content is not right either{why}"
+
+    def downloaded(self, touch: Callable[[], None]) -> Receipt:
+        """Downloads from the first address that has the file; the lock is held, and touched."""
+        from truebleu.text import transfer
+
+        part = f"{self.path}.part"
+        progress = transfer.Progress(self.name, quiet=settings.quiet)
+
+        def told(size: int, whole: int | None) -> None:
             touch()
-            got = sums(part)
-            wrong = _wrong(source, got)
-            if wrong is None or (accept is not None and accept(part)):
-                verified = "content" if wrong else _verified(source)
-                receipt = Receipt(address, os.path.getsize(part), *got, verified)
-                _place(part, path, receipt.sha256 if remember and not source.sha256 else None)
-                return receipt
-            transfer.forget(part)
-            if was_resumed:
-                # Perhaps two files in one: what was there before is to blame.
-                ways.insert(0, (address, limits))
-                continue
-            failed.wrong_sum = wrong
-            problems.append(_other(address, wrong, path))
-    except OSError:
-        # The disk is full, or worse.
-        transfer.forget(part)
-        raise
-    finally:
-        progress.close()
-        if os.path.lexists(part):
-            transfer.forget_if_useless(part)
-    said = "; ".join(problems) or "no address is known"
-    failed.args = (f"{name}: {said}. Another mirror: --mirror, or TRUEBLEU_MIRROR",)
-    raise failed
+            progress(size, whole)
 
+        # What is wrong with a file that was there is no matter any more.
+        self.problems, self.wrong_sum = [], None
+        try:
+            for address, limits in _ways(self.source, is_exact=self.accept is None):
+                # What was resumed may be two files in one: what was there before is to blame.
+                for _ in range(2):
+                    was_resumed = self._fetch(address, part, limits, told)
+                    if was_resumed is None:
+                        break
+                    touch()
+                    if receipt := self.judged(part, address):
+                        self._place(part, receipt)
+                        return receipt
+                    transfer.forget(part)
+                    if not was_resumed:
+                        break
+        except BaseException as error:
+            # The disk is full, or worse; an interrupted download can be resumed.
+            if not isinstance(error, KeyboardInterrupt):
+                transfer.forget(part)
+            raise
+        finally:
+            progress.close()
+            if os.path.lexists(part):
+                transfer.forget_if_useless(part)
+        said = "; ".join(dict.fromkeys(self.problems)) or "no address is known"
+        failed = DownloadError(f"{self.name}: {said}. Another mirror: --mirror, or TRUEBLEU_MIRROR")
+        failed.of_certificate, failed.wrong_sum = self.of_certificate, self.wrong_sum
+        raise failed
 
-def _other(address: str, wrong: tuple[str, str, str], path: str) -> str:
-    kind, got, expected = wrong
-    since = f" as {path}.sha256 has it" if expected == recorded(path) else ""
-    return f"{address} has {kind} {got}, expected {expected}{since}; nothing of it was kept"
+    def _fetch(
+        self, address: str, part: str, limits: Limits, told: Callable[[int, int | None], None]
+    ) -> bool | None:
+        """Whether a download was resumed; None if it failed, and the problem is noted."""
+        from truebleu.text import transfer
+
+        try:
+            return transfer.fetch(address, part, limits, told)
+        except transfer.BrokenError as problem:
+            self.problems.append(str(problem))
+            self.of_certificate |= problem.of_certificate
+            return None
+
+    def _place(self, part: str, receipt: Receipt) -> None:
+        """Puts a part in its place, when it is on the disk."""
+        with open(part, "rb+") as file:
+            os.fsync(file.fileno())
+        if self.is_recorded and not self.has_record:
+            line = f"{receipt.sha256}  {os.path.basename(self.path)}\n"
+            write_whole(f"{self.path}.sha256", line.encode())
+        os.replace(part, self.path)
+        with suppress(FileNotFoundError):
+            os.unlink(f"{part}.json")
+        # The name is on the disk too then, where that can be asked for.
+        with suppress(OSError):
+            folder = os.open(os.path.dirname(self.path), os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
 
 
 def _ways(source: Source, *, is_exact: bool) -> Iterator[tuple[str, Limits]]:
@@ -373,20 +446,3 @@ def _ways(source: Source, *, is_exact: bool) -> Iterator[tuple[str, Limits]]:
             yield own, Limits(size, most, urlsplit(prefix).hostname)
     for address in source.addresses:
         yield address, Limits(size, most, None)
-
-
-def _place(part: str, path: str, sha256: str | None) -> None:
-    """Puts a part in its place, when it is on the disk."""
-    with open(part, "rb+") as file:
-        os.fsync(file.fileno())
-    if sha256 is not None:
-        write_whole(f"{path}.sha256", f"{sha256}  {os.path.basename(path)}\n".encode())
-    os.replace(part, path)
-    if os.path.lexists(f"{part}.json"):
-        os.unlink(f"{part}.json")
-    if sys.platform != "win32":
-        folder = os.open(os.path.dirname(path), os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

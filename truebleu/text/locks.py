@@ -1,4 +1,7 @@
-"""Locks between processes: a file that only one of them can make."""
+"""Locks between processes: a file that only one of them can make.
+
+Callers call `download.locked`.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +24,9 @@ LOOK, PATIENCE = 0.05, 1.0
 _held: set[tuple[str, int, int]] = set()
 
 
-def _say(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)  # noqa: T201
-
-
 @contextmanager
-def locked(path: str, say: Callable[[str], None] = _say) -> Iterator[Callable[[], None]]:
-    """Holds the lock of a path, which is `path`.lock beside it; others wait until it is released.
-
-    A lock is stale, and is taken, when its process on this machine has ended, or when it was not
-    touched for ten minutes: call what `with` gives now and then during longer work. The folder must
-    exist. A thread that holds the lock already gets it again. Raises OSError if the folder cannot
-    be written to.
-    """
+def held(path: str, say: Callable[[str], None]) -> Iterator[Callable[[], None]]:
+    """What `download.locked` does; `say` is told whom it waits for."""
     import threading
 
     key = os.path.abspath(path), os.getpid(), threading.get_ident()

@@ -129,13 +129,21 @@ def _downloaded(name: str) -> str:
         )
     place = _place(name, download.writable_folder())
     source = download.Source(known.addresses, sha256=known.sha256)
+    # What is recorded once holds; before that, at least it is a model.
+    accept = None if known.sha256 or download.recorded(place) else _is_model
     try:
-        download.get(source, place, name=f"{name}.model")
+        download.get(source, place, name=f"{name}.model", accept=accept)
     except download.DownloadError as error:
         raise download.DownloadError(
             f"the tokenizer {name} needs its model: {error}; {ways}"
         ) from None
     return place
+
+
+def _is_model(path: str) -> bool:
+    if problem := _read(path).problem:
+        raise InputError(problem)
+    return True
 
 
 def _read(path: str) -> Model:

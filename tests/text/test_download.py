@@ -305,6 +305,13 @@ def test_the_first_download_is_trusted_and_recorded(server, place):
     assert get(place, address).address == address
 
 
+def test_a_broken_record_is_as_none(server, place):
+    place.parent.mkdir()
+    (place.parent / "file.sha256").write_text(SHA256[:-1])
+    get(place, server.at("/a", whole()))
+    assert download.recorded(str(place)) == SHA256
+
+
 def test_a_record_is_made_only_if_it_is_asked_for(server, place):
     source = Source((server.at("/a", whole()),), md5=MD5)
     download.get(source, str(place), name="a", remember=False)
@@ -888,7 +895,7 @@ def test_a_lock_is_waited_for(place, capsys, monkeypatch):
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert f"truebleu: waiting for process {os.getpid()} on " in said
-    assert f"which works on {place} ({place}.lock)" in said
+    assert f"which works on {place} ({place}.locked)" in said
     assert names(place.parent) == set()
 
 
@@ -896,7 +903,7 @@ def test_a_thread_does_not_wait_for_itself(place):
     place.parent.mkdir()
     with download.locked(place), download.locked(place) as touch:
         touch()
-        assert names(place.parent) == {"file.lock"}
+        assert names(place.parent) == {"file.locked"}
     assert names(place.parent) == set()
 
 
@@ -916,7 +923,7 @@ def dead_process() -> int:
 @pytest.mark.parametrize("kind", ["dead", "old", "empty and old"])
 def test_stale_locks_are_taken(place, kind):
     place.parent.mkdir()
-    lock = place.parent / "file.lock"
+    lock = place.parent / "file.locked"
     machine = locks._machine() if kind == "dead" else "elsewhere:1"
     process = dead_process() if kind == "dead" else os.getpid()
     lock.write_text("" if kind == "empty and old" else f"{process} {machine} 1\n")
@@ -931,7 +938,7 @@ def test_stale_locks_are_taken(place, kind):
 @pytest.mark.parametrize("text", ["{process} elsewhere:1 1\n", "{process} {machine} 1\n", ""])
 def test_living_locks_are_not_taken(place, text, monkeypatch):
     place.parent.mkdir()
-    lock = place.parent / "file.lock"
+    lock = place.parent / "file.locked"
     process = dead_process() if "elsewhere" in text else os.getpid()
     lock.write_text(text.format(process=process, machine=locks._machine()))
     assert not locks._is_stale(str(lock))
@@ -939,11 +946,11 @@ def test_living_locks_are_not_taken(place, text, monkeypatch):
 
 def test_one_of_those_who_wait_breaks_a_lock(place):
     place.parent.mkdir()
-    lock = str(place.parent / "file.lock")
+    lock = str(place.parent / "file.locked")
     Path(lock).write_text(f"{dead_process()} {locks._machine()} 1\n")
     Path(f"{lock}.stale").write_text("")
     locks._break(lock)
-    assert names(place.parent) == {"file.lock", "file.lock.stale"}
+    assert names(place.parent) == {"file.locked", "file.locked.stale"}
     age = os.stat(lock).st_mtime - 20
     os.utime(f"{lock}.stale", (age, age))
     with download.locked(place):
@@ -953,16 +960,16 @@ def test_one_of_those_who_wait_breaks_a_lock(place):
 
 def test_a_lock_that_was_taken_over_is_not_removed(place):
     place.parent.mkdir()
-    lock = place.parent / "file.lock"
+    lock = place.parent / "file.locked"
     with download.locked(place):
         lock.write_text("1 elsewhere 1\n")
-    assert names(place.parent) == {"file.lock"}
+    assert names(place.parent) == {"file.locked"}
 
 
 def test_long_work_keeps_its_lock(place, monkeypatch):
     place.parent.mkdir()
     with download.locked(place) as touch:
-        lock = place.parent / "file.lock"
+        lock = place.parent / "file.locked"
         os.utime(lock, (1, 1))
         touch()
         assert lock.stat().st_mtime == 1

@@ -13,7 +13,6 @@ from functools import lru_cache
 
 from truebleu._kernel import InputError
 from truebleu.text import locks
-from truebleu.text.files import write_whole
 from truebleu.text.record import Record
 
 TYPE_CHECKING = False
@@ -200,7 +199,7 @@ def _say(message: str) -> None:
 
 
 def locked(path: str) -> AbstractContextManager[Callable[[], None]]:
-    """A context that holds the lock of a path, `path`.lock beside it, for which others wait.
+    """A context that holds the lock of a path, `path`.locked beside it, for which others wait.
 
     A lock is stale, and is taken, when its process on this machine has ended, or when it was not
     touched for ten minutes: call what `with` gives now and then during longer work. The folder must
@@ -278,9 +277,11 @@ def recorded(path: str) -> str | None:
     """The SHA-256 of the first download of a file, if it was recorded."""
     try:
         with open(f"{path}.sha256", encoding="ascii", errors="replace") as file:
-            return file.read(64) or None
+            found = file.read(64)
     except OSError:
         return None
+    # It may have broken off in the middle.
+    return found if len(found) == 64 else None
 
 
 def sums(path: str) -> tuple[str, str]:
@@ -418,8 +419,8 @@ class _Wanted:
         with open(part, "rb+") as file:
             os.fsync(file.fileno())
         if self.is_recorded and not self.has_record:
-            line = f"{receipt.sha256}  {os.path.basename(self.path)}\n"
-            write_whole(f"{self.path}.sha256", line.encode())
+            with open(f"{self.path}.sha256", "w", encoding="utf-8") as record:
+                record.write(f"{receipt.sha256}  {os.path.basename(self.path)}\n")
         os.replace(part, self.path)
         with suppress(FileNotFoundError):
             os.unlink(f"{part}.json")

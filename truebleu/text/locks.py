@@ -30,7 +30,8 @@ def held(path: str, say: Callable[[str], None]) -> Iterator[Callable[[], None]]:
     import threading
 
     key = os.path.abspath(path), os.getpid(), threading.get_ident()
-    lock = f"{key[0]}.lock"
+    # sacreBLEU has files that end in .lock, which it leaves.
+    lock = f"{key[0]}.locked"
     if key in _held:
         yield _Touch(lock)
         return
@@ -53,7 +54,7 @@ def held(path: str, say: Callable[[str], None]) -> Iterator[Callable[[], None]]:
         _held.discard(key)
         # It may have been stale, and have another owner now.
         if _content(lock) == mine:
-            os.unlink(lock)
+            _remove(lock)
 
 
 def _machine() -> str:
@@ -125,15 +126,19 @@ def _break(lock: str) -> None:
     breaker = f"{lock}.stale"
     if not _made(breaker, b""):
         if _is_stale(breaker):
-            with suppress(FileNotFoundError):
-                os.unlink(breaker)
+            _remove(breaker)
         time.sleep(LOOK)
         return
     try:
         if _is_stale(lock):
-            os.unlink(lock)
+            _remove(lock)
     finally:
-        os.unlink(breaker)
+        _remove(breaker)
+
+
+def _remove(lock: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(lock)
 
 
 class _Touch:

@@ -13,8 +13,6 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from truebleu.text.files import write_whole
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -176,8 +174,9 @@ def _keep_version(part: str, address: str, headers: Any) -> None:
     # A weak tag is none of bytes.
     version = tag if tag.startswith('"') else headers.get("Last-Modified")
     if version:
-        known = json.dumps({"address": address, "version": version})
-        write_whole(f"{part}.json", known.encode())
+        # Half of it is no JSON, and as none.
+        with open(f"{part}.json", "w", encoding="utf-8") as file:
+            json.dump({"address": address, "version": version}, file)
     elif os.path.lexists(f"{part}.json"):
         os.unlink(f"{part}.json")
 
@@ -226,12 +225,12 @@ def _problem(address: str, error: Exception) -> BrokenError:
     if isinstance(reason, http.client.IncompleteRead):
         reason = "it broke off"
     is_reset = isinstance(error, http.client.IncompleteRead) or isinstance(
-        reason, ConnectionResetError | ConnectionAbortedError | BrokenPipeError
+        reason, ConnectionResetError | ConnectionAbortedError | BrokenPipeError | ssl.SSLEOFError
     )
     return BrokenError(
         f"{address} cannot be downloaded: {' '.join(str(reason or error).split())}",
         is_passing=is_reset,
-        of_certificate=isinstance(reason, ssl.SSLError),
+        of_certificate=isinstance(reason, ssl.SSLError) and not is_reset,
     )
 
 

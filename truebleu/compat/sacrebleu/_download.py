@@ -57,7 +57,7 @@ def _get(source: download.Source, path: str, name: str) -> None:
                 'you may need to run the "Install Certificates.command" file located in the '
                 '"Python 3" folder, often found under /Applications'
             )
-        raise TestSetError(str(error)) from error
+        raise TestSetError(str(error).removeprefix(f"{name}: ")) from error
 
 
 def extract_tarball(filepath: str, destdir: str) -> None:

@@ -524,7 +524,11 @@ def test_silence(server, second, place, waits, monkeypatch, begun):
             handler.end_headers()
         is_over.wait(60)
 
-    address = server.at("/a", silent)
+    def silent_once(handler):
+        monkeypatch.setattr(transfer, "PATIENCE", 60)
+        silent(handler)
+
+    address = server.at("/a", silent, silent_once)
     try:
         with pytest.raises(DownloadError, match=r"/a cannot be downloaded: nothing for 0.2 s"):
             get(place, address)
@@ -665,11 +669,9 @@ def certificate(tmp_path):
     path = tmp_path / "certificate.pem"
     subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3650"]
-    subprocess.run(
-        [*command, *subject, "-keyout", path, "-out", tmp_path / "public.pem"],
-        check=True,
-        capture_output=True,
-    )
+    command += [*subject, "-keyout", path, "-out", tmp_path / "public.pem"]
+    if subprocess.run(command, check=False, capture_output=True).returncode:
+        pytest.skip("an openssl that makes no such certificate")
     with path.open("ab") as file:
         file.write((tmp_path / "public.pem").read_bytes())
     return path
@@ -822,7 +824,8 @@ def test_a_process_that_is_killed_leaves_nothing_visible(server, place):
         done = ended(started(code, address, place, STEP="0"))
         assert done[0] == 0, (step, done)
         assert place.read_bytes() == CONTENT
-        assert names(place.parent) == {"file"}, step
+        # A lock of a process that ended keeps nobody waiting.
+        assert names(place.parent) <= {"file", "file.locked"}, step
     assert kills >= 8
 
 
@@ -897,6 +900,14 @@ def test_a_lock_is_waited_for(place, capsys, monkeypatch):
     assert f"truebleu: waiting for process {os.getpid()} on " in said
     assert f"which works on {place} ({place}.locked)" in said
     assert names(place.parent) == set()
+
+
+def test_what_is_quiet_says_nothing(capsys, monkeypatch):
+    monkeypatch.setattr(download, "settings", download.Settings(quiet=True))
+    download._say("waiting")
+    monkeypatch.setattr(download, "settings", download.Settings())
+    download._say("told")
+    assert capsys.readouterr().err == "told\n"
 
 
 def test_a_thread_does_not_wait_for_itself(place):
@@ -1000,6 +1011,7 @@ READ_ONLY = """
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="folders of Windows are not read-only")
 def test_a_cache_that_cannot_be_written_to(server, tmp_path):
     cache = tmp_path / "cache"
     cache.mkdir(mode=0o555)
@@ -1282,6 +1294,23 @@ def test_a_file_that_is_a_folder_too(tmp_path, name):
     with pytest.raises(InputError, match="the archive cannot be unpacked"):
         unpack(archive, tmp_path / "out")
     assert names(tmp_path) == {name}
+
+
+def test_threads_unpack_one_after_the_other(tmp_path):
+    content = {f"x/{number}": random.Random(number).randbytes(9_000) for number in range(30)}
+    archive = packed(tmp_path / "a.tgz", content)
+    results: list[dict] = []
+    threads = [
+        threading.Thread(target=lambda: results.append(unpack(archive, tmp_path / "out")))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4
+    assert tree(tmp_path / "out") == content
+    assert names(tmp_path) == {"a.tgz", "out"}
 
 
 def test_what_was_left_by_one_that_was_killed_is_removed(tmp_path):

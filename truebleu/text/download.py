@@ -421,9 +421,9 @@ class _Wanted:
         if self.is_recorded and not self.has_record:
             with open(f"{self.path}.sha256", "w", encoding="utf-8") as record:
                 record.write(f"{receipt.sha256}  {os.path.basename(self.path)}\n")
-        os.replace(part, self.path)
         with suppress(FileNotFoundError):
             os.unlink(f"{part}.json")
+        os.replace(part, self.path)
         # The name is on the disk too then, where that can be asked for.
         with suppress(OSError):
             folder = os.open(os.path.dirname(self.path), os.O_RDONLY)

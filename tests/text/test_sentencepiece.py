@@ -19,7 +19,7 @@ from places import EXAMPLES, SHARED
 
 import truebleu as tb
 from truebleu._kernel import InputError, LoadedTokenizer
-from truebleu.text import download, sentencepiece
+from truebleu.text import download, sentencepiece, transfer
 
 library = pytest.importorskip("sentencepiece")
 
@@ -273,6 +273,9 @@ def alone(tmp_path, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SACREBLEU", str(tmp_path / "sacrebleu"))
     monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
+    monkeypatch.setattr(transfer, "WAITS", ())
+    for made in (download._writable, download._made_for_this):
+        made.cache_clear()
     return tmp_path / "cache" / "models"
 
 
@@ -309,7 +312,7 @@ def test_the_order_of_places(model, alone, tmp_path, monkeypatch):
     def is_by(kind: str) -> bool:
         return tb.tokenize(text, name) == tb.tokenize(text, f"spm:{model(kind)}")
 
-    with pytest.raises(InputError, match=r"TRUEBLEU_OFFLINE forbids downloads: download https://"):
+    with pytest.raises(InputError, match=r"TRUEBLEU_OFFLINE is set: download https://"):
         tb.tokenize(text, name)
     theirs = tmp_path / "sacrebleu" / "models"
     theirs.mkdir(parents=True)
@@ -418,6 +421,32 @@ def test_the_first_download_is_trusted(model, server, alone, monkeypatch):
     path.write_bytes(model("bpe-800").read_bytes())
     with pytest.raises(InputError, match=r"not the model of flores101: SHA-256"):
         tb.tokenize("a", "flores101")
+
+
+def test_what_is_no_model_is_not_trusted(model, server, folder, alone, monkeypatch):
+    """A page that asks for a password, say."""
+    (folder / "page.html").write_text("<html>Please log in")
+    monkeypatch.delenv("TRUEBLEU_OFFLINE")
+    mirrors = [server.address(one) for one in ("page.html", "unigram-800.model")]
+    published(monkeypatch, "flores101", mirrors[:1], None)
+    with pytest.raises(InputError, match=r"page.html has another file; .* not right either: "):
+        tb.tokenize(lines()[0], "flores101")
+    assert list(alone.iterdir()) == []
+    model("unigram-800")
+    published(monkeypatch, "flores101", mirrors, None)
+    assert tb.tokenize(lines()[0], "flores101")
+
+
+def test_a_cache_that_cannot_be_written_to(model, server, alone, tmp_path, monkeypatch, capsys):
+    """The model is kept as long as the process, and is read once."""
+    model("unigram-800")
+    (tmp_path / "plain").write_text("")
+    monkeypatch.delenv("TRUEBLEU_OFFLINE")
+    monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "plain"))
+    published(monkeypatch, "flores101", [server.address("unigram-800.model")], None)
+    for _ in range(3):
+        assert tb.tokenize(lines()[0], "flores101")
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize(

@@ -8,69 +8,127 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager, suppress
+from functools import lru_cache
 
 from truebleu._kernel import InputError
-from truebleu.text.files import WholeFile
+from truebleu.text import locks
+from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import BinaryIO, Protocol
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
-    class Digest(Protocol):
-        """A sum that is being taken, as of `hashlib`."""
+    from truebleu.text.transfer import Limits
 
-        def update(self, data: bytes, /) -> None:
-            """Adds bytes."""
-
-        def hexdigest(self) -> str:
-            """The sum of all bytes so far, in hexadecimal digits."""
-            ...
+# Bytes that a download may have whose size is not known.
+LARGEST = 2 * 10**9
 
 
-# Seconds that a server may be silent.
-PATIENCE = 60
+class Source(Record):
+    """What is to be fetched."""
+
+    addresses: tuple[str, ...]
+    """Mirrors, in the order in which they are asked."""
+
+    sha256: str | None = None
+    md5: str | None = None
+    size: int | None = None
+    """In bytes."""
 
 
-class DownloadError(Exception):
-    """An address that gives no file, or not all of it."""
+class Receipt(Record):
+    """What was fetched."""
 
-    # True if the server's certificate could not be verified.
+    address: str
+    """Where it came from; "" if it was there."""
+
+    size: int
+    md5: str
+    sha256: str
+
+    verified: str
+    """By what: "SHA-256", "MD5", "content", or "" for a first download that nothing is known of."""
+
+
+class Settings(Record):
+    """What a command line says of downloads, before the environment."""
+
+    offline: bool | None = None
+    mirror: str | None = None
+    quiet: bool = False
+    """Neither progress nor waiting is told."""
+
+
+settings = Settings()
+
+
+class DownloadError(InputError):
+    """A file that no address gives, or not all of it, or another one."""
+
+    exit_status = 1
+    # True if a server's certificate could not be verified.
     of_certificate = False
+    # The kind of a sum that is wrong, what it was and what was expected.
+    wrong_sum: tuple[str, str, str] | None = None
 
 
-def fetch(address: str, file: BinaryIO, digest: Digest) -> str:
-    """Downloads an address to a file, and returns its sum. Raises DownloadError."""
-    import http.client
-    import ssl
-    import urllib.error
-    import urllib.request
+class OfflineError(DownloadError):
+    """A file that is not here, when the user has forbidden downloads."""
 
+    exit_status = 3
+
+
+@contextmanager
+def using(*, offline: bool | None = None, mirror: str | None = None) -> Iterator[None]:
+    """Downloads as a caller says it, while `with` lasts; None leaves a setting as it is."""
+    global settings  # noqa: PLW0603 (what a command line sets is of the whole process)
+    before = settings
+    settings = before.replaced(
+        offline=before.offline if offline is None else offline,
+        mirror=before.mirror if mirror is None else mirror,
+    )
     try:
-        with urllib.request.urlopen(address, timeout=PATIENCE) as response:
-            missing = int(response.headers.get("Content-Length", 0))
-            while piece := response.read(1 << 20):
-                digest.update(piece)
-                missing -= len(piece)
-                file.write(piece)
-            if missing > 0:
-                raise DownloadError(f"{address} cannot be downloaded: {missing} bytes are missing")
-    except (OSError, http.client.HTTPException) as error:
-        if isinstance(error, urllib.error.HTTPError):
-            error.close()
-        problem = DownloadError(f"{address} cannot be downloaded: {error}")
-        problem.of_certificate = isinstance(getattr(error, "reason", error), ssl.SSLError)
-        raise problem from error
-    return digest.hexdigest()
+        yield
+    finally:
+        settings = before
+
+
+def is_offline() -> bool:
+    """True if the user has forbidden downloads."""
+    if settings.offline is not None:
+        return settings.offline
+    return os.environ.get("TRUEBLEU_OFFLINE", "0") not in ("", "0")
+
+
+def why_offline() -> str:
+    """What forbids downloads, for messages."""
+    return "downloads are forbidden (--offline)" if settings.offline else "TRUEBLEU_OFFLINE is set"
+
+
+def mirror() -> str | None:
+    """The address that the user wants asked first; the host and the path of a file follow it.
+
+    Raises InputError for what is no address.
+    """
+    found = settings.mirror or os.environ.get("TRUEBLEU_MIRROR")
+    if found and not found.startswith(("https://", "http://")):
+        what = "mirror" if settings.mirror else "environment variable TRUEBLEU_MIRROR"
+        raise InputError(f"{what}: {found!r} is no address, as https://mirror.example/files is")
+    return found or None
 
 
 def cache_folder() -> str:
     """The folder of what is downloaded, which may not exist."""
     if place := os.environ.get("TRUEBLEU_CACHE"):
-        return os.path.expanduser(place)
-    if place := os.environ.get("XDG_CACHE_HOME"):
+        return os.path.abspath(os.path.expanduser(place))
+    place = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(place):
         return os.path.join(place, "truebleu")
     home = os.path.expanduser("~")
+    if not os.path.isabs(home):
+        return _temporary("there is no home folder")
     if sys.platform == "darwin":
         return os.path.join(home, "Library", "Caches", "truebleu")
     if sys.platform == "win32":
@@ -79,51 +137,313 @@ def cache_folder() -> str:
     return os.path.join(home, ".cache", "truebleu")
 
 
-def is_offline() -> bool:
-    """True if the user has forbidden downloads."""
-    return os.environ.get("TRUEBLEU_OFFLINE", "0") not in ("", "0")
+def folders() -> tuple[str, ...]:
+    """Where this process finds what was downloaded: the cache, and its temporary folder, if any."""
+    has_own = _made_for_this.cache_info().currsize
+    return (cache_folder(), _made_for_this()) if has_own else (cache_folder(),)
 
 
-def download(addresses: Sequence[str], path: str, sha256: str | None) -> None:
-    """Downloads a file from the first address that has it, to a path in the cache.
+def writable_folder() -> str:
+    """`cache_folder()`, made if need be; a temporary one if nothing can be written there.
 
-    Without a known SHA-256 the first download is trusted, and its sum is recorded beside the file.
-    Raises InputError if no address has the file; what each of them said is in the message.
+    The temporary folder lasts as long as the process, which says so once.
     """
-    problems = []
-    for address in addresses:
-        try:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with WholeFile(path) as file:
-                got = _fetch_checked(address, file, sha256)
-        except DownloadError as error:
-            problems.append(str(error))
-        except OSError as error:
-            raise InputError(f"{path}: {error.strerror}; $TRUEBLEU_CACHE names a folder") from None
-        else:
-            if sha256 is None:
-                with WholeFile(f"{path}.sha256") as record:
-                    record.write(f"{got}  {os.path.basename(path)}\n".encode())
-            return
-    raise InputError("; ".join(problems))
+    return _writable(cache_folder())
 
 
-def _fetch_checked(address: str, file: BinaryIO, expected: str | None) -> str:
-    """Downloads an address to a file, which is then on the disk; returns its SHA-256."""
-    from hashlib import sha256
+@lru_cache
+def _writable(folder: str) -> str:
+    import tempfile
 
-    got = fetch(address, file, sha256())
-    if expected not in (None, got):
-        raise DownloadError(f"{address} has another file: SHA-256 {got}, expected {expected}")
-    file.flush()
-    os.fsync(file.fileno())
-    return got
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        return _temporary(f"{folder}: {error.strerror}")
+
+
+@lru_cache
+def _made_for_this() -> str:
+    import atexit
+    import shutil
+    import tempfile
+
+    process = os.getpid()
+    folder = tempfile.mkdtemp(prefix="truebleu-")
+
+    def remove() -> None:
+        # A fork of this process must not.
+        if os.getpid() == process:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return folder
+
+
+def _temporary(reason: str) -> str:
+    """A folder that lasts as long as this process."""
+    is_new = not _made_for_this.cache_info().currsize
+    folder = _made_for_this()
+    if is_new:
+        _say(
+            f"truebleu: {reason}; what is downloaded now is kept in {folder} until the end of "
+            "this process. $TRUEBLEU_CACHE names another folder"
+        )
+    return folder
+
+
+def _say(message: str) -> None:
+    if not settings.quiet and sys.stderr is not None:
+        print(message, file=sys.stderr, flush=True)  # noqa: T201
+
+
+def locked(path: str) -> AbstractContextManager[Callable[[], None]]:
+    """A context that holds the lock of a path, `path`.locked beside it, for which others wait.
+
+    A lock is stale, and is taken, when its process on this machine has ended, or when it was not
+    touched for ten minutes: call what `with` gives now and then during longer work. The folder must
+    exist. A thread that holds the lock already gets it again. Raises OSError if the folder cannot
+    be written to.
+    """
+    return locks.held(path, _say)
+
+
+def unpacked(archive: str, folder: str, members: Sequence[str] | None, *, called: str) -> None:
+    """Unpacks a tar file, compressed or not, or a zip file into a folder, whole or not at all.
+
+    members: the files to unpack, by their names in the archive; None for all files.
+    called: what the archive is called in messages.
+
+    A folder that does not exist appears with everything in it; in one that exists each file takes
+    its place when all of them are unpacked. Links and devices are left out, unless they are among
+    the members. Raises InputError for what is no archive, or is a damaged one; members that are
+    missing, that are no files, or lie outside of the folder; and for more than 20 times the
+    archive's size (1 MB is always allowed), or 4 GB.
+    """
+    from truebleu.text import archives
+
+    try:
+        os.makedirs(os.path.dirname(os.path.abspath(folder)), exist_ok=True)
+        with locked(os.path.abspath(folder)):
+            archives.unpack(archive, folder, members, called)
+    except OSError as error:
+        raise InputError(f"{called} cannot be unpacked into {folder}: {error}") from error
+
+
+def get(
+    source: Source,
+    path: str,
+    *,
+    name: str,
+    accept: Callable[[str], bool] | None = None,
+    remember: bool = True,
+) -> Receipt:
+    """Downloads a file to a path, where it appears whole or not at all.
+
+    name: what messages call it.
+    accept: is asked about a file, by its path, if its sums differ or none are known. True keeps it;
+    it may raise InputError to say why not.
+    remember: without a known SHA-256, that of the first download is recorded in `path`.sha256,
+    and holds from then on.
+
+    A file that is there already, and is the right one, stays; of several processes one downloads,
+    and the others wait for it. What breaks off is resumed by the next call from `path`.part.
+    Raises OfflineError; DownloadError if no address has the file, with what each of them said.
+    """
+    wanted = _Wanted(source, os.path.abspath(path), name, accept, remember)
+    if receipt := wanted.present():
+        return receipt
+    if is_offline():
+        where = source.addresses[0] if source.addresses else "it"
+        raise OfflineError(
+            f"{name} is not here, and {why_offline()}. On a machine with internet, fetch "
+            f"{where}{_sums(source)}, and put it at {wanted.path}"
+        )
+    try:
+        os.makedirs(os.path.dirname(wanted.path), exist_ok=True)
+        with locked(wanted.path) as touch:
+            # Another process may have downloaded it.
+            wanted = _Wanted(source, wanted.path, name, accept, remember)
+            return wanted.present() or wanted.downloaded(touch)
+    except OSError as error:
+        raise DownloadError(
+            f"{name}: {wanted.path} cannot be written: {error.strerror or error}; "
+            "$TRUEBLEU_CACHE names another folder"
+        ) from error
 
 
 def recorded(path: str) -> str | None:
     """The SHA-256 of the first download of a file, if it was recorded."""
     try:
         with open(f"{path}.sha256", encoding="ascii", errors="replace") as file:
-            return file.read(64)
+            found = file.read(64)
     except OSError:
         return None
+    # It may have broken off in the middle.
+    return found if len(found) == 64 else None
+
+
+def sums(path: str) -> tuple[str, str]:
+    """The MD5 and the SHA-256 of a file, in hexadecimal digits. Raises OSError."""
+    from hashlib import md5, sha256
+
+    each = md5(usedforsecurity=False), sha256()
+    with open(path, "rb") as file:
+        while piece := file.read(1 << 20):
+            for digest in each:
+                digest.update(piece)
+    return each[0].hexdigest(), each[1].hexdigest()
+
+
+def _sums(source: Source) -> str:
+    """The sums that are known, for messages."""
+    known = [f"{kind} {one}" for kind, one in _known(source) if one]
+    return f" ({', '.join(known)})" if known else ""
+
+
+def _known(source: Source) -> tuple[tuple[str, str | None], ...]:
+    return ("SHA-256", source.sha256), ("MD5", source.md5)
+
+
+class _Wanted:
+    """A file that should be at a path: what is known of it, and who judges it."""
+
+    def __init__(
+        self,
+        source: Source,
+        path: str,
+        name: str,
+        accept: Callable[[str], bool] | None,
+        remember: bool,
+    ) -> None:
+        self.path, self.name, self.accept = path, name, accept
+        self.is_recorded = remember and not source.sha256
+        record = recorded(path) if self.is_recorded else None
+        self.source = source.replaced(sha256=source.sha256 or record)
+        self.has_record = record is not None
+        self.problems: list[str] = []
+        self.of_certificate = False
+        self.wrong_sum: tuple[str, str, str] | None = None
+
+    def present(self) -> Receipt | None:
+        """The receipt of the file that is there, if it is the right one."""
+        with suppress(OSError):
+            if os.path.getsize(self.path):
+                return self.judged(self.path, "")
+        return None
+
+    def judged(self, path: str, address: str) -> Receipt | None:
+        """The receipt of a file if it is the right one; else a problem is noted."""
+        got = sums(path)
+        known = zip(_known(self.source), reversed(got), strict=True)
+        wrong = [(kind, sum_, one) for (kind, one), sum_ in known if one and one.lower() != sum_]
+        verified = next((kind for kind, one in _known(self.source) if one), "")
+        why = ""
+        if wrong or (self.accept is not None and not verified):
+            verified = "content"
+            try:
+                is_right = self.accept is not None and self.accept(path)
+            except InputError as error:
+                is_right, why = False, f": {error}"
+            if not is_right:
+                self.wrong_sum = wrong[0] if wrong else None
+                self.problems.append(self._other(address, why))
+                return None
+        return Receipt(address, os.path.getsize(path), *got, verified)
+
+    def _other(self, address: str, why: str) -> str:
+        said = f"{address} has another file; nothing of it was kept"
+        if self.wrong_sum:
+            kind, got, expected = self.wrong_sum
+            since = f" as {self.path}.sha256 has it" if self.has_record and kind != "MD5" else ""
+            said = f"{address} has {kind} {got}, expected {expected}{since}; nothing of it was kept"
+        return said if self.accept is None else f"{said}; its content is not right either{why}"
+
+    def downloaded(self, touch: Callable[[], None]) -> Receipt:
+        """Downloads from the first address that has the file; the lock is held, and touched."""
+        from truebleu.text import transfer
+
+        part = f"{self.path}.part"
+        progress = transfer.Progress(self.name, quiet=settings.quiet)
+
+        def told(size: int, whole: int | None) -> None:
+            touch()
+            progress(size, whole)
+
+        # What is wrong with a file that was there is no matter any more.
+        self.problems, self.wrong_sum = [], None
+        try:
+            for address, limits in _ways(self.source, is_exact=self.accept is None):
+                # What was resumed may be two files in one: what was there before is to blame.
+                for _ in range(2):
+                    was_resumed = self._fetch(address, part, limits, told)
+                    if was_resumed is None:
+                        break
+                    touch()
+                    if receipt := self.judged(part, address):
+                        self._place(part, receipt)
+                        return receipt
+                    transfer.forget(part)
+                    if not was_resumed:
+                        break
+        except BaseException as error:
+            # The disk is full, or worse; an interrupted download can be resumed.
+            if not isinstance(error, KeyboardInterrupt):
+                transfer.forget(part)
+            raise
+        finally:
+            progress.close()
+            if os.path.lexists(part):
+                transfer.forget_if_useless(part)
+        said = "; ".join(dict.fromkeys(self.problems)) or "no address is known"
+        failed = DownloadError(f"{self.name}: {said}. Another mirror: --mirror, or TRUEBLEU_MIRROR")
+        failed.of_certificate, failed.wrong_sum = self.of_certificate, self.wrong_sum
+        raise failed
+
+    def _fetch(
+        self, address: str, part: str, limits: Limits, told: Callable[[int, int | None], None]
+    ) -> bool | None:
+        """Whether a download was resumed; None if it failed, and the problem is noted."""
+        from truebleu.text import transfer
+
+        try:
+            return transfer.fetch(address, part, limits, told)
+        except transfer.BrokenError as problem:
+            self.problems.append(str(problem))
+            self.of_certificate |= problem.of_certificate
+            return None
+
+    def _place(self, part: str, receipt: Receipt) -> None:
+        """Puts a part in its place, when it is on the disk."""
+        with open(part, "rb+") as file:
+            os.fsync(file.fileno())
+        if self.is_recorded and not self.has_record:
+            with open(f"{self.path}.sha256", "w", encoding="utf-8") as record:
+                record.write(f"{receipt.sha256}  {os.path.basename(self.path)}\n")
+        with suppress(FileNotFoundError):
+            os.unlink(f"{part}.json")
+        os.replace(part, self.path)
+        # The name is on the disk too then, where that can be asked for.
+        with suppress(OSError):
+            folder = os.open(os.path.dirname(self.path), os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+
+def _ways(source: Source, *, is_exact: bool) -> Iterator[tuple[str, Limits]]:
+    """The addresses in order, each with what is allowed of it: the user's mirror first."""
+    from urllib.parse import urlsplit
+
+    from truebleu.text.transfer import Limits
+
+    size, most = source.size if is_exact else None, max(LARGEST, source.size or 0)
+    if prefix := mirror():
+        prefix = prefix.rstrip("/")
+        for address in source.addresses:
+            own = f"{prefix}/{address.partition('://')[2]}"
+            yield own, Limits(size, most, urlsplit(prefix).hostname)
+    for address in source.addresses:
+        yield address, Limits(size, most, None)

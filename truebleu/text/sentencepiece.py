@@ -97,16 +97,16 @@ def found(name: str) -> str | None:
         if not os.path.isfile(place):
             raise InputError(f"environment variable {known.variable}: there is no {place}")
         return _checked(name, place, known.sha256)
-    own = _place(name)
-    if os.path.isfile(own):
-        return _checked(name, own, known.sha256 or download.recorded(own))
+    for own in (_place(name, folder) for folder in download.folders()):
+        if os.path.isfile(own):
+            return _checked(name, own, known.sha256 or download.recorded(own))
     folder = os.environ.get("SACREBLEU", os.path.join(os.path.expanduser("~"), ".sacrebleu"))
     theirs = os.path.join(folder, "models", known.file)
     return _checked(name, theirs, known.sha256) if os.path.isfile(theirs) else None
 
 
-def _place(name: str) -> str:
-    return os.path.join(download.cache_folder(), "models", f"{name}.model")
+def _place(name: str, folder: str) -> str:
+    return os.path.join(folder, "models", f"{name}.model")
 
 
 def _checked(name: str, path: str, expected: str | None) -> str:
@@ -120,20 +120,32 @@ def _checked(name: str, path: str, expected: str | None) -> str:
 
 
 def _downloaded(name: str) -> str:
-    known, place = MODELS[name], _place(name)
+    known, place = MODELS[name], _place(name, download.cache_folder())
     ways = (
         f"download {known.addresses[0]} where you can, and put it at {place}, "
         f"or set {known.variable} to its path"
     )
     if download.is_offline():
-        raise InputError(
-            f"the tokenizer {name} needs its model, and TRUEBLEU_OFFLINE forbids downloads: {ways}"
+        raise download.OfflineError(
+            f"the tokenizer {name} needs its model, and {download.why_offline()}: {ways}"
         )
+    place = _place(name, download.writable_folder())
+    source = download.Source(known.addresses, sha256=known.sha256)
+    # What is recorded once holds; before that, at least it is a model.
+    accept = None if known.sha256 or download.recorded(place) else _is_model
     try:
-        download.download(known.addresses, place, known.sha256)
-    except InputError as error:
-        raise InputError(f"the tokenizer {name} needs its model: {error}; {ways}") from None
+        download.get(source, place, name=f"{name}.model", accept=accept)
+    except download.DownloadError as error:
+        raise download.DownloadError(
+            f"the tokenizer {name} needs its model: {error}; {ways}"
+        ) from None
     return place
+
+
+def _is_model(path: str) -> bool:
+    if problem := _read(path).problem:
+        raise InputError(problem)
+    return True
 
 
 def _read(path: str) -> Model:

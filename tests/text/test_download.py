@@ -1,0 +1,1328 @@
+"""Downloads: whole or not at all, from servers and with archives of every kind of badness."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+import tarfile
+import textwrap
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from truebleu import InputError
+from truebleu.text import archives, download, locks, transfer
+from truebleu.text.download import DownloadError, OfflineError, Source
+
+CONTENT = random.Random(7).randbytes(300_000)
+OTHER = CONTENT[:-1] + b"?"
+SHA256, MD5 = hashlib.sha256(CONTENT).hexdigest(), hashlib.md5(CONTENT).hexdigest()
+VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "XDG_CACHE_HOME")
+
+
+class Server:
+    """A server whose answers a test says: a function for each path, or one after the other."""
+
+    def __init__(self, context: ssl.SSLContext | None = None) -> None:
+        self.requests: list[tuple[str, dict[str, str]]] = []
+        self.answers: dict[str, list] = {}
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                server.requests.append((self.path, dict(self.headers)))
+                answers = server.answers.get(self.path, [status(404)])
+                answer = answers.pop(0) if len(answers) > 1 else answers[0]
+                answer(self)
+
+            def do_CONNECT(self):
+                server.requests.append((f"CONNECT {self.path}", dict(self.headers)))
+                self.send_error(403)
+
+            def log_message(self, *_):
+                pass
+
+        class Quiet(ThreadingHTTPServer):
+            request_queue_size = 64
+
+            def handle_error(self, *_):
+                pass
+
+        self.http = Quiet(("127.0.0.1", 0), Handler)
+        if context is not None:
+            self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
+        self.port = self.http.server_port
+        threading.Thread(target=self.http.serve_forever, args=[0.01], daemon=True).start()
+
+    def at(self, path: str, *answers) -> str:
+        self.answers[path] = list(answers)
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def close(self) -> None:
+        self.http.shutdown()
+        self.http.server_close()
+
+
+def status(code: int, *headers: tuple[str, str]):
+    def answer(handler):
+        handler.send_response(code)
+        for header in headers:
+            handler.send_header(*header)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    return answer
+
+
+def to(address: str, code: int = 302):
+    return status(code, ("Location", address))
+
+
+def whole(content: bytes = CONTENT, tag: str | None = '"1"', *, ranges: bool = True, header="ETag"):
+    """A right server: with a version, and ranges of it if it is still that version."""
+
+    def answer(handler):
+        begin = handler.headers.get("Range", "bytes=0-")[len("bytes=") : -1]
+        if not ranges or (handler.headers.get("If-Range") or tag) != tag:
+            begin = "0"
+        if int(begin) >= len(content) and content:
+            return status(416)(handler)
+        rest = content[int(begin) :]
+        handler.send_response(206 if int(begin) else 200)
+        if int(begin):
+            end = f"bytes {begin}-{len(content) - 1}/{len(content)}"
+            handler.send_header("Content-Range", end)
+        if tag:
+            handler.send_header(header, tag)
+        handler.send_header("Content-Length", str(len(rest)))
+        handler.end_headers()
+        handler.wfile.write(rest)
+        return None
+
+    return answer
+
+
+def cut(length: int, tag: str | None = '"1"', *, reset: bool = False, header="ETag"):
+    """A server that breaks off after so many bytes."""
+
+    def answer(handler):
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(CONTENT)))
+        if tag:
+            handler.send_header(header, tag)
+        handler.end_headers()
+        handler.wfile.write(CONTENT[:length])
+        if reset:
+            # To close without waiting sends a reset.
+            linger = struct.pack("ii", 1, 0)
+            handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            handler.connection.close()
+
+    return answer
+
+
+def unsized(content: bytes):
+    """A server that does not say how much there is."""
+
+    def answer(handler):
+        handler.send_response(200)
+        handler.end_headers()
+        handler.wfile.write(content)
+
+    return answer
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path, monkeypatch):
+    """A process without settings: nothing of the machine's is read, and no wait is long."""
+    names = [name for name in os.environ if name.startswith("TRUEBLEU_")]
+    for name in [*names, *VARIABLES, *map(str.lower, VARIABLES)]:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(download, "settings", download.Settings())
+    for made in (download._writable, download._made_for_this):
+        made.cache_clear()
+
+
+@pytest.fixture
+def waits(monkeypatch):
+    """The seconds that would have been waited between tries."""
+    waits: list[float] = []
+    monkeypatch.setattr(transfer, "sleep", waits.append)
+    return waits
+
+
+@pytest.fixture
+def server(waits):
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def second(waits):
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "files" / "file"
+
+
+def get(place: Path, *addresses: str, accept=None, **known) -> download.Receipt:
+    return download.get(Source(addresses, **known), str(place), name="wmt00", accept=accept)
+
+
+def names(folder: Path) -> set[str]:
+    return {file.name for file in folder.iterdir()} if folder.is_dir() else set()
+
+
+# ---- sums ----
+
+
+def test_a_right_file(server, place):
+    address = server.at("/a", whole())
+    receipt = get(place, address, sha256=SHA256, md5=MD5, size=len(CONTENT))
+    assert receipt == download.Receipt(address, len(CONTENT), MD5, SHA256, "SHA-256")
+    assert place.read_bytes() == CONTENT
+    assert names(place.parent) == {"file"}
+
+
+def test_a_file_that_is_there_stays(server, place):
+    address = server.at("/a", whole())
+    get(place, address, sha256=SHA256)
+    again = get(place, address, sha256=SHA256)
+    assert (again.address, again.sha256, again.verified) == ("", SHA256, "SHA-256")
+    assert len(server.requests) == 1
+    place.write_bytes(OTHER)
+    assert get(place, address, sha256=SHA256).address == address
+    assert place.read_bytes() == CONTENT
+
+
+def test_a_wrong_md5(server, place):
+    address = server.at("/a", whole())
+    with pytest.raises(DownloadError) as error:
+        get(place, address, md5="0" * 32)
+    assert error.value.wrong_sum == ("MD5", MD5, "0" * 32)
+    for part in ("wmt00: ", f"{address} has MD5 {MD5}, expected {'0' * 32}; nothing", "--mirror"):
+        assert part in str(error.value)
+    assert "\n" not in str(error.value)
+    assert names(place.parent) == set()
+
+
+def test_a_right_md5_with_a_wrong_sha256(server, place):
+    with pytest.raises(DownloadError, match=f"has SHA-256 {SHA256}, expected {'0' * 64}"):
+        get(place, server.at("/a", whole()), md5=MD5, sha256="0" * 64)
+    assert names(place.parent) == set()
+
+
+def test_a_wrong_sum_is_not_trusted_the_second_time(server, place):
+    address = server.at("/a", whole(OTHER))
+    for _ in range(2):
+        with pytest.raises(DownloadError, match="expected"):
+            get(place, address, md5=MD5)
+    assert len(server.requests) == 2
+
+
+def test_other_bytes_that_are_accepted_by_their_content(server, place):
+    address = server.at("/a", whole(OTHER + b"more"))
+    seen = []
+
+    def accept(path: str) -> bool:
+        seen.append(Path(path).read_bytes())
+        return True
+
+    receipt = get(place, address, md5=MD5, size=len(CONTENT), accept=accept)
+    assert (receipt.verified, receipt.size) == ("content", len(CONTENT) + 4)
+    assert seen == [OTHER + b"more"] == [place.read_bytes()]
+
+
+def test_other_bytes_that_are_not_accepted(server, place):
+    def never(_: str) -> bool:
+        raise InputError("no archive")
+
+    address = server.at("/a", whole(OTHER))
+    for known, accept, said in (
+        ({"md5": MD5}, lambda _: False, f"expected {MD5}; nothing .*; its content is not right ei"),
+        ({"md5": MD5}, never, "its content is not right either: no archive"),
+        ({}, never, "/a has another file; .*: no archive"),
+    ):
+        with pytest.raises(DownloadError, match=said):
+            get(place, address, accept=accept, **known)
+        assert names(place.parent) == set()
+
+
+def test_what_was_accepted_is_not_fetched_again(server, place):
+    address = server.at("/a", whole(OTHER))
+    for _ in range(2):
+        assert get(place, address, md5=MD5, accept=lambda _: True).verified == "content"
+    assert len(server.requests) == 1
+
+
+def test_without_a_known_sum_the_content_must_be_right(server, place):
+    address = server.at("/a", whole())
+    assert get(place, address, accept=lambda path: path.endswith(".part")).verified == "content"
+    assert download.recorded(str(place)) == SHA256
+    assert get(place, address, accept=lambda _: False).verified == "SHA-256"
+
+
+def test_a_judge_who_fails_leaves_nothing(server, place):
+    with pytest.raises(ZeroDivisionError):
+        get(place, server.at("/a", whole()), accept=lambda _: 1 / 0)
+    assert names(place.parent) == set()
+
+
+def test_right_bytes_are_not_judged_by_their_content(server, place):
+    receipt = get(place, server.at("/a", whole()), md5=MD5, accept=lambda _: 1 / 0)
+    assert receipt.verified == "MD5"
+
+
+def test_the_first_download_is_trusted_and_recorded(server, place):
+    address = server.at("/a", whole())
+    assert get(place, address).verified == ""
+    assert download.recorded(str(place)) == SHA256
+    assert get(place, address).verified == "SHA-256"
+    place.unlink()
+    server.at("/a", whole(OTHER))
+    with pytest.raises(DownloadError, match=rf"expected {SHA256} as .*file\.sha256 has it"):
+        get(place, address)
+    server.at("/a", whole())
+    assert get(place, address).address == address
+
+
+def test_a_broken_record_is_as_none(server, place):
+    place.parent.mkdir()
+    (place.parent / "file.sha256").write_text(SHA256[:-1])
+    get(place, server.at("/a", whole()))
+    assert download.recorded(str(place)) == SHA256
+
+
+def test_a_record_is_made_only_if_it_is_asked_for(server, place):
+    source = Source((server.at("/a", whole()),), md5=MD5)
+    download.get(source, str(place), name="a", remember=False)
+    assert names(place.parent) == {"file"}
+
+
+def test_a_wrong_file_that_is_there_is_not_the_server_s(server, place):
+    place.parent.mkdir()
+    place.write_bytes(OTHER)
+    with pytest.raises(DownloadError, match="HTTP Error 404") as error:
+        get(place, server.at("/a", status(404)), md5=MD5)
+    assert error.value.wrong_sum is None
+    assert place.read_bytes() == OTHER
+
+
+def test_an_empty_file_is_none_that_is_there(server, place):
+    place.parent.mkdir()
+    place.write_bytes(b"")
+    get(place, server.at("/a", whole()))
+    assert place.read_bytes() == CONTENT
+
+
+# ---- sizes ----
+
+
+@pytest.mark.parametrize("answer", [whole, unsized])
+@pytest.mark.parametrize("size", [len(CONTENT) - 1, len(CONTENT) + 1])
+def test_another_size(server, place, answer, size):
+    with pytest.raises(DownloadError, match=f"another file: .*300,000 bytes, not {size:,}"):
+        get(place, server.at("/a", answer(CONTENT)), size=size)
+    assert names(place.parent) == set()
+
+
+@pytest.mark.parametrize("answer", [whole, unsized])
+def test_more_than_a_file_may_have(server, place, monkeypatch, answer):
+    monkeypatch.setattr(download, "LARGEST", 200_000)
+    with pytest.raises(DownloadError, match=r"has more than 0.0002 GB"):
+        get(place, server.at("/a", answer(CONTENT)))
+    assert names(place.parent) == set()
+
+
+def test_a_large_file_whose_size_is_known(server, place, monkeypatch):
+    monkeypatch.setattr(download, "LARGEST", 200_000)
+    assert get(place, server.at("/a", whole()), size=len(CONTENT)).size == len(CONTENT)
+
+
+# ---- broken off, and resumed ----
+
+
+@pytest.mark.parametrize("reset", [False, True])
+@pytest.mark.parametrize(("header", "tag"), [("ETag", '"1"'), ("Last-Modified", "Mon, 1 Jan 2024")])
+def test_what_was_cut_is_resumed(server, place, waits, reset, header, tag):
+    first = cut(100_000, tag, reset=reset, header=header)
+    get(place, server.at("/a", first, whole(tag=tag, header=header)), sha256=SHA256)
+    asked = [request.get("Range") for _, request in server.requests]
+    # A reset may overtake the last bytes.
+    if not reset:
+        assert asked == [None, "bytes=100000-"]
+        assert server.requests[1][1]["If-Range"] == tag
+    assert waits == [1]
+    assert names(place.parent) == {"file"}
+
+
+def test_the_next_run_resumes(server, place, waits):
+    address = server.at("/a", cut(100_000))
+    with pytest.raises(DownloadError, match=r"/a cannot be downloaded: .* bytes are missing"):
+        get(place, address, sha256=SHA256)
+    assert waits == [1, 4, 16]
+    assert names(place.parent) == {"file.part", "file.part.json"}
+    server.at("/a", whole())
+    get(place, address, sha256=SHA256)
+    assert server.requests[-1][1]["Range"] == "bytes=100000-"
+    assert names(place.parent) == {"file"}
+
+
+def test_a_file_that_changed_meanwhile_begins_again(server, place):
+    address = server.at("/a", cut(100_000), whole(OTHER, '"2"'))
+    get(place, address)
+    assert server.requests[1][1]["If-Range"] == '"1"'
+    assert place.read_bytes() == OTHER
+
+
+def test_a_server_without_ranges_begins_again(server, place):
+    get(place, server.at("/a", cut(100_000), whole(ranges=False)), sha256=SHA256)
+    assert len(server.requests) == 2
+    assert place.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("tag", [None, 'W/"1"'])
+def test_what_has_no_version_is_not_resumed(server, place, tag):
+    address = server.at("/a", cut(100_000, tag))
+    with pytest.raises(DownloadError):
+        get(place, address, sha256=SHA256)
+    assert all("Range" not in request for _, request in server.requests)
+    assert names(place.parent) == set()
+
+
+def test_other_bytes_for_a_range_begin_again(server, place):
+    def wrong(handler):
+        handler.send_response(206)
+        handler.send_header("Content-Range", "bytes 5-9/10")
+        handler.send_header("Content-Length", "5")
+        handler.end_headers()
+        handler.wfile.write(b"01234")
+
+    get(place, server.at("/a", cut(100_000), wrong, whole()), sha256=SHA256)
+    assert "Range" not in server.requests[2][1]
+
+
+def test_a_range_behind_the_end_begins_again(server, place, waits):
+    get(place, server.at("/a", cut(100_000), status(416), whole()), sha256=SHA256)
+    assert waits == [1, 0]
+    assert "Range" not in server.requests[2][1]
+
+
+def test_two_files_in_one_are_not_the_server_s_fault(server, place):
+    """A server that says the same version for another file."""
+    address = server.at("/a", whole())
+    place.parent.mkdir()
+    (place.parent / "file.part").write_bytes(b"x" * 100)
+    known = {"address": address, "version": '"1"'}
+    (place.parent / "file.part.json").write_text(json.dumps(known))
+    assert get(place, address, sha256=SHA256).address == address
+    assert [request.get("Range") for _, request in server.requests] == ["bytes=100-", None]
+
+
+def test_a_server_that_always_lies_about_versions(server, place):
+    """It ends after a second time."""
+    first, second = cut(100_000), whole(OTHER)
+    with pytest.raises(DownloadError, match="expected"):
+        get(place, server.at("/a", first, second, first, second, first, second), sha256=SHA256)
+    assert len(server.requests) == 4
+
+
+def test_a_part_of_another_address_is_not_resumed(server, place):
+    with pytest.raises(DownloadError):
+        get(place, server.at("/a", cut(100_000)), sha256=SHA256)
+    get(place, server.at("/b", whole()), sha256=SHA256)
+    assert "Range" not in server.requests[-1][1]
+    assert names(place.parent) == {"file"}
+
+
+@pytest.mark.parametrize("known", ["", "[]", '{"address": 1}', '{"address": 1, "version": 2}'])
+def test_a_broken_record_of_a_part_is_as_none(server, place, known):
+    place.parent.mkdir()
+    (place.parent / "file.part").write_bytes(b"x" * 100)
+    (place.parent / "file.part.json").write_text(known)
+    get(place, server.at("/a", whole()), sha256=SHA256)
+    assert names(place.parent) == {"file"}
+
+
+# ---- answers ----
+
+
+@pytest.mark.parametrize("code", [403, 404, 410])
+def test_what_is_gone_is_sought_at_the_next_mirror_at_once(server, second, place, waits, code):
+    receipt = get(place, server.at("/a", status(code)), second.at("/b", whole()), sha256=SHA256)
+    assert receipt.address.endswith("/b")
+    assert (len(server.requests), waits) == (1, [])
+
+
+def test_all_mirrors_are_named(server, second, place):
+    with pytest.raises(DownloadError) as error:
+        get(place, server.at("/a", status(404)), second.at("/b", whole()), sha256="0" * 64)
+    for part in ("/a cannot be downloaded: HTTP Error 404", f"/b has SHA-256 {SHA256}"):
+        assert part in str(error.value)
+
+
+def test_a_busy_server_is_asked_again(server, place, waits):
+    get(place, server.at("/a", status(503), status(500), whole()), sha256=SHA256)
+    assert waits == [1, 4]
+
+
+def test_a_server_that_stays_busy(server, second, place, waits):
+    get(place, server.at("/a", status(503)), second.at("/b", whole()), sha256=SHA256)
+    assert (len(server.requests), waits) == (4, [1, 4, 16])
+
+
+def test_the_server_says_how_long_to_wait(server, place, waits):
+    first, later = (status(429, ("Retry-After", text)) for text in ("7", "Thu, 1 Jan 1970 0:00:00"))
+    get(place, server.at("/a", first, later, status(429), whole()), sha256=SHA256)
+    assert waits == [7, 0, 16]
+
+
+def test_a_server_that_says_to_wait_too_long(server, place, waits):
+    with pytest.raises(DownloadError, match=r"429.*; it asks to wait 61 seconds"):
+        get(place, server.at("/a", status(429, ("Retry-After", "61"))))
+    assert waits == []
+
+
+def test_a_reset_before_the_answer(server, place, waits):
+    def reset(handler):
+        linger = struct.pack("ii", 1, 0)
+        handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        handler.connection.close()
+
+    get(place, server.at("/a", reset, whole()), sha256=SHA256)
+    assert waits == [1]
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_silence(server, second, place, waits, monkeypatch, begun):
+    monkeypatch.setattr(transfer, "PATIENCE", 0.2)
+    is_over = threading.Event()
+
+    def silent(handler):
+        if begun:
+            handler.send_response(200)
+            handler.send_header("Content-Length", "10")
+            handler.end_headers()
+        is_over.wait(60)
+
+    def silent_once(handler):
+        monkeypatch.setattr(transfer, "PATIENCE", 60)
+        silent(handler)
+
+    address = server.at("/a", silent, silent_once)
+    try:
+        with pytest.raises(DownloadError, match=r"/a cannot be downloaded: nothing for 0.2 s"):
+            get(place, address)
+        assert get(place, address, second.at("/b", whole())).address.endswith("/b")
+    finally:
+        is_over.set()
+    assert waits == []
+
+
+def test_nobody_at_an_address(place, waits):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        with pytest.raises(DownloadError, match=r"cannot be downloaded: .*refused"):
+            get(place, f"http://127.0.0.1:{unused.getsockname()[1]}/a")
+    assert waits == []
+
+
+def test_what_is_no_http(server, place):
+    address = server.at("/a", lambda handler: handler.wfile.write(b"SSH-2.0\r\n\r\n"))
+    with pytest.raises(DownloadError, match="/a cannot be downloaded"):
+        get(place, address)
+
+
+def test_no_address(place):
+    with pytest.raises(DownloadError, match="wmt00: no address is known"):
+        get(place)
+
+
+# ---- where it may come from ----
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+def test_redirects_are_followed(server, second, place, code):
+    there = second.at("/b", whole())
+    address = server.at("/a", to(there, code))
+    assert get(place, address, sha256=SHA256).address == address
+
+
+def test_a_redirected_file_is_resumed(server, second, place):
+    address = server.at("/a", to(second.at("/b", cut(100_000), whole())))
+    get(place, address, sha256=SHA256)
+    assert second.requests[1][1]["Range"] == "bytes=100000-"
+
+
+@pytest.mark.parametrize("number", [5, 6])
+def test_no_more_than_five_redirects(server, place, number):
+    for step in range(number):
+        server.at(f"/{step}", to(f"/{step + 1}"))
+    server.at(f"/{number}", whole())
+    address = f"http://127.0.0.1:{server.port}/0"
+    if number == 5:
+        assert get(place, address).sha256 == SHA256
+    else:
+        with pytest.raises(DownloadError, match="/5: more than 5 redirects"):
+            get(place, address)
+
+
+def test_a_redirect_to_itself(server, place):
+    with pytest.raises(DownloadError, match="more than 5 redirects"):
+        get(place, server.at("/a", to("/a")))
+    assert len(server.requests) == 6
+
+
+@pytest.mark.parametrize("where", ["http://example.test/a", "file:///etc/passwd", "ftp://a.test/"])
+def test_redirects_to_what_is_not_safe(server, place, where):
+    with pytest.raises(DownloadError) as error:
+        get(place, server.at("/a", to(where)))
+    assert where in str(error.value)
+    assert "\n" not in str(error.value)
+    assert names(place.parent) == set()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("http://example.test/a", "file:///etc/passwd", "ftp://a.test/a", "data:,a", "a", ""),
+        *("http://127.0.0.1.example.test/a", "http://[", "http://localhost.example.test/"),
+    ],
+)
+def test_addresses_that_are_not_safe(place, address):
+    with pytest.raises(DownloadError, match=r"only https is safe|is no address"):
+        get(place, address)
+
+
+def test_a_safe_server_leads_to_no_other():
+    limits = transfer.Limits(None, 1, None)
+    limits.check("https://b.test/", "https://a.test/")
+    with pytest.raises(transfer.BrokenError, match=r"https://a.test/ leads to http://127.0.0.1/"):
+        limits.check("http://127.0.0.1/", "https://a.test/")
+
+
+def test_the_user_s_mirror_is_asked_first(server, second, place, monkeypatch):
+    monkeypatch.setenv("TRUEBLEU_MIRROR", f"http://127.0.0.1:{second.port}/all/")
+    address = server.at("/x/a.tgz?v=1", whole())
+    second.at(f"/all/127.0.0.1:{server.port}/x/a.tgz?v=1", whole())
+    assert get(place, address, sha256=SHA256).address.startswith(download.mirror()[:-1])
+    assert server.requests == []
+    second.answers.clear()
+    place.unlink()
+    assert get(place, address, sha256=SHA256).address == address
+    assert len(second.requests) == 2
+    with download.using(mirror="http://127.0.0.1:1"):
+        assert download.mirror() == "http://127.0.0.1:1"
+    assert download.mirror() != "http://127.0.0.1:1"
+
+
+def test_a_mirror_that_is_no_address(server, place, monkeypatch):
+    monkeypatch.setenv("TRUEBLEU_MIRROR", "mirror.test")
+    with pytest.raises(InputError, match=r"variable TRUEBLEU_MIRROR: 'mirror.test' is no address"):
+        get(place, server.at("/a", whole()))
+
+
+def test_proxies(server, second, place, monkeypatch):
+    """The proxy is asked for what the user's mirror has; not for what NO_PROXY names."""
+    monkeypatch.setenv("TRUEBLEU_MIRROR", "http://mirror.test/all")
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{second.port}")
+    monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{second.port}")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    second.at("http://mirror.test/all/example.test/a", whole())
+    assert get(place, "https://example.test/a").sha256 == SHA256
+    assert [path for path, _ in second.requests] == ["http://mirror.test/all/example.test/a"]
+    monkeypatch.delenv("TRUEBLEU_MIRROR")
+    with pytest.raises(DownloadError, match="403 Forbidden"):
+        get(place.with_name("b"), "https://example.test/a")
+    assert second.requests[-1][0] == "CONNECT example.test:443"
+    get(place.with_name("c"), server.at("/a", whole()))
+    assert (len(server.requests), len(second.requests)) == (1, 2)
+    monkeypatch.delenv("no_proxy")
+    second.at(f"http://127.0.0.1:{server.port}/a", whole())
+    get(place.with_name("d"), server.at("/a", whole()))
+    assert (len(server.requests), len(second.requests)) == (1, 3)
+
+
+@pytest.fixture
+def certificate(tmp_path):
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl to make a certificate with")
+    path = tmp_path / "certificate.pem"
+    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3650"]
+    command += [*subject, "-keyout", path, "-out", tmp_path / "public.pem"]
+    if subprocess.run(command, check=False, capture_output=True).returncode:
+        pytest.skip("an openssl that makes no such certificate")
+    with path.open("ab") as file:
+        file.write((tmp_path / "public.pem").read_bytes())
+    return path
+
+
+def test_certificates(certificate, place, monkeypatch, waits):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    server = Server(context)
+    try:
+        address = server.at("/a", whole(), to("http://127.0.0.1/")).replace("http", "https")
+        for variable in ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"):
+            monkeypatch.delenv(variable, raising=False)
+        with pytest.raises(DownloadError, match="CERTIFICATE_VERIFY_FAILED") as error:
+            get(place, address)
+        assert error.value.of_certificate
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate.with_name("public.pem")))
+        assert get(place, address).sha256 == SHA256
+        with pytest.raises(DownloadError, match=r"leads to http://127.0.0.1/"):
+            get(place.with_name("b"), address)
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate.with_name("none.pem")))
+        with pytest.raises(DownloadError, match=r"REQUESTS_CA_BUNDLE: .*none\.pem: .*No such file"):
+            get(place.with_name("b"), address)
+        monkeypatch.delenv("REQUESTS_CA_BUNDLE")
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate.with_name("public.pem")))
+        server.at("/a", whole())
+        assert get(place.with_name("c"), address).sha256 == SHA256
+    finally:
+        server.close()
+
+
+# ---- offline ----
+
+
+def test_offline(server, place, monkeypatch):
+    monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
+    address = server.at("/a", whole())
+    with pytest.raises(OfflineError) as error:
+        get(place, address, md5=MD5)
+    assert str(error.value) == (
+        "wmt00 is not here, and TRUEBLEU_OFFLINE is set. On a machine with internet, fetch "
+        f"{address} (MD5 {MD5}), and put it at {place}"
+    )
+    assert (error.value.exit_status, DownloadError.exit_status) == (3, 1)
+    assert server.requests == []
+    assert not place.parent.exists()
+    with download.using(offline=False):
+        assert get(place, address, md5=MD5).verified == "MD5"
+    assert get(place, address, md5=MD5).verified == "SHA-256"
+    monkeypatch.setenv("TRUEBLEU_OFFLINE", "0")
+    assert not download.is_offline()
+    with download.using(offline=True), pytest.raises(OfflineError, match=r"forbidden \(--offline"):
+        get(place.with_name("b"), address)
+
+
+# ---- processes ----
+
+PRELUDE = """
+import os, sys
+from truebleu.text import download, locks, transfer
+def get(remember=True):
+    source = download.Source((sys.argv[1],), sha256=sys.argv[3])
+    return download.get(source, sys.argv[2], name="wmt00", remember=remember)
+"""
+
+
+def started(code: str, address: str, place: Path, **environment: str) -> subprocess.Popen:
+    """A process that downloads."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PRELUDE + textwrap.dedent(code), address, str(place), SHA256],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+
+
+def ended(process: subprocess.Popen) -> tuple[int, str, str]:
+    out, error = process.communicate(timeout=120)
+    return process.returncode, out, error
+
+
+def test_of_processes_at_once_one_downloads(server, place):
+    """The first waits for its answer until all of them have started."""
+    come = threading.Semaphore(0)
+
+    def answer(handler):
+        for _ in range(16):
+            assert come.acquire(timeout=100)
+        whole()(handler)
+
+    address = server.at("/a", answer)
+    code = "print('here', flush=True); sys.stdin.close(); print(get().sha256)"
+    processes = [started(code, address, place) for _ in range(16)]
+    for process in processes:
+        assert process.stdout.readline() == "here\n"
+        come.release()
+    results = [ended(process) for process in processes]
+    assert {(code, out) for code, out, _ in results} == {(0, f"{SHA256}\n")}
+    assert len(server.requests) == 1
+    assert names(place.parent) == {"file"}
+
+
+def test_threads_share_a_download(server, place):
+    address = server.at("/a", whole())
+    receipts = []
+    threads = [
+        threading.Thread(target=lambda: receipts.append(get(place, address, sha256=SHA256)))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {receipt.sha256 for receipt in receipts} == {SHA256}
+    assert (len(receipts), len(server.requests)) == (8, 1)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
+def test_a_process_that_is_killed_leaves_nothing_visible(server, place):
+    """It is killed at its n-th step, of Python's or of C's."""
+    address = server.at("/a", whole())
+    code = """
+        import signal
+        import truebleu.text.transfer
+        locks.BRIEF = 0
+        steps, last = 0, int(os.environ["STEP"])
+        def count(*_):
+            global steps
+            steps += 1
+            if steps == last:
+                os.kill(os.getpid(), signal.SIGKILL)
+        sys.setprofile(count)
+        get(remember=False)
+        sys.setprofile(None)
+        print(steps)
+    """
+    dice = random.Random(11)
+    begin = ended(started(code, address, place, STEP="0"))
+    assert begin[0] == 0, begin
+    steps = int(begin[1])
+    kills = 0
+    for step in sorted(dice.sample(range(1, steps), 10)):
+        for name in names(place.parent):
+            (place.parent / name).unlink()
+        killed = ended(started(code, address, place, STEP=str(step)))
+        kills += killed[0] == -signal.SIGKILL
+        if place.exists():
+            assert place.read_bytes() == CONTENT
+        done = ended(started(code, address, place, STEP="0"))
+        assert done[0] == 0, (step, done)
+        assert place.read_bytes() == CONTENT
+        # A lock of a process that ended keeps nobody waiting.
+        assert names(place.parent) <= {"file", "file.locked"}, step
+    assert kills >= 8
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
+def test_killed_while_bytes_come(server, place):
+    """What had come is not fetched again."""
+    is_over = threading.Event()
+
+    def answer(handler):
+        cut(200_000)(handler)
+        handler.wfile.flush()
+        is_over.wait(60)
+
+    code = """
+        def told(self, size, whole):
+            if size >= 100_000:
+                os.kill(os.getpid(), 9)
+        transfer.Progress.__call__ = told
+        get()
+    """
+    address = server.at("/a", answer, whole())
+    assert ended(started(code, address, place))[0] == -signal.SIGKILL
+    is_over.set()
+    assert not place.exists()
+    size = (place.parent / "file.part").stat().st_size
+    assert size > 50_000
+    get(place, address, sha256=SHA256)
+    assert server.requests[1][1]["Range"] == f"bytes={size}-"
+    assert names(place.parent) == {"file"}
+
+
+def test_the_disk_is_full(server, place):
+    pytest.importorskip("resource")
+    code = """
+        import resource
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+        try:
+            get()
+        except download.DownloadError as error:
+            print(error)
+    """
+    done = ended(started(code, server.at("/a", whole()), place))
+    assert f"wmt00: {place} cannot be written: File too large; $TRUEBLEU_CACHE names" in done[1]
+    assert names(place.parent) == set()
+
+
+# ---- locks ----
+
+
+def test_a_lock_is_waited_for(place, capsys, monkeypatch):
+    monkeypatch.setattr(locks, "PATIENCE", 0)
+    place.parent.mkdir()
+    order = []
+    is_held, may_end = threading.Event(), threading.Event()
+
+    def first() -> None:
+        with download.locked(place):
+            is_held.set()
+            may_end.wait(60)
+            order.append("first")
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    is_held.wait(60)
+    monkeypatch.setattr(locks.time, "sleep", lambda _: may_end.set())
+    with download.locked(place):
+        order.append("second")
+    thread.join()
+    assert order == ["first", "second"]
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert f"truebleu: waiting for process {os.getpid()} on " in said
+    assert f"which works on {place} ({place}.locked)" in said
+    assert names(place.parent) == set()
+
+
+def test_what_is_quiet_says_nothing(capsys, monkeypatch):
+    monkeypatch.setattr(download, "settings", download.Settings(quiet=True))
+    download._say("waiting")
+    monkeypatch.setattr(download, "settings", download.Settings())
+    download._say("told")
+    assert capsys.readouterr().err == "told\n"
+
+
+def test_a_thread_does_not_wait_for_itself(place):
+    place.parent.mkdir()
+    with download.locked(place), download.locked(place) as touch:
+        touch()
+        assert names(place.parent) == {"file.locked"}
+    assert names(place.parent) == set()
+
+
+def test_a_lock_is_released_after_an_error(place):
+    place.parent.mkdir()
+    with pytest.raises(ZeroDivisionError), download.locked(place):
+        raise ZeroDivisionError
+    assert names(place.parent) == set()
+
+
+def dead_process() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+@pytest.mark.parametrize("kind", ["dead", "old", "empty and old"])
+def test_stale_locks_are_taken(place, kind):
+    place.parent.mkdir()
+    lock = place.parent / "file.locked"
+    machine = locks._machine() if kind == "dead" else "elsewhere:1"
+    process = dead_process() if kind == "dead" else os.getpid()
+    lock.write_text("" if kind == "empty and old" else f"{process} {machine} 1\n")
+    if kind != "dead":
+        age = lock.stat().st_mtime - (700 if kind == "old" else 20)
+        os.utime(lock, (age, age))
+    with download.locked(place):
+        assert lock.read_text().split()[0] == str(os.getpid())
+    assert names(place.parent) == set()
+
+
+@pytest.mark.parametrize("text", ["{process} elsewhere:1 1\n", "{process} {machine} 1\n", ""])
+def test_living_locks_are_not_taken(place, text, monkeypatch):
+    place.parent.mkdir()
+    lock = place.parent / "file.locked"
+    process = dead_process() if "elsewhere" in text else os.getpid()
+    lock.write_text(text.format(process=process, machine=locks._machine()))
+    assert not locks._is_stale(str(lock))
+
+
+def test_one_of_those_who_wait_breaks_a_lock(place):
+    place.parent.mkdir()
+    lock = str(place.parent / "file.locked")
+    Path(lock).write_text(f"{dead_process()} {locks._machine()} 1\n")
+    Path(f"{lock}.stale").write_text("")
+    locks._break(lock)
+    assert names(place.parent) == {"file.locked", "file.locked.stale"}
+    age = os.stat(lock).st_mtime - 20
+    os.utime(f"{lock}.stale", (age, age))
+    with download.locked(place):
+        pass
+    assert names(place.parent) == set()
+
+
+def test_a_lock_that_was_taken_over_is_not_removed(place):
+    place.parent.mkdir()
+    lock = place.parent / "file.locked"
+    with download.locked(place):
+        lock.write_text("1 elsewhere 1\n")
+    assert names(place.parent) == {"file.locked"}
+
+
+def test_long_work_keeps_its_lock(place, monkeypatch):
+    place.parent.mkdir()
+    with download.locked(place) as touch:
+        lock = place.parent / "file.locked"
+        os.utime(lock, (1, 1))
+        touch()
+        assert lock.stat().st_mtime == 1
+        now = locks.time.monotonic() + 60
+        monkeypatch.setattr(locks.time, "monotonic", lambda: now)
+        touch()
+        assert lock.stat().st_mtime > 1
+
+
+# ---- the cache ----
+
+READ_ONLY = """
+    # What is imported later may not be readable then.
+    get()
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        os.seteuid(65534)
+    folder = download.writable_folder()
+    assert download.writable_folder() == folder
+    path = os.path.join(folder, "file")
+    source = download.Source((sys.argv[1],))
+    print(download.get(source, path, name="wmt00").sha256)
+    print(download.folders() == (download.cache_folder(), folder))
+    print(folder)
+    try:
+        download.get(source, os.path.join(download.cache_folder(), "x"), name="wmt00")
+    except download.DownloadError as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders of Windows are not read-only")
+def test_a_cache_that_cannot_be_written_to(server, tmp_path):
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o555)
+    done = ended(started(READ_ONLY, server.at("/a", whole()), tmp_path / "before", TMPDIR="/tmp"))
+    assert done[0] == 0, done
+    sha256, both, folder, error = done[1].splitlines()
+    assert (sha256, both) == (SHA256, "True")
+    assert done[2].count("truebleu: ") == 1
+    assert (
+        f"truebleu: {cache}: Permission denied; what is downloaded now is kept in {folder}"
+        in (done[2])
+    )
+    assert f"wmt00: {cache}/x cannot be written: Permission denied" in error
+    assert not os.path.exists(folder)
+
+
+def test_a_file_in_the_place_of_the_cache(tmp_path, monkeypatch, capsys):
+    (tmp_path / "plain").write_text("")
+    monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "plain"))
+    assert download.writable_folder() != download.cache_folder()
+    assert download.folders() == (download.cache_folder(), download.writable_folder())
+
+
+def test_no_home(monkeypatch):
+    code = "print(os.path.isabs(download.cache_folder())); os.path.exists('~') and print('made')"
+    process = started(
+        "os.path.expanduser = lambda path: path\n" + code, "", Path("x"), TRUEBLEU_CACHE=""
+    )
+    _, out, error = ended(process)
+    assert out == "True\n"
+    assert "truebleu: there is no home folder; what is downloaded now is kept in " in error
+
+
+def test_without_the_variable_home():
+    environment = {name: value for name, value in os.environ.items() if name != "HOME"}
+    environment.pop("TRUEBLEU_CACHE")
+    code = "from truebleu.text import download; print(download.cache_folder())"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert os.path.isabs(done.stdout)
+
+
+def test_a_relative_cache_of_the_desktop_does_not_count(monkeypatch):
+    monkeypatch.delenv("TRUEBLEU_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", "here")
+    assert "here" not in download.cache_folder()
+    monkeypatch.setenv("TRUEBLEU_CACHE", "here")
+    assert download.cache_folder() == os.path.abspath("here")
+
+
+# ---- progress ----
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def progress(monkeypatch, stream, *, quiet: bool = False) -> None:
+    monkeypatch.setattr(sys, "stderr", stream)
+    seconds = iter([0.0, 0.5, 2.0, 2.1, 4.0])
+    monkeypatch.setattr(transfer.Progress, "clock", staticmethod(lambda: next(seconds)))
+    told = transfer.Progress("wmt22", quiet=quiet)
+    for size in (0, 1_000_000, 6_200_000, 6_300_000, 12_400_000):
+        told(size, 61_000_000)
+    told.close()
+
+
+def test_progress_on_a_terminal(monkeypatch):
+    terminal = Terminal()
+    progress(monkeypatch, terminal)
+    assert terminal.getvalue().split("\r")[1:3] == [
+        "wmt22: 6.2 of 61.0 MB, 3.1 MB/s, 18 s left",
+        "wmt22: 12.4 of 61.0 MB, 3.1 MB/s, 16 s left",
+    ]
+    assert terminal.getvalue().endswith(" \r")
+
+
+def test_no_progress_elsewhere(monkeypatch):
+    for stream, quiet in ((io.StringIO(), False), (Terminal(), True)):
+        progress(monkeypatch, stream, quiet=quiet)
+        assert stream.getvalue() == ""
+
+
+def test_nothing_is_said_of_a_short_download(server, place, monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(transfer.Progress, "clock", staticmethod(lambda: 0.0))
+    get(place, server.at("/a", whole()))
+    assert terminal.getvalue() == ""
+
+
+# ---- archives ----
+
+
+def packed(path: Path, members: dict, kind: str = "w:gz") -> str:
+    """An archive of members: bytes, or what a TarInfo or a ZipInfo is of."""
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in members.items():
+                info = zipfile.ZipInfo(name)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                mode = {"link": 0o120777, "device": 0o020666}.get(content, 0o100644)
+                info.external_attr = mode << 16
+                archive.writestr(info, b"target" if isinstance(content, str) else content)
+    else:
+        with tarfile.open(path, kind) as archive:
+            for name, content in members.items():
+                info = tarfile.TarInfo(name)
+                if isinstance(content, str):
+                    kinds = {
+                        "link": tarfile.SYMTYPE,
+                        "hard": tarfile.LNKTYPE,
+                        "device": tarfile.CHRTYPE,
+                        "pipe": tarfile.FIFOTYPE,
+                    }
+                    info.type, info.linkname = kinds[content], "/etc/passwd"
+                    archive.addfile(info)
+                else:
+                    info.size = len(content)
+                    archive.addfile(info, io.BytesIO(content))
+    return str(path)
+
+
+ARCHIVES = ("a.tgz", "a.zip")
+SAFE = {"x/a.txt": b"a\n", "./x/b.txt": b"b\n", "c.txt": b""}
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if not path.is_dir()
+    }
+
+
+def unpack(archive: str, folder: Path, members=None) -> dict[str, bytes]:
+    download.unpacked(archive, str(folder), members, called="the archive")
+    return tree(folder)
+
+
+@pytest.mark.parametrize("kind", ["w", "w:gz", "w:bz2", "w:xz", "zip"])
+def test_archives(tmp_path, kind):
+    name = "a.zip" if kind == "zip" else "a.tgz"
+    archive = packed(tmp_path / name, SAFE, kind)
+    everything = {"x/a.txt": b"a\n", "x/b.txt": b"b\n", "c.txt": b""}
+    assert unpack(archive, tmp_path / "deep" / "out") == everything
+    some = unpack(archive, tmp_path / "some", ["x/b.txt", "./c.txt"])
+    assert some == {"x/b.txt": b"b\n", "c.txt": b""}
+    assert names(tmp_path) == {name, "deep", "some"}
+    assert names(tmp_path / "deep") == {"out"}
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_a_folder_that_is_there_keeps_what_it_has(tmp_path, name):
+    out = tmp_path / "out"
+    (out / "x").mkdir(parents=True)
+    (out / "x" / "old").write_bytes(b"old")
+    (out / "c.txt").write_bytes(b"old")
+    got = unpack(packed(tmp_path / name, SAFE), out)
+    assert got == {"x/a.txt": b"a\n", "x/b.txt": b"b\n", "c.txt": b"", "x/old": b"old"}
+
+
+OUTSIDE = ("../out.txt", "x/../../out.txt", "/tmp/out.txt", "x\\..\\..\\out.txt", "x/..", "..", "")
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+@pytest.mark.parametrize("outside", OUTSIDE)
+def test_what_lies_outside_is_refused(tmp_path, name, outside):
+    archive = packed(tmp_path / name, SAFE | {outside: b"evil"})
+    (tmp_path / "in").mkdir()
+    with pytest.raises(InputError, match=r"the archive cannot be unpacked: the path .* not inside"):
+        unpack(archive, tmp_path / "in" / "out")
+    with pytest.raises(InputError, match="not inside"):
+        unpack(archive, tmp_path / "in" / "out", [outside])
+    assert names(tmp_path / "in") == set()
+    assert names(tmp_path) == {name, "in"}
+    assert unpack(archive, tmp_path / "in" / "out", ["c.txt"]) == {"c.txt": b""}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *(("a.tgz", kind) for kind in ("link", "hard", "device", "pipe")),
+        *(("a.zip", kind) for kind in ("link", "device")),
+    ],
+)
+def test_links_and_devices_are_left_out(tmp_path, name, kind):
+    archive = packed(tmp_path / name, SAFE | {"x/evil": kind})
+    assert "x/evil" not in unpack(archive, tmp_path / "out")
+    assert not os.path.lexists(tmp_path / "out" / "x" / "evil")
+    what = "link" if kind in ("link", "hard") else "device"
+    with pytest.raises(InputError, match=f"x/evil is a {what}, no file"):
+        unpack(archive, tmp_path / "other", ["x/evil"])
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_a_link_is_no_way_out(tmp_path, name):
+    """A file below what the archive says is a link to a folder."""
+    archive = packed(tmp_path / name, {"x": "link", "x/a": b"a"})
+    assert unpack(archive, tmp_path / "out") == {"x/a": b"a"}
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+@pytest.mark.parametrize("members", [None, ["small"]])
+def test_bombs(tmp_path, name, members):
+    archive = packed(tmp_path / name, {"bomb": bytes(30_000_000), "small": b"a"})
+    with pytest.raises(InputError, match=r"it holds more than 1.0 MB, which is 20 times its size"):
+        unpack(archive, tmp_path / "out", members)
+    assert names(tmp_path) == {name}
+
+
+def test_a_bomb_in_the_names_of_a_tar_file(tmp_path):
+    archive = tmp_path / "a.tgz"
+    with tarfile.open(archive, "w:gz", format=tarfile.PAX_FORMAT) as tape:
+        info = tarfile.TarInfo("a")
+        info.pax_headers = {"comment": "x" * 30_000_000}
+        tape.addfile(info)
+    with pytest.raises(InputError, match="it holds more than"):
+        unpack(str(archive), tmp_path / "out")
+
+
+def test_no_archive_holds_more_than_the_most(tmp_path, monkeypatch):
+    monkeypatch.setattr(archives, "MOST", 10_000)
+    for name in ARCHIVES:
+        archive = packed(tmp_path / name, {"a": random.Random(1).randbytes(20_000)})
+        with pytest.raises(InputError, match=r"it holds more than 0.0 MB"):
+            unpack(archive, tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_a_zip_file_that_lies_about_its_sizes(tmp_path, name):
+    archive = Path(packed(tmp_path / "a.zip", {"bomb": bytes(30_000_000)}))
+    content = archive.read_bytes().replace(struct.pack("<I", 30_000_000), struct.pack("<I", 100))
+    archive.write_bytes(content)
+    with pytest.raises(InputError, match="no archive, or damaged"):
+        unpack(str(archive), tmp_path / "out")
+    assert names(tmp_path) == {"a.zip"}
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_missing_members_are_named(tmp_path, name):
+    archive = packed(tmp_path / name, SAFE)
+    with pytest.raises(InputError, match=r"the archive cannot be unpacked: it has no a.txt, x/c"):
+        unpack(archive, tmp_path / "out", ["x/a.txt", "x/c", "a.txt"])
+    assert names(tmp_path) == {name}
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_no_archive(tmp_path, name):
+    archive = tmp_path / name
+    right = Path(packed(tmp_path / name, {"a": random.Random(1).randbytes(50_000)})).read_bytes()
+    flipped = bytearray(right)
+    flipped[len(flipped) // 2] ^= 255
+    for content in (b"", b"text, no archive\n", right[:100], right[:-5], right[:3], bytes(flipped)):
+        archive.write_bytes(content)
+        with pytest.raises(InputError, match="the archive cannot be unpacked: "):
+            unpack(str(archive), tmp_path / "out")
+        assert names(tmp_path) == {name}
+
+
+@pytest.mark.parametrize("kind", ["w:bz2", "w:xz"])
+def test_damage_of_other_compressions(tmp_path, kind):
+    archive = tmp_path / "a.tgz"
+    right = Path(packed(archive, {"a": random.Random(1).randbytes(50_000)}, kind)).read_bytes()
+    flipped = bytearray(right)
+    flipped[len(flipped) // 2] ^= 255
+    for content in (right[:100], right[:-5], bytes(flipped)):
+        archive.write_bytes(content)
+        with pytest.raises(InputError, match="the archive cannot be unpacked"):
+            unpack(str(archive), tmp_path / "out")
+        assert names(tmp_path) == {"a.tgz"}
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_a_file_that_is_a_folder_too(tmp_path, name):
+    archive = packed(tmp_path / name, {"a": b"a", "a/b": b"b"})
+    with pytest.raises(InputError, match="the archive cannot be unpacked"):
+        unpack(archive, tmp_path / "out")
+    assert names(tmp_path) == {name}
+
+
+def test_threads_unpack_one_after_the_other(tmp_path):
+    content = {f"x/{number}": random.Random(number).randbytes(9_000) for number in range(30)}
+    archive = packed(tmp_path / "a.tgz", content)
+    results: list[dict] = []
+    threads = [
+        threading.Thread(target=lambda: results.append(unpack(archive, tmp_path / "out")))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4
+    assert tree(tmp_path / "out") == content
+    assert names(tmp_path) == {"a.tgz", "out"}
+
+
+def test_what_was_left_by_one_that_was_killed_is_removed(tmp_path):
+    (tmp_path / "out.unpacking").mkdir()
+    (tmp_path / "out.unpacking" / "half").write_bytes(b"")
+    archive = packed(tmp_path / "a.zip", {"a": b"a"})
+    assert unpack(archive, tmp_path / "out") == {"a": b"a"}
+    assert names(tmp_path) == {"a.zip", "out"}
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    archive = packed(tmp_path / "a.zip", {"a": b"a"})
+    (tmp_path / "plain").write_bytes(b"")
+    with pytest.raises(InputError, match="cannot be unpacked into"):
+        unpack(archive, tmp_path / "plain" / "out")

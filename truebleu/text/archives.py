@@ -1,0 +1,208 @@
+"""Archives, tar and zip: what is in them as plain files, and nothing outside of a folder.
+
+Callers call `download.unpacked`, which holds a lock.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import contextmanager
+
+from truebleu._kernel import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import BinaryIO, Protocol
+
+    class Readable(Protocol):
+        """Anything that gives bytes."""
+
+        def read(self, size: int = -1, /) -> bytes:
+            """Up to so many bytes; none at the end."""
+            ...
+
+
+# How much an archive may hold: so many times its own size, but never more than this; archives of
+# small files are mostly padding.
+TIMES, MOST, LEAST = 20, 4 * 10**9, 10**6
+
+
+def unpack(archive: str, folder: str, members: Sequence[str] | None, called: str) -> None:
+    """What `download.unpacked` does when nobody else unpacks to the folder."""
+    from shutil import rmtree
+
+    folder = os.path.abspath(folder)
+    beside = f"{folder}.unpacking"
+    try:
+        # One that was killed may have left it.
+        rmtree(beside, ignore_errors=True)
+        os.mkdir(beside)
+        with _problems(called):
+            _unpack(archive, beside, members)
+        _move(beside, folder)
+    finally:
+        rmtree(beside, ignore_errors=True)
+
+
+def _move(beside: str, folder: str) -> None:
+    """Puts a folder, or what is in it, in its place."""
+    if not os.path.lexists(folder):
+        os.rename(beside, folder)
+        return
+    for path, _, files in os.walk(beside):
+        place = os.path.join(folder, os.path.relpath(path, beside))
+        os.makedirs(place, exist_ok=True)
+        for name in files:
+            os.replace(os.path.join(path, name), os.path.join(place, name))
+
+
+@contextmanager
+def _problems(called: str) -> Iterator[None]:
+    """Turns what readers of archives raise into InputError."""
+    import tarfile
+    import zipfile
+    import zlib
+
+    try:
+        yield
+    except _RefusedError as error:
+        raise InputError(f"{called} cannot be unpacked: {error}") from None
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise InputError(f"{called} cannot be unpacked: no archive, or damaged: {error}") from error
+    except (RuntimeError, NotImplementedError) as error:
+        raise InputError(f"{called} cannot be unpacked: {error}") from error
+    except Exception as error:
+        # Not every Python has the module that this comes from.
+        if type(error).__name__ not in ("LZMAError", "BadGzipFile"):
+            raise
+        raise InputError(f"{called} cannot be unpacked: damaged: {error}") from error
+
+
+class _RefusedError(Exception):
+    """What must not be unpacked, or cannot."""
+
+
+def _unpack(archive: str, folder: str, members: Sequence[str] | None) -> None:
+    wanted = None if members is None else {_plain(name) for name in members}
+    allowed = min(MOST, max(LEAST, TIMES * os.path.getsize(archive)))
+    with open(archive, "rb") as file:
+        start = file.read(6)
+        file.seek(0)
+        contents = _zip_members if start.startswith(b"PK") else _tar_members
+        done = set()
+        for name, kind, content in contents(file, start, allowed):
+            if wanted is not None and _plain(name) not in wanted:
+                continue
+            if content is None:
+                if wanted is not None:
+                    raise _RefusedError(f"{name} is {kind}, no file")
+                continue
+            place = os.path.join(folder, *_parts(name))
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            _write(content, place)
+            done.add(_plain(name))
+    if missing := (wanted or set()) - done:
+        raise _RefusedError(f"it has no {', '.join(sorted(missing))}")
+
+
+def _plain(name: str) -> str:
+    """A member's name as archives may spell it, without what says nothing."""
+    return "/".join(part for part in name.split("/") if part != ".")
+
+
+def _parts(name: str) -> list[str]:
+    """The folders of a member, and its name; all inside."""
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    drive = os.path.splitdrive(name)[0]
+    is_outside = name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/")
+    if is_outside or drive or not parts or "\0" in name or os.path.splitdrive(parts[0])[0]:
+        raise _RefusedError(f"the path {name!r} is not inside of it")
+    return parts
+
+
+def _write(content: Readable, place: str) -> None:
+    with open(place, "wb") as file:
+        while piece := content.read(1 << 20):
+            file.write(piece)
+
+
+def _zip_members(
+    file: BinaryIO, _start: bytes, allowed: int
+) -> Iterator[tuple[str, str, Readable | None]]:
+    import zipfile
+
+    with zipfile.ZipFile(file) as packed:
+        members = packed.infolist()
+        if sum(member.file_size for member in members) > allowed:
+            raise _RefusedError(f"it holds more than {_amount(allowed)}")
+        for member in members:
+            mode = member.external_attr >> 16
+            if member.filename.endswith("/"):
+                continue
+            if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+                kind = "a link" if stat.S_ISLNK(mode) else "a device"
+                yield member.filename, kind, None
+                continue
+            with packed.open(member) as content:
+                yield member.filename, "a file", content
+
+
+def _tar_members(
+    file: BinaryIO, start: bytes, allowed: int
+) -> Iterator[tuple[str, str, Readable | None]]:
+    import tarfile
+
+    stream = _Limited(_decompressed(file, start), allowed)
+    # In one pass: every byte that is decompressed counts.
+    with tarfile.open(fileobj=stream, mode="r|") as packed:  # type: ignore[call-overload]
+        for member in packed:
+            if member.isdir():
+                continue
+            if member.isreg():
+                yield member.name, "a file", packed.extractfile(member)
+            else:
+                kind = "a link" if member.issym() or member.islnk() else "a device"
+                yield member.name, kind, None
+    # Its sum stands at the end.
+    while stream.read(1 << 20):
+        pass
+
+
+def _decompressed(file: BinaryIO, start: bytes) -> Readable:
+    if start.startswith(b"\x1f\x8b"):
+        import gzip
+
+        return gzip.GzipFile(fileobj=file)
+    if start.startswith(b"BZh"):
+        import bz2
+
+        return bz2.BZ2File(file)
+    if start.startswith(b"\xfd7zXZ\0"):
+        import lzma
+
+        return lzma.LZMAFile(file)
+    return file
+
+
+class _Limited:
+    """The bytes of a stream, as long as they are not too many."""
+
+    __slots__ = ("_all", "_left", "_stream")
+
+    def __init__(self, stream: Readable, allowed: int) -> None:
+        self._stream = stream
+        self._all = self._left = allowed
+
+    def read(self, size: int = -1) -> bytes:
+        """Up to so many bytes. Raises _RefusedError when there are more than allowed."""
+        data = self._stream.read(size)
+        self._left -= len(data)
+        if self._left < 0:
+            raise _RefusedError(f"it holds more than {_amount(self._all)}")
+        return data
+
+
+def _amount(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB, which is {TIMES} times its size or the most that is unpacked"

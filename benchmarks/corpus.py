@@ -29,6 +29,20 @@ SEED = 1
 SIDE_CORPUS = 250_000
 """Segments in the corpora for other tokenizers and several references."""
 
+JAPANESE = 20_000
+KOREAN = (
+    "어제는 비가 와서 하루 종일 집에서 책을 읽었습니다.",
+    "이 도서관은 아침 아홉 시부터 저녁 여덟 시까지 문을 엽니다.",
+    "우리는 내년에 새로운 실험실을 지을 계획이라고 그가 말했다.",
+    "가격이 3.5% 올랐지만 손님은 줄지 않았다.",
+    "할머니께서 보내 주신 사과가 아주 달고 맛있어요.",
+    "기차가 십 분 늦게 도착했기 때문에 회의에 참석하지 못했습니다.",
+    "번역이 좋은지 나쁜지 누가 판단할 수 있을까요?",
+    "그 배우는 2019년에 처음으로 무대에 섰다.",
+    "e-mail 주소를 다시 한번 확인해 주시기 바랍니다.",
+    "산 위에서 내려다본 바다는 생각보다 훨씬 넓고 조용했다.",
+)
+
 Segment = tuple[str, ...]
 """A hypothesis and its references."""
 
@@ -144,6 +158,22 @@ def chinese() -> Corpus:
     return _made("chinese", SIDE_CORPUS, 1, _chinese)
 
 
+def japanese() -> Corpus | None:
+    """English to Japanese, one reference; None without WMT22."""
+    return _made("japanese", JAPANESE, 1, _japanese) if FROM_WMT22 else None
+
+
+def korean() -> Path:
+    """Lines of Korean: sentences written for this, joined at random."""
+    path = CACHE / "korean.txt"
+    if not path.exists():
+        generator = random.Random(SEED)
+        lines = [" ".join(generator.sample(KOREAN, generator.randint(1, 4))) for _ in range(5000)]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="\n")
+    return path
+
+
 def candidates(count: int) -> Path:
     """So many candidates for one segment: systems' outputs with words exchanged and left out.
 
@@ -203,6 +233,10 @@ def _chinese() -> list[Segment]:
     if not FROM_WMT22:
         return _lengthened(_example("en-zh", "zh", 1), "", mean=3.21, deviation=0.69)
     return list(_wmt22("en-zh", "A.zh", 1))
+
+
+def _japanese() -> list[Segment]:
+    return list(_wmt22("en-ja", "A.ja", 1))
 
 
 def _wmt22(languages: str, reference: str, references: int) -> Iterator[Segment]:

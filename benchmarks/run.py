@@ -14,6 +14,7 @@ import columnar  # noqa: F401, registers its rows
 import corpus
 import diversity  # noqa: F401  its rows register themselves
 import engines  # noqa: F401  its rows register themselves
+import languages  # noqa: F401  its rows register themselves
 import pairs  # noqa: F401  its rows register themselves
 import report
 import rewards  # noqa: F401  its rows register themselves

@@ -7,23 +7,34 @@ are in `MEANINGS`. A test holds that every field has a sentence and every senten
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 from parts import BUILT, code, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 REF, CEDAR, BIRCH = (f"examples/de-en/{name}.en" for name in ("reference.a", "cedar", "birch"))
 DOCUMENTS = "examples/de-en/documents.txt"
+# A test set of one's own, in a folder that lasts as long as a command.
+OWN = ("harbour", "-l", "en-de")
+OWN_FILES = {
+    "en-de.src": ["The harbour was quiet.", "Two gulls argued."],
+    "en-de.ref.A": ["Der Hafen war still.", "Zwei Möwen stritten."],
+    "en-de.docid": ["port", "port"],
+    "en-de.origlang": ["en", "en"],
+    "en-de.domain": ["news", "news"],
+}
 PAIR = ("a b c a", "a b d", "--reference", "a b d e f g")
 
 # Objects whose keys are names of metrics, systems and the like.
@@ -31,6 +42,12 @@ NAMED = {
     "signatures": "METRIC",
     "systems[].scores": "METRIC",
     "systems[].scores.METRIC.details": "DETAIL",
+    "scores[].scripts": "SCRIPT",
+    "info[].preferred": "PAIR",
+    "info[].segments": "PAIR",
+    "list[].segments": "PAIR",
+    "info[].pair.domains": "DOMAIN",
+    "info[].pair.origlangs": "LANGUAGE",
     "documents[].scores": "METRIC",
     "documents[].scores.METRIC": "SYSTEM",
     "metric.parameters": "PARAMETER",
@@ -65,6 +82,12 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "family which": [
         ("family", "which", "47.64", REF, "-i", CEDAR),
         ("family", "which", "99.99", REF, "-i", CEDAR),
+    ],
+    "testset list": [("testset", "list", "wmt22")],
+    "testset info": [("testset", "info", "wmt22"), ("testset", "info", *OWN)],
+    "testset get, testset add, testset verify, testset path, testset remove": [
+        ("testset", "add", "FOLDER", "--name", "harbour"),
+        *(("testset", action, *OWN) for action in ("get", "verify", "path", "remove")),
     ],
 }
 
@@ -143,6 +166,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "scores[].penalty": "the length penalty",
         "scores[].matches": "GLEU: matches of all orders",
         "scores[].totals": "GLEU: the larger of the numbers of n-grams, of all orders",
+        "scores[].scripts.SCRIPT": "the share of a script in the characters at the beginning of the "
+        "text, without white space; where the kernel read the text",
         "documents[].document": "with `--docs`: the name of the document; its other keys are those "
         "of `scores[]`",
         "documents[].segments": "its number of segments",
@@ -407,6 +432,70 @@ MEANINGS: dict[str, dict[str, str]] = {
             }.items()
         },
     },
+    "testset list": {
+        "truebleu_testset": "the version of this shape",
+        "list[].name": "the name of the test set",
+        "list[].langpairs[]": "its language pairs",
+        "list[].languages[]": "languages any two of which are a pair, where it has no other pairs",
+        "list[].segments.PAIR": "the number of segments, where the catalogue knows it",
+        "list[].size": "the size of its archives in bytes; null if it is not known",
+        "list[].here": "whether it is read without a download",
+        "list[].licence": "what may be done with its text; null if nothing is stated",
+        "list[].description": "what it is",
+    },
+    "testset info": {
+        "truebleu_testset": "the version of this shape",
+        "info[].name": "the name of the test set",
+        "info[].description": "what it is",
+        "info[].kind": "how its files are read",
+        "info[].archives[].address": "where an archive is",
+        "info[].archives[].md5": "its MD5",
+        "info[].archives[].sha256": "its SHA-256; null if it is not known",
+        "info[].archives[].size": "its size in bytes; null if it is not known",
+        "info[].archives[].mirrors[]": "other addresses of it",
+        "info[].langpairs[]": "its language pairs",
+        "info[].languages[]": "languages any two of which are a pair, where it has no other pairs",
+        "info[].preferred.PAIR[]": "the references to use; pairs without an entry use all",
+        "info[].segments.PAIR": "the number of segments, where the catalogue knows it",
+        "info[].released": "when it was released; null if the catalogue does not say it",
+        "info[].licence": "what may be done with its text; null if nothing is stated",
+        "info[].citation": "what to cite, in BibTeX",
+        "info[].how": "how one gets it, where there is no address",
+        "info[].here": "whether it is read without a download",
+        "info[].folder": "where it is, or would be",
+        "info[].sources[]": "of each archive that was fetched: address, time, size, sums, and by what "
+        "it was verified",
+        "info[].pair": "what follows, of the pair that -l names; null if that is not here",
+        "info[].pair.langpair": "the language pair",
+        "info[].pair.segments": "the number of segments",
+        "info[].pair.fields[]": "the fields that `truebleu testset show` takes",
+        "info[].pair.references[]": "the references",
+        "info[].pair.preferred[]": "those to use",
+        "info[].pair.documents": "the number of documents; null if they are not known",
+        "info[].pair.domains.DOMAIN": "the number of segments of a domain",
+        "info[].pair.origlangs.LANGUAGE": "of documents that were written in a language",
+        "info[].pair.systems[]": "the outputs that come with it, which -i takes as @NAME",
+    },
+    "testset get, testset add, testset verify, testset path, testset remove": {
+        "truebleu_testset": "the version of this shape",
+        "add[].name": "the test set that was added",
+        "add[].path": "its archive in the cache, or the registry of a set of one's own",
+        "add[].langpairs[]": "its language pairs",
+        "get[].name": "the test set that is here now",
+        "get[].folder": "where",
+        "get[].langpairs[]": "the language pairs whose text is ready",
+        "get[].size": "the size of its archives in bytes",
+        "get[].verified[]": "by what each archive was verified: SHA-256, MD5, content, or nothing",
+        "get[].licence": "what may be done with its text; null if nothing is stated",
+        "verify[].name": "the test set",
+        "verify[].path": "a file of it",
+        "verify[].problem": "what is wrong with the file; nothing if it is as it should be",
+        "path[].name": "the test set",
+        "path[].path": "its folder",
+        "remove[].name": "the test set that was removed",
+        "remove[].folders[]": "what was removed",
+        "remove[].size": "its size in bytes",
+    },
 }
 
 
@@ -519,13 +608,23 @@ def output(command: tuple[str, ...]) -> Any:
             for system, reference in ((CEDAR, REF), (BIRCH, REF), (BIRCH, CEDAR)):
                 words = [reference, "-i", system, "--log-name", "main", "--log-note", "a note"]
                 _run(["score", *words, "--log", log])
-        words = [log if word == "LOG" else word for word in command]
-        return json.loads(_run([*words, "-f", "json", "--quiet"]))
+        words = [{"LOG": log, "FOLDER": folder}.get(word, word) for word in command]
+        places = {}
+        if command[0] == "testset":
+            places = dict.fromkeys(("TRUEBLEU_CACHE", "XDG_CONFIG_HOME"), f"{folder}/cache")
+            for name, lines in OWN_FILES.items():
+                text = "".join(f"{line}\n" for line in lines)
+                (Path(folder) / name).write_text(text, encoding="utf-8")
+            if command[1] != "add":
+                _run(["testset", "add", folder, "--name", OWN[0]], places)
+        made = _run([*words, "-f", "json", "--quiet"], places)
+        return json.loads(made.replace(folder, "/home/me/ours"))
 
 
-def _run(words: Sequence[str]) -> str:
+def _run(words: Sequence[str], places: Mapping[str, str] = MappingProxyType({})) -> str:
     return subprocess.run(
         [sys.executable, "-m", "truebleu", *words],
+        env={**os.environ, **places},
         cwd=ROOT,
         check=True,
         capture_output=True,

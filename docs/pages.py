@@ -14,6 +14,7 @@ import at_scale
 import by_hand
 import cannot_see
 import json_shapes
+import languages
 import significance
 import which_bleu
 
@@ -26,6 +27,7 @@ PAGES = {
     "significance.md": significance.page,
     "at-scale.md": at_scale.page,
     "json.md": json_shapes.page,
+    "languages.md": languages.page,
 }
 
 

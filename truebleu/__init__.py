@@ -35,7 +35,10 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the ta
     from truebleu.pairs.diversity import self_bleu as self_bleu
     from truebleu.pairs.mbr import MBR as MBR
     from truebleu.pairs.mbr import mbr as mbr
+    from truebleu.testsets.sets import TestSet as TestSet
+    from truebleu.testsets.sets import testset as testset
     from truebleu.text.files import File as File
+    from truebleu.text.languages import language as language
     from truebleu.text.tokenizers import tokenize as tokenize
     from truebleu.views.comparison import Comparison as Comparison
     from truebleu.views.comparison import compare as compare
@@ -71,6 +74,7 @@ PUBLIC = {
     "Signature": "metrics.base",
     "Statistics": "metrics.statistics",
     "TER": "metrics.ter",
+    "TestSet": "testsets.sets",
     "bleu": "metrics.bleu",
     "chrf": "metrics.chrf",
     "compare": "views.comparison",
@@ -79,6 +83,7 @@ PUBLIC = {
     "explain": "views.explanation",
     "family": "bleu_family.members",
     "history": "views.history",
+    "language": "text.languages",
     "mbr": "pairs.mbr",
     "mean_document_bleu": "metrics.composed",
     "metric": "metrics.registry",
@@ -86,6 +91,7 @@ PUBLIC = {
     "report": "views.report",
     "self_bleu": "pairs.diversity",
     "ter": "metrics.ter",
+    "testset": "testsets.sets",
     "tokenize": "text.tokenizers",
     "which": "bleu_family.identify",
 }

@@ -1,7 +1,7 @@
 # The compiled kernel: text to rows of integers (kernel/src/python.rs).
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self, TypeAlias, TypedDict, final, overload
+from typing import Any, NotRequired, Self, TypeAlias, TypedDict, final, overload
 
 __version__: str
 
@@ -18,8 +18,13 @@ class Summary(TypedDict):
     identical: int
     # The inputs that start with a byte-order mark: 0 the hypotheses, 1 the first reference.
     marked: list[int]
-    # The number of "characters" of the first hypotheses, and of those of each script.
+    # The number of the first hypotheses, and of their characters; the letters of each script; of
+    # text with much Han, the first Han characters of hypotheses and each reference.
+    characters: tuple[int, int]
     scripts: dict[str, int]
+    han: list[str]
+    # The number of tokens of all hypotheses, if a metric counts them: added in Python.
+    tokens: NotRequired[int]
 
 @final
 class Source: ...
@@ -256,7 +261,7 @@ def use_instructions(name: str) -> None: ...
 def instructions() -> str: ...
 def available_instructions() -> list[str]: ...
 def load_tokenizers_with(load: Callable[[str], LoadedTokenizer]) -> None: ...
-def tokenize(text: str, tokenizer: str, lowercase: str) -> list[str]: ...
+def tokenize(text: str, tokenizer: str | LoadedTokenizer, lowercase: str) -> list[str]: ...
 def ter_alignment(
     hypothesis: str,
     references: str | Sequence[str | None],
@@ -272,7 +277,7 @@ def health(
     source: tuple[bytes | None, ...] | None,
     *,
     tokenized: bool,
-    unsplit: tuple[bool, bool, bool],
+    unsplit: Sequence[tuple[str, float]],
 ) -> list[tuple[bytes, list[int]]]: ...
 def left_out(
     texts: Source,

@@ -4,6 +4,7 @@
 
 use crate::lex::utf8::decode;
 use crate::lex::whitespace::{trim_end, trim_start};
+use crate::scripts::{self, HAN, KANA, LATIN};
 use rustc_hash::FxHashMap;
 
 /// Nothing but white space.
@@ -66,53 +67,25 @@ pub struct Texts<'a> {
 pub struct Options {
     /// True if the text is expected to be tokenized already.
     pub tokenized: bool,
-    /// True if kana, Han, and Thai, Lao, Burmese and Khmer stay in long pieces.
-    pub unsplit: [bool; 3],
-}
-
-/// Scripts, so far as they are told apart: blocks of Unicode that are the letters of one.
-const SCRIPTS: usize = 25;
-const LATIN: usize = 0;
-const CHINESE: usize = 6;
-
-fn script(point: u32) -> Option<usize> {
-    Some(match point {
-        0xAA | 0xBA | 0xC0..=0xD6 | 0xD8..=0xF6 | 0xF8..=0x24F | 0x1E00..=0x1EFF => LATIN,
-        0x370..=0x3FF | 0x1F00..=0x1FFF => 1,
-        0x400..=0x52F => 2,
-        0x530..=0x58F => 3,
-        0x590..=0x5FF => 4,
-        0x600..=0x6FF | 0x750..=0x77F | 0x8A0..=0x8FF | 0xFB50..=0xFDFF | 0xFE70..=0xFEFE => 5,
-        0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0x20000..=0x3FFFF => CHINESE,
-        0x1100..=0x11FF | 0xAC00..=0xD7A3 => 7,
-        0xE00..=0xE7F => 8,
-        0xE80..=0xEFF => 9,
-        0xF00..=0xFFF => 10,
-        0x1000..=0x109F => 11,
-        0x10A0..=0x10FF => 12,
-        0x1200..=0x137F => 13,
-        0x1780..=0x17FF => 14,
-        // Devanagari, Bengali … Sinhala: 128 characters each.
-        0x900..=0xDFF => 15 + (point as usize - 0x900) / 0x80,
-        _ => return None,
-    })
+    /// The scripts that stay in long pieces, and the share of a text from which on that matters.
+    pub unsplit: Vec<(usize, f64)>,
 }
 
 /// The contents of a text.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Seen {
     flags: u32,
     /// White space aside.
     characters: u32,
-    letters: [u32; SCRIPTS],
-    kana: u32,
+    letters: [u32; scripts::COUNT],
     /// The number opened minus the number closed, of each kind.
     brackets: [i32; 3],
 }
 
 impl Seen {
     fn of(text: &[u8], options: &Options) -> Self {
-        let mut seen = Self::default();
+        let mut seen =
+            Self { flags: 0, characters: 0, letters: [0; scripts::COUNT], brackets: [0; 3] };
         let inner = trim_start(trim_end(text));
         if inner.is_empty() {
             seen.flags |= EMPTY;
@@ -172,9 +145,8 @@ impl Seen {
                 // SentencePiece's space.
                 0x2581 => seen.flags |= TOKENIZED,
                 _ => {
-                    if let Some(script) = script(point) {
+                    if let Some(script) = scripts::of(point) {
                         seen.letters[script] += 1;
-                        seen.kana += u32::from((0x3040..=0x30FF).contains(&point));
                     }
                 }
             }
@@ -195,19 +167,17 @@ impl Seen {
     }
 
     fn is_unsplit(&self, options: &Options) -> bool {
-        let [kana, han, southeast_asian] = options.unsplit;
-        let others = self.letters[8] + self.letters[9] + self.letters[11] + self.letters[14];
-        let (all, chinese) = (self.characters, self.letters[CHINESE]);
-        (kana && 10 * self.kana > all)
-            || (han && 10 * (chinese - self.kana) > 3 * all)
-            || (southeast_asian && 10 * others > 3 * all)
+        let all = f64::from(self.characters);
+        options.unsplit.iter().any(|&(script, share)| f64::from(self.letters[script]) > share * all)
     }
 
-    /// The script of more than half of the letters.
+    /// The script of more than half of the letters; Chinese and Japanese share one.
     fn script(&self) -> Option<usize> {
-        let letters: u32 = self.letters.iter().sum();
-        let most = (0..SCRIPTS).find(|&script| 2 * self.letters[script] > letters);
-        most.filter(|_| letters >= LETTERS)
+        let mut letters = self.letters;
+        letters[HAN] += std::mem::take(&mut letters[KANA]);
+        let all: u32 = letters.iter().sum();
+        let most = letters.iter().position(|&own| 2 * own > all);
+        most.filter(|_| all >= LETTERS)
     }
 }
 

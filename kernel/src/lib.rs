@@ -24,6 +24,7 @@ pub mod random;
 pub mod resample;
 pub mod sacrebleu_float32;
 pub mod scan;
+pub mod scripts;
 pub mod ter;
 pub mod text;
 pub mod text_checks;

@@ -213,13 +213,17 @@ impl Lexing {
     fn new(py: Python<'_>, tokenizer: &str, lowercase: &str) -> PyResult<Self> {
         let choice = Tokenizer::named(tokenizer);
         let tokenizer = choice.map_or_else(|| Choice::Named(tokenizer.to_owned()), Choice::Ready);
-        let lowercase = match lowercase {
-            "no" => None,
-            "python" => Some(python_lowercase(py)?),
-            "ascii" => Some(Arc::new(Lowercase::ascii())),
-            _ => return Err(PyValueError::new_err(format!("unknown lower-casing '{lowercase}'"))),
-        };
+        let lowercase = Self::lowercase(py, lowercase)?;
         Ok(Self { tokenizer, lowercase })
+    }
+
+    fn lowercase(py: Python<'_>, name: &str) -> PyResult<Option<Arc<Lowercase>>> {
+        match name {
+            "no" => Ok(None),
+            "python" => Ok(Some(python_lowercase(py)?)),
+            "ascii" => Ok(Some(Arc::new(Lowercase::ascii()))),
+            _ => Err(PyValueError::new_err(format!("unknown lower-casing '{name}'"))),
+        }
     }
 
     fn tokenizer(&self) -> PyResult<Tokenizer> {
@@ -260,11 +264,17 @@ fn decoded<'py>(py: Python<'py>, token: &[u8]) -> PyResult<Bound<'py, PyAny>> {
 #[pyfunction]
 fn tokenize<'py>(
     text: &Bound<'py, PyString>,
-    tokenizer: &str,
+    tokenizer: &Bound<'py, PyAny>,
     lowercase: &str,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = text.py();
-    let lexing = Lexing::new(py, tokenizer, lowercase)?;
+    let lexing = match tokenizer.cast::<LoadedTokenizer>() {
+        Ok(loaded) => Lexing {
+            tokenizer: Choice::Ready(loaded.get().tokenizer.clone()),
+            lowercase: Lexing::lowercase(py, lowercase)?,
+        },
+        Err(_) => Lexing::new(py, tokenizer.extract()?, lowercase)?,
+    };
     let tokenizer = lexing.tokenizer()?;
     let mut buffer = Vec::new();
     let mut tokens = Vec::new();

@@ -1,7 +1,8 @@
 //! Signs that a score may mislead, counted while the text is read: tokenized hypotheses, copied
-//! references, byte-order marks, scripts without spaces.
+//! references, byte-order marks, scripts.
 
 use crate::lex::Lexed;
+use crate::scripts::{self, HAN, LATIN};
 use crate::text::Block;
 
 /// The most line numbers remembered of each kind.
@@ -32,20 +33,27 @@ impl Occurrences {
     }
 }
 
-/// The characters of the first hypotheses by scripts that are written without spaces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The characters of the first hypotheses by script.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scripts {
-    /// All characters looked at, white space aside.
+    /// The number of hypotheses looked at.
+    pub segments: u64,
+    /// All of their characters, white space aside.
     pub characters: u64,
-    /// Han.
-    pub han: u64,
-    /// Hiragana and Katakana.
-    pub kana: u64,
-    /// Hangul syllables.
-    pub hangul: u64,
-    /// Thai, Lao, Myanmar and Khmer.
-    pub southeast_asian: u64,
+    /// The letters of each script.
+    pub letters: [u64; scripts::COUNT],
+    /// Han characters of the hypotheses, of the first reference … if the hypotheses have many.
+    pub han: Vec<String>,
 }
+
+impl Default for Scripts {
+    fn default() -> Self {
+        Self { segments: 0, characters: 0, letters: [0; scripts::COUNT], han: Vec::new() }
+    }
+}
+
+/// The most Han characters that are kept of each input.
+const SAMPLE: usize = 500;
 
 /// Counts of what was seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,6 +94,10 @@ impl TextChecks {
                 self.scripts.look(line);
             }
         }
+        if first == 0 && 10 * self.scripts.letters[HAN] > 3 * self.scripts.characters {
+            let all = std::iter::once(hypotheses).chain(references);
+            self.scripts.han = all.map(|lexed| han(lexed, count)).collect();
+        }
     }
 
     /// Looks for a byte-order mark in the first batch.
@@ -116,20 +128,42 @@ impl TextChecks {
     }
 }
 
+/// The first Han characters of some lines.
+fn han(lexed: &Lexed<'_>, count: usize) -> String {
+    let mut found = String::new();
+    let mut left = SAMPLE;
+    for line in (0..count).map_while(|i| lexed.line(i)) {
+        let text = String::from_utf8_lossy(line);
+        let own = text.chars().filter(|&c| scripts::of(c.into()) == Some(HAN)).take(left);
+        for character in own {
+            found.push(character);
+            left -= 1;
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    found
+}
+
 impl Scripts {
-    pub(crate) fn look(&mut self, line: &[u8]) {
+    fn look(&mut self, line: &[u8]) {
+        self.segments += 1;
         let mut at = 0;
         while at < line.len() {
+            let byte = line[at];
+            if byte.is_ascii() {
+                self.characters += u64::from(byte > b' ');
+                self.letters[LATIN] += u64::from(byte.is_ascii_alphabetic());
+                at += 1;
+                continue;
+            }
             let (point, width) = crate::lex::utf8::decode(&line[at..]);
             at += width;
             let Some(point) = point else { continue };
-            self.characters += u64::from(point > 0x20);
-            match point {
-                0x4E00..=0x9FFF | 0x3400..=0x4DBF | 0x20000..=0x3FFFF => self.han += 1,
-                0x3040..=0x30FF => self.kana += 1,
-                0xAC00..=0xD7A3 => self.hangul += 1,
-                0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF => self.southeast_asian += 1,
-                _ => {}
+            self.characters += 1;
+            if let Some(script) = scripts::of(point) {
+                self.letters[script] += 1;
             }
         }
     }

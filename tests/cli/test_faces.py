@@ -220,10 +220,8 @@ def test_s_is_smoothing_in_every_command(fails, name):
 
 
 def test_test_sets_are_found_where_they_are(fails):
-    error = fails("score", "-t", "wmt22", status=2)
-    assert "truebleu-sacrebleu -t wmt22 -l SRC-TRG" in error
-    error = fails("score", "-t", "wmt22", "-l", "de-en", status=2)
-    assert "truebleu-sacrebleu -t wmt22 -l de-en" in error
+    error = fails("matrix", "-t", "wmt22", status=2)
+    assert "no option -t here: truebleu score, segments, compare, report" in error
 
 
 def test_tsv_is_a_table_with_an_option_of_tables(truebleu_command, write):

@@ -1,7 +1,6 @@
 """Test sets: the same files, fields and parts as sacreBLEU makes of the same archives."""
 
 import hashlib
-import itertools
 import os
 import random
 import shlex
@@ -9,91 +8,16 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import threading
-import zipfile
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 import sacrebleu.dataset as originals
 from forked import DROP_IN, Command, Done
+from packed import Archives, plain, sentences, sgml, xml
 from test_command import commands, plain_environment  # noqa: F401
 
 from truebleu.compat.sacrebleu import dataset
 from truebleu.compat.sacrebleu._messages import TestSetError
-
-WORDS = ["the", "a", "cat", "Katze", "Matte.", "&amp;", "é", "猫", "«x»", "3.5", "(and)", "I.II"]
-
-
-def sentences(dice: random.Random, count: int) -> list[str]:
-    return [" ".join(dice.choices(WORDS, k=dice.randint(1, 12))) for _ in range(count)]
-
-
-# Attributes of documents in SGML files, with some left out.
-DOCUMENTS = [
-    'sysid="ref" docid="bbc.381790" genre="news" origlang="en"',
-    'docid="rt.com.91337" genre="news" origlang="de"',
-    'origlang="en" docid="nytimes.184853"',
-    'docid="unknown.1" genre="blog" origlang="fi"',
-    'docid="washpost.116881" genre="news" origlang="en"',
-]
-
-
-def sgml(dice: random.Random, texts: list[str], documents: list[str] = DOCUMENTS) -> str:
-    """A file as WMT made them, with some of the mistakes that are in them."""
-    lines = ['<srcset setid="x" srclang="any">', "not a segment"]
-    per_document = -(-len(texts) // len(documents))
-    for number, attributes in enumerate(documents):
-        lines.append(f"<doc {attributes}>")
-        lines.append("<p>")
-        first = number * per_document
-        for place, text in enumerate(texts[first : first + per_document], 1):
-            lines.append(dice.choice(FORMS).format(place=place, text=text))
-        lines += ["</p>", "</doc>"]
-    return "\n".join([*lines, "</srcset>", ""])
-
-
-FORMS = [
-    '<seg id="{place}">{text}</seg>',
-    '<seg id="{place}"> {text}  </seg>',
-    '<seg id="{place}">{text}</seg></p>',
-    '<seg id="{place}">{text}\u00a0\t{text}</seg>\r',
-    '<seg id="{place}">{text} > x</seg>',
-]
-
-
-def xml(
-    dice: random.Random, count: int, translators: list, systems: tuple = (), domains: tuple = ()
-) -> str:
-    """A file as WMT makes them since 2021."""
-    lines = ["<?xml version='1.0' encoding='utf-8'?>", '<dataset id="x"><collection id="y">']
-    numbers = itertools.count()
-
-    def part(tag: str, attributes: str) -> None:
-        lines.append(f"<{tag} {attributes}><p>")
-        for place in range(1, count + 1):
-            text = f"{next(numbers)} {sentences(dice, 1)[0]}"
-            # Comments end a text, and some segments have no translation.
-            text = dice.choice([text, text, f" {text}\n more", f"{text}<!-- {text} --> {text}"])
-            text = "" if tag == "ref" and place == 3 else text
-            lines.append(f'<seg id="{place}" type="x">{text}</seg>')
-        lines.append(f"</p></{tag}>")
-
-    for number, language in enumerate(["en", "de", "en", "uk"]):
-        suite = ' testsuite="no"' if number == 1 else ""
-        domain = f' domain="{domains[number]}"' if domains else ""
-        lines.append(f'<doc id="d&amp;{number}" origlang="{language}"{domain}{suite}>')
-        part("src", 'lang="en"')
-        for translator in translators:
-            part("ref", 'lang="de"' + (f' translator="{translator}"' if translator else ""))
-        for system in systems:
-            part("hyp", f'language="de" system="{system}"')
-        lines.append("</doc>")
-    return "\n".join([*lines, "</collection></dataset>"])
-
-
-def plain(dice: random.Random, count: int) -> str:
-    return "".join(f"{text}{dice.choice(['', ' ', chr(9)])}\n" for text in sentences(dice, count))
 
 
 def put(folder: Path, test_set: str, files: dict[str, str]) -> None:
@@ -403,50 +327,6 @@ def test_a_whole_test_set_can_be_downloaded(folders, tmp_path):
     )
     assert all(Path(line).read_text() for line in done.stdout.splitlines())
     assert len(done.stdout.splitlines()) == 6
-
-
-class Archives:
-    """Archives in a folder, and the folder served over HTTP."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-        self.requests = 0
-        archives = self
-
-        class Handler(SimpleHTTPRequestHandler):
-            def __init__(self, *arguments):
-                super().__init__(*arguments, directory=str(folder))
-
-            def do_GET(self):
-                archives.requests += 1
-                super().do_GET()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, args=[0.01], daemon=True).start()
-
-    def make(self, name: str, files: dict[str, str]) -> tuple[str, str]:
-        """An archive with these files: its address and its sum."""
-        for inner, content in files.items():
-            path = self.folder / "x" / inner
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content.encode())
-        path = self.folder / name
-        if name.endswith(".zip"):
-            with zipfile.ZipFile(path, "w") as packed:
-                for inner in files:
-                    packed.write(self.folder / "x" / inner, inner)
-        elif name.endswith((".tgz", ".tar.gz")):
-            with tarfile.open(path, "w:gz") as tape:
-                for inner in files:
-                    tape.add(self.folder / "x" / inner, inner)
-        else:
-            ((inner, content),) = files.items()
-            path.write_bytes(content.encode())
-        md5 = hashlib.md5(path.read_bytes()).hexdigest()
-        return f"http://127.0.0.1:{self.server.server_port}/{name}", md5
 
 
 @pytest.fixture

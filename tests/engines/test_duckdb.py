@@ -154,6 +154,16 @@ def test_sql_and_tables_of_a_connection(connection, table):
     assert engine.corpus_bleu(connection.sql("FROM mine")) == EXPECTED
 
 
+def test_a_tokenizer_with_a_dictionary(connection):
+    texts = ["その日は朝から雨が降っていました。", "傘がなかったので、駅で待ちました。"]
+    rows = ", ".join(f"('{one}', '{other}')" for one, other in zip(texts, texts[::-1], strict=True))
+    sql = f"SELECT * FROM (VALUES {rows}) AS t(hyp, ref)"
+    expected = truebleu.BLEU(tokenize="ja-mecab", smoothing="add-k").score(texts, texts[::-1])
+    found = engine.corpus_bleu(sql, connection=connection, tokenize="ja-mecab", smoothing="add-k")
+    assert found == expected
+    assert expected.value > 0
+
+
 def test_arrow_tables(table):
     assert engine.corpus_bleu(table) == EXPECTED
 

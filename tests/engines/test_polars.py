@@ -92,6 +92,14 @@ def test_the_score_of_a_corpus(data):
     assert engine.corpus_ter(data, workers=2) == truebleu.ter(TEXT.hyp, TEXT.ref)
 
 
+def test_a_tokenizer_with_a_dictionary():
+    texts = ["その日は朝から雨が降っていました。", "傘がなかったので、駅で待ちました。"]
+    frame = pl.DataFrame({"hyp": texts, "ref": texts[::-1]})
+    expected = truebleu.BLEU(tokenize="ja-mecab", smoothing="add-k").score(texts, texts[::-1])
+    assert engine.corpus_bleu(frame, tokenize="ja-mecab", smoothing="add-k") == expected
+    assert expected.value > 0
+
+
 def test_a_frame_of_the_scores_of_groups(data):
     found = engine.corpus_bleu(data, by="system", tokenize="intl")
     assert found.schema == {"system": pl.Int64, "score": pl.Float64, "segments": pl.Int64}

@@ -30,6 +30,7 @@ PACKAGE = ROOT / "truebleu"
 FLOORS = (
     ("_kernel",),
     ("text",),
+    ("testsets",),
     ("metrics",),
     ("bleu_family", "pairs", "significance"),
     ("views.rendering", "views.citation"),

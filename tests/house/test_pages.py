@@ -83,7 +83,8 @@ def shapes(pages):
 
 KINDS = (
     *("score", "segments", "matrix", "compare", "explain", "history"),
-    *("family list, family show", "family score", "family which"),
+    *("family list, family show", "family score", "family which", "testset list", "testset info"),
+    "testset get, testset add, testset verify, testset path, testset remove",
 )
 
 

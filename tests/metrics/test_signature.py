@@ -177,6 +177,10 @@ def test_texts_that_people_paste(text, metric):
         ("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exq|version:2.6.0", "exq.*exp"),
         ("nrefs:1|case:mixed|eff:no|tok:13a|smooth:floor[x]|version:2.6.0", r"floor\[x\]"),
         ("nrefs:1|case:mixed|eff:no|tok:mine.split|smooth:exp|version:2.6.0", "custom tokenizer"),
+        (
+            "nrefs:1|case:mixed|eff:no|tok:some.module.split@5.4.0|smooth:exp|version:2.6.0",
+            r"tok:some.module.split@5.4.0 is a custom tokenizer",
+        ),
         ("nrefs:1|case:mixed|colour:red|tok:13a|smooth:exp|version:2.6.0", "colour"),
     ],
 )

@@ -8,7 +8,7 @@ from truebleu.text.record import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
-    from typing import Any
+    from typing import Any, Self
 
     from truebleu._kernel import Scores
     from truebleu.metrics.base import Score
@@ -72,6 +72,12 @@ class Member(Record):
                 word += f" {number:g}"
             words.append(word)
         return words
+
+    def split_by(self, tokenize: str) -> Self:
+        """The member with another tokenizer in the place of 13a; as it is without 13a."""
+        if self.metric.parameters.get("tokenize") != "13a":
+            return self
+        return self.replaced(metric=self.metric.with_parameters(tokenize=tokenize))
 
     def printed(self, score: Score) -> str:
         """The number as this implementation prints it, in its own scale."""

@@ -69,6 +69,7 @@ class Family(Mapping[str, Member]):
         *,
         members: Iterable[str] | None = None,
         relatives: bool = False,
+        tokenize: str = "13a",
         workers: int = 1,
         progress: Callable[[int, int], None] | None = None,
     ) -> FamilyScores:
@@ -76,6 +77,7 @@ class Family(Mapping[str, Member]):
 
         members: names; None for all.
         relatives: NIST, GLEU and CodeBLEU's weighted match as well: no BLEU, and slower.
+        tokenize: stands in for 13a, for members that leave the tokenizer to their users.
         progress: is called with how many members of how many are done.
 
         Segments are tokenized once for each tokenizer and case, and counted once. Members that
@@ -95,6 +97,8 @@ class Family(Mapping[str, Member]):
         ]
         if members is not None:
             chosen = [self[name] for name in members]
+        if tokenize != "13a":
+            chosen = [member.split_by(tokenize) for member in chosen]
         return score(chosen, hypotheses, references, workers=workers, progress=progress)
 
 

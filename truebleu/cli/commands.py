@@ -24,6 +24,7 @@ COMMANDS = {
     "matrix": "Score every pair of lines; find the nearest ones, or the best of candidates",
     "explain": "Work a score through: what matched, what was clipped, how the number comes about",
     "family": "List the published BLEUs, score with all, find the one that gives a number",
+    "testset": "List, fetch, install and show published test sets",
     "completion": "Print a script that lets a shell complete commands and options",
 }
 
@@ -43,6 +44,7 @@ exit status:
   0  done
   1  the data are wrong, or something could not be read or written
   2  the command line is wrong
+  3  something must be downloaded, and downloads are forbidden
 """
 
 ABOUT = Group(
@@ -118,7 +120,7 @@ def status_of(arguments: list[str]) -> int:
         return 1
     except (ValueError, ImportError, UnavailableError) as error:
         complain("error", str(error))
-        return 1
+        return int(getattr(error, "exit_status", 1))
     except MemoryError as error:
         complain("error", f"not enough memory: {error}".removesuffix(": "))
         return 1

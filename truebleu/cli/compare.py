@@ -82,7 +82,7 @@ TESTING = Group(
 
 def groups(words: Sequence[str]) -> Iterator[Group]:
     """The options of `truebleu compare`."""
-    yield files.INPUT
+    yield from files.groups(words)
     yield SYSTEMS
     yield Group("more", files.SOURCE, files.DOCUMENTS)
     yield TESTING
@@ -113,7 +113,8 @@ class Asked:
         self.inputs: files.Inputs | None = None
         self.metrics: Mapping[Any, str | None] = {}
         testing = testing_of(options)
-        only_scores = not options.references and options.input is None and options.scores
+        given = options.references or options.input or getattr(options, "test_set", None)
+        only_scores = options.scores and not given
         systems: dict[str, Any] | None
         if only_scores:
             names = files.names_of(options)
@@ -133,13 +134,14 @@ class Asked:
                 scores=scores_of(options, systems),
                 lower_is_better=options.lower_is_better,
                 source=None if inputs is None else inputs.source,
-                documents=files.beside(options, "docs"),
+                documents=files.beside(options, "docs") if inputs is None else inputs.documents,
                 labels=labels,
                 workers=options.threads,
             )
         self.request.observer = self.seen.__setitem__
         if inputs is not None:
             self.request.given_references = inputs.reference_columns
+            self.request.test_set = inputs.signature
 
     def warn(self) -> None:
         """Says what looks wrong with the text."""

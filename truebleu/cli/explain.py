@@ -51,7 +51,7 @@ WHAT = Group(
 
 def groups(words: Sequence[str]) -> Iterator[Group]:
     """The options of `truebleu explain`."""
-    yield files.INPUT
+    yield from files.groups(words)
     yield WHAT
     yield from metric_options.groups(words)
     yield shared.output(FORMATS, "text", shared.COLOR, digits="2; all of them in json")

@@ -61,19 +61,22 @@ MEMBERS = Group(
     -m --members NAME...  score these only (all that are BLEU)
     --relatives           score NIST, GLEU and CodeBLEU's weighted match as well, which are no BLEU
     """,
+    metric_options.LANGUAGE,
     members={"completes": _names},
 )
 
 
-def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
+def groups(words: Sequence[str]) -> list[Group]:
     """The options of `truebleu family`."""
     output = shared.output(FORMATS, "text", shared.COLOR)
-    return [ACTION, files.INPUT, MEMBERS, output, shared.RUNNING]
+    return [ACTION, *files.groups(words), MEMBERS, output, shared.RUNNING]
 
 
 def run(options: argparse.Namespace) -> None:
     """Does one of the actions and writes what it gives."""
     output = Results(options)
+    if options.language is not None and options.action != "score":
+        raise UsageError(f"-l/--language: {options.action} splits by what members are known for")
     work = {"list": _list, "show": _show, "score": _score, "which": _which}[options.action]
     with output:
         content, blocks = work(options)
@@ -157,6 +160,7 @@ def _score(options: argparse.Namespace) -> Made:
 
     named = metric_options.asked(options.members)
     members = None if named is None else [_known(name).name for name in named]
+    tokenize = metric_options.picked_tokenizer(options)
     inputs = files.Inputs(options)
     with Progress(quiet=options.quiet) as progress:
         found = {
@@ -165,6 +169,7 @@ def _score(options: argparse.Namespace) -> Made:
                 inputs.references(),
                 members=members,
                 relatives=options.relatives,
+                tokenize=tokenize,
                 workers=options.threads,
                 progress=partial(progress, f"scoring {system}"),
             )

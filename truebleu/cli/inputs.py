@@ -14,7 +14,9 @@ from truebleu.text.segments import is_lasting
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from truebleu.cli.test_sets import Chosen
 
     # Files of references, or for each segment its references.
     References = list[File] | list[tuple[str, ...]]
@@ -42,6 +44,21 @@ INPUT = Group(
     references={"nargs": "*", "default": ()},
     num_refs={"type": whole_number(1, 10_000), "default": 1},
 )
+
+
+# The beginnings of what asks for a test set, or for help. Other command lines do without.
+TEST_SETS = ("-t", "--test", "-h", "--help")
+
+
+def groups(words: Sequence[str]) -> Iterator[Group]:
+    """The files of a command line, and test sets in the place of references."""
+    yield INPUT
+    if not words or any(word.startswith(TEST_SETS) for word in words):
+        from truebleu.cli.test_sets import GROUP
+
+        yield GROUP
+
+
 SOURCE = "-src --source FILE  the source of each segment"
 DOCUMENTS = "--docs FILE  the name of each segment's document: adds their scores"
 
@@ -50,8 +67,15 @@ class Inputs:
     """The files of a command line: systems by name, and their references."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        if not options.references:
-            raise UsageError("no REF: name at least one file of references")
+        self.test_set: Chosen | None = None
+        if getattr(options, "test_set", None) is not None:
+            from truebleu.cli.test_sets import Chosen
+
+            self.test_set = Chosen(options)
+        if not options.references and self.test_set is None:
+            raise UsageError(
+                "no REF: name at least one file of references, or a test set with -t and -l"
+            )
         hypotheses = options.input or ["-"]
         self._columns: int = options.num_refs
         if self._columns > 1 and len(options.references) > 1:
@@ -67,10 +91,13 @@ class Inputs:
                     f"truebleu {options.command} reads lines of text"
                 )
         self._references = [file_of(name, options.encoding) for name in options.references]
-        files = [file_of(name, options.encoding) for name in hypotheses]
+        files = [self._system(name, options.encoding) for name in hypotheses]
         self.systems = dict(zip(_called(options, files), files, strict=True))
-        self.source = beside(options, "source")
-        self.documents = beside(options, "docs")
+        self.source, self.documents = beside(options, "source"), beside(options, "docs")
+        if self.test_set is not None:
+            self._references = self.test_set.references
+            self.source = self.test_set.of(self.source) or self.test_set.source
+            self.documents = self.test_set.of(self.documents)
         check(options, self.every_file())
         if len(self.systems) > 1 and self._columns == 1:
             for file in self._references:
@@ -81,6 +108,18 @@ class Inputs:
                     )
         if options.input is None:
             _check_piped(options.references)
+
+    def _system(self, name: str, encoding: str) -> File:
+        """The output that a word of the command line means."""
+        if self.test_set is not None and name.startswith("@"):
+            return self.test_set.system(name[1:])
+        file = file_of(name, encoding)
+        return file if self.test_set is None else self.test_set.of(file)
+
+    @property
+    def signature(self) -> Mapping[str, str]:
+        """What signatures say of the test set; nothing without one."""
+        return {} if self.test_set is None else self.test_set.part.signature
 
     def every_file(self) -> list[File]:
         """All files that are read."""

@@ -93,7 +93,7 @@ class Logging:
                 high=one.ends.get("high"),
             )
             for one in results
-            if one.document is None
+            if one.is_whole
         )
         log.append(self._log, entries)
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import argparse
 from itertools import chain
 
-from truebleu.cli.output import UsageError
+from truebleu.cli.output import UsageError, complain
 from truebleu.cli.parser import Group, option, options
 from truebleu.metrics import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from truebleu.cli.parser import Option
@@ -42,9 +42,36 @@ def names_to_complete() -> list[str]:
 )
 
 
+def _language(tag: str) -> str:
+    """The tag, if it is one."""
+    from truebleu.text import languages
+
+    languages.target(tag)
+    return tag
+
+
+def _tags() -> list[str]:
+    """The tags that a shell completes."""
+    from truebleu.text import languages
+
+    return languages.codes()
+
+
+# The tokenizer by the language, wherever text is split.
+(LANGUAGE,) = options(
+    """
+    -l --language TAG  the language of the text, or a pair (ja, jpn_Jpan, zh-TW, en-ja), for the
+                       tokenizer: zh, ja-mecab or ko-mecab as sacreBLEU picks them, otherwise 13a
+    """,
+    language={"type": _language, "completes": _tags},
+)
+TOKENIZE = "--tokenize"
+DEFAULT_TOKENIZER = "13a"
+
+
 def groups(words: Sequence[str]) -> Iterator[Group]:
     """The choice of metrics, and the options of those that the words of a command line name."""
-    yield Group("metric", METRICS)
+    yield Group("metric", METRICS, LANGUAGE)
     named = list(_named(words))
     # Only what the command line needs is imported.
     usual = USUAL if not words or {"-h", "--help"} & set(words) else [DEFAULT]
@@ -132,7 +159,8 @@ def metrics(options: argparse.Namespace) -> dict[TableMetric[Any], str | None]:
     made: dict[TableMetric[Any], str | None] = {}
     used: set[str] = set()
     try:
-        found: Any = registry.metrics(asked(options.metrics) or [DEFAULT])
+        names = asked(options.metrics) or [DEFAULT]
+        found: Any = registry.metrics(names)
         for metric, label in found.items():
             own = {one.option(metric.PREFIX): one for one in metric.PARAMETERS}
             used |= own.keys() & given.keys()
@@ -151,9 +179,48 @@ def metrics(options: argparse.Namespace) -> dict[TableMetric[Any], str | None]:
                 what = f"needs sources, and truebleu {options.command} takes none"
             raise UsageError(f"-m/--metrics: {metric.NAME} {what}")
     for name in given.keys() - used:
-        names = ", ".join(metric.name for metric in found)
-        raise UsageError(f"{name} is not an option of {names}, which -m/--metrics names")
+        known = ", ".join(metric.name for metric in found)
+        raise UsageError(f"{name} is not an option of {known}, which -m/--metrics names")
+    exact = [registry.metric(name) for name in names if ":" in name]
+    return in_language(options, made, exact)
+
+
+def in_language(
+    options: argparse.Namespace,
+    metrics: Mapping[TableMetric[Any], str | None],
+    exact: Sequence[Metric] = (),
+) -> dict[TableMetric[Any], str | None]:
+    """The metrics with the tokenizer of -l/--language, in place of the default.
+
+    Those of signatures, which are `exact`, and a tokenizer that was asked for, stay as they are.
+    """
+    if options.language is None or tokenizer(metrics) is None:
+        return dict(metrics)
+    given = getattr(options, TOKENIZE, None)
+    picked = picked_tokenizer(options, given)
+    made = {}
+    for metric, label in metrics.items():
+        by_default = metric.parameters.get("tokenize") == DEFAULT_TOKENIZER
+        if given is None and by_default and metric not in exact:
+            metric = metric.with_parameters(tokenize=picked)  # noqa: PLW2901
+        made[metric] = label
     return made
+
+
+def picked_tokenizer(options: argparse.Namespace, given: str | None = None) -> str:
+    """The tokenizer of -l/--language. Where another is recommended, standard error says so.
+
+    given: what was asked for by name.
+    """
+    if options.language is None:
+        return DEFAULT_TOKENIZER
+    from truebleu.text import languages
+
+    meant = languages.target(options.language)
+    told = languages.advice(meant, given)
+    if told and not options.quiet:
+        complain("warning" if given else "note", f"-l/--language: {told}")
+    return meant.tokenizer
 
 
 def one(options: argparse.Namespace) -> TableMetric[Any]:

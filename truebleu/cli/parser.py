@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from itertools import pairwise
 
 from truebleu.cli.output import UsageError, columns, print_text
 from truebleu.text import checks
@@ -28,8 +27,15 @@ ELSEWHERE = {
     **dict.fromkeys(("-j", "--paired-jobs"), "it is --threads"),
     "--citation": "it is truebleu --citation",
     "--version": "it is truebleu --version",
+    **dict.fromkeys(
+        ("-t", "--test-set"),
+        "truebleu score, segments, compare, report, explain and family score take a test set",
+    ),
+    **dict.fromkeys(
+        ("--ref", "--origlang", "--subset", "--domain", "--documents"),
+        "it is for a published test set, which -t names",
+    ),
 }
-TEST_SETS, LANGUAGES = ("-t", "--test-set"), ("-l", "--language-pair")
 
 
 class Option(Record):
@@ -170,7 +176,7 @@ class Parser(argparse.ArgumentParser):
         for argument in arguments:
             if argument == "--":
                 break
-            self._check_name(argument, arguments)
+            self._check_name(argument)
         # argparse takes -#3 for an option, and what has a space in it for none.
         words = [f" {word}" if word.startswith("-#") else word for word in arguments]
         words = list(self._with_values(words))
@@ -209,7 +215,7 @@ class Parser(argparse.ArgumentParser):
             else:
                 yield word
 
-    def _check_name(self, argument: str, words: Sequence[str]) -> None:
+    def _check_name(self, argument: str) -> None:
         """Refuses an option that is not one.
 
         argparse would take sacreBLEU's `-l` for the beginning of `-lc`, and `-sl` for `-s l`.
@@ -228,8 +234,6 @@ class Parser(argparse.ArgumentParser):
             choices = known[name[:2]].choices if name[:2] in known else None
             if name[:2] in known and (name[2:].isdecimal() or name[2:] in (choices or ())):
                 return
-        if name in TEST_SETS + LANGUAGES:
-            self.error(f"no option {name} here: {_test_set(words)}")
         elsewhere = ELSEWHERE.get(name) or (self.elsewhere and self.elsewhere(name))
         if elsewhere:
             self.error(f"no option {name} here: {elsewhere}")
@@ -260,23 +264,6 @@ def meant(name: str, known: Iterable[str]) -> str:
     by_word = {one.lstrip("-"): one for one in known}
     close = checks.close(name.lstrip("-"), by_word, 0.6)
     return f"; did you mean '{by_word[close]}'?" if close else ""
-
-
-def _test_set(words: Sequence[str]) -> str:
-    """Where sacreBLEU's test sets are, in the words that ask for one.
-
-    >>> _test_set(["-t", "wmt22"]).partition(";")[0]
-    'truebleu-sacrebleu -t wmt22 -l SRC-TRG scores on a published test set'
-    """
-    following = dict(pairwise(words))
-    name, pair = (
-        next((following[flag] for flag in flags if flag in following), unknown)
-        for flags, unknown in ((TEST_SETS, "NAME"), (LANGUAGES, "SRC-TRG"))
-    )
-    return (
-        f"truebleu-sacrebleu -t {name} -l {pair} scores on a published test set; this command "
-        "takes files of references, and the tokenizer with -tok"
-    )
 
 
 def _takes(kind: Any, word: str) -> bool:

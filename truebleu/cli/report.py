@@ -79,7 +79,7 @@ OUTPUT = Group(
 
 def groups(words: Sequence[str]) -> Iterator[Group]:
     """The options of `truebleu report`."""
-    yield files.INPUT
+    yield from files.groups(words)
     yield from metric_options.groups(words)
     yield from (PAGE, compare.SYSTEMS, compare.TESTING, OUTPUT, shared.RUNNING)
 
@@ -87,10 +87,12 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
 def run(options: argparse.Namespace) -> None:
     """Reads, counts, compares, and writes the page."""
     _check_serving(options)
-    if not options.references:
-        raise UsageError("no REF: name at least one file of references")
     labels = _labels(options)
     asked = compare.Asked(options, labels)
+    if asked.inputs is None:
+        raise UsageError("no REF: name at least one file of references")
+    if asked.inputs.test_set is not None:
+        asked.inputs.test_set.label(asked.request)
     further = _also(options, asked.metrics)
     words = None
     if options.word_counts is not None:

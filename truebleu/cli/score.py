@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 def groups(words: Sequence[str]) -> Iterator[Group]:
     """The options of `truebleu score`."""
-    yield files.INPUT
+    yield from files.groups(words)
     yield from metric_options.groups(words)
     yield Group("more", files.SOURCE, files.DOCUMENTS)
     yield Group("intervals", *shared.INTERVALS)
@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> None:
             "intervals that overlap say little about a difference; truebleu compare tests it",
         )
     by_system = {
-        name: [one.score for one in results if one.system == name and one.document is None]
+        name: [one.score for one in results if one.system == name and one.is_whole]
         for name in inputs.systems
     }
     text_warnings.warn(options, work.seen, inputs, metrics, by_system)
@@ -143,6 +143,7 @@ class Work(Record):
         several = len(self.inputs.systems) > 1
         doing = f"reading {system}" if several else "reading segments"
         totals = self.resamples is None and self.inputs.documents is None
+        totals = totals and not getattr(self.options, "by", None)
         corpus = Corpus(
             hypotheses,
             references,
@@ -153,17 +154,27 @@ class Work(Record):
         )
         tables, self.seen[system] = count_together(list(self.metrics), corpus)
         found = zip(self.metrics.items(), tables, self._intervals(tables, progress), strict=True)
-        results = [_scored(system, *of, table, interval=interval) for of, table, interval in found]
+        scripts = text_warnings.shares(self.seen[system])
+        scored = partial(_scored, system, test_set=self.inputs.signature)
+        results = [
+            scored(*of, table, interval=interval, scripts=scripts) for of, table, interval in found
+        ]
         if self.inputs.documents is not None:
             from truebleu.views import labelling
 
             known = labelling.documents(self.inputs.documents, len(tables[0]))
             results += [
-                _scored(system, *of, part, document=known.names[i])
+                scored(*of, part, document=known.names[i])
                 for of, table in zip(self.metrics.items(), tables, strict=True)
                 for i, part in table.parts(known.indices).items()
             ]
-        return results
+        test_set = self.inputs.test_set
+        groups = [] if test_set is None else test_set.groups(self.options.by)
+        return results + [
+            scored(*of, part, group={"system": system, **group})
+            for of, table in zip(self.metrics.items(), tables, strict=True)
+            for group, part in _grouped(table, groups)
+        ]
 
     def _intervals(
         self, tables: Sequence[Statistics], progress: Progress
@@ -185,6 +196,15 @@ class Work(Record):
             progress=None if progress.silent else partial(progress, "resampling"),
         )
         return [of_metric[""] for of_metric in ranges]
+
+
+def _grouped(
+    table: Statistics, groups: Sequence[dict[str, str]]
+) -> Iterator[tuple[dict[str, str], Statistics]]:
+    """The rows of each group; `groups` says of each row what it is called."""
+    if groups:
+        for values, part in table.parts(tuple(group.values()) for group in groups).items():
+            yield dict(zip(groups[0], values, strict=True)), part
 
 
 def _scored(

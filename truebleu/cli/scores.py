@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from truebleu.cli.output import UsageError, printable
 from truebleu.cli.rows import Table, as_json, plain
 from truebleu.text.record import Record
@@ -34,10 +36,19 @@ class Scored(Record):
     group: Mapping[str, object] | None = None
     """What the rows of a group have in common, by the names of columns."""
     interval: Interval | None = None
+    test_set: Mapping[str, str] = MappingProxyType({})
+    """What signatures say of the published test set that was scored."""
+    scripts: Mapping[str, float] | None = None
+    """The share of each script in the text of a system, where the kernel read it."""
 
     def rounded(self, value: float, output: Results) -> str:
         """A number of the score's metric, for a person."""
         return output.rounded(value, self.digits)
+
+    @property
+    def is_whole(self) -> bool:
+        """True for the score of all segments of a system."""
+        return self.document is None and self.group is None
 
     @property
     def keys(self) -> dict[str, object]:
@@ -57,10 +68,11 @@ class Scored(Record):
     @property
     def signature(self) -> Signature:
         """The score's, with resamples and seed."""
+        signature = self.score.signature.on(self.test_set)
         interval = self.interval
         if interval is None:
-            return self.score.signature
-        return self.score.signature.resampled(bs=interval.resamples, seed=interval.seed)
+            return signature
+        return signature.resampled(bs=interval.resamples, seed=interval.seed)
 
     @property
     def ends(self) -> dict[str, float | None]:
@@ -90,6 +102,8 @@ class Scored(Record):
         made |= {name: value for name, value in score.items() if name not in made}
         if self.interval is not None:
             made |= {**self.ends, "level": self.interval.level}
+        if self.scripts:
+            made["scripts"] = dict(self.scripts)
         return made
 
 

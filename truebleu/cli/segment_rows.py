@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import repeat
+from types import MappingProxyType
 
 from truebleu.cli.output import UsageError, printable
 from truebleu.cli.row_formats import FORMATS
@@ -36,8 +37,10 @@ class Writer:
         system: str = "system",
         carried: Sequence[str] = (),
         types: Any = None,
+        test_set: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.metrics = metrics
+        self.test_set = test_set
         self.output = output
         self.several = several
         self._rows: Rows | None = None
@@ -56,7 +59,7 @@ class Writer:
         twice = [name for name in carried if names.count(name) > 1]
         if twice:
             raise UsageError(f"--by {twice[0]}: the results have a column of that name already")
-        signatures = [str(metric.signature(segment=True)) for metric in metrics]
+        signatures = [str(metric.signature(segment=True).on(test_set)) for metric in metrics]
         table = Table(
             "segments",
             names,
@@ -104,7 +107,8 @@ class Writer:
         parts = []
         for metric, (statistics, scores) in zip(self.metrics, counted, strict=True):
             references = statistics.references
-            head = f"{metric.name}|{output.signature(metric.signature(references, segment=True))}"
+            signature = metric.signature(references, segment=True).on(self.test_set)
+            head = f"{metric.name}|{output.signature(signature)}"
             made = []
             for row, value in zip(statistics.tolist(), scores.tolist(), strict=True):
                 score = metric.score_of(row, references, segment=True, value=value)

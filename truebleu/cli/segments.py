@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def groups(words: Sequence[str]) -> Iterator[Group]:
     """The options of `truebleu segments`."""
-    yield files.INPUT
+    yield from files.groups(words)
     yield from metric_options.groups(words)
     yield Group("more", files.SOURCE)
     yield table_options.group("columns that stand beside the scores")
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> None:
     expected = sum(files.expected(file) or 0 for file in inputs.systems.values())
     seen: dict[str, Summary] = {}
     with output, Progress(quiet=options.quiet) as progress:
-        writer = Writer(metrics, output, several=len(inputs.systems) > 1)
+        writer = Writer(metrics, output, several=len(inputs.systems) > 1, test_set=inputs.signature)
         done = 0
         for system, hypotheses in inputs.systems.items():
             first = 1

@@ -56,6 +56,8 @@ def are_meant(options: argparse.Namespace) -> bool:
 
     Raises UsageError if some are, or none where one must be, InputError for a folder without any.
     """
+    if getattr(options, "test_set", None) is not None:
+        return _refused(options)
     named = [*options.references, *(options.input or ())]
     asked = [name.replace("_", "-") for name in OPTIONS if getattr(options, name) is not None]
     tables = [name for name in named if is_table(name, tsv=bool(asked))]
@@ -92,6 +94,14 @@ def are_meant(options: argparse.Namespace) -> bool:
     # DuckDB's temporary files do not outlive an exception.
     shared.heed_interrupts()
     return True
+
+
+def _refused(options: argparse.Namespace) -> bool:
+    """False; raises UsageError for options of tables that a test set has no use for."""
+    for name in OPTIONS:
+        if name != "by" and getattr(options, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} is for tables, and -t names a test set")
+    return False
 
 
 def is_table(name: str, *, tsv: bool = False) -> bool:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from truebleu.cli import metric_options
 from truebleu.cli.inputs import path_of
 from truebleu.cli.output import complain
-from truebleu.text import tokenizers
 from truebleu.text.layout import listed
 from truebleu.text.segments import is_lasting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from truebleu._kernel import Summary
     from truebleu.cli.inputs import Inputs
@@ -27,13 +26,9 @@ SOME_TOKENIZED = 10
 # Copies of the reference, among so many segments at least, are suspicious if they are over half.
 FEW_SEGMENTS = 20
 
-# The tokenizers that leave words of a script in one piece, which is written without spaces.
-SPLITTERS = {
-    # script: (what it is called, the least share of characters, who splits it, whom to suggest)
-    "kana": ("Japanese", 0.1, ("char",), "char"),
-    "han": ("Chinese", 0.3, ("zh", "char"), "zh"),
-    "southeast_asian": ("Thai, Lao, Burmese or Khmer", 0.3, ("char",), "char"),
-}
+# A tokenizer that makes fewer tokens of a segment with more characters does not split it.
+FEW_TOKENS = 2
+MANY_CHARACTERS = 20
 
 
 def merged(one: Summary | None, more: Summary) -> Summary:
@@ -42,13 +37,16 @@ def merged(one: Summary | None, more: Summary) -> Summary:
         return more
     count, first = one["tokenized"]
     more_count, more_first = more["tokenized"]
-    return {
+    made: Summary = {
         # Script and marks are looked for at the beginning only.
         **one,
         "segments": one["segments"] + more["segments"],
         "identical": one["identical"] + more["identical"],
         "tokenized": (count + more_count, [*first, *more_first][: max(len(first), 3)]),
     }
+    if "tokens" in one and "tokens" in more:
+        made["tokens"] = one["tokens"] + more["tokens"]
+    return made
 
 
 def warn(
@@ -62,19 +60,25 @@ def warn(
     if options.quiet:
         return
     references = list(map(path_of, inputs.reference_columns))
-    of_text = of_texts(seen, references, metric_options.tokenizer(metrics))
+    tokenize = metric_options.tokenizer(metrics)
+    of_text = of_texts(seen, references, tokenize, options.language)
     for line in of_text + (of_systems(inputs.systems, scores) if scores else []):
         complain("warning", line)
 
 
 def of_texts(
-    seen: Mapping[str, Summary], references: Sequence[str], tokenize: str | None
+    seen: Mapping[str, Summary],
+    references: Sequence[str],
+    tokenize: str | None,
+    language: str | None = None,
 ) -> list[str]:
     """The warnings about each system's text, from its summary.
 
-    `tokenize` is None if no metric splits the text into words by it.
+    tokenize: None if no metric splits the text into words by it.
+    language: the tag that was given for it.
 
-    >>> noticed = dict(segments=2, identical=2, tokenized=(0, []), marked=[], scripts={})
+    >>> noticed = dict(segments=2, identical=2, tokenized=(0, []), marked=[])
+    >>> noticed |= dict(characters=(2, 9), scripts={"latin": 8})
     >>> of_texts({"out.txt": noticed}, ["ref.txt"], "13a")
     ['out.txt: all 2 hypotheses are identical to the reference in ref.txt']
     """
@@ -92,7 +96,7 @@ def of_texts(
                 add(name, f"{text}; -e utf-8-sig drops it")
         for text in (
             _tokenized(noticed, tokenize),
-            _unsplit(noticed["scripts"], tokenize),
+            *_of_languages(noticed, tokenize, language),
             _identical(noticed, references[0]),
         ):
             if text:
@@ -113,19 +117,58 @@ def _tokenized(noticed: Summary, tokenize: str | None) -> str:
     )
 
 
-def _unsplit(scripts: Mapping[str, int], tokenize: str | None) -> str:
-    # A tokenizer with a dictionary or a model knows its language.
-    if tokenize is None or tokenize not in tokenizers.KERNEL:
+def _of_languages(noticed: Summary, tokenize: str | None, language: str | None) -> Iterator[str]:
+    """What the script of the text says of tokenizer, language and references."""
+    _, characters = noticed["characters"]
+    scripts = shares(noticed)
+    # Text in letters that every tokenizer splits is not worth the import.
+    if language is None and sum(scripts.get(name, 0) for name in PLAIN_SCRIPTS) > PLAIN:
+        yield _in_one_piece(noticed, tokenize)
+        return
+    from truebleu.text import languages
+
+    meant = None if language is None else languages.target(language)
+    told = ""
+    if meant is not None and characters >= MANY_CHARACTERS:
+        told = languages.contradiction(meant, scripts)
+    # Of a language that was named, advice has been given.
+    if not told and tokenize is not None and not (meant and languages.advice(meant, None)):
+        told = languages.looks_unsplit(scripts, tokenize)
+    yield told or _in_one_piece(noticed, tokenize)
+    if noticed["han"]:
+        own, *others = map(languages.characters, noticed["han"])
+        named = meant.characters if meant else ""
+        if own and others and all(others) and own not in others:
+            yield f"this is {own} Chinese, and the references are {others[0]}; words hardly match"
+        elif own and named and own != named:
+            yield f"this is {own} Chinese, and -l {language} is {named}"
+
+
+# With this share of such letters, no other script is worth a word.
+PLAIN_SCRIPTS = ("latin", "cyrillic", "greek", "arabic", "hebrew", "devanagari", "bengali")
+PLAIN = 0.7
+
+
+def shares(noticed: Summary) -> dict[str, float]:
+    """The share of each script in the characters at the beginning of the text.
+
+    White space is no character here; punctuation and digits are, and have no script.
+    """
+    _, characters = noticed["characters"]
+    return {name: count / characters for name, count in noticed.get("scripts", {}).items()}
+
+
+def _in_one_piece(noticed: Summary, tokenize: str | None) -> str:
+    segments, characters = noticed["characters"]
+    tokens = noticed.get("tokens")
+    if tokens is None or not segments or characters <= MANY_CHARACTERS * segments:
         return ""
-    for script, (language, share, splitters, advice) in SPLITTERS.items():
-        if scripts.get(script, 0) > share * scripts.get("characters", 0):
-            if tokenize in splitters:
-                return ""
-            return (
-                f"this looks like {language}, which has no spaces between words; the tokenizer "
-                f"{tokenize} leaves it in long pieces, and -tok {advice} splits it"
-            )
-    return ""
+    if tokens >= FEW_TOKENS * noticed["segments"]:
+        return ""
+    return (
+        f"the tokenizer {tokenize} leaves {tokens / noticed['segments']:.1f} tokens of a segment "
+        f"with {characters / segments:.0f} characters; -tok char splits any text"
+    )
 
 
 def _identical(noticed: Summary, reference: str) -> str:

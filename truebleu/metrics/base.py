@@ -29,6 +29,9 @@ CIRCUMSTANCES = {
     "lang": "l",
     "origlang": "o",
     "subset": "S",
+    "domain": "domain",
+    "documents": "documents",
+    "refs": "refs",
     "version": "v",
     "by": "by",
 }
@@ -294,11 +297,25 @@ class Signature:
         ... # doctest: +ELLIPSIS
         #:1|bs:1000|rs:12345|c:mixed|e:no|tok:13a|s:exp|v:2.6.0|by:truebleu-...
         """
-        rest = dict(self._fields)
-        first = {name: rest.pop(name) for name in ("nrefs",) if name in rest}
         fields = {"bs": bs, "ar": ar, "seed": "none" if seed is None else seed}
         known = {name: str(value) for name, value in fields.items() if value is not None}
-        return Signature(self._metric, {**first, **known, **rest}, self._name)
+        return self._with(("nrefs",), known)
+
+    def on(self, test_set: Mapping[str, str]) -> Signature:
+        """The same, with the test set that was scored: test, lang, origlang and so on.
+
+        >>> from truebleu import BLEU
+        >>> signature = BLEU().signature(references=1)
+        >>> print(signature.on({"test": "wmt22", "lang": "en-de"}))  # doctest: +ELLIPSIS
+        nrefs:1|test:wmt22|lang:en-de|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0|by:truebleu-...
+        """
+        return self._with(("nrefs", "bs", "ar", "seed"), test_set) if test_set else self
+
+    def _with(self, before: Sequence[str], more: Mapping[str, str]) -> Signature:
+        """The same with more fields, behind those that stand before them in sacreBLEU's."""
+        rest = dict(self._fields)
+        first = {name: rest.pop(name) for name in before if name in rest}
+        return Signature(self._metric, {**first, **more, **rest}, self._name)
 
     def short(self) -> str:
         """The short form: "#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0|by:truebleu-0.1.0"."""

@@ -102,7 +102,9 @@ class PythonMetric(TableMetric[PythonScore]):
             "tokenized": (0, []),
             "identical": 0,
             "marked": [],
+            "characters": (0, 0),
             "scripts": {},
+            "han": [],
         }
 
     def _formulas(self, table: Table, *, segment: bool) -> Iterator[tuple[float, dict[str, Any]]]:

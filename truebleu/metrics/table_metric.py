@@ -37,6 +37,9 @@ COMPENSATED = sys.version_info >= (3, 12)
 # A mean of lengths is counted in parts of a token, so that it is an integer: 1 to 16 all divide it.
 PARTS = 720720
 
+# The column of metrics that count the tokens of hypotheses.
+LENGTH = "hypothesis_length"
+
 
 def _html_of_scores(scores: Scores) -> str:
     rows = [*enumerate(scores[:SHOWN]), *([("…",)] if len(scores) > SHOWN else [])]
@@ -532,7 +535,8 @@ def count_together(
             found[metric], noticed = metric.counted(corpus)
             seen = noticed if seen is None or metric.reads_text else seen
     assert seen is not None
-    return [found[metric] for metric in metrics], seen
+    tables = [found[metric] for metric in metrics]
+    return tables, _with_tokens(seen, metrics, tables)
 
 
 def pieces_together(
@@ -557,8 +561,21 @@ def pieces_together(
     TableMetric.check(metrics[0], seen, corpus.hypotheses)
     while seen["segments"]:
         found = _split(metrics, table, seen, corpus)
-        yield [(found[metric], metric.segment_scores(found[metric])) for metric in metrics], seen
+        tables = [found[metric] for metric in metrics]
+        pairs = zip(metrics, tables, strict=True)
+        seen = _with_tokens(seen, metrics, tables)
+        yield [(table, metric.segment_scores(table)) for metric, table in pairs], seen
         table, seen = run.table(segments)
+
+
+def _with_tokens(
+    seen: Summary, metrics: Sequence[TableMetric[Any]], tables: Sequence[Statistics]
+) -> Summary:
+    """What was noticed, and the number of tokens if a metric with a tokenizer counts them."""
+    for metric, table in zip(metrics, tables, strict=True):
+        if "tokenize" in metric.parameters and LENGTH in metric.columns:
+            return {**seen, "tokens": table.sum().column(LENGTH)[0]}
+    return seen
 
 
 def _readers(metrics: Sequence[TableMetric[Any]], corpus: Corpus) -> list[TableMetric[Any]]:

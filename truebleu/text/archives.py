@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 TIMES, MOST, LEAST = 20, 4 * 10**9, 10**6
 
 
-def unpack(archive: str, folder: str, members: Sequence[str] | None, called: str) -> None:
+def unpack(
+    archive: str, folder: str, members: Sequence[str] | None, called: str, *, some: bool
+) -> None:
     """What `download.unpacked` does when nobody else unpacks to the folder."""
     from shutil import rmtree
 
@@ -40,7 +42,7 @@ def unpack(archive: str, folder: str, members: Sequence[str] | None, called: str
         rmtree(beside, ignore_errors=True)
         os.mkdir(beside)
         with _problems(called):
-            _unpack(archive, beside, members)
+            _unpack(archive, beside, members, some=some)
         _move(beside, folder)
     finally:
         rmtree(beside, ignore_errors=True)
@@ -84,7 +86,7 @@ class _RefusedError(Exception):
     """What must not be unpacked, or cannot."""
 
 
-def _unpack(archive: str, folder: str, members: Sequence[str] | None) -> None:
+def _unpack(archive: str, folder: str, members: Sequence[str] | None, *, some: bool) -> None:
     wanted = None if members is None else {_plain(name) for name in members}
     allowed = min(MOST, max(LEAST, TIMES * os.path.getsize(archive)))
     with open(archive, "rb") as file:
@@ -103,7 +105,7 @@ def _unpack(archive: str, folder: str, members: Sequence[str] | None) -> None:
             os.makedirs(os.path.dirname(place), exist_ok=True)
             _write(content, place)
             done.add(_plain(name))
-    if missing := (wanted or set()) - done:
+    if not some and (missing := (wanted or set()) - done):
         raise _RefusedError(f"it has no {', '.join(sorted(missing))}")
 
 

@@ -209,11 +209,14 @@ def locked(path: str) -> AbstractContextManager[Callable[[], None]]:
     return locks.held(path, _say)
 
 
-def unpacked(archive: str, folder: str, members: Sequence[str] | None, *, called: str) -> None:
+def unpacked(
+    archive: str, folder: str, members: Sequence[str] | None, *, called: str, some: bool = False
+) -> None:
     """Unpacks a tar file, compressed or not, or a zip file into a folder, whole or not at all.
 
     members: the files to unpack, by their names in the archive; None for all files.
     called: what the archive is called in messages.
+    some: members may be missing; other archives have them.
 
     A folder that does not exist appears with everything in it; in one that exists each file takes
     its place when all of them are unpacked. Links and devices are left out, unless they are among
@@ -226,7 +229,7 @@ def unpacked(archive: str, folder: str, members: Sequence[str] | None, *, called
     try:
         os.makedirs(os.path.dirname(os.path.abspath(folder)), exist_ok=True)
         with locked(os.path.abspath(folder)):
-            archives.unpack(archive, folder, members, called)
+            archives.unpack(archive, folder, members, called, some=some)
     except OSError as error:
         raise InputError(f"{called} cannot be unpacked into {folder}: {error}") from error
 

@@ -6,14 +6,14 @@ import os
 import stat
 import sys
 from importlib import import_module
-from itertools import islice
+from itertools import compress, islice
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import BinaryIO, Protocol
 
     class Readable(Protocol):
@@ -123,7 +123,7 @@ class File:
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def _key(self) -> tuple[str, int | None, str]:
+    def _key(self) -> tuple[object, ...]:
         return self._path, self._column, self._encoding
 
     def label(self, role: str) -> str:
@@ -187,6 +187,44 @@ class File:
         if self.is_utf8:
             return reader
         return _decoded(reader, self._path, self._encoding)
+
+
+class Part(File):
+    """Some of the lines of a file.
+
+    kept: for each line of the file, true if it is one of them.
+    like: what has as many lines as the file should have, for messages.
+    """
+
+    __slots__ = ("_kept", "_like")
+
+    def __init__(self, file: File, kept: Sequence[bool], like: str) -> None:
+        super().__init__(file.path, file.column, file.encoding)
+        self._kept = tuple(kept)
+        self._like = like
+
+    @property
+    def is_plain(self) -> bool:
+        """False: its bytes are not those on the disk."""
+        return False
+
+    def _key(self) -> tuple[object, ...]:
+        return *super()._key(), self._kept
+
+    def _reader(self) -> Callable[[int], bytes]:
+        read = super()._reader()
+        lines = compress(self._counted(lines_of(iter(lambda: read(1 << 18), b""))), self._kept)
+        some = iter(lambda: b"".join(b"%b\n" % line for line in islice(lines, 1024)), b"")
+        return lambda _: next(some, b"")
+
+    def _counted(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """The lines; raises InputError if there are more or fewer than there should be."""
+        count, expected = 0, len(self._kept)
+        for count, line in enumerate(lines, 1):
+            if count <= expected:
+                yield line
+        if count != expected:
+            raise InputError(f"{self._path} has {count:,} lines, and {self._like} {expected:,}")
 
 
 def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -28,6 +28,11 @@ class Dictionary(Record):
     # The SHA-256 of sys.dic, for people.
     sha256: str
 
+    @property
+    def command(self) -> str:
+        """What installs it."""
+        return f"pip install 'truebleu[{self.extra}]'"
+
 
 DICTIONARIES = {
     "ja-mecab": Dictionary(
@@ -92,15 +97,28 @@ def _loaded(name: str, place: str | None) -> LoadedTokenizer:
 
 
 def _installed(name: str, known: Dictionary) -> str:
-    """The folder of a dictionary's package, whose code is not run."""
+    """The folder of a dictionary's package."""
+    place = _place(known)
+    if place is None:
+        raise ImportError(f"the tokenizer {name} is not installed: {known.command}")
+    return place
+
+
+def _place(known: Dictionary) -> str | None:
+    """Where the package of a dictionary is, if it is installed; its code is not run."""
     from importlib.util import find_spec
 
     spec = find_spec(known.package)
     if spec is None or not spec.submodule_search_locations:
-        raise ImportError(
-            f"the tokenizer {name} is not installed: pip install 'truebleu[{known.extra}]'"
-        )
+        return None
     return os.path.join(spec.submodule_search_locations[0], "dicdir")
+
+
+def lacking(name: str) -> str:
+    """The command that installs a dictionary; nothing if it is here."""
+    known = DICTIONARIES.get(name)
+    here = known is None or os.environ.get(known.variable) or _place(known)
+    return "" if known is None or here else known.command
 
 
 def _folder(name: str) -> str:

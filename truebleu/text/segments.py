@@ -225,6 +225,14 @@ class Lines(File):
         else:
             self.texts = [line.encode("utf-8", "surrogatepass") for line in file.lines()]
 
+    @classmethod
+    def given(cls, name: str, lines: Iterable[str]) -> Lines:
+        """Lines of no file, and what messages call them."""
+        made = cls.__new__(cls)
+        File.__init__(made, name)
+        made.texts = [line.encode("utf-8", "surrogatepass") for line in lines]
+        return made
+
     def lines(self) -> Iterator[str]:
         """The lines as strings, without their ends."""
         for number, text in enumerate(self.texts, 1):

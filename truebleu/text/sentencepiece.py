@@ -105,6 +105,16 @@ def found(name: str) -> str | None:
     return _checked(name, theirs, known.sha256) if os.path.isfile(theirs) else None
 
 
+def lacking(name: str) -> str:
+    """What keeps a tokenizer from splitting at once; nothing if its model is here."""
+    try:
+        if found(name) is not None:
+            return ""
+    except InputError:
+        return "whose model is another one than is meant"
+    return "its model is not here" if download.is_offline() else "it downloads its model"
+
+
 def _place(name: str, folder: str) -> str:
     return os.path.join(folder, "models", f"{name}.model")
 

@@ -7,6 +7,7 @@ if that needs a dictionary or a model; or of `PYTHON`.
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 
 from truebleu import _kernel
@@ -31,7 +32,8 @@ KERNEL = {
 }
 
 # The kernel's, too, with data: the module of this room that finds them, and what they are. It has
-# `loaded(name)`, which the kernel asks for when there is text to split, and `label(name)`.
+# `loaded(name)`, which the kernel asks for when there is text to split, `label(name)` and
+# `lacking(name)`.
 _PIECES = "SentencePiece's pieces, by the model of"
 _MECAB = "MeCab's words, by the dictionary that sacreBLEU uses"
 WITH_DATA = {
@@ -44,8 +46,9 @@ WITH_DATA = {
     "spm:FILE": ("sentencepiece", f"{_PIECES} a file"),
 }
 
-# Those that Python runs: the module of this room that has them, and what they are. The names of
-# other programs' tokenizers are those of functions in program_tokenizers.py.
+# Those that Python runs: the module of this room that has them, and what they are. It has
+# `function(name)`. The names of other programs' tokenizers are those of functions in
+# program_tokenizers.py.
 PYTHON = {
     **{
         name: ("program_tokenizers", f"as in {program}")
@@ -69,6 +72,7 @@ PYTHON = {
             "compare-mt": "compare-mt",
         }.items()
     },
+    "icu:LOCALE": ("icu", "ICU's words, by its dictionary of a language"),
 }
 
 
@@ -110,8 +114,9 @@ def checked(tokenize: Tokenize) -> Tokenize:
 
 def named(name: str) -> str:
     """The tokenizer of a signature. Raises ValueError for one that is the user's own."""
-    if name.startswith("spm-"):
-        return str(_module("spm:FILE").named(name))
+    for kind, place in (("spm-", "spm:FILE"), ("icu-", "icu:LOCALE")):
+        if name.startswith(kind):
+            return str(_module(place).named(name))
     try:
         return str(checked(name))
     except ValueError:
@@ -131,10 +136,12 @@ def label(tokenize: Tokenize) -> str:
     """The name of a tokenizer in signatures: its own, or for a callable its name in Python.
 
     A lambda has no name of its own, so its place in the code is added; a partial function is named
-    after what it calls and with what.
+    after what it calls and with what. The version of an installed package is added, as its tokens
+    may change with it: `pythainlp.tokenize.word_tokenize@5.4.0`.
     """
     if isinstance(tokenize, str):
-        return str(_module(tokenize).label(tokenize)) if _has_data(tokenize) else tokenize
+        labelled = _has_data(tokenize) or tokenize.startswith("icu:")
+        return str(_module(tokenize).label(tokenize)) if labelled else tokenize
     called = getattr(tokenize, "func", None)
     if callable(called):
         given = (*tokenize.args, *tokenize.keywords.items())  # type: ignore[union-attr]
@@ -145,7 +152,29 @@ def label(tokenize: Tokenize) -> str:
     if code is not None and name.endswith("<lambda>"):
         place = next(iter(code.co_positions()), (code.co_firstlineno, None, 0, None))
         name += f"@{place[0]}.{place[2]}"
-    return _word(f"{module}.{name}")
+    version = _version(module.partition(".")[0])
+    return _word(f"{module}.{name}{version and f'@{version}'}")
+
+
+@cache
+def _version(package: str) -> str:
+    """The version of an installed package; nothing for Python's own, and for one's own files."""
+    import os
+    import sys
+
+    path = getattr(sys.modules.get(package), "__file__", None)
+    if path is None or package in (*sys.stdlib_module_names, "__main__", "truebleu"):
+        return ""
+    # To read what all distributions hold takes a tenth of a second: only where there are some.
+    folder = os.path.dirname(path)
+    if os.path.basename(path).startswith("__init__."):
+        folder = os.path.dirname(folder)
+    if not any(name.endswith((".dist-info", ".egg-info")) for name in os.listdir(folder)):
+        return ""
+    from importlib import metadata
+
+    named = metadata.packages_distributions().get(package, [])
+    return metadata.version(named[0]) if len(set(named)) == 1 else ""
 
 
 def _word(text: str) -> str:
@@ -186,12 +215,21 @@ def loaded(name: str) -> _kernel.LoadedTokenizer:
 _kernel.load_tokenizers_with(loaded)
 
 
+def lacking(name: str) -> str:
+    """How to get what a tokenizer needs and is not here; nothing if all is.
+
+    >>> lacking("13a")
+    ''
+    """
+    return str(_module(name).lacking(name)) if _has_data(name) else ""
+
+
 def function(tokenize: Tokenize) -> Callable[[str], list[str]] | Callable[[str], str]:
     """The callable of a tokenizer. Raises ImportError or InputError for what is not installed."""
     if callable(tokenize):
         return tokenize
     if _of_kernel(tokenize):
-        return lambda text: _kernel.tokenize(text, tokenize, "no")
+        return tokenizer(tokenize)
     made: Callable[[str], list[str]] = _module(tokenize).function(tokenize)
     return made
 
@@ -212,10 +250,12 @@ def tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callable[[st
     tokenize = checked(tokenize)
     before = LOWERCASE[lowercase]
     called = None if _of_kernel(tokenize) else function(tokenize)
+    # Found once: the kernel would ask for it again at each text.
+    known = loaded(str(tokenize)) if _has_data(tokenize) else str(tokenize)
 
     def split(text: str) -> list[str]:
         if called is None:
-            tokens = _kernel.tokenize(text, str(tokenize), before)
+            tokens = _kernel.tokenize(text, known, before)
         else:
             if lowercase == "ascii":
                 text = "".join(c.lower() if c.isascii() else c for c in text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from functools import partial
 from math import isfinite
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from truebleu._kernel import InputError
@@ -121,6 +122,8 @@ class Request:
     Arguments are those of `compare` and `report`.
     """
 
+    test_set: Mapping[str, str] = MappingProxyType({})
+    """What signatures say of the published test set that is scored."""
     observer: Observer | None = None
     """Told of each system that was read; None for nobody."""
     progress: Progress | None = None

@@ -8,6 +8,7 @@ use crate::distinctive_ngrams::{Entry, Lists};
 use crate::health::{Options, Texts};
 use crate::inventory;
 use crate::ngrams::MOST_ORDERS;
+use crate::scripts;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
@@ -137,8 +138,8 @@ impl Corpus {
 /// The flags of each text, as bits: a column of 32-bit little-endian integers for each system, each
 /// reference, and the source if there is one, with the number of texts that have each bit.
 ///
-/// Columns are lists of bytes and None, all of the same length. `unsplit` are the scripts (kana,
-/// Han, Southeast Asian) that the tokenizer leaves in long pieces.
+/// Columns are lists of bytes and None, all of the same length. `unsplit` are the scripts that
+/// the tokenizer leaves in long pieces, by name, each with the share of a text that is too much.
 #[pyfunction]
 #[pyo3(signature = (systems, references, source, *, tokenized, unsplit))]
 pub fn health<'py>(
@@ -147,7 +148,7 @@ pub fn health<'py>(
     references: Vec<Bound<'py, PyTuple>>,
     source: Option<Bound<'py, PyTuple>>,
     tokenized: bool,
-    unsplit: (bool, bool, bool),
+    unsplit: Vec<(String, f64)>,
 ) -> PyResult<Bound<'py, PyList>> {
     let column = |column: &Bound<'py, PyTuple>| -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
         column
@@ -173,7 +174,11 @@ pub fn health<'py>(
     if all.clone().any(|column| column.len() != count) {
         return Err(PyValueError::new_err("columns of different lengths"));
     }
-    let options = Options { tokenized, unsplit: [unsplit.0, unsplit.1, unsplit.2] };
+    let unsplit = unsplit.into_iter().map(|(name, share)| {
+        let script = scripts::NAMES.iter().position(|&known| known == name);
+        Ok((script.ok_or_else(|| PyValueError::new_err(format!("no script '{name}'")))?, share))
+    });
+    let options = Options { tokenized, unsplit: unsplit.collect::<PyResult<_>>()? };
     let texts = Texts { systems, references, source };
     let flags = py.detach(|| texts.flags(&options));
     let list = PyList::empty(py);

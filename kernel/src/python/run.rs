@@ -5,6 +5,7 @@ use super::table::Table;
 use crate::count::{Count, Summary};
 use crate::error::Error;
 use crate::scan::{self, Rows, Totals};
+use crate::scripts;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -39,11 +40,12 @@ pub fn summary_dict<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'
     dict.set_item("identical", seen.identical)?;
     dict.set_item("marked", seen.marked.clone())?;
     let scripts = PyDict::new(py);
-    scripts.set_item("characters", seen.scripts.characters)?;
-    scripts.set_item("han", seen.scripts.han)?;
-    scripts.set_item("kana", seen.scripts.kana)?;
-    scripts.set_item("hangul", seen.scripts.hangul)?;
-    scripts.set_item("southeast_asian", seen.scripts.southeast_asian)?;
+    let letters = scripts::NAMES.iter().zip(seen.scripts.letters).filter(|(_, count)| *count > 0);
+    for (name, count) in letters {
+        scripts.set_item(name, count)?;
+    }
+    dict.set_item("characters", (seen.scripts.segments, seen.scripts.characters))?;
+    dict.set_item("han", seen.scripts.han.clone())?;
     dict.set_item("scripts", scripts)?;
     Ok(dict)
 }

@@ -73,6 +73,9 @@ def test_fine_text_has_no_flags():
         ("unsplit-script", "那天天气很好，我们去了公园。"),
         ("unsplit-script", "その日は天気がよかったです。"),
         ("unsplit-script", "วันนั้นอากาศดี"),
+        ("unsplit-script", "그날은 날씨가 아주 좋았습니다."),
+        ("unsplit-script", "ཉིན་དེར་གནམ་གཤིས་ཡག་པོ་རེད།"),
+        ("unsplit-script", "ꦢꦶꦤꦆꦏꦸꦲꦮꦤꦺꦧꦼꦕꦶꦏ꧀"),
         ("tokenized", "The weather was fine that day ."),
         ("tokenized", "That day , the weather was fine."),
         ("tokenized", "The wea@@ ther was fine that day."),
@@ -145,6 +148,30 @@ def test_scripts_that_a_tokenizer_splits(tokenize, chinese, japanese):
     assert ("unsplit-script" in found) is chinese
     found = flags_of("その日はとてもよかったです。", tokenize=tokenize)
     assert ("unsplit-script" in found) is japanese
+
+
+@pytest.mark.parametrize(
+    ("tokenize", "korean", "tibetan"),
+    [
+        ("13a", True, True),
+        ("intl", True, False),
+        ("char", False, False),
+        ("ko-mecab", False, False),
+        ("none", False, False),
+    ],
+)
+def test_korean_and_tibetan(tokenize, korean, tibetan):
+    found = flags_of("그날은 날씨가 아주 좋았습니다.", tokenize=tokenize)
+    assert ("unsplit-script" in found) is korean
+    found = flags_of("ཉིན་དེར་གནམ་གཤིས་ཡག་པོ་རེད།", tokenize=tokenize)
+    assert ("unsplit-script" in found) is tibetan
+
+
+def test_japanese_and_chinese_share_a_script():
+    assert "other-script" not in flags_of(
+        "東京都大阪府京都府北海道", "これはひらがなだけのぶんです。"
+    )
+    assert "other-script" in flags_of("東京都大阪府京都府北海道", "그날은 날씨가 아주 좋았습니다.")
 
 
 def test_copies_of_the_source():

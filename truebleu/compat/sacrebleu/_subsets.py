@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from truebleu.testsets import readers
+
 from . import dataset as _sets
-from ._files import read_lines
 from ._messages import TestSetError
 
 TYPE_CHECKING = False
@@ -78,19 +79,8 @@ def _documents(
     if annotated and dataset.name not in _sets.SUBSETS:
         raise TestSetError(f"No subset annotation available for test set {dataset.name}")
     annotations = _sets.SUBSETS.get(dataset.name, {})
-    language = annotation = None
-    for line in read_lines(path):
-        if line.startswith("<doc "):
-            language = _attribute("origlang", line)
-            annotation = annotations.get(_attribute("docid", line), "")
-        if line.startswith("<seg "):
-            yield language, annotation
-
-
-def _attribute(name: str, line: str) -> str:
-    """The value of a document's attribute: the last in the line; the line itself without one."""
-    found = re.match(rf'.* {name}="([^"]+)".*\n', line)
-    return found[1] if found else line
+    for language, document in readers.documents(path):
+        yield language, None if document is None else annotations.get(document, "")
 
 
 def get_available_origlangs(test_sets: str | None, langpair: str) -> list[str]:
@@ -101,8 +91,7 @@ def get_available_origlangs(test_sets: str | None, langpair: str) -> list[str]:
         if isinstance(dataset, _sets.WMTXMLDataset):
             languages |= set(dataset.fields(path)["origlang"])
         if path.endswith(".sgm"):
-            documents = (line for line in read_lines(path) if line.startswith("<doc "))
-            languages |= {_attribute("origlang", line) for line in documents}
+            languages |= {language for language, _ in readers.documents(path) if language}
     return sorted(languages)
 
 

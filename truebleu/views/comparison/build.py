@@ -168,7 +168,7 @@ class _Column:
         made = cls(request, name, Measure(metric, counts.tables), counts.scores)
         made.metric, made.statistics = metric, counts.tables
         made.references = next(iter(counts.tables.values())).references
-        own = metric.signature(made.references)
+        own = metric.signature(made.references).on(request.test_set)
         made.signature = request.testing.signed(own, tested=len(counts.tables) > 1)
         return made
 

@@ -121,6 +121,7 @@ class Contents:
         if request.source is not None:
             self.source = segments.side("source", request.source, count, on_disk=on_disk)
         self.documents = request.documents
+        self.test_set = request.test_set
         self.labels = {} if request.labels is None else labelling.labels(request.labels, count)
         self.redacted = redacted
         self.beside, self.blocks_beside = self._beside(word_counts)
@@ -248,7 +249,7 @@ class Contents:
     def _setting(self, setting: Setting) -> dict[str, Any]:
         metric = setting.metric
         first = next(iter(setting.tables.values()))
-        signature = metric.signature(first.references)
+        signature = metric.signature(first.references).on(self.test_set)
         return {
             "id": setting.id,
             "headline": setting.column is not None,

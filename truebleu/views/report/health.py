@@ -11,6 +11,7 @@ from bisect import bisect_right
 from typing import Any, NamedTuple
 
 from truebleu import _kernel
+from truebleu.text import languages, tokenizers
 from truebleu.text.paged import Paged
 from truebleu.views.report import payload
 
@@ -92,9 +93,10 @@ FLAGS = {
     ),
     "unsplit-script": warning(
         "Script that the tokenizer does not split",
-        "Chinese, Japanese, Thai, Lao, Burmese and Khmer have no spaces between words. This "
-        "tokenizer leaves them in long pieces, which hardly ever match; zh splits Chinese, "
-        "and char splits all.",
+        "Chinese, Japanese, Thai, Lao, Burmese, Khmer, Tibetan and others have no spaces between "
+        "words, and Korean words keep their particles. This tokenizer leaves them in long pieces, "
+        "which hardly ever match; zh splits Chinese, ja-mecab Japanese, ko-mecab Korean, intl "
+        "Tibetan, and char all.",
     ),
     "tokenized": warning(
         "Looks tokenized",
@@ -166,7 +168,12 @@ def flags(
     first BLEU: what looks tokenized is as it should be for "none", and which scripts others split
     is known of those that have names.
     """
-    others = tokenize in ("13a", "intl", "zh")
+    kernels = tokenize in tokenizers.KERNEL and tokenize != "none"
+    unsplit = [
+        (script, known.share)
+        for script, known in languages.UNSPLIT.items()
+        if kernels and tokenize not in known.splitters
+    ]
     sources = [] if source is None else [source]
     segments = len(systems[0])
     checked = fitting((*systems, *references, *sources), MOST_BYTES)
@@ -175,7 +182,7 @@ def flags(
         [tuple(column[:checked]) for column in references],
         None if source is None else tuple(source[:checked]),
         tokenized=tokenize == "none",
-        unsplit=(others, tokenize in ("13a", "intl"), others),
+        unsplit=unsplit,
     )
     names = {role: f"h.{i}" for i, role in enumerate(payload.roles(systems, references, source))}
     blocks: dict[str, bytes] = {}
@@ -187,7 +194,7 @@ def flags(
     pointless = {
         "missing-reference": len(references) == 1,
         "copied-source": source is None,
-        "unsplit-script": not others,
+        "unsplit-script": not unsplit,
         "tokenized": tokenize == "none",
     }
     told = [

@@ -1,13 +1,14 @@
 """Test sets: their catalogue, and the classes that read their files.
 
-`DATASETS` and `SUBSETS` are made of catalogue.json, which says whose work it is, when they are
-first used.
+`DATASETS` and `SUBSETS` are made of the catalogue in truebleu/testsets/registry.json, which says
+whose work it is, when they are first used.
 """
 
 from __future__ import annotations
 
-import os
 from functools import cache
+
+from truebleu.testsets.catalogue import builtin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,13 +38,8 @@ CLASSES = {
     "WMTXMLDataset": "wmt_xml",
 }
 
-
-@cache
-def _catalogue() -> dict[str, Any]:
-    import json
-
-    with open(os.path.join(os.path.dirname(__file__), "catalogue.json"), encoding="utf-8") as file:
-        return json.load(file)  # type: ignore[no-any-return]
+# What sacreBLEU's catalogue says of a test set beside its archives.
+DESCRIBED = ("description", "citation", "langpairs", "refs")
 
 
 def _class(name: str) -> type[Dataset]:
@@ -55,10 +51,10 @@ def _class(name: str) -> type[Dataset]:
 @cache
 def _datasets() -> dict[str, Dataset]:
     datasets = {}
-    for name, about in _catalogue()["test_sets"].items():
-        addresses, sums = map(list, zip(*about["data"], strict=True))
-        described = {key: about[key] for key in about.keys() - {"kind", "data"}}
-        kind = _class(about["kind"])
+    for name, about in builtin()["test_sets"].items():
+        addresses, sums = map(list, zip(*(each[:2] for each in about["data"]), strict=True))
+        described = {key: about[key] for key in DESCRIBED if key in about}
+        kind = _class(f"{about['kind']}Dataset")
         datasets[name] = kind(name, data=addresses, md5=sums, **described)
     return datasets
 
@@ -68,10 +64,10 @@ def __getattr__(name: str) -> Any:
     if name == "DATASETS":
         return _datasets()
     if name == "SUBSETS":
-        return _catalogue()["subsets"]
+        return builtin()["subsets"]
     if name in ("COUNTRIES", "DOMAINS"):
         place = ("COUNTRIES", "DOMAINS").index(name)
-        annotations = _catalogue()["subsets"]["wmt19"].values()
+        annotations = builtin()["subsets"]["wmt19"].values()
         return sorted({annotation.split("-")[place] for annotation in annotations})
     if name in CLASSES:
         return _class(name)

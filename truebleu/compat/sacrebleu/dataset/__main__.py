@@ -25,17 +25,14 @@ def dump() -> None:
 
 def check() -> None:
     """Downloads all archives, and prints those whose sums differ from the catalogue's."""
-    import urllib.request
-    from hashlib import file_digest, md5
+    from truebleu.testsets.check import fetched
 
     sums: dict[str, str] = {}
     for dataset in DATASETS.values():
         sums |= dict(zip(dataset.data or (), dataset.md5 or (), strict=True))
     for address, expected in sums.items():
         print("Downloading ", address)
-        with urllib.request.urlopen(address, timeout=60) as response:
-            digest = file_digest(response, lambda: md5(usedforsecurity=False))
-        if digest.hexdigest() != expected:
+        if fetched(address)[1] != expected:
             print("MD5 check failed for", address)
 
 

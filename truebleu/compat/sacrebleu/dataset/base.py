@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
+from truebleu._kernel import InputError
+from truebleu.testsets import readers
 from truebleu.text.files import WholeFile
 
 from .._download import download_file
@@ -17,6 +20,15 @@ if TYPE_CHECKING:
 
     # The files of a language pair; or the file, and which references to use.
     Files = list[str] | dict[str, Any]
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Says what is wrong with the files of a test set as this package says it."""
+    try:
+        yield
+    except InputError as error:
+        raise TestSetError(str(error)) from error
 
 
 class Dataset:
@@ -62,7 +74,7 @@ class Dataset:
     @staticmethod
     def _clean(s: str) -> str:
         """The text with single spaces for all white space, and none at its ends."""
-        return " ".join(s.split())
+        return readers.cleaned(s)
 
     def _get_tarball_filename(self, url: str) -> str:
         """The name of an archive on this machine."""
@@ -88,25 +100,36 @@ class Dataset:
 
     def raw_files(self, langpair: str) -> list[str]:
         """The paths of the files of a language pair as they were downloaded."""
-        files = self._get_langpair_metadata(langpair)[langpair]
-        names = [files["path"]] if isinstance(files, dict) else files
-        return [os.path.join(self._rawdir, name) for name in names]
+        return [os.path.join(self._rawdir, name) for name in self._names(langpair)]
 
     def process_to_text(self, langpair: str | None = None) -> None:
         """Makes the text of all fields of a language pair, of all pairs if none is named."""
         self.maybe_download()
         for pair in self._get_langpair_metadata(langpair):
-            for field, lines in self._texts(pair):
-                with WholeFile(self._get_txt_file_path(pair, field)) as file:
-                    file.writelines(f"{line}\n".encode() for line in lines)
+            with readable():
+                for field, lines in self._texts(pair):
+                    with WholeFile(self._get_txt_file_path(pair, field)) as file:
+                        file.writelines(f"{line}\n".encode() for line in lines)
+
+    @property
+    def _kind(self) -> str:
+        """The kind of its files, as the catalogue calls it."""
+        known = (each.__name__.removesuffix("Dataset") for each in type(self).__mro__)
+        return next(name for name in known if name in readers.KINDS)
+
+    def _names(self, langpair: str) -> list[str]:
+        """The names of its files for a language pair, a table's perhaps with a column."""
+        files = self._get_langpair_metadata(langpair)[langpair]
+        return [files["path"]] if isinstance(files, dict) else files
 
     def _texts(self, langpair: str) -> Iterator[tuple[str, Iterable[str]]]:
         """The fields of a language pair, each with its text."""
-        raise NotImplementedError
+        return readers.read(self._kind, self.name, self._names(langpair), self._rawdir)
 
-    def fieldnames(self, langpair: str) -> list[str]:  # noqa: ARG002
-        """The fields of each segment: src, ref and perhaps more."""
-        return ["src", "ref"]
+    def fieldnames(self, langpair: str) -> list[str]:
+        """The fields of each segment: src, ref or ref:0, ref:1 ..., and perhaps more."""
+        with readable():
+            return readers.names(self._kind, self.name, self._names(langpair)) or []
 
     def __iter__(self, langpair: str) -> Iterator[tuple[str, ...]]:  # noqa: PLE0302
         """All fields of each segment: `dataset.__iter__("en-de")`."""

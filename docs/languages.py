@@ -1,0 +1,133 @@
+"""The page docs/languages.md: which tokenizer for which language, from truebleu/text/languages.py."""
+
+from __future__ import annotations
+
+from parts import BUILT, code, table
+
+from truebleu.text import languages, tokenizers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from truebleu.text.languages import Kind
+
+# More languages of one kind are told of by their scripts.
+FEW = 40
+
+
+def page() -> str:
+    """The page."""
+    return f"""{BUILT}
+# Which tokenizer for which language
+
+BLEU counts words, and a tokenizer decides what a word is. The default, `13a`, splits at white space and
+punctuation, so it suits languages that put spaces between words. Of a line of Japanese it leaves one or
+two tokens, and the score is that of whole lines that match.
+
+`-l` takes a language, or a pair whose second language it is, and picks what sacreBLEU picks with its own
+`-l`; then the scores are equal to the last digit:
+
+```
+truebleu score reference.ja -i system.ja -l ja
+truebleu score reference.ja -i system.ja -l en-ja
+```
+
+A tag is a code of ISO 639-1 or 639-3, alone or with a script or a region: `ja`, `jpn`, `ja-JP`,
+`jpn_Jpan`, `zh-TW`, `zho_Hant`. A pair has a hyphen: `en-ja`, `en-ja_JP`, `eng_Latn-jpn_Jpan`. Two capital
+letters are a region, two small ones a language: `pt-BR` is Portuguese, and `de-fr` a pair. A tokenizer
+that is given by `-tok` wins, and so does that of a signature. In Python,
+`tb.BLEU(tokenize=tb.language("ja").tokenizer)`.
+
+{_kinds()}
+
+Where nothing else than the default is recommended: {_names(languages.KINDS[-1])}.
+
+Scores by different tokenizers do not compare; the signature names the tokenizer. What a paper before
+yours used may matter more than what is recommended here: its signature is `-m "nrefs:1|..."`.
+
+## The tokenizers
+
+{_tokenizers()}
+
+Any callable from text to tokens is a tokenizer in Python. Its name stands in signatures with the version
+of the package that it is from, since its words may change with that: `tok:pythainlp.tokenize.word_tokenize@5.4.0`.
+
+## What is said about the text
+
+`score`, `segments`, `compare` and `report` look at the beginning of the hypotheses, and say in a line what
+does not fit. Of text in these scripts, which the tokenizer leaves in long pieces, they say what splits it, and
+how to get that if it is not installed:
+
+{_signs()}
+
+They also tell of
+
+* another script than `-l` says, as `-l ja` of a text without kana;
+* traditional Chinese scored against simplified references, or the reverse: characters that are in one of
+  the standards GB 2312 and Big5 (its common part) alone are told apart, and more than
+  {languages.ONE_SIDED:.0%} of them are of one side in the hypotheses and of the other in all references;
+* any tokenizer that leaves fewer than two tokens of a segment of more than 20 characters.
+
+Nothing else is guessed: languages that share a script are not told apart. `-q` silences
+all of it.
+"""
+
+
+def _names(kind: Kind) -> str:
+    """The languages of a kind; of many, how many there are in each script."""
+    by_script = {
+        scripts: [" ".join(one.split()[1:]) for one in listed.split(";")]
+        for scripts, listed in kind.languages.items()
+    }
+    if sum(map(len, by_script.values())) <= FEW:
+        return ", ".join(name for names in by_script.values() for name in names)
+    parts = [
+        f"{len(names)} in {' or '.join(map(languages.script_name, scripts.split()))}"
+        for scripts, names in by_script.items()
+        if scripts and len(names) > 1
+    ]
+    alone = [name for names in by_script.values() if len(names) == 1 for name in names]
+    return f"{', '.join(parts)}, and {', '.join(alone)}"
+
+
+def _kinds() -> str:
+    rows = [
+        [
+            _names(kind),
+            code(kind.tokenizer),
+            ", else ".join(map(code, kind.recommended)) or "no BLEU",
+            ", ".join(map(code, kind.beside)),
+            kind.why.replace("|", "\\|"),
+        ]
+        for kind in languages.KINDS[:-1]
+    ]
+    return table(["language", "`-l` picks", "recommended", "beside it", "why"], rows, left=5)
+
+
+def _tokenizers() -> str:
+    own = tokenizers.KERNEL | {name: what for name, (_, what) in tokenizers.WITH_DATA.items()}
+    own["icu:LOCALE"] = tokenizers.PYTHON["icu:LOCALE"][1]
+    needs = {
+        "ja-mecab": "`pip install 'truebleu[ja]'`",
+        "ko-mecab": "`pip install 'truebleu[ko]'`",
+        "icu:LOCALE": "`pip install 'truebleu[icu]'`",
+        "mecab:FOLDER": "the folder",
+        "spm:FILE": "the file",
+    }
+    usual = dict.fromkeys(tokenizers.KERNEL, "")
+    rows = [
+        [code(name), what, needs.get(name, usual.get(name, "its model, which is downloaded"))]
+        for name, what in own.items()
+    ]
+    return table(["tokenizer", "tokens", "needs"], rows, left=3)
+
+
+def _signs() -> str:
+    groups: dict[tuple[str, float, tuple[str, ...]], list[str]] = {}
+    for known in languages.UNSPLIT.values():
+        key = (known.because, known.share, known.ways)
+        groups.setdefault(key, []).append(known.language.removeprefix("the "))
+    rows = [
+        [", ".join(names), because, f"{share:.0%}", " or ".join(f"`-tok {one}`" for one in ways)]
+        for (because, share, ways), names in groups.items()
+    ]
+    return table(["text in", "it", "if more of its characters are", "what splits it"], rows, left=4)

@@ -1,0 +1,202 @@
+"""-l/--language, and what commands say of the language of a text."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HYPOTHESES = [
+    "その日は朝から雨が降っていました。",
+    "傘がなかったので、駅で待ちました。",
+    "東京都の友人に３回電話をかけた。",
+]
+REFERENCES = [
+    "あの日は朝から雨が降っていた。",
+    "傘を持っていなかったので、駅で待っていました。",
+    "東京都に住む友人に三回電話をかけました。",
+]
+KOREAN = ["그날은 아침부터 비가 내리고 있었습니다.", "우산이 없어서 역에서 기다렸습니다."]
+SIMPLIFIED = ["那天从早上开始下雨，我们没有带伞，只好在车站里等着，过了两个小时才开车。"] * 4
+TRADITIONAL = ["那天從早上開始下雨，我們沒有帶傘，只好在車站裡等著，過了兩個小時才開車。"] * 4
+TIBETAN = ["ཉིན་དེར་ཆར་པ་ཆེན་པོ་བབས་ནས་ང་ཚོས་འབབ་ཚུགས་སུ་སྒུགས།"] * 3
+# Syllables of the Vai script, of which no table knows.
+UNKNOWN = ["ꔀꔁꔂꔃꔄꔅꔆꔇꔈꔉꔊꔋꔌꔍꔎꔏꔐꔑꔒꔓꔔꔕꔖꔗ"] * 3
+
+
+@pytest.fixture
+def files(write, monkeypatch, tmp_path):
+    """A folder, made the current one, with text."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path))
+    monkeypatch.setenv("SACREBLEU", str(tmp_path))
+    texts = {
+        "hyp": HYPOTHESES,
+        "ref": REFERENCES,
+        "ko": KOREAN,
+        "hans": SIMPLIFIED,
+        "hant": TRADITIONAL,
+        "bo": TIBETAN,
+        "unknown": UNKNOWN,
+        "en": ["The rain fell from morning on that day.", "We waited at the station."],
+    }
+    for name, lines in texts.items():
+        write(name, lines)
+    return tmp_path
+
+
+def lines(result) -> list[str]:
+    """The lines on standard error, without those about text that is its own reference."""
+    return [line for line in result.error.splitlines() if "identical" not in line]
+
+
+@pytest.mark.parametrize("pair", ["en-ja", "en-zh", "en-ko", "en-de"])
+def test_the_score_is_sacrebleus(files, truebleu_command, pair):
+    command = [sys.executable, "-m", "sacrebleu", "ref", "-i", "hyp", "-l", pair, "-w", "9"]
+    theirs = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    for tag in (pair, pair.partition("-")[2]):
+        own = json.loads(truebleu_command("score", "ref", "-i", "hyp", "-l", tag).output)
+        (score,) = own["scores"]
+        assert (round(score["score"], 9), score["tok"]) == (theirs["score"], theirs["tok"])
+
+
+COMMANDS = [
+    "score ref -i hyp -f json",
+    "segments ref -i hyp -f json",
+    "compare ref -i hyp hyp --names a,b -f json",
+    "explain ref -i hyp -n 2 -f json",
+    "matrix ref -i hyp -f json",
+    "family score ref -i hyp -m sacrebleu -f json",
+    "report ref -i hyp -o -",
+]
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_every_command_that_tokenizes_takes_it(files, truebleu_command, line):
+    own = truebleu_command(*line.split(), "-l", "jpn_Jpan")
+    assert own.status == 0, own
+    assert "tok:ja-mecab-0.996-IPA" in own.output
+    assert "tok:13a" not in own.output
+
+
+def test_a_tokenizer_that_is_given_wins(files, truebleu_command):
+    own = truebleu_command("score", "ref", "-i", "hyp", "-l", "ja", "-tok", "char")
+    assert json.loads(own.output)["scores"][0]["tok"] == "char"
+    (told,) = lines(own)
+    assert told.startswith("truebleu: warning: -l/--language: sacreBLEU splits Japanese by ja-")
+    assert (
+        lines(truebleu_command("score", "ref", "-i", "hyp", "-l", "ja", "-tok", "ja-mecab")) == []
+    )
+
+
+def test_signatures_and_members_keep_their_tokenizers(files, truebleu_command):
+    signature = "nrefs:1|case:lc|eff:no|tok:13a|smooth:exp|version:2.6.0"
+    metrics = ["-m", signature, "mteval-v13a", "chrf", "bleu"]
+    own = truebleu_command("score", "ref", "-i", "hyp", "-l", "ja", *metrics)
+    found = [score.get("tok") for score in json.loads(own.output)["scores"]]
+    assert found == ["13a", "mteval-v13a-lower", None, "ja-mecab-0.996-IPA"]
+
+
+def test_a_metric_without_tokenizer_is_as_it_is(files, truebleu_command):
+    plain = truebleu_command("score", "ref", "-i", "hyp", "-m", "chrf")
+    own = truebleu_command("score", "ref", "-i", "hyp", "-m", "chrf", "-l", "th", "-q")
+    assert (own.output, own.error) == (plain.output, "")
+
+
+def test_one_line_of_advice(files, truebleu_command):
+    own = truebleu_command("score", "en", "-i", "en", "-l", "hi")
+    assert own.status == 0
+    assert "-tok intl" in lines(own)[0]
+    assert truebleu_command("score", "en", "-i", "en", "-l", "hi", "-q").error == ""
+
+
+def test_unknown_tags(files, truebleu_command):
+    own = truebleu_command("score", "ref", "-i", "hyp", "-l", "japanese")
+    assert (own.status, own.output) == (2, "")
+    assert "-l/--language: unknown language 'japanese'; did you mean 'ja' (Japanese)?" in own.error
+    own = truebleu_command("family", "list", "-l", "ja")
+    assert own.status == 2
+
+
+# ---- what the text looks like ----
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "words"),
+    [
+        (["ref", "hyp"], [], "-tok ja-mecab splits it"),
+        (["ko", "ko"], [], "-tok ko-mecab splits it"),
+        (["hans", "hans"], [], "-tok zh splits it"),
+        (["bo", "bo"], [], "-tok intl splits it"),
+        (["en", "en"], ["-l", "ja"], "-l says Japanese, which is written in kana"),
+        (["ref", "hyp"], ["-l", "zh"], "-l says Chinese, and the text has kana"),
+        (
+            ["hans", "hant"],
+            ["-tok", "zh"],
+            "traditional Chinese, and the references are simplified",
+        ),
+        (
+            ["hant", "hans"],
+            ["-tok", "zh"],
+            "simplified Chinese, and the references are traditional",
+        ),
+        (
+            ["hant", "hant"],
+            ["-l", "zh-CN"],
+            "this is traditional Chinese, and -l zh-CN is simplified",
+        ),
+        (["unknown", "unknown"], [], "leaves 1.0 tokens of a segment with 24 characters"),
+        (["hyp", "hyp"], ["-tok", "none"], ""),  # fewer than 21 characters a segment
+    ],
+)
+def test_warnings(files, truebleu_command, texts, options, words):
+    reference, hypothesis = texts
+    own = truebleu_command("score", reference, "-i", hypothesis, *options)
+    assert own.status == 0
+    found = [line for line in lines(own) if words and words in line]
+    assert len(found) == len(lines(own)) == (1 if words else 0), own.error
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("ref", ["-l", "ja"]),
+        ("ko", ["-l", "ko"]),
+        ("hans", ["-l", "zh"]),
+        ("hant", ["-l", "zh-TW"]),
+        ("bo", ["-tok", "intl"]),
+        ("en", []),
+        ("unknown", ["-tok", "char"]),
+    ],
+)
+def test_nothing_to_say(files, truebleu_command, text, options):
+    assert lines(truebleu_command("score", text, "-i", text, *options)) == []
+
+
+def test_references_of_both_kinds_of_chinese(files, truebleu_command):
+    own = truebleu_command("score", "hans", "hant", "-i", "hant", "-tok", "zh")
+    assert lines(own) == []
+
+
+@pytest.mark.parametrize("command", ["segments", "compare"])
+def test_other_commands_say_it_too(files, truebleu_command, command):
+    own = truebleu_command(command, "unknown", "-i", "unknown", "unknown", "--names", "a,b")
+    assert "1.0 tokens of a segment" in own.error
+
+
+def test_scripts_in_json(files, truebleu_command):
+    own = truebleu_command("score", "ref", "-i", "hyp", "-m", "bleu", "chrf")
+    for score in json.loads(own.output)["scores"]:
+        assert set(score["scripts"]) == {"kana", "han"}
+        # Of 50 characters; the rest are punctuation and digits.
+        assert 0.5 < score["scripts"]["kana"] < 0.7
+
+
+def test_advice_needs_no_import_for_plain_text(files):
+    code = (
+        "import sys; from truebleu.cli import main\n"
+        "try: main(['score', 'en', '-i', 'en'])\n"
+        "except SystemExit: pass\n"
+        "assert 'truebleu.text.languages' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

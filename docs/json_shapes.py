@@ -43,6 +43,7 @@ NAMED = {
     "systems[].scores": "METRIC",
     "systems[].scores.METRIC.details": "DETAIL",
     "scores[].scripts": "SCRIPT",
+    "test_set.sha256": "REFERENCE",
     "info[].preferred": "PAIR",
     "info[].segments": "PAIR",
     "list[].segments": "PAIR",
@@ -61,8 +62,12 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "score": [
         ("score", REF, "-i", CEDAR, "-m", name, "-ci", "100") for name in ("bleu", "chrf", "ter")
     ]
-    + [("score", REF, "-i", CEDAR, "-m", name) for name in ("nist", "gleu")]
-    + [("score", REF, "-i", CEDAR, "--docs", DOCUMENTS)],
+    + [
+        ("score", REF, "-i", CEDAR, "-m", name)
+        for name in ("nist", "gleu", "wer", "cer", "ngram-f")
+    ]
+    + [("score", REF, "-i", CEDAR, "--docs", DOCUMENTS)]
+    + [("score", "-t", *OWN, "-i", "SYSTEM", "--origlang", "en")],
     "segments": [("segments", REF, "-i", CEDAR, BIRCH)],
     "matrix": [
         ("matrix", REF, "-i", CEDAR),
@@ -73,9 +78,13 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "compare": [
         ("compare", REF, "-i", CEDAR, BIRCH, "--correction", "holm", "--docs", DOCUMENTS),
     ],
-    "explain": [("explain", *PAIR, "-m", name) for name in ("bleu", "chrf", "ter", "nist", "gleu")]
+    "explain": [
+        ("explain", *PAIR, "-m", name) for name in ("bleu", "chrf", "ter", "nist", "gleu", "wer")
+    ]
     + [("explain", *PAIR, "--recall"), ("explain", REF, "-i", CEDAR)]
-    + [("explain", REF, "-i", CEDAR, "-m", name) for name in ("chrf", "ter", "nist", "gleu")],
+    + [
+        ("explain", REF, "-i", CEDAR, "-m", name) for name in ("chrf", "ter", "nist", "gleu", "wer")
+    ],
     "history": [("history", "LOG")],
     "family list, family show": [("family", "show", "mteval-v13a")],
     "family score": [("family", "score", REF, "-i", CEDAR, "-m", "mteval-v13a")],
@@ -89,6 +98,13 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         ("testset", "add", "FOLDER", "--name", "harbour"),
         *(("testset", action, *OWN) for action in ("get", "verify", "path", "remove")),
     ],
+}
+
+EDITS = {
+    ".hits": "tokens that are the same on both sides",
+    ".substitutions": "tokens that stand as others in the hypotheses",
+    ".deletions": "tokens that only the references have",
+    ".insertions": "tokens that only the hypotheses have",
 }
 
 ORDERS = {
@@ -162,6 +178,14 @@ MEANINGS: dict[str, dict[str, str]] = {
         "scores[].hypothesis_totals[]": "n-grams of the hypotheses per order",
         "scores[].reference_totals[]": "n-grams of the references per order",
         "scores[].edits": "edits, shifts included",
+        **_below("scores[]", EDITS),
+        "scores[].wer": "the word error rate, as jiwer gives it",
+        "scores[].mer": "the match error rate",
+        "scores[].wil": "word information lost",
+        "scores[].wip": "word information preserved",
+        "scores[].cer": "the character error rate",
+        "scores[].precision": "precision of all orders together, in per cent",
+        "scores[].recall": "recall of all orders together, in per cent",
         "scores[].information[]": "the information of the matches per order",
         "scores[].penalty": "the length penalty",
         "scores[].matches": "GLEU: matches of all orders",
@@ -171,6 +195,12 @@ MEANINGS: dict[str, dict[str, str]] = {
         "documents[].document": "with `--docs`: the name of the document; its other keys are those "
         "of `scores[]`",
         "documents[].segments": "its number of segments",
+        "test_set.test": "with `-t`: the test set",
+        "test_set.lang": "its language pair",
+        "test_set.refs": "the references that were used",
+        "test_set.origlang": "with `--origlang`, as `subset`, `domain` and `documents`: what was kept",
+        "test_set.segments": "the number of segments",
+        "test_set.sha256.REFERENCE": "the SHA-256 of a reference's lines, as they were scored",
     },
     "segments": {
         "truebleu_segments": "the version of this shape",
@@ -270,6 +300,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "systems[].fraction": "the score between 0 and 1; NIST has no upper bound",
         "systems[].published": "the score in the scale in which it is published",
         "systems[].formula[]": "the formula with the numbers in it, line by line",
+        **_below("systems[]", EDITS),
+        "systems[].measure": "which error rate it is",
         "systems[].hypothesis_length": "the length of the hypothesis in tokens",
         "systems[].reference_length": "the effective reference length",
         "systems[].brevity_penalty": "the brevity penalty",
@@ -608,14 +640,17 @@ def output(command: tuple[str, ...]) -> Any:
             for system, reference in ((CEDAR, REF), (BIRCH, REF), (BIRCH, CEDAR)):
                 words = [reference, "-i", system, "--log-name", "main", "--log-note", "a note"]
                 _run(["score", *words, "--log", log])
-        words = [{"LOG": log, "FOLDER": folder}.get(word, word) for word in command]
+        words = [
+            {"LOG": log, "FOLDER": folder, "SYSTEM": f"{folder}/en-de.ref.A"}.get(word, word)
+            for word in command
+        ]
         places = {}
-        if command[0] == "testset":
+        if OWN[0] in command:
             places = dict.fromkeys(("TRUEBLEU_CACHE", "XDG_CONFIG_HOME"), f"{folder}/cache")
             for name, lines in OWN_FILES.items():
                 text = "".join(f"{line}\n" for line in lines)
                 (Path(folder) / name).write_text(text, encoding="utf-8")
-            if command[1] != "add":
+            if "add" not in command:
                 _run(["testset", "add", folder, "--name", OWN[0]], places)
         made = _run([*words, "-f", "json", "--quiet"], places)
         return json.loads(made.replace(folder, "/home/me/ours"))

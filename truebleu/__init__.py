@@ -24,12 +24,18 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the ta
     from truebleu.metrics.gec_gleu import GECGLEU as GECGLEU
     from truebleu.metrics.gleu import GLEU as GLEU
     from truebleu.metrics.ibleu import IBLEU as IBLEU
+    from truebleu.metrics.ngram_f import NGramF as NGramF
     from truebleu.metrics.nist import NIST as NIST
     from truebleu.metrics.nltk_bleu import NLTKBLEU as NLTKBLEU
     from truebleu.metrics.registry import metric as metric
     from truebleu.metrics.statistics import Statistics as Statistics
     from truebleu.metrics.ter import TER as TER
     from truebleu.metrics.ter import ter as ter
+    from truebleu.metrics.wer import CER as CER
+    from truebleu.metrics.wer import MER as MER
+    from truebleu.metrics.wer import WER as WER
+    from truebleu.metrics.wer import WIL as WIL
+    from truebleu.metrics.wer import WIP as WIP
     from truebleu.pairs.diversity import distinct_n as distinct_n
     from truebleu.pairs.diversity import pairwise_diversity as pairwise_diversity
     from truebleu.pairs.diversity import self_bleu as self_bleu
@@ -53,6 +59,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the ta
 PUBLIC = {
     "Accumulator": "metrics.accumulator",
     "BLEU": "metrics.bleu",
+    "CER": "metrics.wer",
     "CHRF": "metrics.chrf",
     "CodeBLEU": "metrics.codebleu",
     "Comparison": "views.comparison",
@@ -65,7 +72,9 @@ PUBLIC = {
     "IBLEU": "metrics.ibleu",
     "InputError": "_kernel",
     "MBR": "pairs.mbr",
+    "MER": "metrics.wer",
     "Metric": "metrics.base",
+    "NGramF": "metrics.ngram_f",
     "NIST": "metrics.nist",
     "NLTKBLEU": "metrics.nltk_bleu",
     "Report": "views.report",
@@ -75,6 +84,9 @@ PUBLIC = {
     "Statistics": "metrics.statistics",
     "TER": "metrics.ter",
     "TestSet": "testsets.sets",
+    "WER": "metrics.wer",
+    "WIL": "metrics.wer",
+    "WIP": "metrics.wer",
     "bleu": "metrics.bleu",
     "chrf": "metrics.chrf",
     "compare": "views.comparison",

@@ -155,15 +155,8 @@ impl Columns {
         } else {
             for i in 0..segment.count() {
                 let mut token = segment.token(i);
-                while let Some(&first) = token.first() {
-                    let (point, width) = match first.is_ascii() {
-                        true => (u32::from(first), 1),
-                        false => match lex::utf8::decode(token) {
-                            (Some(point), width) => (point, width),
-                            // No text has such a byte; beyond all characters it equals itself.
-                            (None, width) => (0x11_0000 + u32::from(first), width),
-                        },
-                    };
+                while !token.is_empty() {
+                    let (point, width) = next_point(token);
                     characters.push(interner.id(point));
                     token = &token[width..];
                 }
@@ -185,6 +178,19 @@ impl Columns {
             }
             segment.make_keys(words, memchr::memchr(0, bytes).is_some());
         }
+    }
+}
+
+/// The code point that a text starts with, and its width. No text has a byte that starts none; beyond
+/// all characters such a byte equals itself.
+#[inline(always)]
+pub(crate) fn next_point(text: &[u8]) -> (u32, usize) {
+    if text[0].is_ascii() {
+        return (u32::from(text[0]), 1);
+    }
+    match lex::utf8::decode(text) {
+        (Some(point), width) => (point, width),
+        (None, width) => (0x11_0000 + u32::from(text[0]), width),
     }
 }
 
@@ -241,7 +247,7 @@ impl Default for Interner {
 }
 
 impl Interner {
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.known = 0;
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
@@ -250,12 +256,12 @@ impl Interner {
     }
 
     /// An upper bound on the ids given.
-    fn ids(&self) -> usize {
+    pub(crate) fn ids(&self) -> usize {
         (SMALL + self.known) as usize
     }
 
     #[inline(always)]
-    fn id(&mut self, point: u32) -> u32 {
+    pub(crate) fn id(&mut self, point: u32) -> u32 {
         if point < SMALL {
             return point;
         }

@@ -1,7 +1,7 @@
 //! The kernel of truebleu: bytes in, integers out.
 //!
 //! Text comes from a [`text::Source`], is lexed by a [`lex::Lexer`], matched in [`ngrams`], and
-//! leaves as rows of integers ([`bleu`], [`chrf`], [`ter`]), one per segment. [`count`] and [`scan`]
+//! leaves as rows of integers ([`bleu`], [`chrf`], [`ter`], [`edits`], [`ngram_f`]), one per segment. [`count`] and [`scan`]
 //! put these together; [`groups`] does it for the rows of a table and adds them up by group. What
 //! the rows mean is decided in Python; only the module `python` knows about Python.
 
@@ -10,12 +10,15 @@ pub mod bleu;
 pub mod chrf;
 pub mod count;
 pub mod distinctive_ngrams;
+pub mod edits;
 pub mod error;
 pub mod groups;
 pub mod health;
+mod interner;
 pub mod inventory;
 pub mod leave_one_out;
 pub mod lex;
+pub mod ngram_f;
 pub mod ngrams;
 pub mod pairwise;
 #[cfg(feature = "python")]

@@ -329,6 +329,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(load_tokenizers_with, module)?,
         wrap_pyfunction!(tokenize, module)?,
         wrap_pyfunction!(alignment::ter_alignment, module)?,
+        wrap_pyfunction!(alignment::edits, module)?,
         wrap_pyfunction!(groups::bucket, module)?,
         wrap_pyfunction!(inventory::health, module)?,
         wrap_pyfunction!(leave_one_out::left_out, module)?,

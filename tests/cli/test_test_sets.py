@@ -1,5 +1,6 @@
 """Published test sets on the command line: -t wherever REF may stand, filters, and @SYSTEM."""
 
+import hashlib
 import json
 
 import pytest
@@ -83,6 +84,25 @@ def test_a_score_is_that_of_the_files(run, here):
     assert one["score"] == expected.value
     assert one["signature"].startswith("nrefs:1|test:harbour|lang:en-de|refs:A|case:mixed|")
     assert tb.metric(one["signature"]) == tb.BLEU(effective_order=False)
+
+
+def test_json_says_what_was_scored(run, here):
+    told = json.loads(run("score", "-i", here / "out.de", "--domain", "social", "-f", "json"))
+    lines = "".join(f"{line}\n" for line in REFERENCE[4:]).encode()
+    assert told["test_set"] == {
+        "test": "harbour",
+        "lang": "en-de",
+        "refs": "A",
+        "domain": "social",
+        "segments": 2,
+        "sha256": {"A": hashlib.sha256(lines).hexdigest()},
+    }
+
+
+def test_metrics_of_the_source_read_that_of_the_set(run, here):
+    (one,) = score(run, "-i", here / "out.de", "-m", "ibleu")
+    ibleu = tb.metric("ibleu")
+    assert one["score"] == ibleu.score(SYSTEM, REFERENCE, SOURCE).value
 
 
 def test_an_output_that_comes_with_it(run):

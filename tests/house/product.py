@@ -376,7 +376,8 @@ their own; the column shows the sums that they share.
 {tables}
 
 In the sentences *M* stands for the metric. `report` was asked for BLEU as well, which it needs for
-its segments where the metric is not BLEU, chrF or TER. Metrics that read the source were given it.
+its segments where the metric is not BLEU, chrF, TER or an error rate. Metrics that read the source
+were given it.
 {last}
 
 {sentences}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.base import Metric
     from truebleu.metrics.parameters import Parameter
     from truebleu.metrics.table_metric import TableMetric
+    from truebleu.text.languages import Language
 
 # The metric where none is asked for, and those whose options help then shows.
 DEFAULT = "bleu"
@@ -42,14 +43,6 @@ def names_to_complete() -> list[str]:
 )
 
 
-def _language(tag: str) -> str:
-    """The tag, if it is one."""
-    from truebleu.text import languages
-
-    languages.target(tag)
-    return tag
-
-
 def _tags() -> list[str]:
     """The tags that a shell completes."""
     from truebleu.text import languages
@@ -63,7 +56,7 @@ def _tags() -> list[str]:
     -l --language TAG  the language of the text, or a pair (ja, jpn_Jpan, zh-TW, en-ja), for the
                        tokenizer: zh, ja-mecab or ko-mecab as sacreBLEU picks them, otherwise 13a
     """,
-    language={"type": _language, "completes": _tags},
+    language={"completes": _tags},
 )
 TOKENIZE = "--tokenize"
 DEFAULT_TOKENIZER = "13a"
@@ -173,7 +166,8 @@ def metrics(options: argparse.Namespace) -> dict[TableMetric[Any], str | None]:
     except (ValueError, TypeError) as error:
         raise UsageError(f"{'' if used else '-m/--metrics: '}{error}") from None
     for metric in made:
-        if metric.NEEDS_SOURCE and getattr(options, "source", None) is None:
+        has_own = getattr(options, "test_set", None) is not None
+        if metric.NEEDS_SOURCE and getattr(options, "source", None) is None and not has_own:
             what = "needs -src/--source FILE"
             if not hasattr(options, "source"):
                 what = f"needs sources, and truebleu {options.command} takes none"
@@ -194,7 +188,10 @@ def in_language(
 
     Those of signatures, which are `exact`, and a tokenizer that was asked for, stay as they are.
     """
-    if options.language is None or tokenizer(metrics) is None:
+    if options.language is None:
+        return dict(metrics)
+    meant = _meant(options)
+    if meant is None or tokenizer(metrics) is None:
         return dict(metrics)
     given = getattr(options, TOKENIZE, None)
     picked = picked_tokenizer(options, given)
@@ -207,16 +204,33 @@ def in_language(
     return made
 
 
+def known_tag(options: argparse.Namespace) -> str | None:
+    """What -l/--language names; None if that is nothing, or what only a test set knows."""
+    return None if options.language is None or _meant(options) is None else str(options.language)
+
+
+def _meant(options: argparse.Namespace) -> Language | None:
+    """The language of -l/--language; None for a code that only a test set knows."""
+    from truebleu.text import languages
+
+    try:
+        return languages.target(options.language)
+    except ValueError as error:
+        if getattr(options, "test_set", None) is not None:
+            return None
+        raise UsageError(f"-l/--language: {error}") from None
+
+
 def picked_tokenizer(options: argparse.Namespace, given: str | None = None) -> str:
     """The tokenizer of -l/--language. Where another is recommended, standard error says so.
 
     given: what was asked for by name.
     """
-    if options.language is None:
+    meant = None if options.language is None else _meant(options)
+    if meant is None:
         return DEFAULT_TOKENIZER
     from truebleu.text import languages
 
-    meant = languages.target(options.language)
     told = languages.advice(meant, given)
     if told and not options.quiet:
         complain("warning" if given else "note", f"-l/--language: {told}")

@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> None:
             if kept is not None:
                 # Before anything is printed: whoever reads that may go before its end.
                 kept.add(results, work.seen)
-        scores.write(results, metrics, output)
+        scores.write(results, metrics, output, test_set=inputs.test_set)
     if work.resamples is not None and len(inputs.systems) > 1 and not options.quiet:
         complain(
             "note",

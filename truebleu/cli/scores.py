@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.cli.output import Results
+    from truebleu.cli.test_sets import Chosen
     from truebleu.metrics.base import Score, Signature
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.significance import Interval
@@ -123,11 +124,16 @@ def write(
     results: Sequence[Scored],
     metrics: Mapping[TableMetric[Any], str | None],
     output: Results,
+    *,
+    test_set: Chosen | None = None,
 ) -> None:
     """Writes the scores."""
     rows = list(_rows(results, len(metrics)))
     if output.form == "json":
-        output.write_object("score", _content(results, output))
+        content = _content(results, output)
+        if test_set is not None:
+            content["test_set"] = test_set.to_dict()
+        output.write_object("score", content)
     elif output.form in ("tsv", "csv"):
         _write_rows(rows, output)
     elif output.score_only:

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+    from typing import Any
 
     from truebleu.testsets.sets import TestSet
     from truebleu.views.request import Request
@@ -68,6 +69,11 @@ class Chosen:
             Lines.given(f"{self.name} {name}", self.part.references[name])
             for name in self.part.preferred
         ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was scored, for JSON: names, filters, and the sums of the references."""
+        part = self.part
+        return {**part.signature, "segments": len(part), "sha256": part.sha256}
 
     @property
     def source(self) -> File | None:
@@ -133,12 +139,15 @@ class Chosen:
         from truebleu._kernel import InputError
         from truebleu.testsets.manage import fits
 
-        count = sum(1 for _ in file.lines())
+        count, last = 0, ""
+        for count, last in enumerate(file.lines(), 1):  # noqa: B007 (what is left of the loop)
+            pass
         if count != len(self.whole):
             alike = fits(count, self.part)
             hint = f"; so many has {alike}" if alike else ""
             raise InputError(
-                f"{file.path} has {count:,} lines, and {self.name} {len(self.whole):,}{hint}"
+                f"{file.path} has {count:,} lines, and {self.name} {len(self.whole):,}{hint}; its "
+                f"last line is {last[:60]!r}"
             )
 
 

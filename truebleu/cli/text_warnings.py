@@ -61,7 +61,7 @@ def warn(
         return
     references = list(map(path_of, inputs.reference_columns))
     tokenize = metric_options.tokenizer(metrics)
-    of_text = of_texts(seen, references, tokenize, options.language)
+    of_text = of_texts(seen, references, tokenize, metric_options.known_tag(options))
     for line in of_text + (of_systems(inputs.systems, scores) if scores else []):
         complain("warning", line)
 

@@ -74,12 +74,13 @@ class Metric:
     def __init_subclass__(cls) -> None:
         """Makes properties and documentation of the parameters."""
         declared = cls.PARAMETERS
-        if "PARAMETERS" not in vars(cls):  # those of the class above
+        if "PARAMETERS" in vars(cls):  # else they are those of the class above
+            cls._CHECKS = {p.name: (p.default, p.checked) for p in declared}
+            for parameter in declared:
+                made = property(parameter.getter(), parameter.refuse, doc=parameter.help)
+                setattr(cls, parameter.name, made)
+        if not declared or vars(cls).get("__doc__") is None:
             return
-        cls._CHECKS = {p.name: (p.default, p.checked) for p in declared}
-        for parameter in declared:
-            made = property(parameter.getter(), parameter.refuse, doc=parameter.help)
-            setattr(cls, parameter.name, made)
         # The sentences of help stand behind the first paragraphs, before the example.
         head, mark, example = (cls.__doc__ or "").partition("\n    >>> ")
         told = "\n".join(f"    {p.name}: {p.documented}." for p in declared)

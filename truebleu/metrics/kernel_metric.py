@@ -1,10 +1,10 @@
-"""A metric whose rows the kernel counts: BLEU, chrF and TER."""
+"""A metric whose rows the kernel counts: BLEU, chrF, TER and others."""
 
 from __future__ import annotations
 
 from truebleu._kernel import Table
 from truebleu.metrics.table_metric import Corpus, S, TableMetric
-from truebleu.text import inputs
+from truebleu.text import inputs, tokenizers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,3 +77,29 @@ class KernelMetric(TableMetric[S]):
         return inputs.pairs(
             self._kernel, hypotheses, references, workers=workers, **self._splitting
         )
+
+
+class TokenMetric(KernelMetric[S]):
+    """Such a metric of tokens, with the parameters `tokenize` and `lowercase`."""
+
+    __slots__ = ("_in_kernel",)
+
+    OF_SACREBLEU = False
+
+    def _lexing(self) -> dict[str, str]:
+        """The kernel's tokenizer and lower-casing; what Python tokenizes reaches it as tokens."""
+        tokenize, lowercase = self._values["tokenize"], self._values["lowercase"]
+        self._in_kernel = tokenizers.in_kernel(tokenize, lowercase)
+        tokenizer = str(tokenize) if self._in_kernel else "none"
+        return {"tokenizer": tokenizer, "lowercase": tokenizers.LOWERCASE[lowercase]}
+
+    @property
+    def reads_text(self) -> bool:
+        """True if the kernel tokenizes."""
+        return self._in_kernel
+
+    def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> S:
+        """The score of one segment."""
+        if not self._in_kernel:
+            return self._sentence_of(hypothesis, references)
+        return super().sentence(hypothesis, references)

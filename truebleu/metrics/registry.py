@@ -27,8 +27,14 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "chrf+": ("chrf:CHRF", {"word_order": 1}),
     "chrf++": ("chrf:CHRF", {"word_order": 2}),
     "ter": ("ter:TER", {}),
+    "wer": ("wer:WER", {}),
+    "mer": ("wer:MER", {}),
+    "wil": ("wer:WIL", {}),
+    "wip": ("wer:WIP", {}),
+    "cer": ("wer:CER", {}),
     "nist": ("nist:NIST", {}),
     "gleu": ("gleu:GLEU", {}),
+    "ngram-f": ("ngram_f:NGramF", {}),
     "gec-gleu": ("gec_gleu:GECGLEU", {}),
     "ibleu": ("ibleu:IBLEU", {}),
     "nltk-bleu": ("nltk_bleu:NLTKBLEU", {}),
@@ -36,7 +42,7 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "cdec-bleu": ("cdec:CdecBLEU", {}),
 }
 
-# The metrics of `-m all`: they need nothing but hypotheses and references.
+# The metrics of `-m all`.
 ALL = ("bleu", "chrf", "chrf++", "ter", "nist", "gleu")
 
 
@@ -193,7 +199,7 @@ def _class_of_signature(
             implied = cls.implied(name)
             if implied is not None:
                 return cls, implied
-        elif all(_is_field(cls, key) for key in fields):
+        elif all(_is_field(cls, key) for key in fields) and _agrees(cls, fields):
             return cls, {}
     if not name:
         return class_of("bleu"), {}
@@ -204,6 +210,15 @@ def _class_of_signature(
     raise ValueError(
         f"unknown metric '{name}'{hint} There are {', '.join(METRICS)}{further}, and signatures"
     )
+
+
+def _agrees(cls: type[Metric], fields: Mapping[str, str]) -> bool:
+    """Whether fields say what is constant in a metric that others differ from by that alone."""
+    constants = cls.CONSTANTS.get("measure")
+    if constants is None:
+        return True
+    value, short = constants
+    return value == fields.get("measure", fields.get(short))
 
 
 def _is_field(cls: type[Metric], key: str) -> bool:

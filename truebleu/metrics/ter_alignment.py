@@ -90,23 +90,32 @@ class Alignment(NamedTuple):
         words = list(self.hypothesis)
         return [(shift, tuple(_move(words, *shift))) for shift in self.shifts]
 
-    def __str__(self) -> str:
-        """The shifts, then the hypothesis after them over the reference, and what is edited."""
+    def sides(self) -> tuple[str, str]:
+        """The rows of a drawing, from the top."""
+        return "hypothesis", "reference"
+
+    def title(self) -> str:
+        """The score and the number of edits."""
         edits = f"{self.edits} edit{'' if self.edits == 1 else 's'}"
         words = f"{self.reference_length:g} word{'' if self.reference_length == 1 else 's'}"
-        lines = [f"TER {self.value:.2f}: {edits} for {words}"]
+        return f"TER {self.value:.2f}: {edits} for {words}"
+
+    def __str__(self) -> str:
+        """The shifts, then the hypothesis after them over the reference, and what is edited."""
+        lines = [self.title()]
         for (start, _, target), block in self.moves():
             way = "left" if target < start else "right"
             far = abs(target - start)
             lines.append(f'shift      "{" ".join(block)}" by {far} to the {way}')
-        rows = ["hypothesis", "reference ", "          "]
+        rows = dict.fromkeys(("hypothesis", "reference", ""), "")
         for kind, ours, theirs in self.operations:
-            upper = "" if ours is None else self.hypothesis[ours]
-            lower = "" if theirs is None else self.reference[theirs]
-            width = max(places(upper), places(lower))
-            for i, word in enumerate((upper, lower, MARKS[kind])):
-                rows[i] += f" {padded(word, width)}"
-        lines += [row.rstrip() for row in rows if row.strip()]
+            mine = "" if ours is None else self.hypothesis[ours]
+            other = "" if theirs is None else self.reference[theirs]
+            width = max(places(mine), places(other), 1)
+            for row, word in zip(rows, (mine, other, MARKS[kind]), strict=True):
+                rows[row] += f" {padded(word, width)}"
+        drawn = [f"{name:10}{rows[name]}".rstrip() for name in (*self.sides(), "")]
+        lines += [row for row in drawn if row]
         return "\n".join(lines)
 
 

@@ -254,6 +254,18 @@ class TestSet:
         """The same without filters."""
         return self if self._kept is None else TestSet(self._parts, None, {}, self._preferred)
 
+    @cached_property
+    def sha256(self) -> dict[str, str]:
+        """The SHA-256 of each reference to use, its lines in UTF-8 with a newline behind each."""
+        from hashlib import sha256
+
+        return {
+            name: sha256(
+                "".join(f"{line}\n" for line in self.references[name]).encode()
+            ).hexdigest()
+            for name in self.preferred
+        }
+
     def preferring(self, references: Sequence[str]) -> TestSet:
         """The same with other references to use."""
         given = [references] if isinstance(references, str) else references

@@ -29,6 +29,7 @@ KERNEL = {
     "zh": "Chinese: its characters stand alone, the rest as 13a",
     "char": "each character is a token",
     "none": "split at white space, for text that is tokenized already",
+    "jiwer": "split at spaces and at runs of white space, as jiwer does for WER",
 }
 
 # The kernel's, too, with data: the module of this room that finds them, and what they are. It has

@@ -1,4 +1,4 @@
-//! Lexing: segments to tokens, by one of nine tokenizers.
+//! Lexing: segments to tokens, by one of ten tokenizers.
 //!
 //! Each tokenizer has a scalar definition, which takes one segment, and a block form, which takes
 //! many lines at once and must give the same tokens for each. The block form hands every line that
@@ -29,6 +29,8 @@ use std::sync::Arc;
 pub enum Tokenizer {
     /// `none`: at white space.
     Whitespace,
+    /// `jiwer`: at spaces, and at runs of other white space.
+    Spaces,
     /// `13a`.
     ThirteenA,
     /// `intl`.
@@ -49,8 +51,9 @@ pub enum Tokenizer {
 
 impl Tokenizer {
     /// The tokenizers without options, and their names.
-    pub const NAMED: [(&str, Self); 6] = [
+    pub const NAMED: [(&str, Self); 7] = [
         ("none", Self::Whitespace),
+        ("jiwer", Self::Spaces),
         ("13a", Self::ThirteenA),
         ("intl", Self::International),
         ("zh", Self::Chinese),
@@ -92,12 +95,15 @@ impl Tokenizer {
                 model.tokenize(segment, text, emit);
                 return;
             }
-            Self::Chinese | Self::Mecab(_) => segment = whitespace::trim_start(segment),
+            Self::Chinese | Self::Mecab(_) | Self::Spaces => {
+                segment = whitespace::trim_start(segment);
+            }
             _ => {}
         }
         text.extend_from_slice(segment);
         match self {
             Self::Whitespace => whitespace::tokenize(segment, emit),
+            Self::Spaces => whitespace::split_at_spaces(segment, emit),
             Self::International => international::tokenize(segment, emit),
             Self::Chinese => chinese::tokenize(segment, emit),
             Self::Character => character::tokenize(segment, emit),
@@ -289,6 +295,7 @@ impl Lexer {
                 Tokenizer::Whitespace => {
                     self.blocks::<whitespace::Whitespace>(text, tokens, lines);
                 }
+                Tokenizer::Spaces => self.blocks::<whitespace::Spaces>(text, tokens, lines),
                 Tokenizer::ThirteenA => self.blocks::<thirteen_a::ThirteenA>(text, tokens, lines),
                 Tokenizer::International => {
                     self.blocks::<international::International>(text, tokens, lines);

@@ -1,4 +1,5 @@
-//! White space as Python's `str.split()` sees it, and the tokenizer `none` that only splits there.
+//! White space as Python's `str.split()` sees it, and the tokenizer `none` that only splits there;
+//! and `jiwer`, for which a single white-space character that is no space belongs to the word.
 //!
 //! The 29 code points are Unicode's White_Space and U+001C to U+001F; U+180E, U+200B, U+2060 and
 //! U+FEFF are not among them.
@@ -61,6 +62,32 @@ pub fn tokenize(text: &[u8], mut emit: impl FnMut(usize, usize)) {
     }
 }
 
+/// The tokenizer `jiwer`: tokens are what spaces separate, and runs of two and more white-space
+/// characters. There is none at either end of `text`.
+pub fn split_at_spaces(text: &[u8], mut emit: impl FnMut(usize, usize)) {
+    let mut start = 0;
+    let mut at = 0;
+    while at < text.len() {
+        let first = space(&text[at..]);
+        if first == 0 {
+            at += 1;
+            continue;
+        }
+        let mut end = at + first;
+        while end < text.len() && space(&text[end..]) > 0 {
+            end += space(&text[end..]);
+        }
+        if text[at] == b' ' || end > at + first {
+            emit(start, at);
+            start = end;
+        }
+        at = end;
+    }
+    if start < at {
+        emit(start, at);
+    }
+}
+
 /// The bits of ASCII white space, and of the bytes that may start other white space.
 #[inline(always)]
 pub(super) unsafe fn ascii_space<V: Vector>(bytes: V::Bytes) -> (u64, u64) {
@@ -103,5 +130,23 @@ impl Rule for Whitespace {
         self.space.now |= space;
         wide_space(leads, stretch, &mut self.space);
         Cut { space: self.space.now, breaks: 0, irregular: nul }
+    }
+}
+
+/// The block form of [`split_at_spaces`]: a line with other white space than spaces is irregular.
+#[derive(Default)]
+pub struct Spaces {
+    whitespace: Whitespace,
+}
+
+impl Rule for Spaces {
+    #[inline(always)]
+    unsafe fn cut<V: Vector>(&mut self, bytes: V::Bytes, stretch: &Stretch<'_>) -> Cut {
+        // SAFETY: the caller's processor has the instructions of V.
+        let (cut, plain) = unsafe {
+            let plain = V::or(V::equal(bytes, b' '), V::equal(bytes, b'\n'));
+            (self.whitespace.cut::<V>(bytes, stretch), V::bits(plain))
+        };
+        Cut { irregular: cut.irregular | cut.space & !plain, ..cut }
     }
 }

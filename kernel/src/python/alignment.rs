@@ -1,7 +1,8 @@
-//! TER's way from one hypothesis to a reference, word by word, for Python.
+//! The way from one hypothesis to a reference, word by word, for Python: TER's, and the error rates'.
 
 use super::sources::Sentence;
 use super::{Choice, Lexing, current_instructions, decoded};
+use crate::edits::Edit;
 use crate::lex::{self, Tokenizer, tercom};
 use crate::ter::{Outcome, Scratch, Step};
 use crate::text::Block;
@@ -74,6 +75,19 @@ pub fn ter_alignment<'py>(
     };
     let others = others.into_iter().map(|(_, tokens)| tokens);
     Ok((words.1, others.collect(), chosen, shifts.collect(), steps.iter().map(letter).collect()))
+}
+
+/// The edits that make a hypothesis of a reference, a letter each: "h"it, "s"ubstitution, "d"eletion (of
+/// a token of the reference), "i"nsertion. Equal tokens have equal numbers.
+#[pyfunction]
+pub fn edits(py: Python<'_>, reference: Vec<u32>, hypothesis: Vec<u32>) -> String {
+    let letter = |edit: &Edit| match edit {
+        Edit::Hit => 'h',
+        Edit::Substitution => 's',
+        Edit::Deletion => 'd',
+        Edit::Insertion => 'i',
+    };
+    py.detach(|| crate::edits::edits(&reference, &hypothesis).iter().map(letter).collect())
 }
 
 /// The tokens of the only segment of a block, for the kernel and for Python.

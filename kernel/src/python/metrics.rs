@@ -9,7 +9,9 @@ use super::{Lexing, current_instructions, stopped};
 use crate::bleu::{self, ReferenceLength, Smoothing};
 use crate::chrf;
 use crate::count::{self, Count, CountOne, Counter, Formula, Joint, Reader};
+use crate::edits;
 use crate::lex::tercom;
+use crate::ngram_f;
 use crate::ngrams::MOST_ORDERS;
 use crate::pairwise::bleu::Bleu;
 use crate::pairwise::overlap::{Overlap, Overlaps};
@@ -188,6 +190,43 @@ impl Metric {
         let options = tercom::Options { normalized, no_punct, asian_support, twice: false };
         let lexing = alignment::lexing(py, options, case_sensitive)?;
         Ok(Self::new(lexing, ter::Columns, Arc::new(ter::Formula), Arc::new(ter::Formula)))
+    }
+
+    /// The word error rate and its relatives, or with `characters` the character error rate.
+    #[staticmethod]
+    #[pyo3(signature = (*, tokenizer, lowercase, measure, characters))]
+    fn edits(
+        py: Python<'_>,
+        tokenizer: &str,
+        lowercase: &str,
+        measure: &str,
+        characters: bool,
+    ) -> PyResult<Self> {
+        let measure = edits::Measure::named(measure)
+            .ok_or_else(|| PyValueError::new_err(format!("unknown measure '{measure}'")))?;
+        let tokenizer = if characters { "whole" } else { tokenizer };
+        let lexing = || Lexing::new(py, tokenizer, lowercase);
+        let columns = edits::Columns { measure, characters };
+        Ok(Self::new((lexing()?, lexing()?), columns, Arc::new(measure), Arc::new(measure)))
+    }
+
+    /// The F-score of n-grams of some orders together.
+    #[staticmethod]
+    #[pyo3(signature = (*, tokenizer, lowercase, orders, factor))]
+    fn ngram_f(
+        py: Python<'_>,
+        tokenizer: &str,
+        lowercase: &str,
+        orders: Vec<usize>,
+        factor: f64,
+    ) -> PyResult<Self> {
+        if !orders.is_sorted() || !orders.iter().all(|order| (1..=MOST_ORDERS).contains(order)) {
+            return Err(PyValueError::new_err("orders must be 1 to 16, the highest last"));
+        }
+        let lexing = || Lexing::new(py, tokenizer, lowercase);
+        let formula = ngram_f::Formula { factor };
+        let columns = ngram_f::Columns { orders, formula };
+        Ok(Self::new((lexing()?, lexing()?), columns, Arc::new(formula), Arc::new(formula)))
     }
 
     /// Starts a run over hypotheses and references, with the rows of `others` beside this one's.

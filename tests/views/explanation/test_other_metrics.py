@@ -1,4 +1,4 @@
-"""chrF, TER, NIST and GLEU explained: the metric's own numbers, in renderings that are whole."""
+"""Metrics beside BLEU explained: the metric's own numbers, in renderings that are whole."""
 
 import json
 import re
@@ -11,7 +11,7 @@ import pytest
 import strategies
 from hypothesis import given, settings
 
-from truebleu import CHRF, TER, Explanation, explain
+from truebleu import CER, CHRF, MER, TER, WER, WIL, WIP, Explanation, explain
 from truebleu.metrics.gleu import GLEU
 from truebleu.metrics.nist import NIST
 from truebleu.metrics.table_metric import PARTS
@@ -30,6 +30,12 @@ METRICS = [
     NIST("char", lowercase=True),
     GLEU(),
     GLEU("none", min_order=2, max_order=3, lowercase=True),
+    WER(),
+    WER("13a", lowercase=True),
+    MER(),
+    WIL(),
+    WIP(),
+    CER(),
 ]
 
 TRICKY = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from places import EXAMPLES
 
-from truebleu import BLEU, CHRF, TER
+from truebleu import BLEU, CER, CHRF, MER, TER, WER, WIL, WIP
 from truebleu.views.report import report
 
 if TYPE_CHECKING:
@@ -28,6 +28,11 @@ ALSO = [
     CHRF(whitespace=True),
     TER(normalized=True, case_sensitive=True),
     TER(no_punct=True, asian_support=True),
+    WER(),
+    MER(),
+    WIL(),
+    WIP("13a", lowercase=True),
+    CER(),
 ]
 
 # Listens from the first moment; the page's own policy stays on.

@@ -90,12 +90,14 @@ def test_of_one_system_there_are_intervals():
 
 
 def test_edits_are_those_of_the_alignment():
-    made = page(metrics=["ter"])
-    (setting,) = made.manifest["settings"]
-    told = made.texts(setting["edits"]["poor"])
-    for text, hypothesis, reference in zip(told, POOR, REFERENCES, strict=True):
-        alignment = tb.TER().alignment(hypothesis, reference)
-        assert json.loads(text) == json.loads(json.dumps(alignment._asdict()))
+    made = page(metrics=["ter", "wer", "cer"])
+    ter, wer, cer = made.manifest["settings"]
+    for setting, metric in ((ter, tb.TER()), (wer, tb.WER())):
+        told = made.texts(setting["edits"]["poor"])
+        for text, hypothesis, reference in zip(told, POOR, REFERENCES, strict=True):
+            alignment = metric.alignment(hypothesis, reference)
+            assert json.loads(text) == json.loads(json.dumps(alignment._asdict()))
+    assert cer["edits"] is None
 
 
 # ---- settings ----
@@ -159,7 +161,9 @@ def test_a_metric_that_the_page_cannot_browse_is_in_its_tables():
     told = tb.report(SYSTEMS, REFERENCES, metrics=["nist", "chrf"]).to_dict()
     assert [metric["name"] for metric in told["comparison"]["metrics"]] == ["NIST", "chrF2"]
     assert [setting["metric"] for setting in told["settings"]] == ["chrF"]
-    message = "NIST: the page shows segments by BLEU, chrF and TER; name one of these"
+    message = (
+        "NIST: the page shows segments by BLEU, chrF, TER, WER, MER, WIL, WIP and CER; name one"
+    )
     with pytest.raises(ValueError, match=f"metrics: {message}"):
         tb.report(SYSTEMS, REFERENCES, metrics=["nist"])
     with pytest.raises(ValueError, match=f"also: {message}"):

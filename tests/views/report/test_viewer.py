@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from truebleu import BLEU, CHRF, TER
+from truebleu import BLEU, CER, CHRF, MER, TER, WER, WIL, WIP
 from truebleu.text.tokenizers import tokenize
 from truebleu.views.report import page, payload
 from truebleu.views.report.slim import slimmed
@@ -245,6 +245,10 @@ def test_chrf_is_pythons(run):
 
 def test_ter_is_pythons(run):
     check_scores(run, [(TER(), TER(), {}), (TER(normalized=True), TER(normalized=True), {})])
+
+
+def test_error_rates_are_pythons(run):
+    check_scores(run, [(metric, metric, {}) for metric in (WER(), MER(), WIL(), WIP(), CER())])
 
 
 def test_tokens_to_show_are_pythons(run, corpus):

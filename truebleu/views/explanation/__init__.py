@@ -4,7 +4,8 @@ The dict that `Explanation.to_dict` gives is the contract; every format is made 
 
 build.py       from texts and a metric to the dict
 blocks.py      from the dict to headings, tables and paragraphs
-bleu.py  chrf.py  ter.py  nist.py  gleu.py    what is special about each
+bleu.py  chrf.py  ter.py  nist.py  gleu.py  wer.py    what is special about each
+edit_blocks.py    edits word by word, of TER and of the error rates
 counting.py    n-grams, clipping and lengths, over tokens, and what is collected of them
 """
 
@@ -60,7 +61,7 @@ def explain(
     names: Sequence[str] | None = None,
     workers: int = 1,
 ) -> Explanation:
-    r"""A score of BLEU, chrF, TER, NIST or GLEU, worked through.
+    r"""A score of BLEU, chrF, TER, NIST, GLEU, WER or a relative of it, worked through.
 
     hypothesis: a string is one segment; a sequence, column or file of strings is a corpus.
     references: of one segment a string or a sequence of strings and None; of a corpus as

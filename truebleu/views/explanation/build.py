@@ -29,7 +29,14 @@ if TYPE_CHECKING:
     from truebleu.metrics.table_metric import TableMetric
 
 # The metrics that are explained, and the module of each.
-EXPLAINED = {"BLEU": "bleu", "chrF": "chrf", "TER": "ter", "NIST": "nist", "GLEU": "gleu"}
+EXPLAINED = {
+    "BLEU": "bleu",
+    "chrF": "chrf",
+    "TER": "ter",
+    "NIST": "nist",
+    "GLEU": "gleu",
+    **dict.fromkeys(("WER", "MER", "WIL", "WIP", "CER"), "wer"),
+}
 
 CAUTION = (
     "Scores compare only on the same test set, with the same references, language and settings "

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from itertools import islice
 
-from truebleu.metrics.ter_alignment import MARKS
-from truebleu.text.layout import count
 from truebleu.text.segments import pairs
+from truebleu.views.explanation import edit_blocks
 from truebleu.views.explanation.ngram_blocks import first_segments
-from truebleu.views.rendering.blocks import Cell, Heading, Paragraph, Table, Words
+from truebleu.views.rendering.blocks import Heading, Paragraph, Table
 from truebleu.views.rendering.numbers import number
 
 TYPE_CHECKING = False
@@ -45,14 +44,7 @@ def of_pair(case: Case[TER, TERScore]) -> dict[str, Any]:
         **_system(case.score, _kinds(alignment)),
         "reference": case.references[alignment.chosen][0],
         "tokens": list(alignment.hypothesis),
-        "alignment": {
-            "hypothesis": list(alignment.hypothesis),
-            "reference": list(alignment.reference),
-            "shifts": [
-                {**shift._asdict(), "words": list(block)} for shift, block in alignment.moves()
-            ],
-            "operations": [one._asdict() for one in alignment.operations],
-        },
+        "alignment": edit_blocks.content(alignment),
     }
 
 
@@ -103,49 +95,14 @@ def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: AR
 def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
     """One system: its edits word by word, and how many of each kind there are."""
     if "alignment" in system:
-        yield from _alignment(system["alignment"], level)
+        yield from edit_blocks.blocks(
+            system["alignment"], level, TOKEN, ("hypothesis", "reference")
+        )
     yield Heading(level, f"Edits: {system['edits']:,}")
     yield from first_segments(system, "Kinds of")
     yield Table.of(["kind", "edits"], [[kind, f"{n:,}"] for kind, n in system["kinds"].items()])
     if content["kind"] == "corpus" or len(content["references"]) > 1:
         yield Paragraph("Of several references, their mean length counts.")
-
-
-def _alignment(alignment: Content, level: int) -> Iterator[Block]:
-    """The hypothesis as it was and, if words moved, after the shifts; then each edit."""
-    mine, theirs = alignment["hypothesis"], alignment["reference"]
-    operations = alignment["operations"]
-    legend = "Below each token: S is substituted, D deleted; insertions are in the table."
-    told = [one for one in operations if one["hypothesis"] is not None]
-    label = f"Hypothesis, {count(len(mine), TOKEN)}"
-    if alignment["shifts"]:
-        yield Words(label, mine)
-        label = "After the shifts"
-    yield Words(
-        label,
-        [mine[one["hypothesis"]] for one in told],
-        [MARKS[one["kind"]] for one in told],
-        [4 if one["kind"] == "match" else 0 for one in told],
-        {i for i, one in enumerate(told) if one["kind"] != "match"},
-        [one["kind"] for one in told],
-        legend if told else "",
-    )
-    rows: list[list[str | Cell]] = []
-    for shift in alignment["shifts"]:
-        way = "left" if shift["target"] < shift["start"] else "right"
-        far = abs(shift["target"] - shift["start"])
-        words = Cell(" ".join(shift["words"]), code=True)
-        rows.append(["shift", words, f"by {far} to the {way}"])
-    for one in operations:
-        if one["kind"] != "match":
-            ours = "" if one["hypothesis"] is None else mine[one["hypothesis"]]
-            other = "" if one["reference"] is None else theirs[one["reference"]]
-            rows.append([one["kind"], Cell(ours, code=True), Cell(other, code=True)])
-    yield Heading(level, "Each edit")
-    if rows:
-        yield Table.of(["edit", "hypothesis", "becomes"], rows, (0, 1, 2))
-    else:
-        yield Paragraph("None: the hypothesis is the reference.")
 
 
 def reading(content: Content, system: Content) -> str:  # noqa: ARG001

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     Equation = tuple[Node, Node]
 
 # Names of several letters, which are set upright.
-NAMES = ("BP", "BLEU", "chrF", "TER", "NIST", "GLEU", "P", "R", "F")
+NAMES = (
+    *("BP", "BLEU", "chrF", "TER", "NIST", "GLEU", "P", "R", "F"),
+    *("WER", "MER", "WIL", "WIP", "CER"),
+)
 SUBSCRIPTS = str.maketrans("0123456789n", "₀₁₂₃₄₅₆₇₈₉ₙ")
 SUPERSCRIPTS = str.maketrans("0123456789n", "⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ")
 SIGNS = {"·": r"\cdot", "≥": r"\ge", MINUS: "-", "=": "=", "+": "+"}

@@ -151,8 +151,8 @@ def report(
     documents: the name of the document that each segment is of, or a file of them.
     labels: what segments are labelled with, for each kind of label a mapping of its name to a
         label for each segment, or to a file of them; or a tab-separated file of all with a header.
-    metrics: as `compare` takes them, BLEU, chrF or TER among them, by which segments are shown. The
-        first of those is what segments are sorted by.
+    metrics: as `compare` takes them, BLEU, chrF, TER or an error rate among them, by which
+        segments are shown. The first of those is what segments are sorted by.
     also: further settings to look at in the page: metrics, or changes of those of `metrics`, such
         as "tokenize=intl,char" (two) and "lowercase".
     path: where to write it; `Report.save` does that, too.

@@ -13,8 +13,8 @@ languages           the codes of source and target, as names of files have them,
 settings            a metric with its parameters each, those of the comparison first (`headline`):
                     id, metric, name, label (that no other has), column (its name in the
                     comparison), signature, short, higher_is_better, parameters, columns; by
-                    system scores, blocks, and for TER the blocks of edits: a text per segment, the
-                    JSON of truebleu.metrics.ter_alignment.Alignment
+                    system scores, blocks, and where words are edited the blocks of edits: a text
+                    per segment, the JSON of truebleu.metrics.ter_alignment.Alignment
 comparison          what `Comparison.to_dict` gives, null if there is
                     only one system, whose intervals are in `intervals` in the same form
 documents, labels   the names, and the block that has the number of each segment's
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 VERSION = 1
 
 # The metrics whose formula the page has; others are in its tables, but have no segments to browse.
-METRICS = ("BLEU", "chrF", "TER")
+METRICS = ("BLEU", "chrF", "TER", "WER", "MER", "WIL", "WIP", "CER")
 
 # ISO 639-1.
 CODES = (
@@ -235,7 +235,9 @@ class Contents:
 
     def _edits(self, setting: Setting) -> dict[str, str]:
         """The name of each system's block of edits, if it is edits that a metric counts."""
-        told = hasattr(setting.metric, "alignment") and not self.redacted
+        # Those of characters would be larger than all text.
+        told = hasattr(setting.metric, "alignment") and setting.metric.NAME != "CER"
+        told = told and not self.redacted
         return setting.blocks("edits") if told else {}
 
     def alignments(self) -> dict[str, Callable[[int], bytes]]:

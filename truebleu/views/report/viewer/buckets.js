@@ -2,7 +2,7 @@
 import {badge, button, count, el, exact, fixed, interval, plural, select, signed} from "./dom.js";
 import {Background, FEW, LIVE, quantile, showFiltered} from "./current.js";
 import {bars, figure, histogram, link, short} from "./charts.js";
-import {jackknife, leftOut} from "./formula.js";
+import {countsEdits, jackknife, leftOut} from "./formula.js";
 
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {{a: number[], b: number[], delta: number[]} | null} Measured */
@@ -94,7 +94,7 @@ export function byIndex(n, of, names, filter) {
 
 /** What buckets can be made by: a title, the column if it is one, and the buckets. @param {Context} context @returns {Record<string, {title: string, column?: string, make?: () => Bucket[]}>} */
 function kinds(context) {
-  const { data, current } = context, { a, b, metric } = current, unit = metric.kind === "chrF" ? "characters" : metric.kind === "TER" ? "words" : "tokens", scale = metric.kind === "chrF" ? 5 : 1;
+  const { data, current } = context, { a, b, metric } = current, unit = metric.kind === "chrF" ? "characters" : metric.kind === "CER" ? "characters" : countsEdits(metric.kind) ? "words" : "tokens", scale = metric.kind === "chrF" || metric.kind === "CER" ? 5 : 1;
   const tens = [10, 20, 30, 40, 50, 60, 70, 80, 90, ...(metric.higher ? [] : [100])];
   /** @type {ReturnType<typeof kinds>} */
   const all = { length: { title: `reference length in ${unit}`, column: "length", make: () => byColumn(context, "length", evenly(current.column("length"))) } };

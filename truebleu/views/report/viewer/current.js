@@ -48,6 +48,12 @@ export function showSegments(store, segments, about) {
   store.set({ ...FILTERS, only: segments.map(i => i + 1).join(","), about, view: "segments", seg: null, sort: "number" });
 }
 
+/** The lengths of hypotheses and of references, by segment. @param {import("./data.js").Table} table */
+function lengthColumns(table) {
+  const [x, y, deleted, inserted] = table.columns, sum = (/** @type {ArrayLike<number>} */ z) => Float64Array.from(x, (n, i) => n + y[i] + z[i]);
+  return table.names[0] === "hits" ? [sum(inserted), sum(deleted)] : [x, y];
+}
+
 /** Shows the segments that a filter leaves: `{doc: 3}`, `{range: "length:10:20"}`, `{label: "0:2"}`, `{flag: "duplicate"}`. @param {Store} store @param {Partial<typeof FILTERS> & Record<string, any>} filters */
 export function showFiltered(store, filters) {
   store.set({ ...FILTERS, view: "segments", seg: null, ...filters });
@@ -166,7 +172,7 @@ export class Current {
       const n = this.data.n, out = new Float64Array(n), table = this.table(b ?? a), of = counted(name);
       if (of) {
         const [x, y] = (of[1] === "d" ? [b ?? a, a] : [this.data.systems[Number(of[1])]]).map(s => this.table(s));
-        const [more, less] = of[0] === "surplus" ? [x.columns[0], x.columns[1]] : [x.column(of[0]), y?.column(of[0])];
+        const [more, less] = of[0] === "surplus" ? lengthColumns(x) : [x.column(of[0]), y?.column(of[0])];
         for (let i = 0; i < n; i++) out[i] = more[i] - (less ? less[i] : 0);
         return out;
       }
@@ -179,7 +185,7 @@ export class Current {
         const x = this.without(a), whole = b ? this.corpus(b) - this.corpus(a) : this.corpus(a), y = b ? this.without(b) : null;
         for (let i = 0; i < n; i++) out[i] = whole - (y ? y[i] - x[i] : x[i]);
       } else if (name === "length" || name === "ratio") {
-        const r = table.columns[1], h = table.columns[0], unit = /parts$/.test(table.names[1]) ? 720720 : 1;
+        const [h, r] = lengthColumns(table), unit = /parts$/.test(table.names[1]) ? 720720 : 1;
         for (let i = 0; i < n; i++) out[i] = name === "length" ? r[i] / unit : r[i] ? h[i] * unit / r[i] : NaN;
       } else if (name === "number") for (let i = 0; i < n; i++) out[i] = i;
       return out;

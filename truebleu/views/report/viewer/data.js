@@ -5,7 +5,7 @@
  * @typedef {object} Setting
  * @property {string} id
  * @property {boolean} headline
- * @property {"BLEU" | "chrF" | "TER"} metric
+ * @property {"BLEU" | "chrF" | "TER" | "WER" | "MER" | "WIL" | "WIP" | "CER"} metric
  * @property {string} name
  * @property {string} label      that no other setting has
  * @property {string | null} column  its name in the comparison

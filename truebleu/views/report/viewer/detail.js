@@ -2,7 +2,7 @@
 import {announce, badge, button, copy, el, exact, fixed, menu, plural, replace, signed, table, toggle, visible} from "./dom.js";
 import {canTokenize, characters, diff, grams, match, tokenize} from "./tokens.js";
 import {unpackedText} from "./data.js";
-import {walk} from "./formula.js";
+import {countsEdits, walk} from "./formula.js";
 
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {import("./tokens.js").Tokens} Tokens */
@@ -16,6 +16,7 @@ function splitter({ current: { setting } }) {
   if (setting.metric === "chrF") return { split: (/** @type {string} */ text) => p.whitespace ? characters(text, p.lowercase) : tokenize(text, "char", p.lowercase), own: true, letters: true };
   if (setting.metric === "TER") return { split: (/** @type {string} */ text) => tokenize(text, "none", !p.case_sensitive), own: false, letters: false };
   const own = canTokenize(p.tokenize);
+  if (countsEdits(setting.metric)) return { split: (/** @type {string} */ text) => tokenize(text, own ? p.tokenize : "none", p.lowercase), own: false, letters: false };
   return { split: (/** @type {string} */ text) => tokenize(text, own ? p.tokenize : "none", p.lowercase), own, letters: false };
 }
 
@@ -71,7 +72,7 @@ export function renderDetail(panel, context, i, acts) {
   function drawTexts() {
     const references = segment.references.map((text, r) => ({ text, r })).filter(one => one.text !== null);
     const split = references.map(({ text, r }) => ({ name: data.title(`reference${r}`), ...how.split(/** @type {string} */ (text)), role: `reference${r}`, text: /** @type {string} */ (text) }));
-    const orders = current.setting.metric === "TER" ? 1 : current.setting.metric === "chrF" ? current.setting.parameters.char_order : current.metric.parameters.max_order;
+    const orders = countsEdits(current.setting.metric) ? 1 : current.setting.metric === "chrF" ? current.setting.parameters.char_order : current.metric.parameters.max_order;
     const notes = [];
     if (segment.source !== null && segment.source !== undefined) texts.append(one("source", "Source", segment.source, null, [], null, ""));
     const chosen = store.get("against") === "a" || !b ? a : b;
@@ -97,7 +98,7 @@ export function renderDetail(panel, context, i, acts) {
       texts.append(one(`system${system.index}`, label, mine.text, mine, split.map(r => ({ name: r.name, keys: r.keys })), marked?.a ?? null, `${kind} sys-${system.index % 6}`));
       if ((mode === "match" || mode === "tokens") && how.own && split.length && !agrees(system, mine.keys, split.map(r => r.keys))) notes.push(`${system.letter}: the counts of the tokens as shown differ from those that were scored; the score is of the latter.`);
     }
-    if (!how.own && mode !== "plain" && mode !== "diff") notes.push(current.setting.metric === "TER" ? "TER has no n-grams: words are marked that a reference has, too." : "The tokenizer of this metric is not in the page: words between white space are shown instead.");
+    if (!how.own && mode !== "plain" && mode !== "diff") notes.push(countsEdits(current.setting.metric) ? `${current.setting.metric} has no n-grams: words are marked that a reference has, too.` : "The tokenizer of this metric is not in the page: words between white space are shown instead.");
     if (mode === "match") texts.append(legend(how.letters, orders));
     for (const note of notes) texts.append(el("p.soft.note", {}, note));
 
@@ -226,7 +227,8 @@ function steps({ current }, i) {
   const delta = b ? walks[1].value - walks[0].value : null;
   const head = [el("h3", {}, `How ${metric.name} comes about`)];
   if (!walks[0].steps.length) return el("section.walk", {}, head, table("Edits", [{ title: "Edits" }, ...systems.map(s => ({ title: badge(s), number: true }))], [
-    ["Edits", ...walks.map(w => String(w.hypothesis))], ["Words of the reference", ...walks.map(w => fixed(w.reference, 2))], ["Edits for 100 words", ...walks.map(w => exact(w.value))]], { quiet: true }));
+    ...setting.metric !== "TER" ? [...setting.columns.map((name, n) => [name, ...walks.map(w => String(w.counts?.[n]))]), ["Score", ...walks.map(w => exact(w.value))]] :
+    [["Edits", ...walks.map(w => String(w.hypothesis))], ["Words of the reference", ...walks.map(w => fixed(w.reference, 2))], ["Edits for 100 words", ...walks.map(w => exact(w.value))]]], { quiet: true }));
   const notes = new Set(walks.flatMap((w, k) => w.steps.filter(s => s.note).map(s => `${systems[k].letter}, order ${s.order}: ${s.note}`)));
   const chrf = metric.kind === "chrF";
   const rows = walks[0].steps.map((first, n) => [chrf ? first.order.replace("c", "char. ").replace("w", "word ") : `${first.order}-grams`,
@@ -243,13 +245,13 @@ function steps({ current }, i) {
 
 const EDITS = /** @type {Record<string, string>} */ ({ match: "", substitution: "S", deletion: "D", insertion: "I" });
 
-/** TER's edits, if they are in the file. @param {Context} context @param {number} i */
+/** The edits of a metric that counts them, if they are in the file. @param {Context} context @param {number} i */
 function edits({ data, current }, i) {
   const { setting, a, b } = current;
-  if (setting.metric !== "TER") return null;
+  if (!countsEdits(setting.metric)) return null;
   const box = el("section.edits", {}, el("h3", {}, "Edits"));
   const known = setting.edits;
-  if (!known || !data.embedded(i)) { box.append(el("p.soft", {}, "The alignments are not in this file; the search for shifts is not made in the page. ", el("code", {}, "truebleu.TER().alignment(hypothesis, references)"), " gives them.")); return box; }
+  if (!known || !data.embedded(i)) { box.append(el("p.soft", {}, "The alignments are not in this file, and are not made in the page. ", el("code", {}, `truebleu.${setting.metric}().alignment(hypothesis, references)`), " gives them.")); return box; }
   for (const system of b ? [a, b] : [a]) {
     const place = el("div", {}, el("p", {}, badge(system, true)));
     box.append(place);

@@ -1,11 +1,11 @@
-// From counts to scores: BLEU, chrF and TER, operation by operation as truebleu/metrics/bleu_formula.py and the kernel.
+// From counts to scores: BLEU, chrF, TER and error rates, operation by operation as truebleu/metrics/bleu_formula.py and the kernel.
 
 /** @typedef {import("./data.js").Setting} Setting */
 /** @typedef {import("./data.js").Table} Table */
 /** @typedef {(row: ArrayLike<number>) => number} Rate  the score of a row, 0-100 */
 /**
  * @typedef {object} Metric  A setting, perhaps with other parameters than it was reported with.
- * @property {"BLEU" | "chrF" | "TER"} kind
+ * @property {"BLEU" | "chrF" | "TER" | "WER" | "MER" | "WIL" | "WIP" | "CER"} kind
  * @property {string} name
  * @property {Record<string, any>} parameters
  * @property {string} signature
@@ -30,6 +30,7 @@
  * @property {Step[]} steps
  * @property {number} value
  * @property {number} brevity  @property {number} mean  @property {number} hypothesis  @property {number} reference
+ * @property {number[]} [counts]  of error rates: hits, substitutions, deletions and insertions
  */
 
 const PARTS = 720720, TINY = 1e-15, SMALL = 1e-9, LEAST = 2.2250738585072014e-308, LOG_OF_ZERO = -9999999999, EPSILON = 1e-16;
@@ -50,7 +51,8 @@ export function metricOf(setting, changes = {}) {
   const parameters = { ...own, ...known };
   const reported = Object.keys(known).every(key => JSON.stringify(parameters[key]) === JSON.stringify(own[key]));
   const kind = setting.metric;
-  const [corpus, segment] = kind === "TER" ? [ter, ter] : kind === "chrF" ? [chrf(parameters, own), chrf(parameters, own)]
+  const rate = kind === "TER" ? ter : RATES[kind];
+  const [corpus, segment] = rate ? [rate, rate] : kind === "chrF" ? [chrf(parameters, own), chrf(parameters, own)]
     : [new Bleu(parameters, own.max_order, false).rate, new Bleu(parameters, own.max_order, true).rate];
   return { kind, parameters, reported, corpus, segment, higher: setting.higher_is_better, mean: parameters.aggregate === "segments",
     name: kind === "chrF" ? `chrF${parameters.beta}${"+".repeat(parameters.word_order)}` : setting.name,
@@ -266,11 +268,36 @@ function ter(row) {
   return 100 * (length > 0 ? edits / length : edits > 0 ? 1 : 0);
 }
 
+/** The tokens of hypotheses and references, by hits, substitutions, deletions and insertions. @param {ArrayLike<number>} row */
+const bothLengths = row => [row[0] + row[1] + row[3], row[0] + row[1] + row[2]];
+
+/** @type {Rate} */
+function errors(row) {
+  const reference = bothLengths(row)[1];
+  return 100 * (reference ? (row[1] + row[2] + row[3]) / reference : row[3]);
+}
+
+/** @param {ArrayLike<number>} row */
+function preserved(row) {
+  const [hypothesis, reference] = bothLengths(row);
+  return !reference ? Number(!hypothesis) : hypothesis ? row[0] / reference * (row[0] / hypothesis) : 0;
+}
+
+/** @type {Record<string, Rate>} */
+const RATES = {
+  WER: errors, CER: errors, WIP: row => 100 * preserved(row), WIL: row => 100 * (1 - preserved(row)),
+  MER: row => { const [hypothesis, reference] = bothLengths(row); return 100 * (reference ? (row[1] + row[2] + row[3]) / (reference + row[3]) : Number(hypothesis > 0)); },
+};
+
+/** Whether a metric counts edits, and has no n-grams. @param {string} kind */
+export const countsEdits = kind => kind === "TER" || kind in RATES;
+
 /** The steps to the score of a row. @param {Setting} setting @param {Metric} metric @param {ArrayLike<number>} row @param {boolean} segment @returns {Walk} */
 export function walk(setting, metric, row, segment) {
   const p = metric.parameters, own = setting.parameters;
   const value = (segment ? metric.segment : metric.corpus)(row);
   if (metric.kind === "TER") return { steps: [], value, brevity: 1, mean: value, hypothesis: row[0], reference: row[1] / PARTS };
+  if (metric.kind in RATES) { const [hypothesis, reference] = bothLengths(row); return { steps: [], value, brevity: 1, mean: value, hypothesis, reference, counts: [row[0], row[1], row[2], row[3]] }; }
   if (metric.kind === "chrF") {
     const steps = chrfOrders(p, own).map(at => {
       const total = row[at], reference = row[at + 1], match = row[at + 2], counts = p.eps_smoothing || (total > 0 && reference > 0);

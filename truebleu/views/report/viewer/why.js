@@ -2,7 +2,7 @@
 import {badge, button, count, el, exact, fixed, interval, plural, select, signed, table} from "./dom.js";
 import {CHANGES, quantile} from "./current.js";
 import {figure, link, stacked} from "./charts.js";
-import {jackknife, leftOut, metricOf, segmentScores, corpusScore, SMOOTHING, walk} from "./formula.js";
+import {countsEdits, jackknife, leftOut, metricOf, segmentScores, corpusScore, SMOOTHING, walk} from "./formula.js";
 
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {import("./formula.js").Walk} Walk */
@@ -23,6 +23,11 @@ export const whyView = {
 const FORMULAS = {
   "BLEU": "BLEU is the brevity penalty times the geometric mean of the n-gram precisions. Every number below leads to its segments.",
   "chrF": "chrF weighs precision and recall of character n-grams, each averaged over the orders. Every number below leads to its segments.",
+  "WER": "WER is the number of edits over the words of the references, in per cent: lower is better. Every number below leads to its segments.",
+  "CER": "CER is the number of edits over the characters of the references, in per cent: lower is better. Every number below leads to its segments.",
+  "MER": "MER is the share of edits among hits and edits, in per cent: lower is better. Every number below leads to its segments.",
+  "WIL": "WIL is 100 less WIP, the share of hits in the references times that in the hypotheses: lower is better. Every number below leads to its segments.",
+  "WIP": "WIP is the share of hits in the references times that in the hypotheses, in per cent. Every number below leads to its segments.",
   "TER": "TER is the number of edits over the average length of the references, in per cent: lower is better.",
 };
 
@@ -46,13 +51,17 @@ function walked(context) {
   const better = (/** @type {number} */ x) => el("span", { class: !x ? "soft" : (x > 0) === metric.higher ? "better" : "worse" }, exact(x, signed(x)));
   const difference = (/** @type {(w: Walk) => number} */ of, digits = 2) => b ? exact(of(walks[1]) - of(walks[0]), signed(of(walks[1]) - of(walks[0]), digits)) : null;
   const row = (/** @type {any} */ name, /** @type {(w: Walk, s: import("./data.js").System) => any[]} */ cells, /** @type {any} */ last) => [name, ...walks.flatMap((w, k) => cells(w, systems[k])), ...(b ? [last] : [])];
-  const score = row(el("strong", {}, metric.name), (w, s) => ["", link(context, el("strong", {}, exact(w.value)), { sort: s === a ? "scoreA" : "scoreB" })].slice(metric.kind === "TER" ? 1 : 0), b ? better(walks[1].value - walks[0].value) : null);
+  const score = row(el("strong", {}, metric.name), (w, s) => ["", link(context, el("strong", {}, exact(w.value)), { sort: s === a ? "scoreA" : "scoreB" })].slice(countsEdits(metric.kind) ? 1 : 0), b ? better(walks[1].value - walks[0].value) : null);
   const notes = new Set(), smoothed = /** @type {Map<string, string[]>} */ (new Map());
   let rows, heads;
   if (metric.kind === "TER") {
     heads = [""];
     rows = [row("Edits", (w, s) => [to(w.hypothesis, "edits", s)], from(walks[1]?.hypothesis - walks[0].hypothesis, "edits", 0)),
       row("Words of the references, on average", (w, s) => [to(w.reference, "reference_length_parts", s, 0)], difference(w => w.reference)), score];
+  } else if (countsEdits(metric.kind)) {
+    heads = [""];
+    rows = [...setting.columns.map((name, n) => row(name[0].toUpperCase() + name.slice(1), (w, s) => [to(w.counts?.[n] ?? 0, name, s)], from((walks[1]?.counts?.[n] ?? 0) - (walks[0].counts?.[n] ?? 0), name, 0))),
+      row("Length of the references", w => [count(w.reference)], difference(w => w.reference, 0)), row("Length of the hypotheses", w => [count(w.hypothesis)], difference(w => w.hypothesis, 0)), score];
   } else if (metric.kind === "chrF") {
     heads = ["matched / own / reference", "P, R, F %"];
     const factor = metric.parameters.beta ** 2, f = (/** @type {number} */ p, /** @type {number} */ r) => p + r ? (1 + factor) * p * r / (factor * p + r) : 0;
@@ -168,7 +177,7 @@ function whatIf(context) {
   } else if (metric.kind === "chrF" && data.references === 1) {
     fields.push(field("Character orders", orders("char_order", own.word_order ? 0 : 1)), own.word_order ? field("Word orders", orders("word_order", 0)) : null, field("β", number("beta", p.beta, { min: 0, max: 100, step: "any" })));
   }
-  const none = metric.kind === "chrF" ? "With several references chrF takes the best one of each segment: other orders could take another, which needs new counts." : metric.kind === "TER" ? "TER has no parameters that the counts would serve." : "This variant's parameters are what makes it; others need new counts.";
+  const none = metric.kind === "chrF" ? "With several references chrF takes the best one of each segment: other orders could take another, which needs new counts." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that the counts would serve.` : "This variant's parameters are what makes it; others need new counts.";
   const changed = CHANGES.some(key => store.get(key) !== store.defaults[key]);
   return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, `What needs no new counts can be changed here, and every view follows. Tokenizer and case need counts: ${data.settings.length > 1 ? "those in this file are below" : "this file has those of one setting"}; `, el("code", {}, "--also tokenize=intl,char lowercase"), " puts more into it."),
     fields.length ? el("div.fields", {}, fields, changed ? button("Reset", () => store.reset(CHANGES)) : null) : el("p.soft", {}, none));

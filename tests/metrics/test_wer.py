@@ -1,0 +1,383 @@
+"""WER, MER, WIL, WIP and CER are jiwer's on any text: counts, numbers, alignment."""
+
+import os
+import pickle
+import random
+
+import hypothesis.strategies as st
+import jiwer
+import pytest
+from hypothesis import example, given
+from places import EXAMPLES
+from strategies import fragments
+
+import truebleu as tb
+from truebleu import CER, MER, WER, WIL, WIP, InputError
+
+WORDS = [WER(), MER(), WIL(), WIP()]
+COUNTS = ("hits", "substitutions", "deletions", "insertions")
+KINDS = {
+    "equal": "match",
+    "substitute": "substitution",
+    "delete": "deletion",
+    "insert": "insertion",
+}
+
+# So many random pairs, for a thorough run.
+PAIRS = int(os.environ.get("TRUEBLEU_WER_PAIRS", "400"))
+
+# Hypothesis and reference; the numbers are those of jiwer 4.0.0.
+GOLDEN = [
+    ("the cat sat on the mat", "the cat is on the mat"),
+    (
+        (
+            "It is a guide to action which ensures that the military always obeys the commands of "
+            "the party"
+        ),
+        "It is a guide to action that ensures that the military will forever heed Party commands",
+    ),
+    ("He was walking his dogs yesterday.", "Yesterday he walked the dog."),
+    ("Die Katze saß auf der Matte.", "Die Katze liegt auf der Matte."),
+    ("hello", "completely different words here"),
+]
+RATES = {
+    "wer": (0.166667, 0.500000, 1.200000, 0.166667, 1, 0.540541),
+    "mer": (0.166667, 0.444444, 1, 0.166667, 1, 0.500000),
+    "wil": (0.305556, 0.652778, 1, 0.305556, 1, 0.707816),
+    "cer": (0.142857, 0.390805, 0.928571, 0.166667, 0.903226, 0.487310),
+}
+GOLDEN_COUNTS = [(5, 1, 0, 0), (10, 6, 0, 2), (0, 5, 0, 1), (5, 1, 0, 0), (0, 1, 3, 0)]
+
+
+@pytest.mark.parametrize("name", RATES)
+def test_golden_numbers(name):
+    hypotheses, references = map(list, zip(*GOLDEN, strict=True))
+    metric = tb.metric(name)
+    found = [metric.sentence(*pair).fraction for pair in GOLDEN]
+    found.append(metric.score(hypotheses, references).fraction)
+    assert [round(value, 6) for value in found] == list(RATES[name])
+
+
+def test_golden_counts():
+    hypotheses, references = map(list, zip(*GOLDEN, strict=True))
+    table = WER().statistics(hypotheses, references)
+    assert [tuple(row) for row in table.tolist()] == GOLDEN_COUNTS
+    score = WER().from_statistics(table)
+    assert tuple(getattr(score, name) for name in COUNTS) == (20, 14, 3, 3)
+    assert (score.edits, score.reference_length, score.hypothesis_length) == (20, 37, 37)
+
+
+def test_ties_are_resolved_as_rapidfuzz_does():
+    assert WER().sentence("b a d c", "a b c d").row == (2, 1, 1, 1)
+
+
+# ---- against jiwer ----
+
+
+def check(hypotheses: list[str], references: list[str], *, segments: bool = True) -> None:
+    """Every number of a corpus, and of each segment its counts and its alignment."""
+    words = jiwer.process_words(references, hypotheses)
+    characters = jiwer.process_characters(references, hypotheses)
+    for metric in WORDS:
+        score = metric.score(hypotheses, references)
+        assert score.row == tuple(getattr(words, name) for name in COUNTS)
+        assert [score.wer, score.mer, score.wil, score.wip] == [
+            *(words.wer, words.mer, words.wil, words.wip)
+        ]
+        assert score.fraction == getattr(words, metric.name.lower())
+        assert score.value == 100.0 * score.fraction
+    score = CER().score(hypotheses, references)
+    assert score.row == tuple(getattr(characters, name) for name in COUNTS)
+    assert (score.cer, score.fraction) == (characters.cer, characters.cer)
+    if segments:
+        for metric, output in ((WER(), words), (CER(), characters)):
+            table = metric.statistics(hypotheses, references).tolist()
+            for i, chunks in enumerate(output.alignments):
+                alignment = metric.alignment(hypotheses[i], references[i])
+                assert list(alignment.reference) == output.references[i]
+                assert list(alignment.hypothesis) == output.hypotheses[i]
+                assert list(alignment.operations) == operations(chunks)
+                assert list(alignment.counts) == table[i]
+
+
+def operations(chunks):
+    """The chunks of an alignment of jiwer, token by token."""
+    made = []
+    for chunk in chunks:
+        theirs = range(chunk.ref_start_idx, chunk.ref_end_idx)
+        ours = range(chunk.hyp_start_idx, chunk.hyp_end_idx)
+        for k in range(max(len(theirs), len(ours))):
+            mine = ours[k] if ours else None
+            made.append((KINDS[chunk.type], mine, theirs[k] if theirs else None))
+    return made
+
+
+SPACES = [" ", "  ", "\t", " \t", "\n", "\xa0", "\xa0 ", "\u2003\u2003", "\x1c", "\x85", "\u3000"]
+PIECES = [
+    *SPACES,
+    "a",
+    "b",
+    "é",
+    "ー",
+    "\U00020000",
+    "\ud800",
+    "\x00",
+    "word",
+    "longer-words",
+    "a b",
+]
+texts = st.lists(st.sampled_from(PIECES) | fragments(), max_size=12).map("".join)
+few = st.lists(st.sampled_from("abcd"), max_size=12).map(" ".join)
+
+
+@given(st.lists(st.tuples(texts, texts) | st.tuples(few, few), min_size=1, max_size=4))
+@example([("a\tb", "a b"), ("a \tb ", " a b"), ("\ta\x1c", "a")])
+@example([("", ""), ("a", "")])
+@example([("", "")])
+@example([("", "a")])
+@example([("a b", "")])
+def test_any_text(pairs):
+    hypotheses, references = map(list, zip(*pairs, strict=True))
+    check(hypotheses, references)
+
+
+def test_random_pairs():
+    """A million in a thorough run: TRUEBLEU_WER_PAIRS=1000000."""
+    chance = random.Random(20261122)
+    done = 0
+    while done < PAIRS:
+        many = min(2000, PAIRS - done)
+        pairs = [pair(chance) for _ in range(many)]
+        hypotheses, references = map(list, zip(*pairs, strict=True))
+        words = jiwer.process_words(references, hypotheses)
+        table = WER().statistics(hypotheses, references).tolist()
+        assert table == [counts(chunks) for chunks in words.alignments]
+        # Characters cost ten times as much: of each tenth pair.
+        few = hypotheses[::10], references[::10]
+        characters = jiwer.process_characters(few[1], few[0])
+        table = CER().statistics(*few).tolist()
+        assert table == [counts(chunks) for chunks in characters.alignments]
+        for metric in WORDS:
+            assert metric.score(hypotheses, references).fraction == getattr(
+                words, metric.name.lower()
+            )
+        check(hypotheses[:20], references[:20])
+        done += many
+
+
+def pair(chance: random.Random) -> tuple[str, str]:
+    """A reference of words of few or many kinds, and the same with some edits, or other words."""
+    kinds = chance.choice([2, 4, 10, 50, 1000])
+    words = [f"w{chance.randrange(kinds)}" for _ in range(chance.choice([0, 1, 5, 12, 30, 90]))]
+    rate = chance.choice([0.05, 0.3, 0.8])
+    edited = []
+    for word in words:
+        draw = chance.random() / rate
+        if draw >= 1 / 3:
+            edited.append(f"w{chance.randrange(kinds)}" if draw < 2 / 3 else word)
+        if draw > 1 or 2 / 3 < draw < 5 / 6:
+            edited.append(f"w{chance.randrange(kinds)}" if draw < 1 else "")
+    if chance.random() < 0.2:
+        chance.shuffle(edited)
+    return " ".join(edited), " ".join(words)
+
+
+def counts(chunks) -> list[int]:
+    kinds = [kind for kind, _, _ in operations(chunks)]
+    return [kinds.count(kind) for kind in KINDS.values()]
+
+
+@pytest.mark.parametrize("system", ["cedar", "birch"])
+def test_real_text(system):
+    hypotheses, references = (
+        (EXAMPLES / "de-en" / f"{name}.en").read_text(encoding="utf-8").splitlines()
+        for name in (system, "reference.a")
+    )
+    check(hypotheses, references)
+
+
+# Of WMT22 de-en: counts of words; WER, MER, WIL and CER, by jiwer 4.0.0.
+WMT22 = {
+    "Online-G": (
+        (17330, 12208, 3826, 2490),
+        (0.555209207529, 0.516650861829, 0.718946373757, 0.400932832858),
+    ),
+    "Online-A": (
+        (17149, 12132, 4083, 2297),
+        (0.554849538425, 0.519110512885, 0.720864631824, 0.401970490295),
+    ),
+}
+
+
+def test_wmt22_german_english(wmt22):
+    references = wmt22 / "references" / "generaltest2022.de-en.ref.A.en"
+    systems = {
+        name: wmt22 / "system-outputs" / f"generaltest2022.de-en.hyp.{name}.en" for name in WMT22
+    }
+    for name, (row, rates) in WMT22.items():
+        hypotheses = systems[name]
+        assert WER().score(hypotheses, references).row == row
+        for metric, rate in zip((WER(), MER(), WIL(), CER()), rates, strict=True):
+            assert metric.score(hypotheses, references).fraction == pytest.approx(rate, abs=1e-12)
+    compared = tb.compare(
+        systems, references, metrics=["wer"], test="ar", samples=10_000, seed=12345, confidence=2
+    )
+    (pair,) = compared.to_dict()["pairs"]
+    # Differences as large as the observed one count; without them it is .8749125087491251.
+    assert pair["p"] == 0.8936106389361064
+
+
+def long_pair(kinds: int, length: int, every: int) -> tuple[str, str]:
+    chance = random.Random(kinds)
+    words = [f"w{chance.randrange(kinds)}" for _ in range(length)]
+    edited = [
+        *(word for word in words if chance.randrange(every)),
+        *(f"w{chance.randrange(kinds)}" for _ in range(50)),
+    ]
+    for i in range(0, len(edited), every + 1):
+        edited[i] = f"w{chance.randrange(kinds)}"
+    return " ".join(edited), " ".join(words)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "length", "every"),
+    [(3, 1000, 5), (50, 3000, 100), (3, 3000, 2), (50, 3000, 3), (5000, 6000, 2), (9, 9000, 40)],
+)
+def test_long_segments(kinds, length, every):
+    """Where a band is computed, and where rapidfuzz cuts the table in two, which changes ties."""
+    hypothesis, reference = long_pair(kinds, length, every)
+    words = jiwer.process_words(reference, hypothesis)
+    alignment = WER().alignment(hypothesis, reference)
+    assert list(alignment.operations) == operations(words.alignments[0])
+    assert WER().sentence(hypothesis, reference).row == alignment.counts
+    assert CER().sentence(hypothesis, reference).cer == jiwer.cer(reference, hypothesis)
+
+
+# ---- what jiwer has not ----
+
+
+def test_of_several_references_the_one_with_the_lowest_rate_counts():
+    references = ["a b", "a b c d e", None, "a b c d"]
+    score = WER().sentence("a b c", references)
+    assert (score.row, score.value) == ((3, 0, 1, 0), 25.0)
+    alignment = WER().alignment("a b c", references)
+    assert alignment.chosen == 3
+    assert alignment.counts == score.row
+    # Equally good ones: the first.
+    assert WER().sentence("a b", ["a c", "c b", "a b c"]).row == (2, 0, 1, 0)
+    assert WER().alignment("a x", ["a b", "b x"]).chosen == 0
+
+
+def test_of_several_references_the_one_that_preserves_most_counts():
+    references = ["a b x y", "a b"]
+    assert WIP().sentence("a b c d", references).value == 50.0
+    assert WIL().sentence("a b c d", references).value == 50.0
+    assert WIP().alignment("a b c d", references).chosen == 1
+
+
+def test_an_empty_reference_adds_its_insertions():
+    assert WER().sentence("a b c", "").value == 300.0
+    score = WER().score(["a b c", "a b"], ["", "a b"])
+    assert (score.row, score.value) == ((2, 0, 0, 3), 150.0)
+    assert (MER().sentence("a", "").value, MER().sentence("", "").value) == (100.0, 0.0)
+    assert (WIP().sentence("a", "").value, WIP().sentence("", "").value) == (0.0, 100.0)
+
+
+def test_tokenizers_and_lower_casing():
+    text = "The cat, sat.", "the cat sat"
+    assert WER().sentence(*text).row == (0, 3, 0, 0)
+    assert WER("13a", lowercase=True).sentence(*text).row == (3, 0, 0, 2)
+    assert WER(str.split, lowercase="after").sentence(*text).row == (1, 2, 0, 0)
+    assert CER(lowercase=True).sentence(*text).row == (11, 0, 0, 2)
+    for metric in (WER("13a", lowercase=True), WER(str.split, lowercase="after")):
+        assert metric.alignment(*text).counts == metric.sentence(*text).row
+    assert WER("none").score([["a", "b"]], [["a", "c"]]).row == (1, 1, 0, 0)
+
+
+def test_signatures():
+    for metric in (*WORDS, CER(), WER("13a", lowercase=True), CER(lowercase=True)):
+        printed = metric.signature(1)
+        for text in (str(printed), f"{metric.name}|{printed}", printed.short(), str(metric)):
+            assert tb.metric(text) == metric
+        assert pickle.loads(pickle.dumps(metric)) == metric
+    assert str(MER().signature(1)).startswith("nrefs:1|case:mixed|tok:jiwer|measure:mer|by:")
+    assert str(CER().signature(1)).startswith("nrefs:1|case:mixed|measure:cer|by:")
+    with pytest.raises(ValueError, match="measure:mer: WER has measure:wer alone"):
+        tb.metric("WER|measure:mer")
+    assert tb.metric("case:lc|tok:13a|smooth:exp") == tb.BLEU(lowercase=True)
+
+
+def test_names():
+    assert [tb.metric(name) for name in ("wer", "mer", "wil", "wip", "cer")] == [*WORDS, CER()]
+
+
+def test_which_way_is_better():
+    from truebleu.metrics.registry import lower_is_better
+
+    assert list(map(lower_is_better, ("wer", "MER", "WIL", "WIP", "CER"))) == [
+        *(True, True, True, False, True)
+    ]
+
+
+def test_all_pairs():
+    texts = ["a b c", "a b", "", "c"]
+    grid = WER().matrix(texts, texts).tolist()
+    assert grid == [[WER().sentence(one, [other]).value for other in texts] for one in texts]
+    assert CER().top_k(["abc"], ["xyz", "abd", "abc"], 2) == [[(2, 0.0), (1, 100 * (1 / 3))]]
+
+
+def test_errors():
+    with pytest.raises(InputError, match="no reference"):
+        WER().alignment("a", [None])
+    with pytest.raises(TypeError, match="expected a str"):
+        WER().alignment(3, "a")
+    with pytest.raises(InputError, match="this metric is for text"):
+        CER().score([["a"]], [["a"]])
+
+
+# ---- n-grams ----
+
+
+def test_ngram_f_is_rouge_n_on_the_same_tokens():
+    """ROUGE-1 and ROUGE-2 of these pairs, from rouge_score 0.1.2; here tokens are given."""
+    import re
+
+    def words(text):
+        return re.sub("[^a-z0-9]+", " ", text.lower()).split()
+
+    found = {n: [tb.NGramF(n, tokenize=words).sentence(*pair) for pair in GOLDEN] for n in (1, 2)}
+    assert [round(score.fraction, 6) for score in found[1][:3]] == [0.833333, 0.705882, 0.363636]
+    assert [round(score.fraction, 6) for score in found[2][:3]] == [0.6, 0.5, 0.0]
+    assert (round(found[1][1].precision, 4), found[1][1].recall) == (66.6667, 75.0)
+
+
+def test_ngram_f_counts_as_bleu_does():
+    hypotheses, references = map(list, zip(*GOLDEN, strict=True))
+    bleu = tb.BLEU().score(hypotheses, references)
+    score = tb.NGramF(range(1, 5)).score(hypotheses, references)
+    assert (score.matches, score.hypothesis_totals) == (bleu.matches, bleu.totals)
+    pairs = zip(bleu.matches, bleu.totals, strict=True)
+    assert list(score.precisions) == [100 * part / whole for part, whole in pairs]
+    turned = tb.BLEU().score(references, hypotheses)
+    assert score.reference_totals == turned.totals
+
+
+def test_ngram_f_parameters():
+    metric = tb.NGramF((2, 1, 2), 0.5, lowercase=True)
+    assert metric.orders == (1, 2)
+    for text in (str(metric), str(metric.signature(1)), metric.signature(1).short()):
+        assert tb.metric(text) == metric
+    assert tb.metric("ngram-f", orders=2) == tb.NGramF(2)
+    for wrong in (0, 17, (), "x"):
+        with pytest.raises((ValueError, TypeError), match="orders"):
+            tb.NGramF(wrong)
+
+
+def test_ngram_f_of_several_references_takes_the_best():
+    metric = tb.NGramF(tokenize="none")
+    score = metric.sentence("a b c", ["a b x y z", "a b", None])
+    assert score.row == (2, 3, 2)
+    recall = tb.NGramF(beta=1e6, tokenize="none").sentence("a b c", ["a b c d", "a"])
+    assert recall.row == (1, 3, 1)
+    assert metric.sentence("", "").value == 0.0
+    assert metric.sentence("a a a", "a").row == (1, 3, 1)

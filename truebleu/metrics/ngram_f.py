@@ -1,0 +1,146 @@
+"""Precision, recall and F-score of n-grams: how much of either text is in the other."""
+
+from __future__ import annotations
+
+from truebleu import _kernel
+from truebleu.metrics import parameters as p
+from truebleu.metrics.kernel_metric import TokenMetric
+from truebleu.metrics.table_metric import TableScore
+from truebleu.text import checks
+
+__all__ = ["NGramF", "NGramFScore"]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from truebleu.text import tokenizers
+
+
+class Orders(p.Parameter[tuple[int, ...]]):
+    """One length of n-grams or several, kept in order. Signatures separate them by commas."""
+
+    metavar = "N"
+    several = True
+    phrase = "order {}"
+
+    def checked(self, value: Any) -> tuple[int, ...]:
+        several = value if hasattr(value, "__iter__") else [value]
+        found = tuple(sorted({checks.whole(self.name, one, 1, 16) for one in several}))
+        if not found:
+            raise ValueError(f"{self.name}={value!r}: expected at least one")
+        return found
+
+    def written(self, value: Iterable[int]) -> str:
+        return ",".join(map(str, value))
+
+    def read(self, text: str) -> list[int]:
+        if not all(part.isdecimal() and len(part) < 9 for part in text.split(",")):
+            raise ValueError(f"expected whole numbers with commas between them, not '{text:.40}'")
+        return [int(part) for part in text.split(",")]
+
+    def plain(self, value: Any) -> list[int]:
+        return list(value)
+
+
+class NGramFScore(TableScore):
+    """An F-score of n-grams, and its parts."""
+
+    __slots__ = ()
+
+    DETAILS = (
+        *("precision", "recall", "precisions", "recalls"),
+        *("matches", "hypothesis_totals", "reference_totals"),
+    )
+
+    @property
+    def matches(self) -> tuple[int, ...]:
+        """The clipped matches of each order."""
+        return tuple(self._row[0::3])
+
+    @property
+    def hypothesis_totals(self) -> tuple[int, ...]:
+        """The n-grams of each order in the hypotheses."""
+        return tuple(self._row[1::3])
+
+    @property
+    def reference_totals(self) -> tuple[int, ...]:
+        """The n-grams of each order in the references: of several, in the one that counts."""
+        return tuple(self._row[2::3])
+
+    @property
+    def precision(self) -> float:
+        """The share of the hypotheses' n-grams that match, in per cent."""
+        return _share(sum(self.matches), sum(self.hypothesis_totals))
+
+    @property
+    def recall(self) -> float:
+        """The share of the references' n-grams that are matched, in per cent."""
+        return _share(sum(self.matches), sum(self.reference_totals))
+
+    @property
+    def precisions(self) -> tuple[float, ...]:
+        """The precision of each order, in per cent."""
+        return tuple(map(_share, self.matches, self.hypothesis_totals))
+
+    @property
+    def recalls(self) -> tuple[float, ...]:
+        """The recall of each order, in per cent."""
+        return tuple(map(_share, self.matches, self.reference_totals))
+
+
+class NGramF(TokenMetric[NGramFScore]):
+    """The F-score of n-grams, with its precision and recall, from BLEU's own counts.
+
+    Matches are clipped as BLEU's, in BLEU's tokens. Precision is over the n-grams of the
+    hypotheses, recall over those of the references; several orders are added up before either is
+    computed, and so are the segments of a corpus. Of several references the one with the best
+    score of its segment counts, of equally good ones the first.
+
+    ROUGE-N is the F-score of other words: it keeps lower-cased runs of a-z and 0-9 alone, stems
+    them if asked to, and a corpus is the mean of its segments. On the same tokens a segment's score
+    is the same.
+
+    >>> score = NGramF(2).score(["the cat sat on the mat"], ["the cat is on the mat today"])
+    >>> print(score)
+    NGram-F = 54.55
+    >>> round(score.precision, 2), round(score.recall, 2)
+    (60.0, 50.0)
+    """
+
+    __slots__ = ()
+
+    NAME = "NGram-F"
+    SCORE = NGramFScore
+    PREFIX = "ngram-f-"
+    FIELDS = ("case", "tok", "orders", "beta")
+    orders = Orders((1,), "the lengths of the n-grams: one, or several that are added up")
+    beta = p.Number(
+        1, "β, the weight of recall relative to precision", most=1e100, integers=True, short="b"
+    )
+    tokenize = p.Tokenizer()
+    lowercase = p.lowercase()
+
+    def __init__(
+        self,
+        orders: int | Iterable[int] = (1,),
+        beta: float = 1,
+        *,
+        tokenize: tokenizers.Tokenize = "13a",
+        lowercase: bool | str = False,
+    ) -> None:
+        self._keep(locals())
+        self._kernel = _kernel.Metric.ngram_f(
+            **self._lexing(), orders=self.orders, factor=float(self.beta) ** 2
+        )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of this metric's statistics: three per order."""
+        parts = ("matches", "hypothesis", "reference")
+        return tuple(f"{part}_{order}" for order in self.orders for part in parts)
+
+
+def _share(part: int, whole: int) -> float:
+    return 100.0 * part / whole if whole else 0.0

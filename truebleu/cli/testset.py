@@ -1,7 +1,7 @@
 """`truebleu testset`: published test sets, to list, fetch, install and show.
 
 examples:
-  truebleu testset list wmt2* -l en-de
+  truebleu testset list 'wmt2*' -l en-de
       the test sets with such names that have English to German
 
   truebleu testset info wmt22 -l en-ja
@@ -27,8 +27,8 @@ from __future__ import annotations
 
 from truebleu.cli import options as shared
 from truebleu.cli import test_sets
-from truebleu.cli.output import Results, UsageError, complain, printable
-from truebleu.cli.parser import Command, Group
+from truebleu.cli.output import Results, UsageError, printable
+from truebleu.cli.parser import HELP, Command, Group
 from truebleu.text.layout import count
 from truebleu.views.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
 
@@ -80,7 +80,7 @@ def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
     options = Group("downloads", test_sets.GETTING)
     filters = Group("show: only a part", test_sets.PARTS)
     output = shared.output(FORMATS, "text", shared.COLOR)
-    return [ACTION, filters, options, output, shared.RUNNING]
+    return [ACTION, filters, options, output, Group("running", shared.QUIET, HELP)]
 
 
 def run(options: argparse.Namespace) -> None:
@@ -216,12 +216,7 @@ def _get(options: argparse.Namespace) -> Made:
         names += [name for name in manage.since(options.all_since) if name not in names]
         if not names:
             raise ValueError(f"no test set is of {options.all_since} or later")
-    found = []
-    for one in manage.get(names, options.language, registry=options.registry):
-        found.append(one)
-        if not options.quiet:
-            licence = f"; licence: {one.licence}" if one.licence else ""
-            complain("note", f"{one.name}: {count(len(one.langpairs), 'language pair')}{licence}")
+    found = list(manage.get(names, options.language, registry=options.registry))
     rows = [
         [one.name, str(len(one.langpairs)), ", ".join(one.verified), one.folder] for one in found
     ]

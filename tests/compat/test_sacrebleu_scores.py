@@ -4,6 +4,7 @@ import copy
 import json
 import pickle
 from collections import deque
+from functools import cache
 
 import hypothesis.strategies as st
 import numpy as np
@@ -182,6 +183,13 @@ def test_tercom_tokenizer(text, parameters):
     same(lambda side: module(side, "tokenizers.tokenizer_ter").TercomTokenizer(**parameters)(text))
 
 
+@cache
+def with_dictionary(side, name, class_name):
+    """A tokenizer and a BLEU of one side. sacreBLEU's are never freed, each with its dictionary."""
+    made = getattr(module(side, f"tokenizers.tokenizer_{name}"), class_name)()
+    return made, side.BLEU(tokenize=name.replace("_", "-"))
+
+
 @pytest.mark.parametrize(
     ("name", "class_name"), [("ja_mecab", "TokenizerJaMecab"), ("ko_mecab", "TokenizerKoMecab")]
 )
@@ -190,13 +198,13 @@ def test_tokenizers_with_a_dictionary(name, class_name, text):
     text = "".join(c for c in text if not "\ud800" <= c <= "\udfff")
 
     def tokens(side):
-        made = getattr(module(side, f"tokenizers.tokenizer_{name}"), class_name)()
+        made, _ = with_dictionary(side, name, class_name)
         mixed = f"これは\u3000{text}나는 학교에"
         # White space inside a word stays there.
         return [made.signature(), made(text), made(f" {text}\n"), made(mixed)]
 
     def score(side):
-        metric = side.BLEU(tokenize=name.replace("_", "-"))
+        _, metric = with_dictionary(side, name, class_name)
         texts = [text, f"東京都に {text}", "나는 학교에 간다"]
         return metric.corpus_score(texts, [texts[::-1]]), metric.get_signature()
 

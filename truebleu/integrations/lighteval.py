@@ -61,7 +61,7 @@ def corpus_metric(
         }
     return utils.CorpusLevelMetric(
         metric_name=name or f"true{made.NAME.lower()}",
-        higher_is_better=not made.LOWER_IS_BETTER,
+        higher_is_better=not made.lower_is_better,
         corpus_level_fn=Computation(made),
         **about,
     )

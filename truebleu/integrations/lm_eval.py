@@ -66,7 +66,7 @@ def register(
     registry.register_aggregation(name)(aggregation(made))
     registry.register_metric(
         metric=name,
-        higher_is_better=not made.LOWER_IS_BETTER,
+        higher_is_better=not made.lower_is_better,
         output_type="generate_until",
         aggregation=name,
     )(_as_it_is)

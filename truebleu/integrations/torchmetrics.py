@@ -82,7 +82,7 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
     @property
     def higher_is_better(self) -> bool:
         """True if higher scores are better."""
-        return not self.metric.LOWER_IS_BETTER
+        return not self.metric.lower_is_better
 
     @property
     def plot_upper_bound(self) -> float | None:

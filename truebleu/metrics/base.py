@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain, repeat
 
-from truebleu._kernel import __version__
+from truebleu._kernel import InputError, __version__
 from truebleu.text import checks
 
 TYPE_CHECKING = False
@@ -35,6 +35,10 @@ CIRCUMSTANCES = {
     "version": "v",
     "by": "by",
 }
+
+
+class MetricFailedError(InputError):
+    """A metric's own program or library failed; other metrics are none the worse."""
 
 
 class Metric:
@@ -138,6 +142,8 @@ class Metric:
         fields = {key: value for key, (value, _) in self.CONSTANTS.items()}
         for parameter in self.PARAMETERS:
             value = self._values[parameter.name]
+            if parameter.silent:
+                continue
             if not parameter.optional or value != parameter.default:
                 fields[parameter.key] = parameter.written(value)
         return fields
@@ -167,6 +173,11 @@ class Metric:
     def bound(self) -> float | None:
         """The score of a perfect match; None if there is no such bound."""
         return self.BOUND
+
+    @property
+    def lower_is_better(self) -> bool:
+        """True if a better system has a lower score, as with error rates."""
+        return self.LOWER_IS_BETTER
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -317,6 +328,11 @@ class Signature:
         rest = dict(self._fields)
         first = {name: rest.pop(name) for name in before if name in rest}
         return Signature(self._metric, {**first, **more, **rest}, self._name)
+
+    def ending(self, fields: Mapping[str, str]) -> Signature:
+        """The same with these fields in the end: the version and the program of the numbers."""
+        rest = {name: value for name, value in self._fields.items() if name not in fields}
+        return Signature(self._metric, {**rest, **fields}, self._name)
 
     def short(self) -> str:
         """The short form: "#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0|by:truebleu-0.1.0"."""

@@ -66,7 +66,7 @@ def align(metric: Any, hypothesis: str, references: str | Sequence[str | None]) 
         if text is not None:
             alignment = _aligned(words, tuple(metric.tokens(text)), number)
             score = metric.from_statistics(alignment.counts).value
-            found.append((score if metric.LOWER_IS_BETTER else -score, alignment))
+            found.append((score if metric.lower_is_better else -score, alignment))
     return min(found, key=lambda one: one[0])[1]
 
 

@@ -33,6 +33,8 @@ class Parameter(Generic[T]):
     key = ""
     short = ""
     optional = False
+    # True if it changes no number (as a device does), so that no signature has it.
+    silent = False
     # Short options beside `--name`, which has the metric's prefix; shared options have no prefix
     # and set the parameter of each metric that has it.
     flags: Sequence[str] = ()
@@ -307,6 +309,35 @@ class Words(Parameter[tuple[str, ...] | None]):
 
     def read(self, text: str) -> list[str]:
         return text.split(",")
+
+
+# What stands in a signature as it is; what separates its fields is written as in addresses.
+_AS_IT_IS = " !\"#$&'()*,/;<=>?@[\\]^`{}~"
+
+
+class Text(Parameter[str]):
+    """A text that is not empty, as the name of a model."""
+
+    def checked(self, value: Any) -> str:
+        if not isinstance(value, str) or not value.strip():
+            raise ValueError(f"{self.name}: expected text, not {value!r:.40}")
+        return value.strip()
+
+    def written(self, value: str) -> str:
+        from urllib.parse import quote
+
+        return quote(value, safe=_AS_IT_IS)
+
+    def read(self, text: str) -> str:
+        from urllib.parse import unquote
+
+        return unquote(text)
+
+    def typed(self, text: str) -> str:
+        return self.checked(text)
+
+    def label(self, value: Any) -> str:
+        return str(value)
 
 
 class Tokenizer(Parameter[tokenizers.Tokenize]):

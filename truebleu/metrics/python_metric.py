@@ -68,7 +68,7 @@ class PythonMetric(TableMetric[PythonScore]):
 
     __slots__ = ()
 
-    FIELDS = ("case", "tok")
+    FIELDS: ClassVar[tuple[str, ...]] = ("case", "tok")
     SCALE: ClassVar[float] = 100.0
     SCORE = PythonScore
 
@@ -119,50 +119,50 @@ class PythonMetric(TableMetric[PythonScore]):
 
 
 class SourceMetric(PythonMetric):
-    """A metric that reads a source beside each segment: every verb takes it."""
+    """A metric that may read a source beside each segment: every verb takes it."""
 
     __slots__ = ()
 
     NEEDS_SOURCE = True
 
-    def score(  # type: ignore[override]
+    def score(
         self,
         hypotheses: inputs.Hypotheses,
         references: inputs.References,
-        sources: inputs.Hypotheses,
+        sources: inputs.Hypotheses | None = None,
         *,
         workers: int = 1,
     ) -> PythonScore:
         """The score of a corpus. Arguments as for `BLEU.score`, and a source for each segment."""
         return self._score(Corpus(hypotheses, references, workers, sources, totals=True))
 
-    def statistics(  # type: ignore[override]
+    def statistics(
         self,
         hypotheses: inputs.Hypotheses,
         references: inputs.References,
-        sources: inputs.Hypotheses,
+        sources: inputs.Hypotheses | None = None,
         *,
         workers: int = 1,
     ) -> Statistics:
         """The table of what was counted, a row per segment. Arguments as for `score`."""
         return self.counted(Corpus(hypotheses, references, workers, sources))[0]
 
-    def segments(  # type: ignore[override]
+    def segments(
         self,
         hypotheses: inputs.Hypotheses,
         references: inputs.References,
-        sources: inputs.Hypotheses,
+        sources: inputs.Hypotheses | None = None,
         *,
         workers: int = 1,
     ) -> Scores:
         """The score of each segment, 0-100. Arguments as for `score`."""
         return self._segments(Corpus(hypotheses, references, workers, sources))
 
-    def sentence(  # type: ignore[override]
-        self, hypothesis: str, references: str | Sequence[str | None], source: str
+    def sentence(
+        self, hypothesis: str, references: str | Sequence[str | None], source: str | None = None
     ) -> PythonScore:
         """The score of one segment."""
-        return self._sentence_of(hypothesis, references, (source,))
+        return self._sentence_of(hypothesis, references, None if source is None else (source,))
 
 
 def ngrams(tokens: Sequence[Any], order: int) -> Counter[tuple[Any, ...]]:

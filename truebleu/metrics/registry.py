@@ -35,6 +35,10 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "nist": ("nist:NIST", {}),
     "gleu": ("gleu:GLEU", {}),
     "ngram-f": ("ngram_f:NGramF", {}),
+    "rouge-1": ("rouge:ROUGE", {"type": "1"}),
+    "rouge-2": ("rouge:ROUGE", {"type": "2"}),
+    "rouge-l": ("rouge:ROUGE", {"type": "l"}),
+    "rouge-lsum": ("rouge:ROUGE", {"type": "lsum"}),
     "gec-gleu": ("gec_gleu:GECGLEU", {}),
     "ibleu": ("ibleu:IBLEU", {}),
     "nltk-bleu": ("nltk_bleu:NLTKBLEU", {}),
@@ -42,8 +46,17 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "cdec-bleu": ("cdec:CdecBLEU", {}),
 }
 
-# The metrics of `-m all`.
-ALL = ("bleu", "chrf", "chrf++", "ter", "nist", "gleu")
+# Names that go on with what they need, behind a colon: where the metric is, and what that is. The
+# class has `named(text)`.
+WITH_TEXT: dict[str, tuple[str, str]] = {
+    "command": ("command:Command", "NAME=PROGRAM"),
+}
+
+# Names of several metrics.
+GROUPS = {
+    "all": ("bleu", "chrf", "chrf++", "ter", "nist", "gleu"),
+    "rouge": ("rouge-1", "rouge-2", "rouge-l"),
+}
 
 
 # Further names: a word for them, a function that lists them, and one that makes the metric of one.
@@ -59,19 +72,25 @@ def add_source(
 
 def names() -> list[str]:
     """Every name, those of further sources included."""
-    return [*METRICS, *(name for _, more, _ in SOURCES for name in more())]
+    return [*METRICS, *with_text(), *(name for _, more, _ in SOURCES for name in more())]
+
+
+def with_text() -> list[str]:
+    """The names that go on behind a colon, as they are listed: "comet:MODEL"."""
+    return [f"{name}:{text}" for name, (_, text) in WITH_TEXT.items()]
 
 
 def class_of(name: str) -> type[AnyMetric]:
-    """The class of a name in `METRICS`."""
-    module, _, cls = METRICS[name][0].partition(":")
+    """The class of a name in `METRICS` or `WITH_TEXT`."""
+    module, _, cls = (METRICS.get(name) or WITH_TEXT[name])[0].partition(":")
     found: type[AnyMetric] = getattr(import_module(f"truebleu.metrics.{module}"), cls)
     return found
 
 
 def classes() -> Iterator[type[AnyMetric]]:
     """Each class once, in the order of the table."""
-    yield from {place: class_of(name) for name, (place, _) in METRICS.items()}.values()
+    places = {place: name for name, (place, _) in {**METRICS, **WITH_TEXT}.items()}
+    yield from map(class_of, places.values())
 
 
 def metric(name: str | Signature | Metric, **parameters: Any) -> TableMetric[Any]:
@@ -106,6 +125,10 @@ def _by_name(name: str) -> AnyMetric | None:
     lower = name.strip().lower()
     if lower in METRICS:
         return class_of(lower)(**METRICS[lower][1])
+    head, _, text = name.strip().partition(":")
+    if head.lower() in WITH_TEXT:
+        made: AnyMetric = class_of(head.lower()).named(text)  # type: ignore[attr-defined]
+        return made
     if not lower or set(lower) & set(":| "):
         return None
     for _, _, make in SOURCES:
@@ -131,7 +154,7 @@ def given(metric: Any) -> AnyMetric:
 def metrics(wanted: Any) -> dict[AnyMetric, str | None]:
     """Each metric once, in order, with what it was asked for as, if that says more than its name.
 
-    wanted: a name or a metric, or several; "all" is those of `ALL`.
+    wanted: a name or a metric, or several; "all" and "rouge" are several (`GROUPS`).
 
     >>> metrics(["bleu", "mteval-v13a"])
     {BLEU(): None, BLEU(tokenize='mteval-v13a-lower', ...): 'mteval-v13a'}
@@ -139,7 +162,7 @@ def metrics(wanted: Any) -> dict[AnyMetric, str | None]:
     one = isinstance(wanted, str | Metric | Signature) or not hasattr(wanted, "__iter__")
     found: dict[AnyMetric, str | None] = {}
     for item in [wanted] if one else wanted:
-        for name in ALL if item == "all" else [item]:
+        for name in GROUPS.get(item, (item,)) if isinstance(item, str) else (item,):
             member = getattr(name, "name", name) if not isinstance(name, Metric) else None
             known = isinstance(member, str) and member.lower() not in METRICS
             label = member if known and not set(str(member)) & set(":|") else None
@@ -180,11 +203,14 @@ def _parsed(text: str) -> Signature:
         if read.setdefault(long[key], value) != value:
             raise ValueError(f"'{text}' says both {long[key]}:{read[long[key]]} and {key}:{value}")
     own = {key: value for key, value in read.items() if key not in CIRCUMSTANCES}
-    shown = {key: value for key, value in read.items() if key not in implied or key in fields}
     try:
-        return Signature(cls.from_fields(own), shown)
+        made = cls.from_fields(own)
     except ValueError as error:
         raise ValueError(f"'{text}': {error}") from None
+    told = cls.implied(made.name) or {}
+    return Signature(
+        made, {key: value for key, value in read.items() if key not in told or key in fields}
+    )
 
 
 def _class_of_signature(
@@ -199,7 +225,10 @@ def _class_of_signature(
             implied = cls.implied(name)
             if implied is not None:
                 return cls, implied
-        elif all(_is_field(cls, key) for key in fields) and _agrees(cls, fields):
+    for cls in classes():
+        # Some scores have names that are their users'.
+        own = not name or "measure" in cls.CONSTANTS
+        if own and all(_is_field(cls, key) for key in fields) and _agrees(cls, fields):
             return cls, {}
     if not name:
         return class_of("bleu"), {}

@@ -139,6 +139,8 @@ class TableMetric(Metric, Generic[S]):
     NOT_ADDITIVE: str | None = None
     # True if it needs the source of each segment.
     NEEDS_SOURCE = False
+    # False if it reads text alone, and no lists of tokens.
+    TAKES_TOKENS = True
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -273,6 +275,11 @@ class TableMetric(Metric, Generic[S]):
         """True if the score of a corpus is a formula of sums, not a mean of segment scores."""
         return True
 
+    @property
+    def is_mean(self) -> bool:
+        """True if the score of a corpus is the mean of its segments' scores, which is resampled."""
+        return not self._sums
+
     def statistics(
         self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
     ) -> Statistics:
@@ -359,7 +366,8 @@ class TableMetric(Metric, Generic[S]):
             tokens = inputs.is_tokens(first)
             second = inputs.one_each("references", references, tokens=tokens)
         metric = self
-        if "tokenize" in self._values and not self.reads_text and not inputs.is_tokens(first):
+        splits = "tokenize" in self._values and self.TAKES_TOKENS and not self.reads_text
+        if splits and not inputs.is_tokens(first):
             # Each text is split once, and not once for each pair.
             split = tokenizers.tokenizer(**self._splitting)
             first, second = (tuple(map(split, texts)) for texts in (first, second))
@@ -438,7 +446,7 @@ class TableMetric(Metric, Generic[S]):
         """
         wanted = checks.whole("k", k, 1)
         pairs = self._pairs(hypotheses, references, workers)
-        return pairs.top_k(min(wanted, pairs.shape[1]), self.LOWER_IS_BETTER)
+        return pairs.top_k(min(wanted, pairs.shape[1]), self.lower_is_better)
 
     def expected(
         self,

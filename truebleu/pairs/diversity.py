@@ -189,7 +189,7 @@ def pairwise_diversity(
     """
     metric = registry.metric("bleu" if metric is None else metric)
     workers = checks.threads(workers)
-    if metric.bound is None and not metric.LOWER_IS_BETTER:
+    if metric.bound is None and not metric.lower_is_better:
         raise ValueError(f"metric: {metric.NAME} has no upper bound, so 100 less it says nothing")
     checks.one_of("aggregate", aggregate, ("pairs", "corpus"))
     sets, several = inputs.sets("texts", texts)
@@ -207,7 +207,7 @@ def pairwise_diversity(
     count = sum(len(one) * (len(one) - 1) for one in sets)
     return PairwiseDiversity(
         "pairwise diversity",
-        pairwise if metric.LOWER_IS_BETTER else 100 - pairwise,
+        pairwise if metric.lower_is_better else 100 - pairwise,
         metric,
         {**fields, "pairs": aggregate},
         {"pairwise": pairwise, "pairs": count, "sources": sources},

@@ -227,6 +227,6 @@ def _ranked(
         expected = [of[candidate] for candidate in candidates]
     # Sorting keeps the order of equals: of two as good ones the first is better.
     ranking = sorted(
-        range(len(expected)), key=expected.__getitem__, reverse=not metric.LOWER_IS_BETTER
+        range(len(expected)), key=expected.__getitem__, reverse=not metric.lower_is_better
     )
     return MBR(metric, tuple(candidates), Scores(expected), tuple(ranking), len(references))

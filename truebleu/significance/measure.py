@@ -55,10 +55,10 @@ class Measure:
         if metric.order_matters:
             raise ValueError(f"{metric.order_matters}, so segments cannot be resampled")
         self.metric, self.name = metric, metric.name
-        self.lower_is_better = metric.LOWER_IS_BETTER
+        self.lower_is_better = metric.lower_is_better
         self._values = {name: metric.from_statistics(table).value for name, table in tables.items()}
         self._mean, self._tables = None, dict[str, Table](tables)
-        if getattr(metric, "aggregate", "corpus") == "segments":
+        if metric.is_mean:
             scores = {name: metric.segment_scores(table).tolist() for name, table in tables.items()}
             self._mean, self._tables = means(scores)
 

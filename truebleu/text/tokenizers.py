@@ -71,6 +71,7 @@ PYTHON = {
             "madnani-ibleu": "the viewer iBLEU, case kept",
             "madnani-ibleu-lower": "the viewer iBLEU",
             "compare-mt": "compare-mt",
+            "rouge": "rouge-score: runs of a-z and 0-9, in lower case",
         }.items()
     },
     "icu:LOCALE": ("icu", "ICU's words, by its dictionary of a language"),

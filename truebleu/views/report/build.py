@@ -261,7 +261,7 @@ class Contents:
             "column": setting.column,
             "signature": str(signature),
             "short": signature.short(),
-            "higher_is_better": not metric.LOWER_IS_BETTER,
+            "higher_is_better": not metric.lower_is_better,
             "parameters": {name: _plain(value) for name, value in metric.parameters.items()},
             "columns": list(metric.columns),
             "scores": {

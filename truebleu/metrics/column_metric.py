@@ -1,0 +1,168 @@
+"""A metric that says a number of each segment, whose mean is the score: a library, or a program.
+
+The numbers stand in the table as integers that add up exactly, so documents, groups, engines and
+resampling are those of any other metric.
+"""
+
+from __future__ import annotations
+
+from math import floor, isfinite, ldexp
+
+from truebleu._kernel import InputError
+from truebleu.metrics.base import MetricFailedError
+from truebleu.metrics.python_metric import SourceMetric
+from truebleu.text import inputs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, ClassVar
+
+    from truebleu.metrics.base import Signature
+    from truebleu.metrics.table_metric import Corpus, Rows
+
+    # The text of each segment, and the texts of its references.
+    Texts = Sequence[tuple[str, list[str]]]
+    # What is said of each segment: a number, or as many as `NUMBERS` names.
+    Numbers = Sequence[float] | Sequence[Sequence[float]]
+
+# A number is kept in parts of 2^-20, 2^-50 and 2^-80: all bits of numbers from 2^-28 on, and sums
+# of 2^30 segments fit into 64 bits.
+HIGH, STEP = 20, 30
+WHOLE, STEPS = 1 << (HIGH + 2 * STEP), float(1 << STEP)
+LARGEST = 1 << 13
+
+
+class ColumnMetric(SourceMetric):
+    """A metric whose score is the mean of the numbers that are said of each segment (`_numbers`).
+
+    Verbs take `sources` for those that read them (`NEEDS_SOURCE`).
+    """
+
+    __slots__ = ()
+
+    NEEDS_SOURCE = False
+    TAKES_TOKENS = False
+    # What is said of a segment; the first is the score, the others are its details.
+    NUMBERS: ClassVar[tuple[str, ...]] = ("score",)
+    CONSTANTS: ClassVar[dict[str, tuple[str, str]]] = {"agg": ("mean", "agg")}
+    # "several", "one" or "none": the references that a segment can have, or that are read at all.
+    REFERENCES: ClassVar[str] = "several"
+    # False if the same text may get another number the next time.
+    DETERMINISTIC: ClassVar[bool] = True
+    # True if numbers may be dear: those that took long are kept (see `kept_columns`).
+    KEPT: ClassVar[bool] = False
+
+    @property
+    def is_mean(self) -> bool:
+        """True: a test of the mean is one of the segments' numbers."""
+        return True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns: the number of segments, and each number in three parts."""
+        parts = (f"{name}_{part}" for name in self.NUMBERS for part in ("high", "middle", "low"))
+        return ("segments", *parts)
+
+    def _numbers(self, corpus: Corpus, texts: Texts) -> Numbers:
+        """What is said of each segment, in the original's scale."""
+        raise NotImplementedError
+
+    def _programs(self) -> tuple[str, str]:
+        """The version that defines the numbers, and the program that gives them."""
+        return "", ""
+
+    def _identity(self) -> str:
+        """What else decides the numbers, beside parameters and programs: kept ones depend on it."""
+        return ""
+
+    def signature(
+        self, references: int | str | None = None, *, segment: bool | None = False
+    ) -> Signature:
+        """A complete description of the computation, and the program that it was made with."""
+        made = super().signature(references, segment=segment)
+        release, program = self._programs()
+        more = {"version": release} if release else {}
+        return made.ending(more | {"by": program or made["by"]})
+
+    def _rows(self, corpus: Corpus) -> Rows:
+        texts = list(inputs.texts(corpus.hypotheses, corpus.references))
+        counts = [len(others) for _, others in texts]
+        numbers = (min(counts), max(counts)) if counts else (1, 1)
+        if self.REFERENCES == "one" and numbers[1] > 1:
+            raise InputError(
+                f"references: {self.name} takes one of each segment, and segment "
+                f"{1 + counts.index(numbers[1])} has {numbers[1]}"
+            )
+        return [self._row(i, said) for i, said in enumerate(self._said(corpus, texts), 1)], numbers
+
+    def _said(self, corpus: Corpus, texts: Texts) -> Numbers:
+        """The numbers, checked to be as many as the segments."""
+        if self.KEPT:
+            from truebleu.metrics import kept_columns
+
+            return kept_columns.of(self, corpus, texts, self._checked_numbers)
+        return self._checked_numbers(corpus, texts)
+
+    def _checked_numbers(self, corpus: Corpus, texts: Texts) -> Numbers:
+        found = self._numbers(corpus, texts) if texts else ()
+        if len(found) != len(texts):
+            raise MetricFailedError(
+                f"{self.name}: {len(found)} numbers for {len(texts)} segments"
+                + (f"; none for segment {len(found) + 1}" if len(found) < len(texts) else "")
+            )
+        return found
+
+    def _row(self, segment: int, said: Any) -> list[int]:
+        row = [1]
+        for number in said if len(self.NUMBERS) > 1 else (said,):
+            if not isfinite(number) or abs(number) >= LARGEST:
+                raise MetricFailedError(
+                    f"{self.name}: segment {segment} is {number!r}; expected a finite number "
+                    f"below {LARGEST:,}"
+                )
+            row += _parts(number)
+        return row
+
+    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
+        count = row[0]
+        values = [_mean(row[i : i + 3], count) for i in range(1, len(row), 3)]
+        details = zip(self.NUMBERS[1:], values[1:], strict=True)
+        return values[0], {"segments": count, **dict(details)}
+
+
+def _parts(number: float) -> tuple[int, int, int]:
+    """A number as whole parts; all but the last are exact."""
+    scaled = ldexp(number, HIGH)
+    high = floor(scaled)
+    rest = (scaled - high) * STEPS
+    middle = floor(rest)
+    return high, middle, round((rest - middle) * STEPS)
+
+
+def _mean(parts: Sequence[int], count: int) -> float:
+    """The mean of as many numbers, of the sums of their parts, rounded once."""
+    high, middle, low = parts
+    total = (high << 2 * STEP) + (middle << STEP) + low
+    return total / (count * WHOLE) if count else 0.0
+
+
+def installed(package: str) -> str:
+    """The version of an installed package; nothing if it is not there."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def named(package: str) -> str:
+    """A package and its version, as signatures have it."""
+    found = installed(package)
+    return f"{package}-{found}" if found else ""
+
+
+def lacking(name: str, what: str) -> ImportError:
+    """The error for a metric whose package is not there; `what` installs it."""
+    return ImportError(f"the metric {name} is not installed: {what}")

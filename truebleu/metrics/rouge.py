@@ -1,0 +1,163 @@
+"""ROUGE: shared n-grams, or the longest common subsequence, as Google's package counts them.
+
+Chin-Yew Lin (2004): ROUGE: a package for automatic evaluation of summaries. ACL workshop Text
+Summarization Branches Out. The numbers are those of `rouge-score` 0.1.2; where it is installed
+`rouge-score-rs` computes them, which gives the same bits in less time.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from truebleu._kernel import InputError
+from truebleu.metrics import parameters as p
+from truebleu.metrics.column_metric import ColumnMetric, installed, lacking, named
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from truebleu.metrics.column_metric import Texts
+    from truebleu.metrics.table_metric import Corpus
+    from truebleu.text import tokenizers
+
+# The release of rouge-score that defines the numbers; rouge-score-rs is held equal to it.
+DEFINITION = "0.1.2"
+# The packages that give them, the faster one first.
+PACKAGES = {"rouge-score-rs": "rouge_score_rs", "rouge-score": "rouge_score"}
+OWN = "rouge"
+ENDS = {"l": "L", "lsum": "Lsum"}
+# Latin letters end, and others begin; and ranges of Latin letters beyond.
+LATIN_ENDS = "\u0250"
+LATIN = (
+    ("\u1e00", "\u1eff"),
+    ("\u2c60", "\u2c7f"),
+    ("\ua720", "\ua7ff"),
+    ("\uab30", "\uab6f"),
+    ("\uff21", "\uff5a"),
+)
+
+
+class ROUGE(ColumnMetric):
+    """ROUGE-1 to 9, L and Lsum: the F-score of a segment, 0-100, and its mean.
+
+    Words are runs of a-z and 0-9 in lower case, so text of other scripts would score 0 and is
+    refused: give it a tokenizer. Of several references the one with the best F-score counts. Lsum
+    takes the lines of a segment for sentences; in a segment of one line it is L. It is not the
+    F-score of n-grams by BLEU's tokens, which is `NGramF`. rouge_score's interval, whose draws
+    have no seed, is not used: intervals and tests are those of any metric here.
+
+    >>> score = ROUGE("l").score(["the cat sat on the mat"], ["the cat is on the mat"])
+    >>> print(score, score.details()["recall"])
+    ROUGE-L = 83.33 0.8333333333333334
+    """
+
+    __slots__ = ()
+
+    NAME = "ROUGE"
+    PREFIX = "rouge-"
+    NUMBERS = ("fmeasure", "precision", "recall")
+    DIGITS = 2
+    FIELDS = ("type", "stem", "tok", "agg")
+    type = p.Choice(
+        "l",
+        "what is counted",
+        {**{str(n): "" for n in range(1, 10)}, "l": "", "lsum": ""},
+        short="ty",
+    )
+    stemmer = p.Flag("English stems, by Porter's stemmer", key="stem", short="st")
+    tokenize = p.Tokenizer(OWN)
+
+    def __init__(
+        self,
+        type: str = "l",  # noqa: A002
+        *,
+        stemmer: bool = False,
+        tokenize: tokenizers.Tokenize = OWN,
+    ) -> None:
+        self._keep({**locals(), "type": str(type).lower()})
+        if self.stemmer and self.tokenize != OWN:
+            raise ValueError("the stemmer is for English, split by tokenize='rouge'")
+
+    @property
+    def name(self) -> str:
+        """The name with the type: "ROUGE-2", "ROUGE-L" and so on."""
+        return f"ROUGE-{ENDS.get(self.type, self.type)}"
+
+    @classmethod
+    def implied(cls, name: str) -> dict[str, str] | None:
+        """The fields of "ROUGE-2", "rouge-l", "rouge-lsum+stem" and so on."""
+        lower = name.lower().removesuffix("+stem")
+        kind = lower.removeprefix("rouge-").removeprefix("rouge")
+        if not lower.startswith("rouge") or kind not in cls.type_names():
+            return None
+        stem = {"stem": "yes"} if name.lower().endswith("+stem") else {}
+        return {"type": kind, **stem}
+
+    @classmethod
+    def type_names(cls) -> list[str]:
+        """What there is: 1 to 9, l, lsum."""
+        return cls.PARAMETERS[0].choices
+
+    def _programs(self) -> tuple[str, str]:
+        return DEFINITION, next(filter(None, map(named, PACKAGES)), "")
+
+    def _numbers(self, _: Corpus, texts: Texts) -> list[tuple[float, float, float]]:
+        if self.tokenize == OWN:
+            _check_latin(self.name, texts)
+        return list(self._each(texts))
+
+    def _each(self, texts: Texts) -> Iterator[tuple[float, float, float]]:
+        score, kind = self._scorer(), f"rouge{ENDS.get(self.type, self.type)}"
+        for hypothesis, others in texts:
+            # The first of equally good ones, as in the original.
+            found = (score(other, hypothesis)[kind] for other in others)
+            best = max(found, key=lambda one: one.fmeasure)
+            yield best.fmeasure, best.precision, best.recall
+
+    def _scorer(self) -> Callable[[str, str], Any]:
+        """The function of the package that is there, from reference and hypothesis."""
+        package = next(filter(installed, PACKAGES), None)
+        if package is None:
+            raise lacking(self.name, "pip install 'truebleu[rouge]'")
+        scorer = import_module(f"{PACKAGES[package]}.rouge_scorer").RougeScorer
+        own = None if self.tokenize == OWN else _Tokenizer(self.tokenize)
+        kinds = [f"rouge{ENDS.get(self.type, self.type)}"]
+        made = scorer(kinds, use_stemmer=self.stemmer, tokenizer=own)
+        score: Callable[[str, str], Any] = made.score
+        return score
+
+
+class _Tokenizer:
+    """A tokenizer of truebleu as the packages take one."""
+
+    def __init__(self, tokenize: tokenizers.Tokenize) -> None:
+        from truebleu.text.tokenizers import tokenizer
+
+        self.tokenize = tokenizer(tokenize)
+
+
+def _check_latin(name: str, texts: Texts) -> None:
+    """Raises InputError if most letters are of scripts whose words ROUGE does not see."""
+    every = [text for hypothesis, others in texts for text in (hypothesis, *others)]
+    if all(map(str.isascii, every)):
+        return
+    latin = other = 0
+    for text in every:
+        foreign = 0 if text.isascii() else sum(map(_is_foreign, text))
+        other += foreign
+        latin += sum(map(str.isalpha, text)) - foreign
+    if other > latin:
+        share = f"{other / (other + latin):.0%}"
+        raise InputError(
+            f"{name}: {share} of the letters are not Latin, and its words are runs of a-z and 0-9; "
+            "give a tokenizer, as -tok intl, zh or ja-mecab (tokenize= in Python)"
+        )
+
+
+def _is_foreign(character: str) -> bool:
+    """Whether this is a letter of another script."""
+    if character < LATIN_ENDS or not character.isalpha():
+        return False
+    return not any(first <= character <= last for first, last in LATIN)

@@ -6,16 +6,18 @@ resampling are those of any other metric.
 
 from __future__ import annotations
 
+from itertools import chain
 from math import floor, isfinite, ldexp
 
 from truebleu._kernel import InputError
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.python_metric import SourceMetric
 from truebleu.text import inputs
+from truebleu.text.layout import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any, ClassVar
 
     from truebleu.metrics.base import Signature
@@ -94,41 +96,57 @@ class ColumnMetric(SourceMetric):
                 f"references: {self.name} takes one of each segment, and segment "
                 f"{1 + counts.index(numbers[1])} has {numbers[1]}"
             )
-        return [self._row(i, said) for i, said in enumerate(self._said(corpus, texts), 1)], numbers
+        found = self._said(corpus, texts)
+        width = len(self.NUMBERS)
+        each = (found[i : i + width] for i in range(0, len(found), width))
+        return [[1, *chain.from_iterable(map(_parts, row))] for row in each], numbers
 
-    def _said(self, corpus: Corpus, texts: Texts) -> Numbers:
-        """The numbers, checked to be as many as the segments."""
-        if self.KEPT:
-            from truebleu.metrics import kept_columns
+    def _said(self, corpus: Corpus, texts: Texts) -> Sequence[float]:
+        """The numbers of all segments, one after the other; dear ones may be known already."""
+        if not self.KEPT:
+            return self._flat(corpus, texts)
+        from truebleu.metrics import kept_columns
 
-            return kept_columns.of(self, corpus, texts, self._checked_numbers)
-        return self._checked_numbers(corpus, texts)
+        parts, width = self._parts(corpus, texts), len(self.NUMBERS)
+        return kept_columns.of(parts, len(texts), width, lambda: self._flat(corpus, texts))
 
-    def _checked_numbers(self, corpus: Corpus, texts: Texts) -> Numbers:
+    def _parts(self, corpus: Corpus, texts: Texts) -> Iterator[str]:
+        """What decides the numbers."""
+        yield f"{self.name}|{self.signature(segment=None)}"
+        yield self._identity()
+        for text, others in texts:
+            yield text
+            yield str(len(others))
+            yield from others
+        if self.NEEDS_SOURCE:
+            yield from inputs.listed("sources", corpus.sources)
+
+    def _flat(self, corpus: Corpus, texts: Texts) -> Sequence[float]:
+        """The numbers of all segments, one after the other, checked."""
         found = self._numbers(corpus, texts) if texts else ()
         if len(found) != len(texts):
+            missing = f"; none for segment {len(found) + 1}" if len(found) < len(texts) else ""
             raise MetricFailedError(
-                f"{self.name}: {len(found)} numbers for {len(texts)} segments"
-                + (f"; none for segment {len(found) + 1}" if len(found) < len(texts) else "")
+                f"{self.name}: {count(len(found), 'number')} for {count(len(texts), 'segment')}"
+                f"{missing}"
             )
-        return found
-
-    def _row(self, segment: int, said: Any) -> list[int]:
-        row = [1]
-        for number in said if len(self.NUMBERS) > 1 else (said,):
-            if not isfinite(number) or abs(number) >= LARGEST:
-                raise MetricFailedError(
-                    f"{self.name}: segment {segment} is {number!r}; expected a finite number "
-                    f"below {LARGEST:,}"
-                )
-            row += _parts(number)
-        return row
+        rows: Any = found if len(self.NUMBERS) > 1 else ((number,) for number in found)
+        flat = []
+        for segment, row in enumerate(rows, 1):
+            for number in row:
+                if not isfinite(number) or abs(number) >= LARGEST:
+                    raise MetricFailedError(
+                        f"{self.name}: segment {segment} is {number!r}; expected a finite number "
+                        f"below {LARGEST:,}"
+                    )
+                flat.append(float(number))
+        return flat
 
     def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
-        count = row[0]
-        values = [_mean(row[i : i + 3], count) for i in range(1, len(row), 3)]
+        segments = row[0]
+        values = [_mean(row[i : i + 3], segments) for i in range(1, len(row), 3)]
         details = zip(self.NUMBERS[1:], values[1:], strict=True)
-        return values[0], {"segments": count, **dict(details)}
+        return values[0], {"segments": segments, **dict(details)}
 
 
 def _parts(number: float) -> tuple[int, int, int]:
@@ -140,11 +158,11 @@ def _parts(number: float) -> tuple[int, int, int]:
     return high, middle, round((rest - middle) * STEPS)
 
 
-def _mean(parts: Sequence[int], count: int) -> float:
+def _mean(parts: Sequence[int], segments: int) -> float:
     """The mean of as many numbers, of the sums of their parts, rounded once."""
     high, middle, low = parts
     total = (high << 2 * STEP) + (middle << STEP) + low
-    return total / (count * WHOLE) if count else 0.0
+    return total / (segments * WHOLE) if segments else 0.0
 
 
 def installed(package: str) -> str:

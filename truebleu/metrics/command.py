@@ -56,7 +56,7 @@ class Command(ColumnMetric):
     CONSTANTS = {**ColumnMetric.CONSTANTS, "measure": ("command", "m")}  # noqa: RUF012
     FIELDS = ("measure", "called", "program", "lower", "agg")
     called = p.Text("metric", "the name of the scores")
-    program = p.Text("metric {hyp} {ref}", "the program and its words, with {hyp}, {ref} and {src}")
+    program = p.Text("", "the program and its words, with {hyp}, {ref} and {src}")
     lower_is_better = p.Flag(
         "lower scores are better, as of error rates", key="lower", short="lo", optional=True
     )
@@ -66,8 +66,8 @@ class Command(ColumnMetric):
 
     def __init__(
         self,
-        called: str,
-        program: str,
+        called: str = "metric",
+        program: str = "",
         *,
         lower_is_better: bool = False,
         timeout: float = PATIENCE,

@@ -19,11 +19,7 @@ from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
-
-    from truebleu.metrics.column_metric import ColumnMetric, Numbers, Texts
-    from truebleu.metrics.table_metric import Corpus
+    from collections.abc import Callable, Iterable, Sequence
 
 # Changes when files of an earlier release could no longer be read.
 VERSION = "1"
@@ -46,58 +42,42 @@ def folder() -> str:
 
 
 def of(
-    metric: ColumnMetric,
-    corpus: Corpus,
-    texts: Texts,
-    compute: Callable[[Corpus, Texts], Numbers],
-) -> Numbers:
-    """The numbers of a corpus, from the cache or computed; those that took long are kept."""
+    parts: Iterable[str], segments: int, width: int, compute: Callable[[], Sequence[float]]
+) -> Sequence[float]:
+    """The numbers that the parts decide, from the cache or computed; those that took long are kept.
+
+    parts: what decides the numbers. width: how many numbers each segment has.
+    """
     if not settings.keep or os.environ.get("TRUEBLEU_NO_CACHE"):
-        return compute(corpus, texts)
-    path = os.path.join(folder(), f"{_digest(metric, corpus, texts)}.f64")
-    width = len(metric.NUMBERS)
-    kept = _read(path, len(texts) * width)
+        return compute()
+    path = os.path.join(folder(), f"{_digest(parts)}.f64")
+    kept = _read(path, segments * width)
     if kept is not None:
-        return kept if width == 1 else list(zip(*[iter(kept)] * width, strict=True))
+        return kept
     start = perf_counter()
-    found = compute(corpus, texts)
-    if perf_counter() - start > settings.above * len(texts):
-        numbers: Any = found if width == 1 else [one for row in found for one in row]  # type: ignore[union-attr]
+    found = compute()
+    if perf_counter() - start > settings.above * segments:
         # A full disk is no reason to lose a score.
         with suppress(OSError):
             os.makedirs(folder(), exist_ok=True)
-            write_whole(path, array("d", numbers).tobytes())
+            write_whole(path, array("d", found).tobytes())
     return found
 
 
-def _read(path: str, count: int) -> list[float] | None:
+def _read(path: str, count: int) -> Sequence[float] | None:
     """The numbers of a file; None if it is not there, or not of as many."""
     try:
         with open(path, "rb") as file:
             content = file.read()
     except OSError:
         return None
-    return array("d", content).tolist() if len(content) == 8 * count else None
+    return array("d", content) if len(content) == 8 * count else None
 
 
-def _digest(metric: ColumnMetric, corpus: Corpus, texts: Texts) -> str:
+def _digest(parts: Iterable[str]) -> str:
     """The sum of all that decides the numbers."""
-    digest = hashlib.sha256()
-    for part in _parts(metric, corpus, texts):
+    digest = hashlib.sha256(VERSION.encode())
+    for part in parts:
         data = part.encode("utf-8", "surrogatepass")
         digest.update(b"%d:" % len(data) + data)
     return digest.hexdigest()
-
-
-def _parts(metric: ColumnMetric, corpus: Corpus, texts: Texts) -> Iterable[str]:
-    yield VERSION
-    yield f"{metric.name}|{metric.signature(segment=None)}"
-    yield metric._identity()  # noqa: SLF001
-    for text, others in texts:
-        yield text
-        yield str(len(others))
-        yield from others
-    if metric.NEEDS_SOURCE:
-        from truebleu.text import inputs
-
-        yield from inputs.listed("sources", corpus.sources)

@@ -7,11 +7,9 @@ Summarization Branches Out. The numbers are those of `rouge-score` 0.1.2; where 
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
-from truebleu.metrics.column_metric import ColumnMetric, installed, lacking, named
+from truebleu.metrics.column_metric import ColumnMetric, lacking, named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 # The release of rouge-score that defines the numbers; rouge-score-rs is held equal to it.
 DEFINITION = "0.1.2"
 # The packages that give them, the faster one first.
-PACKAGES = {"rouge-score-rs": "rouge_score_rs", "rouge-score": "rouge_score"}
+PACKAGES = ("rouge-score-rs", "rouge-score")
 OWN = "rouge"
 ENDS = {"l": "L", "lsum": "Lsum"}
 # Latin letters end, and others begin; and ranges of Latin letters beyond.
@@ -118,13 +116,17 @@ class ROUGE(ColumnMetric):
 
     def _scorer(self) -> Callable[[str, str], Any]:
         """The function of the package that is there, from reference and hypothesis."""
-        package = next(filter(installed, PACKAGES), None)
-        if package is None:
-            raise lacking(self.name, "pip install 'truebleu[rouge]'")
-        scorer = import_module(f"{PACKAGES[package]}.rouge_scorer").RougeScorer
+        scorer: Any
+        try:
+            from rouge_score_rs import rouge_scorer as scorer
+        except ImportError:
+            try:
+                from rouge_score import rouge_scorer as scorer
+            except ImportError:
+                raise lacking(self.name, "pip install 'truebleu[rouge]'") from None
         own = None if self.tokenize == OWN else _Tokenizer(self.tokenize)
         kinds = [f"rouge{ENDS.get(self.type, self.type)}"]
-        made = scorer(kinds, use_stemmer=self.stemmer, tokenizer=own)
+        made = scorer.RougeScorer(kinds, use_stemmer=self.stemmer, tokenizer=own)
         score: Callable[[str, str], Any] = made.score
         return score
 

@@ -19,7 +19,7 @@ from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, text_warnings
 from truebleu.cli import options as shared
-from truebleu.cli.output import Results, UsageError
+from truebleu.cli.output import Results, UsageError, raise_if_failed
 from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
 from truebleu.significance import CORRECTIONS
@@ -102,6 +102,7 @@ def run(options: argparse.Namespace) -> None:
             comparison = Comparison.of_request(asked.request)
         output.show(comparison)
     asked.warn()
+    asked.end()
 
 
 class Asked:
@@ -142,6 +143,10 @@ class Asked:
         if inputs is not None:
             self.request.given_references = inputs.reference_columns
             self.request.test_set = inputs.signature
+
+    def end(self) -> None:
+        """Raises MetricFailedError if metrics were left out; what others said is written."""
+        raise_if_failed(self.request.failed.values())
 
     def warn(self) -> None:
         """Says what looks wrong with the text."""

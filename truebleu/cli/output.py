@@ -42,6 +42,15 @@ class UnavailableError(Exception):
     """The work needs something that is not installed or not there."""
 
 
+def raise_if_failed(said: Iterable[object]) -> None:
+    """Raises MetricFailedError with what metrics said that are left out, if there are any."""
+    told = "; ".join(map(str, said))
+    if told:
+        from truebleu.metrics.base import MetricFailedError
+
+        raise MetricFailedError(told)
+
+
 class Output:
     """A file, or standard output, to use with `with`. Errors name it.
 

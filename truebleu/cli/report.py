@@ -130,6 +130,7 @@ def run(options: argparse.Namespace) -> None:
         _serve(server, options)
     elif not options.quiet:
         _note_size(options, contents)
+    asked.end()
 
 
 # ---- a server ----

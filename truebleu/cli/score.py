@@ -36,10 +36,10 @@ from functools import partial
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, scores, table_options, text_warnings
 from truebleu.cli import options as shared
-from truebleu.cli.output import Results, UsageError, complain
+from truebleu.cli.output import Results, UsageError, complain, raise_if_failed
 from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
-from truebleu.metrics.table_metric import Corpus, count_together
+from truebleu.metrics.table_metric import Corpus, count_those_that_can
 from truebleu.text.record import Record
 
 TYPE_CHECKING = False
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from truebleu.cli.log import Logging
     from truebleu.cli.scores import Scored
     from truebleu.metrics.statistics import Statistics
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.table_metric import Failed, TableMetric
     from truebleu.significance import Interval
 
 
@@ -84,13 +84,15 @@ def run(options: argparse.Namespace) -> None:
             scores.write(found, metrics, output)
         return
     inputs = files.Inputs(options)
-    work = Work(options, metrics, inputs, shared.resamples(options), {})
+    work = Work(options, metrics, inputs, shared.resamples(options), {}, {})
     kept = _log_of(options, inputs)
     results: list[Scored] = []
     with output:
         with Progress(quiet=options.quiet) as progress:
             for system in inputs.systems:
                 results += work.score(system, kept, progress)
+            results = [one for one in results if one.metric not in work.failed]
+            metrics = work.left
             if kept is not None:
                 # Before anything is printed: whoever reads that may go before its end.
                 kept.add(results, work.seen)
@@ -105,6 +107,7 @@ def run(options: argparse.Namespace) -> None:
         for name in inputs.systems
     }
     text_warnings.warn(options, work.seen, inputs, metrics, by_system)
+    raise_if_failed(work.failed.values())
 
 
 def _log_of(options: argparse.Namespace, inputs: files.Inputs) -> Logging | None:
@@ -128,6 +131,13 @@ class Work(Record):
     inputs: files.Inputs
     resamples: int | None
     seen: dict[str, Summary]
+    failed: Failed
+    """The metrics that could not score some system, and why."""
+
+    @property
+    def left(self) -> dict[TableMetric[Any], str | None]:
+        """The metrics that have not failed, and what each was asked for as."""
+        return {metric: name for metric, name in self.metrics.items() if metric not in self.failed}
 
     def score(self, system: str, kept: Logging | None, progress: Progress) -> list[Scored]:
         """The scores of a system by each metric, and those of its documents."""
@@ -152,8 +162,9 @@ class Work(Record):
             progress=lambda count: progress(doing, count, expected),
             totals=totals,
         )
-        tables, self.seen[system] = count_together(list(self.metrics), corpus)
-        found = zip(self.metrics.items(), tables, self._intervals(tables, progress), strict=True)
+        tables, self.seen[system] = count_those_that_can(list(self.left), corpus, self.failed)
+        metrics = self.left
+        found = zip(metrics.items(), tables, self._intervals(tables, progress), strict=True)
         scripts = text_warnings.shares(self.seen[system])
         scored = partial(_scored, system, test_set=self.inputs.signature)
         results = [
@@ -165,14 +176,14 @@ class Work(Record):
             known = labelling.documents(self.inputs.documents, len(tables[0]))
             results += [
                 scored(*of, part, document=known.names[i])
-                for of, table in zip(self.metrics.items(), tables, strict=True)
+                for of, table in zip(metrics.items(), tables, strict=True)
                 for i, part in table.parts(known.indices).items()
             ]
         test_set = self.inputs.test_set
         groups = [] if test_set is None else test_set.groups(self.options.by)
         return results + [
             scored(*of, part, group={"system": system, **group})
-            for of, table in zip(self.metrics.items(), tables, strict=True)
+            for of, table in zip(metrics.items(), tables, strict=True)
             for group, part in _grouped(table, groups)
         ]
 
@@ -185,7 +196,7 @@ class Work(Record):
         from truebleu.significance import Measure, intervals
 
         measures = [
-            Measure(metric, {"": table}) for metric, table in zip(self.metrics, tables, strict=True)
+            Measure(metric, {"": table}) for metric, table in zip(self.left, tables, strict=True)
         ]
         ranges = intervals(
             measures,
@@ -213,7 +224,13 @@ def _scored(
     """The score of a table; `name` is what the metric was asked for as."""
     score = metric.from_statistics(table)
     return scores.Scored(
-        system, name or metric.name, score, metric.DIGITS, segments=len(table), **more
+        system,
+        name or metric.name,
+        score,
+        metric.DIGITS,
+        segments=len(table),
+        metric=metric,
+        **more,
     )
 
 

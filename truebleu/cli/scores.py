@@ -39,6 +39,7 @@ class Scored(Record):
     interval: Interval | None = None
     test_set: Mapping[str, str] = MappingProxyType({})
     """What signatures say of the published test set that was scored."""
+    metric: TableMetric[Any] | None = None
     scripts: Mapping[str, float] | None = None
     """The share of each script in the text of a system, where the kernel read it."""
 

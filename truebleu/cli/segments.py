@@ -19,19 +19,21 @@ from __future__ import annotations
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, table_options, text_warnings
 from truebleu.cli import options as shared
-from truebleu.cli.output import Results
+from truebleu.cli.output import Results, raise_if_failed
 from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
 from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.segment_rows import Writer
-from truebleu.metrics.table_metric import Corpus, pieces_together
+from truebleu.metrics.table_metric import Corpus, count_those_that_can, pieces_together
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
     from truebleu._kernel import Summary
+    from truebleu.metrics.table_metric import Failed
 
 
 def groups(words: Sequence[str]) -> Iterator[Group]:
@@ -58,13 +60,19 @@ def run(options: argparse.Namespace) -> None:
     inputs = files.Inputs(options)
     expected = sum(files.expected(file) or 0 for file in inputs.systems.values())
     seen: dict[str, Summary] = {}
+    failed: Failed = {}
     with output, Progress(quiet=options.quiet) as progress:
+        # What may fail is counted before the first row, whose columns depend on it.
+        fallible = any(metric.FALLIBLE for metric in metrics)
+        known = _counted(options, inputs, metrics, failed) if fallible else None
+        metrics = {metric: name for metric, name in metrics.items() if metric not in failed}
         writer = Writer(metrics, output, several=len(inputs.systems) > 1, test_set=inputs.signature)
         done = 0
         for system, hypotheses in inputs.systems.items():
             first = 1
             corpus = Corpus(hypotheses, inputs.references(), options.threads, inputs.source)
-            for counted, noticed in pieces_together(list(metrics), corpus, writer.AT_ONCE):
+            pieces = pieces_together(list(metrics), corpus, writer.AT_ONCE)
+            for counted, noticed in pieces if known is None else known[system]:
                 count = len(counted[0][1])
                 writer.write(system, range(first, first + count), counted)
                 first += count
@@ -74,6 +82,33 @@ def run(options: argparse.Namespace) -> None:
                 seen[system] = text_warnings.merged(seen.get(system), noticed)
         writer.finish()
     text_warnings.warn(options, seen, inputs, metrics)
+    raise_if_failed(failed.values())
+
+
+def _counted(
+    options: argparse.Namespace, inputs: files.Inputs, metrics: Iterable[Any], failed: Failed
+) -> dict[str, list[Any]]:
+    """All segments of each system as one piece, by the metrics that can score all systems."""
+    found = {}
+    for system, hypotheses in inputs.systems.items():
+        left = [metric for metric in metrics if metric not in failed]
+        corpus = Corpus(hypotheses, inputs.references(), options.threads, inputs.source)
+        tables, seen = count_those_that_can(left, corpus, failed)
+        left = [metric for metric in left if metric not in failed]
+        found[system] = dict(zip(left, tables, strict=True)), seen
+    return {
+        system: [
+            (
+                [
+                    (table, metric.segment_scores(table))
+                    for metric, table in tables.items()
+                    if metric not in failed
+                ],
+                seen,
+            )
+        ]
+        for system, (tables, seen) in found.items()
+    }
 
 
 COMMAND = Command("truebleu segments REF... -i HYP... [options]", __doc__, groups, run)

@@ -38,7 +38,14 @@ CIRCUMSTANCES = {
 
 
 class MetricFailedError(InputError):
-    """A metric's own program or library failed; other metrics are none the worse."""
+    """A metric cannot score this: its own program failed, or the text is not for it.
+
+    Other metrics are none the worse.
+    """
+
+
+class MetricMissingError(MetricFailedError, ImportError):
+    """A metric needs what is not installed; the message says what installs it."""
 
 
 class Metric:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from itertools import chain
 from math import floor, isfinite, ldexp
 
-from truebleu._kernel import InputError
-from truebleu.metrics.base import MetricFailedError
+from truebleu.metrics.base import MetricFailedError, MetricMissingError
 from truebleu.metrics.python_metric import SourceMetric
 from truebleu.text import inputs
 from truebleu.text.layout import count
@@ -45,6 +44,7 @@ class ColumnMetric(SourceMetric):
 
     NEEDS_SOURCE = False
     TAKES_TOKENS = False
+    FALLIBLE = True
     # What is said of a segment; the first is the score, the others are its details.
     NUMBERS: ClassVar[tuple[str, ...]] = ("score",)
     CONSTANTS: ClassVar[dict[str, tuple[str, str]]] = {"agg": ("mean", "agg")}
@@ -92,7 +92,7 @@ class ColumnMetric(SourceMetric):
         counts = [len(others) for _, others in texts]
         numbers = (min(counts), max(counts)) if counts else (1, 1)
         if self.REFERENCES == "one" and numbers[1] > 1:
-            raise InputError(
+            raise MetricFailedError(
                 f"references: {self.name} takes one of each segment, and segment "
                 f"{1 + counts.index(numbers[1])} has {numbers[1]}"
             )
@@ -181,6 +181,6 @@ def named(package: str) -> str:
     return f"{package}-{found}" if found else ""
 
 
-def lacking(name: str, what: str) -> ImportError:
+def lacking(name: str, what: str) -> MetricMissingError:
     """The error for a metric whose package is not there; `what` installs it."""
-    return ImportError(f"the metric {name} is not installed: {what}")
+    return MetricMissingError(f"the metric {name} is not installed: {what}")

@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 
-from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
 from truebleu.metrics import registry
 from truebleu.metrics.base import MetricFailedError
@@ -135,7 +134,7 @@ class Command(ColumnMetric):
         most = max(len(others) for _, others in texts)
         if "{ref}" in self.program and most > 1:
             number = 1 + next(i for i, (_, others) in enumerate(texts) if len(others) > 1)
-            raise InputError(
+            raise MetricFailedError(
                 f"{self.name}: segment {number} has several references; the program takes them "
                 "with {refs}, a file each"
             )

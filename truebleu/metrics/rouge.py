@@ -7,8 +7,10 @@ Summarization Branches Out. The numbers are those of `rouge-score` 0.1.2; where 
 
 from __future__ import annotations
 
-from truebleu._kernel import InputError
+from contextlib import suppress
+
 from truebleu.metrics import parameters as p
+from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.column_metric import ColumnMetric, lacking, named
 
 TYPE_CHECKING = False
@@ -116,19 +118,27 @@ class ROUGE(ColumnMetric):
 
     def _scorer(self) -> Callable[[str, str], Any]:
         """The function of the package that is there, from reference and hypothesis."""
-        scorer: Any
-        try:
-            from rouge_score_rs import rouge_scorer as scorer
-        except ImportError:
-            try:
-                from rouge_score import rouge_scorer as scorer
-            except ImportError:
-                raise lacking(self.name, "pip install 'truebleu[rouge]'") from None
+        scorer = _scorer()
+        if scorer is None:
+            raise lacking(self.name, "pip install 'truebleu[rouge]'")
         own = None if self.tokenize == OWN else _Tokenizer(self.tokenize)
         kinds = [f"rouge{ENDS.get(self.type, self.type)}"]
-        made = scorer.RougeScorer(kinds, use_stemmer=self.stemmer, tokenizer=own)
+        made = scorer(kinds, use_stemmer=self.stemmer, tokenizer=own)
         score: Callable[[str, str], Any] = made.score
         return score
+
+
+def _scorer() -> Any:
+    """The class of the package that is there, the faster one if both are; None without."""
+    with suppress(ImportError):
+        from rouge_score_rs.rouge_scorer import RougeScorer as Faster
+
+        return Faster
+    with suppress(ImportError):
+        from rouge_score.rouge_scorer import RougeScorer
+
+        return RougeScorer
+    return None
 
 
 class _Tokenizer:
@@ -152,7 +162,7 @@ def _check_latin(name: str, texts: Texts) -> None:
         latin += sum(map(str.isalpha, text)) - foreign
     if other > latin:
         share = f"{other / (other + latin):.0%}"
-        raise InputError(
+        raise MetricFailedError(
             f"{name}: {share} of the letters are not Latin, and its words are runs of a-z and 0-9; "
             "give a tokenizer, as -tok intl, zh or ja-mecab (tokenize= in Python)"
         )

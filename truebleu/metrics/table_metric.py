@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from truebleu._kernel import InputError, Scores, Table
-from truebleu.metrics.base import Metric, Score, html_table
+from truebleu.metrics.base import Metric, MetricFailedError, Score, html_table
 from truebleu.metrics.statistics import SHOWN, Statistics
 from truebleu.text import checks, inputs, tokenizers
 from truebleu.text.segments import lasting
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from truebleu.metrics.matrix import Matrix, PairsInPython, Triangle
 
     Pairs = CompiledPairs | PairsInPython
+    # Metrics that could not score something, and why.
+    Failed = dict["TableMetric[Any]", MetricFailedError]
     # A row per segment, and the fewest and the most references of a segment.
     Rows = tuple[list[list[int]], tuple[int, int]]
 
@@ -139,6 +141,8 @@ class TableMetric(Metric, Generic[S]):
     NOT_ADDITIVE: str | None = None
     # True if it needs the source of each segment.
     NEEDS_SOURCE = False
+    # True if it may fail on text that others can score.
+    FALLIBLE = False
     # False if it reads text alone, and no lists of tokens.
     TAKES_TOKENS = True
 
@@ -526,6 +530,20 @@ def count_together(
 
     If totals are wanted, one row each, the sum. The corpus is of no use afterwards.
     """
+    failed: Failed = {}
+    tables, seen = count_those_that_can(metrics, corpus, failed)
+    for error in failed.values():
+        raise error
+    return tables, seen
+
+
+def count_those_that_can(
+    metrics: Sequence[TableMetric[Any]], corpus: Corpus, failed: Failed
+) -> tuple[list[Statistics], Summary]:
+    """The same, of the metrics that can score this; what others say is put into `failed`.
+
+    Raises the first of the errors if no metric is left.
+    """
     readers, totals = _readers(metrics, corpus), corpus.totals
     if len(metrics) > max(1, len(readers)):
         corpus.hypotheses = lasting(corpus.hypotheses)
@@ -540,11 +558,17 @@ def count_together(
     for metric in metrics:
         if metric not in found:
             corpus.totals = totals and metric._sums  # noqa: SLF001
-            found[metric], noticed = metric.counted(corpus)
+            try:
+                found[metric], noticed = metric.counted(corpus)
+            except MetricFailedError as error:
+                failed[metric] = error
+                continue
             seen = noticed if seen is None or metric.reads_text else seen
-    assert seen is not None
-    tables = [found[metric] for metric in metrics]
-    return tables, _with_tokens(seen, metrics, tables)
+    if seen is None:
+        raise next(failed[metric] for metric in metrics)
+    left = [metric for metric in metrics if metric in found]
+    tables = [found[metric] for metric in left]
+    return tables, _with_tokens(seen, left, tables)
 
 
 def pieces_together(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
-from truebleu.metrics.table_metric import Corpus, TableMetric, count_together
+from truebleu.metrics.table_metric import Corpus, TableMetric, count_those_that_can
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import checks, segments
 from truebleu.text.files import File
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from truebleu._kernel import Summary
     from truebleu.metrics.base import Signature
     from truebleu.metrics.statistics import Statistics
+    from truebleu.metrics.table_metric import Failed
 
     Counted = Mapping[TableMetric[Any], "Counts"]
     # Told of each system that was read, and of what was noticed.
@@ -163,6 +164,8 @@ class Request:
             raise ValueError("references: none, and metrics need them")
         # The system that the others are compared with; None if there is only one.
         self.baseline = _baseline(baseline, list(self.systems))
+        # What metrics said that could not score some system; their scores are left out.
+        self.failed: dict[str, str] = {}
         self.references = references
         self.source = source
         self.documents = documents
@@ -210,19 +213,25 @@ class Request:
         if len(self.systems) * len(metrics) > 1:
             self.last(every=False)
         counted = {metric: Counts({}, {}) for metric in metrics}
+        failed: Failed = {}
         for number, (system, hypotheses) in enumerate(self.systems.items()):
             if self.progress is not None:
                 self.progress("reading systems", number, len(self.systems))
             try:
                 corpus = Corpus(hypotheses, self.references, self.workers, self.source)
-                tables, seen = count_together(metrics, corpus)
+                tables, seen = count_those_that_can(list(counted), corpus, failed)
             except (InputError, TypeError) as error:
                 raise type(error)(f"{system}: {error}") from None
-            for metric, table in zip(metrics, tables, strict=True):
+            for metric in failed.keys() & counted.keys():
+                # Not half of its scores.
+                del counted[metric]
+                self.failed[metric.name] = f"{system}: {failed[metric]}"
+            for metric, table in zip(counted, tables, strict=True):
                 counted[metric].tables[system] = table
                 counted[metric].scores[system] = metric.segment_scores(table).tolist()
             if self.observer is not None:
                 self.observer(system, seen)
+        self.metrics = {metric: name for metric, name in self.metrics.items() if metric in counted}
         return counted
 
     def segments(self, counted: Counted) -> int:

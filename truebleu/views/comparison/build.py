@@ -324,6 +324,8 @@ def _notes(
     def note(kind: str, text: str, **more: Any) -> dict[str, Any]:
         return {"kind": kind, **more, "text": text}
 
+    for name, said in request.failed.items():
+        yield note("failed", f"{name} is left out: {said}", metric=name)
     if segments == 1:
         yield note(
             "one segment",

@@ -7,6 +7,7 @@ import random
 import hypothesis.strategies as st
 import jiwer
 import pytest
+from companion_pairs import GOLDEN
 from hypothesis import example, given
 from places import EXAMPLES
 from strategies import fragments
@@ -26,20 +27,7 @@ KINDS = {
 # So many random pairs, for a thorough run.
 PAIRS = int(os.environ.get("TRUEBLEU_WER_PAIRS", "400"))
 
-# Hypothesis and reference; the numbers are those of jiwer 4.0.0.
-GOLDEN = [
-    ("the cat sat on the mat", "the cat is on the mat"),
-    (
-        (
-            "It is a guide to action which ensures that the military always obeys the commands of "
-            "the party"
-        ),
-        "It is a guide to action that ensures that the military will forever heed Party commands",
-    ),
-    ("He was walking his dogs yesterday.", "Yesterday he walked the dog."),
-    ("Die Katze saß auf der Matte.", "Die Katze liegt auf der Matte."),
-    ("hello", "completely different words here"),
-]
+# The numbers are those of jiwer 4.0.0.
 RATES = {
     "wer": (0.166667, 0.500000, 1.200000, 0.166667, 1, 0.540541),
     "mer": (0.166667, 0.444444, 1, 0.166667, 1, 0.500000),

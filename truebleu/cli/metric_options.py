@@ -30,16 +30,26 @@ USUAL = ("bleu", "chrf", "ter")
 
 def names_to_complete() -> list[str]:
     """The names that a shell completes."""
-    return ["all", *registry.names()]
+    return [*registry.GROUPS, *registry.names()]
 
 
 (METRICS,) = options(
     f"""
     -m --metrics NAME...  {", ".join(registry.METRICS)};
+                          rouge (1, 2 and l), rouge-3 to rouge-9; {", ".join(registry.with_text())};
                           members of the family (truebleu family list); signatures; all (bleu).
                           truebleu help metrics lists the options of each
     """,
     metrics={"completes": names_to_complete},
+)
+
+
+# Where a metric may be dear.
+(NO_CACHE,) = options(
+    """
+    --no-cache  compute the numbers of programs and models anew, and keep none; otherwise those that
+                took more than a millisecond a segment are known the next time
+    """
 )
 
 
@@ -64,11 +74,12 @@ DEFAULT_TOKENIZER = "13a"
 
 def groups(words: Sequence[str]) -> Iterator[Group]:
     """The choice of metrics, and the options of those that the words of a command line name."""
-    yield Group("metric", METRICS, LANGUAGE)
     named = list(_named(words))
     # Only what the command line needs is imported.
     usual = USUAL if not words or {"-h", "--help"} & set(words) else [DEFAULT]
     known = [metric for name in named or usual for metric in _classes(name)]
+    dear = any(getattr(metric, "KEPT", False) for metric in known)
+    yield Group("metric", METRICS, LANGUAGE, *([NO_CACHE] if dear else []))
     for cls in dict.fromkeys(known):
         parameters = [one for one in cls.PARAMETERS if named or one.common]
         yield Group(cls.NAME, *(_option(one, cls.PREFIX) for one in parameters))
@@ -165,6 +176,10 @@ def metrics(options: argparse.Namespace) -> dict[TableMetric[Any], str | None]:
             made[metric.with_parameters(**changes) if changes else metric] = label
     except (ValueError, TypeError) as error:
         raise UsageError(f"{'' if used else '-m/--metrics: '}{error}") from None
+    if hasattr(options, "no_cache"):
+        from truebleu.metrics import kept_columns
+
+        kept_columns.settings = kept_columns.Settings(keep=not options.no_cache)
     for metric in made:
         has_own = getattr(options, "test_set", None) is not None
         if metric.NEEDS_SOURCE and getattr(options, "source", None) is None and not has_own:
@@ -197,7 +212,9 @@ def in_language(
     picked = picked_tokenizer(options, given)
     made = {}
     for metric, label in metrics.items():
-        by_default = metric.parameters.get("tokenize") == DEFAULT_TOKENIZER
+        own = metric.parameters.get("tokenize")
+        # ROUGE's own words are those of languages without a tokenizer of theirs.
+        by_default = own == DEFAULT_TOKENIZER or (own == "rouge" and picked != DEFAULT_TOKENIZER)
         if given is None and by_default and metric not in exact:
             metric = metric.with_parameters(tokenize=picked)  # noqa: PLW2901
         made[metric] = label
@@ -259,7 +276,9 @@ def listing() -> str:
 
     lines: list[str] = []
     for cls in registry.classes():
-        names = [name for name in registry.METRICS if registry.class_of(name) is cls]
+        every = {**registry.METRICS, **registry.WITH_TEXT}
+        names = [name for name in every if registry.class_of(name) is cls]
+        names = [f"{n}:{registry.WITH_TEXT[n][1]}" if n in registry.WITH_TEXT else n for n in names]
         lines.append(f"{cls.NAME} (-m {', '.join(names)})")
         summary = (cls.__doc__ or "").partition("\n\n")[0]
         lines += [f"  {line}" for line in wrapped(" ".join(summary.split()), 94)]

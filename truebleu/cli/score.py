@@ -162,7 +162,10 @@ class Work(Record):
             progress=lambda count: progress(doing, count, expected),
             totals=totals,
         )
-        tables, self.seen[system] = count_those_that_can(list(self.left), corpus, self.failed)
+        called = system if several else ""
+        tables, self.seen[system] = count_those_that_can(
+            list(self.left), corpus, self.failed, called
+        )
         metrics = self.left
         found = zip(metrics.items(), tables, self._intervals(tables, progress), strict=True)
         scripts = text_warnings.shares(self.seen[system])

@@ -52,7 +52,7 @@ class Writer:
         statistics = [
             f"{prefix}{column}"
             for metric, prefix in zip(metrics, before, strict=True)
-            for column in metric.columns
+            for column in metric.beside
         ]
         number = "row" if "segment" in carried else "segment"
         names = [number, system, *carried, *scores, *statistics]
@@ -79,9 +79,8 @@ class Writer:
         if self._rows is None:
             self._write_lines(system, counted, carried)
             return
-        columns = [
-            statistics.columns_of([i]) for statistics, _ in counted for i in range(statistics.width)
-        ]
+        pairs = zip(self.metrics, counted, strict=True)
+        columns = [column for metric, (table, _) in pairs for column in metric.beside_of(table)]
         scores = [of_metric for _, of_metric in counted]
         self._rows.write([numbers, repeat(printable(system)), *carried, *scores, *columns])
 

@@ -93,7 +93,8 @@ def _counted(
     for system, hypotheses in inputs.systems.items():
         left = [metric for metric in metrics if metric not in failed]
         corpus = Corpus(hypotheses, inputs.references(), options.threads, inputs.source)
-        tables, seen = count_those_that_can(left, corpus, failed)
+        called = system if len(inputs.systems) > 1 else ""
+        tables, seen = count_those_that_can(left, corpus, failed, called)
         left = [metric for metric in left if metric not in failed]
         found[system] = dict(zip(left, tables, strict=True)), seen
     return {

@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import chain
 from math import floor, isfinite, ldexp
 
+from truebleu._kernel import Scores
 from truebleu.metrics.base import MetricFailedError, MetricMissingError
 from truebleu.metrics.python_metric import SourceMetric
 from truebleu.text import inputs
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, ClassVar
 
+    from truebleu._kernel import Table
     from truebleu.metrics.base import Signature
     from truebleu.metrics.table_metric import Corpus, Rows
 
@@ -65,6 +67,19 @@ class ColumnMetric(SourceMetric):
         """The names of the columns: the number of segments, and each number in three parts."""
         parts = (f"{name}_{part}" for name in self.NUMBERS for part in ("high", "middle", "low"))
         return ("segments", *parts)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The names of the numbers beside the score, as precision and recall."""
+        return self.NUMBERS[1:]
+
+    def beside_of(self, table: Table) -> list[Scores]:
+        """These numbers, of a table."""
+        rows = table.tolist()
+        starts = range(4, 1 + 3 * len(self.NUMBERS), 3)
+        return [
+            Scores([self.SCALE * _mean(row[i : i + 3], row[0]) for row in rows]) for i in starts
+        ]
 
     def _numbers(self, corpus: Corpus, texts: Texts) -> Numbers:
         """What is said of each segment, in the original's scale."""
@@ -145,8 +160,9 @@ class ColumnMetric(SourceMetric):
     def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         segments = row[0]
         values = [_mean(row[i : i + 3], segments) for i in range(1, len(row), 3)]
-        details = zip(self.NUMBERS[1:], values[1:], strict=True)
-        return values[0], {"segments": segments, **dict(details)}
+        further = zip(self.NUMBERS[1:], values[1:], strict=True)
+        details = {name: self.SCALE * value for name, value in further}
+        return values[0], {"segments": segments, **details}
 
 
 def _parts(number: float) -> tuple[int, int, int]:

@@ -50,7 +50,7 @@ class ROUGE(ColumnMetric):
 
     >>> score = ROUGE("l").score(["the cat sat on the mat"], ["the cat is on the mat"])
     >>> print(score, score.details()["recall"])
-    ROUGE-L = 83.33 0.8333333333333334
+    ROUGE-L = 83.33 83.33333333333334
     """
 
     __slots__ = ()

@@ -152,6 +152,15 @@ class TableMetric(Metric, Generic[S]):
         raise NotImplementedError
 
     @property
+    def beside(self) -> tuple[str, ...]:
+        """The names of what stands beside the scores of segments in a list: the columns."""
+        return self.columns
+
+    def beside_of(self, table: Table) -> list[Any]:
+        """These columns, of a table."""
+        return [table.columns_of([i]) for i in range(table.width)]
+
+    @property
     def fingerprint(self) -> str:
         """The parameters that decide the statistics, as `Statistics.fingerprint` has them."""
         fields = self._fields(segment=False)
@@ -538,11 +547,11 @@ def count_together(
 
 
 def count_those_that_can(
-    metrics: Sequence[TableMetric[Any]], corpus: Corpus, failed: Failed
+    metrics: Sequence[TableMetric[Any]], corpus: Corpus, failed: Failed, system: str = ""
 ) -> tuple[list[Statistics], Summary]:
     """The same, of the metrics that can score this; what others say is put into `failed`.
 
-    Raises the first of the errors if no metric is left.
+    system: whose text it is, if that is to be said. Raises the first error if no metric is left.
     """
     readers, totals = _readers(metrics, corpus), corpus.totals
     if len(metrics) > max(1, len(readers)):
@@ -561,7 +570,7 @@ def count_those_that_can(
             try:
                 found[metric], noticed = metric.counted(corpus)
             except MetricFailedError as error:
-                failed[metric] = error
+                failed[metric] = type(error)(f"{system}: {error}") if system else error
                 continue
             seen = noticed if seen is None or metric.reads_text else seen
     if seen is None:

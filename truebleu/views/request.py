@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
+from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.table_metric import Corpus, TableMetric, count_those_that_can
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import checks, segments
@@ -219,13 +220,15 @@ class Request:
                 self.progress("reading systems", number, len(self.systems))
             try:
                 corpus = Corpus(hypotheses, self.references, self.workers, self.source)
-                tables, seen = count_those_that_can(list(counted), corpus, failed)
+                tables, seen = count_those_that_can(list(counted), corpus, failed, system)
+            except MetricFailedError:
+                raise
             except (InputError, TypeError) as error:
                 raise type(error)(f"{system}: {error}") from None
             for metric in failed.keys() & counted.keys():
                 # Not half of its scores.
                 del counted[metric]
-                self.failed[metric.name] = f"{system}: {failed[metric]}"
+                self.failed[metric.name] = str(failed[metric])
             for metric, table in zip(counted, tables, strict=True):
                 counted[metric].tables[system] = table
                 counted[metric].scores[system] = metric.segment_scores(table).tolist()
@@ -233,6 +236,13 @@ class Request:
                 self.observer(system, seen)
         self.metrics = {metric: name for metric, name in self.metrics.items() if metric in counted}
         return counted
+
+    def warn(self, level: int = 3) -> None:
+        """Warns of the metrics that are left out, for those who do not read the notes."""
+        import warnings
+
+        for name, said in self.failed.items():
+            warnings.warn(f"{name} is left out: {said}", UserWarning, stacklevel=level)
 
     def segments(self, counted: Counted) -> int:
         """The number of segments, which all systems share."""

@@ -160,8 +160,9 @@ def compare(
     documents: the name of each segment's document, or a file of them: adds the scores of each.
     workers: threads.
 
-    Raises InputError for systems and references of different lengths and for what is not a number;
-    ValueError for an unknown name.
+    A metric that fails, as a program may, is left out with a warning and a note. Raises InputError
+    for systems and references of different lengths and for what is not a number, and if every
+    metric fails; ValueError for an unknown name.
 
     >>> references = ["the cat is on the mat", "nobody was there", "it rains again"] * 10
     >>> good = ["the cat is on a mat", "nobody was there", "it rains again"] * 10
@@ -173,4 +174,7 @@ def compare(
     >>> difference["significant"], difference["wins"], difference["ties"], difference["losses"]
     (True, 20, 10, 0)
     """
-    return Comparison.of_request(Request.of(locals()))
+    request = Request.of(locals())
+    made = Comparison.of_request(request)
+    request.warn()
+    return made

@@ -198,6 +198,7 @@ def report(
         word_counts=word_counts,
         redacted=redact_text,
     )
+    request.warn()
     made = Report(contents, embed_text=embed_text, workers=workers)
     if path is not None:
         made.save(path)

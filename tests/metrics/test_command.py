@@ -1,0 +1,317 @@
+"""A program of one's own as a metric: its files, its numbers, and every way in which it fails."""
+
+import json
+import os
+import shlex
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from places import EXAMPLES
+
+import truebleu as tb
+from truebleu.cli import main
+from truebleu.metrics import kept_columns
+from truebleu.metrics.base import MetricFailedError
+from truebleu.metrics.command import Command
+
+GERMAN = EXAMPLES / "de-en"
+FILES = [
+    str(GERMAN / "reference.a.en"),
+    "-i",
+    *(str(GERMAN / f"{n}.en") for n in ("aspen", "birch")),
+]
+SEGMENTS = 128
+
+# Words of the hypothesis, less those of the reference.
+LENGTHS = """
+import sys
+hyp, ref = (open(name, encoding="utf-8").read().splitlines() for name in sys.argv[1:3])
+for h, r in zip(hyp, ref, strict=True):
+    print(len(h.split()) - len(r.split()))
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(kept_columns, "settings", kept_columns.Settings())
+
+
+@pytest.fixture
+def program(tmp_path):
+    """A function from source text to the words that run it."""
+
+    def make(source, *words):
+        path = tmp_path / "program.py"
+        path.write_text(source, encoding="utf-8")
+        return shlex.join([sys.executable, str(path), *(words or ("{hyp}", "{ref}"))])
+
+    return make
+
+
+def test_a_number_a_segment(program):
+    metric = Command("length", program(LENGTHS))
+    score = metric.score(["a b c", "d"], ["a", "b c d"])
+    assert (score.name, score.value) == ("length", 0.0)
+    assert list(metric.segments(["a b c", "d"], ["a", "b c d"])) == [2.0, -2.0]
+    assert metric.sentence("a b", "c").value == 1.0
+
+
+def test_all_files_and_their_lines(program):
+    """Line ends inside a segment are white space; a file for each reference."""
+    source = """
+import sys
+texts = [open(name, encoding="utf-8", newline="").read().split("\\n")[:-1] for name in sys.argv[1:]]
+assert texts == [["a b", "ü"], ["s", "t"], ["r", "q"], ["p", ""]], texts
+print("1\\n2.5")
+"""
+    metric = Command("X", program(source, "{hyp}", "{src}", "{refs}"))
+    found = metric.segments(["a\n\rb", "ü"], [("r", "p"), "q"], ["s", "t"])
+    assert list(found) == [1.0, 2.5]
+
+
+def test_several_references_need_a_place(program):
+    with pytest.raises(MetricFailedError, match=r"segment 2 has several references.*\{refs\}"):
+        Command("X", program(LENGTHS)).score(["a", "b"], ["a", ("b", "c")])
+
+
+def test_sources_are_asked_for(program):
+    metric = Command("X", program(LENGTHS, "{hyp}", "{src}"))
+    assert metric.NEEDS_SOURCE
+    with pytest.raises(tb.InputError, match="needs the source"):
+        metric.score(["a"], ["b"])
+
+
+def test_numbers_of_any_size_are_kept_whole(program):
+    """A score of a segment is the program's number, bit for bit."""
+    numbers = [0.1, -1 / 3, 1e-7, 123.456789012345, 5e-324, -8000.0, 0.0]
+    source = f"for number in {numbers!r}: print(repr(number))"
+    found = Command("X", program(source, "{hyp}")).segments(["a"] * 7, ["b"] * 7)
+    # Below 2^-28 the last bits may be lost.
+    assert list(found)[:4] == numbers[:4]
+    assert list(found)[4:] == [0.0, -8000.0, 0.0]
+
+
+def test_equal_to_its_numbers_given_as_scores(program, tmp_path):
+    """The mean, its interval and the test are those of the numbers in a file."""
+    systems = {n: (GERMAN / f"{n}.en").read_text("utf-8").splitlines() for n in ("aspen", "birch")}
+    references = (GERMAN / "reference.a.en").read_text("utf-8").splitlines()
+    metric = Command("length", program(LENGTHS), lower_is_better=True)
+    computed = tb.compare(systems, references, metrics=[metric]).to_dict()
+    numbers = {name: list(metric.segments(text, references)) for name, text in systems.items()}
+    given = tb.compare(
+        None, None, metrics=(), scores={"length": numbers}, lower_is_better=["length"]
+    ).to_dict()
+    assert computed["pairs"] == given["pairs"]
+    assert [row["scores"]["length"]["interval"] for row in computed["systems"]] == [
+        row["scores"]["length"]["interval"] for row in given["systems"]
+    ]
+    assert computed["metrics"][0]["higher_is_better"] is False
+
+
+# ---- what goes wrong ----
+
+FAILURES = {
+    "too few": ("print(1)", "1 number for 3 segments; none for segment 2"),
+    "nothing": ("", "0 numbers for 3 segments; none for segment 1"),
+    "too many": ("print('1\\n2\\n3\\n4')", "4 lines for 3 segments; the first beyond is '4'"),
+    "NaN": ("print('1\\nnan\\n3')", "segment 2 is nan; expected a finite number"),
+    "infinite": ("print('1\\n2\\n-inf')", "segment 3 is -inf; expected a finite number"),
+    "huge": ("print('1e300\\n2\\n3')", "segment 1 is 1e+300; expected a finite number below 8,192"),
+    "text": ("print('1\\n2\\nworse')", "segment 3: the program printed 'worse', and a number"),
+    "blank": ("print('1\\n\\n3')", "segment 2: the program printed '', and a number"),
+    "not UTF-8": (
+        "import sys; sys.stdout.buffer.write(b'1\\n\\xff\\n3')",
+        "segment 2: the program printed '\ufffd'",
+    ),
+    "status": (
+        "import sys; print(1); sys.exit('no model: there')",
+        "ended with status 1: no model: there",
+    ),
+    "signal": ("import os; os.kill(os.getpid(), 9)", "ended with signal 9"),
+}
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+def test_a_program_that_fails(kind, program, tmp_path):
+    source, said = FAILURES[kind]
+    metric = Command("X", program(source, "{hyp}"))
+    with pytest.raises(MetricFailedError) as caught:
+        metric.score(["a", "b", "c"], ["a", "b", "c"])
+    assert said in str(caught.value)
+    assert str(caught.value).startswith("X: ")
+    assert not list((tmp_path / "cache").rglob("*.f64"))
+
+
+def test_a_program_that_is_not_there():
+    with pytest.raises(MetricFailedError, match="X: cannot run /no/such: No such file"):
+        Command("X", "/no/such {hyp}").score(["a"], ["a"])
+
+
+def test_a_program_that_hangs_is_ended_with_its_children(program, tmp_path):
+    source = f"""
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+open({str(tmp_path / "child")!r}, "w").write(str(child.pid))
+child.wait()
+"""
+    with pytest.raises(
+        MetricFailedError, match=r"has not ended after 3 seconds; --command-timeout"
+    ):
+        Command("X", program(source, "{hyp}"), timeout=3).score(["a"], ["a"])
+    child = int((tmp_path / "child").read_text())
+    for _ in range(200):
+        try:
+            os.kill(child, 0)
+        except ProcessLookupError:
+            return
+        if Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+            return  # ended, and nobody has asked for its status
+        time.sleep(0.05)
+    pytest.fail("the child still runs")
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("command:X", "expected command:NAME='PROGRAM {hyp} {ref}'"),
+        ("command:=p {hyp}", "expected command:NAME="),
+        ("command:X=p", "the program needs {hyp}"),
+        ("command:X=p 'open {hyp}", "No closing quotation"),
+    ],
+)
+def test_wrong_names(word, said, capsys):
+    assert main(["score", *FILES, "-m", word]) == 2
+    assert said in capsys.readouterr().err
+
+
+# ---- other metrics stand ----
+
+
+def failing(program):
+    """A program that fails on the second system alone."""
+    path = GERMAN / "birch.en"
+    source = f"""
+import sys
+text = open(sys.argv[1], encoding="utf-8").read()
+if text == open({str(path)!r}, encoding="utf-8").read():
+    sys.exit("out of memory")
+for line in text.splitlines(): print(1)
+"""
+    return f"command:X={program(source, '{hyp}')}"
+
+
+@pytest.mark.parametrize("command", ["score", "segments", "compare"])
+def test_other_metrics_stand(command, program, capsys):
+    assert main([command, *FILES, "-m", "bleu", "-f", "json"]) == 0
+    alone = json.loads(capsys.readouterr().out)
+    assert main([command, *FILES, "-m", "bleu", failing(program), "-f", "json"]) == 1
+    said = capsys.readouterr()
+    beside = json.loads(said.out)
+    notes = beside.pop("notes", [])
+    if command == "compare":
+        assert [note["text"] for note in notes if note["kind"] == "failed"] == [
+            f"X is left out: birch: X: {sys.executable} ended with status 1: out of memory"
+        ]
+        alone.pop("notes")
+    assert beside == alone
+    assert said.err.count("\n") == 1
+    assert "out of memory" in said.err
+
+
+def test_the_report_stands(program, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert main(["report", *FILES, "-m", "bleu", failing(program), "-o", str(page)]) == 1
+    assert "out of memory" in capsys.readouterr().err
+    assert page.read_text("utf-8").rstrip().endswith("</html>")
+
+
+@pytest.mark.parametrize("command", ["score", "segments", "compare"])
+def test_alone_it_leaves_no_file(command, program, tmp_path, capsys):
+    file = tmp_path / "out.json"
+    assert main([command, *FILES, "-m", failing(program), "-o", str(file)]) == 1
+    assert not file.exists()
+    assert "error: birch: X: " in capsys.readouterr().err
+
+
+def test_compare_in_python_says_what_is_left_out(program):
+    systems = {"aspen": GERMAN / "aspen.en", "birch": GERMAN / "birch.en"}
+    name = failing(program)
+    with pytest.warns(UserWarning, match="X is left out: birch: .*out of memory"):
+        made = tb.compare(systems, GERMAN / "reference.a.en", metrics=["bleu", name]).to_dict()
+    assert [metric["name"] for metric in made["metrics"]] == ["BLEU"]
+    with pytest.raises(MetricFailedError, match="out of memory"):
+        tb.compare(systems, GERMAN / "reference.a.en", metrics=[name])
+
+
+# ---- the cache ----
+
+
+def counting(tmp_path):
+    """A program that counts how often it is called, and takes its time."""
+    return f"""
+import sys, time
+with open({str(tmp_path / "calls")!r}, "a") as file: file.write("x")
+for line in open(sys.argv[1]): time.sleep(0.003); print(len(line))
+"""
+
+
+def calls(tmp_path):
+    path = tmp_path / "calls"
+    return len(path.read_text()) if path.exists() else 0
+
+
+def test_dear_numbers_are_kept_by_content(program, tmp_path, monkeypatch):
+    metric = Command("X", program(counting(tmp_path), "{hyp}"))
+    first = metric.score(["a", "bc"], ["a", "b"])
+    assert metric.score(["a", "bc"], ["a", "b"]) == first
+    assert calls(tmp_path) == 1
+    metric.score(["a", "bd"], ["a", "b"])  # other text
+    metric.score(["a", "bc"], [("a",), ("b", "")])  # other references
+    assert calls(tmp_path) == 3
+    (path, *_) = sorted((tmp_path / "cache" / "companions").iterdir())
+    path.write_bytes(path.read_bytes()[:-1])  # a damaged file is as none
+    for text in ("bc", "bd"):
+        metric.score(["a", text], ["a", "b"])
+    metric.score(["a", "bc"], [("a",), ("b", "")])
+    assert calls(tmp_path) == 4
+    program(counting(tmp_path) + "\n# another program", "{hyp}")
+    metric.score(["a", "bc"], ["a", "b"])
+    assert calls(tmp_path) == 5
+    monkeypatch.setenv("TRUEBLEU_NO_CACHE", "1")
+    metric.score(["a", "bc"], ["a", "b"])
+    assert calls(tmp_path) == 6
+
+
+def test_cheap_numbers_are_not_kept(program, tmp_path, monkeypatch):
+    monkeypatch.setattr(kept_columns, "settings", kept_columns.Settings(above=1e9))
+    metric = Command("X", program(counting(tmp_path), "{hyp}"))
+    for _ in range(2):
+        metric.score(["a"], ["b"])
+    assert calls(tmp_path) == 2
+
+
+def test_the_option(program, tmp_path):
+    name = f"command:X={program(counting(tmp_path), '{hyp}')}"
+    for words, expected in (([], 2), ([], 2), (["--no-cache"], 4)):
+        assert main(["score", *FILES, "-m", name, *words]) == 0
+        assert calls(tmp_path) == expected
+
+
+# ---- names and signatures ----
+
+
+@pytest.mark.parametrize("words", ["p {hyp}", "a|b:c 'd e' {hyp} --x=ü%7C {src}"])
+def test_signatures_make_the_metric_again(words):
+    metric = Command("My metric", words, lower_is_better=True)
+    assert tb.metric(str(metric)) == metric
+    assert tb.metric(str(metric.signature(2))) == metric
+    assert metric.signature(2).short().startswith("#:2|m:command|")
+
+
+def test_known_error_rates_are_so_by_name():
+    assert tb.metric("command:TER=p {hyp}").lower_is_better
+    assert not tb.metric("command:COMET=p {hyp}").lower_is_better
+    assert tb.metric("command:X=p {hyp}", lower_is_better=True).lower_is_better

@@ -1,0 +1,250 @@
+"""ROUGE is rouge-score's on any text, by either package, with and without stemmer."""
+
+import sys
+
+import hypothesis.strategies as st
+import pytest
+import rouge_score.rouge_scorer
+import rouge_score_rs.rouge_scorer
+from companion_pairs import GOLDEN
+from hypothesis import example, given
+
+import truebleu as tb
+from truebleu import InputError
+from truebleu.cli import main
+from truebleu.metrics import registry
+from truebleu.metrics.base import MetricFailedError
+from truebleu.metrics.rouge import ROUGE
+
+TYPES = [*map(str, range(1, 10)), "l", "lsum"]
+PACKAGES = {"rs": rouge_score_rs.rouge_scorer, "google": rouge_score.rouge_scorer}
+
+# Precision, recall and F of the five pairs, by rouge-score 0.1.2.
+SAME = (0.833333, 0.833333, 0.833333)
+NOTHING = (0, 0, 0)
+EXPECTED = {
+    "rouge-1": [
+        SAME,
+        (0.666667, 0.75, 0.705882),
+        (0.333333, 0.4, 0.363636),
+        SAME,
+        NOTHING,
+    ],
+    "rouge-1+stem": [
+        SAME,
+        (0.666667, 0.75, 0.705882),
+        (0.666667, 0.8, 0.727273),
+        SAME,
+        NOTHING,
+    ],
+    "rouge-2": [(0.6, 0.6, 0.6), (0.470588, 0.533333, 0.5), NOTHING, (0.6, 0.6, 0.6), NOTHING],
+    "rouge-l": [
+        SAME,
+        (0.611111, 0.6875, 0.647059),
+        (0.166667, 0.2, 0.181818),
+        SAME,
+        NOTHING,
+    ],
+    "rouge-l+stem": [
+        SAME,
+        (0.611111, 0.6875, 0.647059),
+        (0.5, 0.6, 0.545455),
+        SAME,
+        NOTHING,
+    ],
+}
+EXPECTED["rouge-lsum"] = EXPECTED["rouge-l"]
+EXPECTED["rouge-lsum+stem"] = EXPECTED["rouge-l+stem"]
+
+
+def original(package, metric):
+    """The package's own scorer of a metric, and what it calls the type."""
+    kind = "rouge" + {"l": "L", "lsum": "Lsum"}.get(metric.type, metric.type)
+    return package.RougeScorer([kind], use_stemmer=metric.stemmer), kind
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_golden_numbers(name):
+    metric = tb.metric(name)
+    for pair, numbers in zip(GOLDEN, EXPECTED[name], strict=True):
+        score = metric.sentence(*pair)
+        details = score.details()
+        found = (details["precision"] / 100, details["recall"] / 100, score.published)
+        assert tuple(round(number, 6) for number in found) == numbers
+
+
+LATIN = st.text("abcdefgh ABC .,'0129éß\n\t", max_size=40)
+WORDS = st.lists(
+    st.sampled_from(
+        [
+            "running",
+            "runs",
+            "ran",
+            "the",
+            "cats",
+            "cat",
+            "sat",
+            "nationality",
+            "national",
+            "\n",
+            ".",
+            "-",
+        ]
+    ),
+    max_size=14,
+).map(" ".join)
+TEXT = LATIN | WORDS
+
+
+@pytest.mark.parametrize("package", PACKAGES.values(), ids=PACKAGES)
+@given(
+    pairs=st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=3),
+    kind=st.sampled_from(TYPES),
+    stem=st.booleans(),
+)
+@example(pairs=[("a\nb c", ["b c\na"])], kind="lsum", stem=False)
+@example(pairs=[("", [""])], kind="l", stem=True)
+def test_equal_to_the_packages(package, pairs, kind, stem):
+    """With their own choice among references: the first with the best F-score."""
+    metric = ROUGE(kind, stemmer=stem)
+    scorer, key = original(package, metric)
+    hypotheses, references = ([one[i] for one in pairs] for i in (0, 1))
+    found = [scorer.score_multi(others, text)[key] for text, others in pairs]
+    scores = metric.segments(hypotheses, references)
+    assert list(scores) == [100 * one.fmeasure for one in found]
+    for (text, others), one in zip(pairs, found, strict=True):
+        details = metric.sentence(text, others).details()
+        assert details["precision"] == 100 * one.precision
+        assert details["recall"] == 100 * one.recall
+
+
+def test_a_corpus_is_the_exact_mean():
+    from fractions import Fraction
+
+    texts, references = map(list, zip(*GOLDEN, strict=True))
+    scorer, _ = original(rouge_score.rouge_scorer, ROUGE("1"))
+    each = [
+        Fraction(scorer.score(r, h)["rouge1"].fmeasure)
+        for h, r in zip(texts, references, strict=True)
+    ]
+    assert ROUGE("1").score(texts, references).published == float(sum(each) / len(each))
+
+
+def test_sums_of_parts_are_those_of_the_whole():
+    texts, references = map(list, zip(*GOLDEN, strict=True))
+    metric = tb.metric("rouge-2")
+    table = metric.statistics(texts, references)
+    parts = table[:2].sum() + table[2:].sum()
+    assert metric.from_statistics(parts.sum()) == metric.score(texts, references)
+    assert metric.not_additive is None
+
+
+@pytest.mark.parametrize(
+    "text", ["Кошка сидела на коврике.", "猫坐在垫子上。", "Η γάτα κάθισε στο χαλί."]
+)
+def test_other_scripts_are_refused_with_the_way_out(text):
+    with pytest.raises(MetricFailedError, match=r"% of the letters are not Latin.*-tok intl"):
+        tb.metric("rouge-l").sentence(text, text)
+    assert tb.metric("rouge-l", tokenize="char").sentence(text, text).value == 100
+
+
+def test_latin_letters_with_marks_are_latin():
+    assert tb.metric("rouge-1").sentence("Żółć Ưu ȩ", "a").value == 0
+
+
+@pytest.mark.parametrize("package", PACKAGES.values(), ids=PACKAGES)
+@given(text=WORDS, other=WORDS)
+def test_other_tokenizers_are_those_of_truebleu(package, text, other):
+    class Own:
+        def tokenize(self, text):
+            return tb.tokenize(text, "13a")
+
+    scorer = package.RougeScorer(["rougeL"], tokenizer=Own())
+    expected = 100 * scorer.score(other, text)["rougeL"].fmeasure
+    assert tb.metric("rouge-l", tokenize="13a").sentence(text, other).value == expected
+
+
+def test_its_tokenizer_is_one_for_all():
+    assert tb.tokenize("It's a TEST: naïve 3.5", "rouge") == [
+        "it",
+        "s",
+        "a",
+        "test",
+        "na",
+        "ve",
+        "3",
+        "5",
+    ]
+
+
+def test_the_language_picks_the_tokenizer(capsys):
+    files = ("examples/en-zh/reference.zh", "-i", "examples/en-zh/birch.zh")
+    assert main(["score", *files, "-m", "rouge-l", "-l", "zh", "-f", "text"]) == 0
+    assert "|tok:zh|" in capsys.readouterr().out
+    german = ("examples/de-en/reference.a.en", "-i", "examples/de-en/aspen.en")
+    assert main(["score", *german, "-m", "rouge-l", "-l", "en", "-f", "text"]) == 0
+    assert "|tok:rouge|" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("rouge-7", ROUGE("7")),
+        ("ROUGE-L", ROUGE()),
+        ("rouge-l+stem", ROUGE(stemmer=True)),
+        ("rougeLsum", ROUGE("lsum")),
+        ("ROUGE-2|nrefs:1|type:2|stem:yes|tok:rouge|agg:mean", ROUGE("2", stemmer=True)),
+    ],
+)
+def test_names(name, metric):
+    assert tb.metric(name) == metric
+    assert tb.metric(str(metric)) == metric
+
+
+def test_a_group_of_names():
+    found = registry.metrics(["rouge", "rouge-l"])
+    assert list(found) == [ROUGE("1"), ROUGE("2"), ROUGE("l")]
+
+
+@pytest.mark.parametrize("name", ["rouge-0", "rouge-10", "rouge-x"])
+def test_unknown_names(name):
+    with pytest.raises(ValueError, match="unknown metric"):
+        tb.metric(name)
+
+
+def test_the_stemmer_is_for_its_own_tokenizer():
+    with pytest.raises(ValueError, match="the stemmer is for English"):
+        ROUGE("l", stemmer=True, tokenize="char")
+
+
+def test_both_packages_or_what_installs_one(monkeypatch):
+    signature = str(tb.metric("rouge-l").signature(1))
+    assert signature.startswith(
+        "nrefs:1|type:l|stem:no|tok:rouge|agg:mean|version:0.1.2|by:rouge-s"
+    )
+    for name in ("rouge_score_rs.rouge_scorer", "rouge_score.rouge_scorer"):
+        assert tb.metric("rouge-l").sentence("a b", "a c").value == 50
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=r"ROUGE-L is not installed: pip install 'truebleu\[ro"):
+        tb.metric("rouge-l").sentence("a b", "a c")
+    with pytest.raises(InputError):
+        tb.metric("rouge-l").sentence("a b", "a c")
+
+
+# Means of F-scores on one system of WMT22, in hundredths, by rouge-score 0.1.2.
+WMT22 = {
+    "rouge-1": 65.172571,
+    "rouge-2": 41.576298,
+    "rouge-l": 61.295710,
+    "rouge-lsum": 61.295710,
+    "rouge-1+stem": 67.409817,
+    "rouge-2+stem": 43.314882,
+    "rouge-l+stem": 63.179738,
+}
+
+
+@pytest.mark.parametrize("name", WMT22)
+def test_real_text(name, wmt22):
+    hypotheses = wmt22 / "system-outputs" / "generaltest2022.de-en.hyp.Online-G.en"
+    references = wmt22 / "references" / "generaltest2022.de-en.ref.A.en"
+    assert round(tb.metric(name).score(hypotheses, references).value, 6) == WMT22[name]

@@ -125,6 +125,7 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "truebleu.compat.sacrebleu.metrics.bleu": _tokenizers,
     "truebleu.engines.shipping": tuple,  # whoever sends a call names its module
     "truebleu.integrations": _others,
+    "truebleu.metrics.rouge": _others,
     "truebleu.text.files": _others,
     "truebleu.text.tokenizers": _splitting,
     "truebleu.views.explanation.build": _explained,

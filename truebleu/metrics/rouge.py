@@ -8,6 +8,7 @@ Summarization Branches Out. The numbers are those of `rouge-score` 0.1.2; where 
 from __future__ import annotations
 
 from contextlib import suppress
+from importlib import import_module
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import MetricFailedError
@@ -100,6 +101,14 @@ class ROUGE(ColumnMetric):
         """What there is: 1 to 9, l, lsum."""
         return cls.PARAMETERS[0].choices
 
+    def tokens(self, text: str) -> list[str]:
+        """The words of a text that are counted, stems with `stemmer`."""
+        if not self.stemmer:
+            return _Tokenizer(self.tokenize).tokenize(text)
+        # The stems are those of whichever package is there.
+        found: list[str] = _module("tokenizers").DefaultTokenizer(use_stemmer=True).tokenize(text)
+        return found
+
     def _programs(self) -> tuple[str, str]:
         return DEFINITION, next(filter(None, map(named, PACKAGES)), "")
 
@@ -118,9 +127,7 @@ class ROUGE(ColumnMetric):
 
     def _scorer(self) -> Callable[[str, str], Any]:
         """The function of the package that is there, from reference and hypothesis."""
-        scorer = _scorer()
-        if scorer is None:
-            raise lacking(self.name, "pip install 'truebleu[rouge]'")
+        scorer = _module("rouge_scorer").RougeScorer
         own = None if self.tokenize == OWN else _Tokenizer(self.tokenize)
         kinds = [f"rouge{ENDS.get(self.type, self.type)}"]
         made = scorer(kinds, use_stemmer=self.stemmer, tokenizer=own)
@@ -128,17 +135,12 @@ class ROUGE(ColumnMetric):
         return score
 
 
-def _scorer() -> Any:
-    """The class of the package that is there, the faster one if both are; None without."""
-    with suppress(ImportError):
-        from rouge_score_rs.rouge_scorer import RougeScorer as Faster
-
-        return Faster
-    with suppress(ImportError):
-        from rouge_score.rouge_scorer import RougeScorer
-
-        return RougeScorer
-    return None
+def _module(name: str) -> Any:
+    """A module of the package that is there, the faster one if both are."""
+    for package in PACKAGES:
+        with suppress(ImportError):
+            return import_module(f"{package.replace('-', '_')}.{name}")
+    raise lacking("rouge", "pip install 'truebleu[rouge]'")
 
 
 class _Tokenizer:

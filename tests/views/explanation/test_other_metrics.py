@@ -11,9 +11,10 @@ import pytest
 import strategies
 from hypothesis import given, settings
 
-from truebleu import CER, CHRF, MER, TER, WER, WIL, WIP, Explanation, explain
+from truebleu import CER, CHRF, MER, TER, WER, WIL, WIP, Explanation, NGramF, explain
 from truebleu.metrics.gleu import GLEU
 from truebleu.metrics.nist import NIST
+from truebleu.metrics.rouge import ROUGE
 from truebleu.metrics.table_metric import PARTS
 from truebleu.views.explanation import chrf
 from truebleu.views.explanation.counting import ngrams
@@ -30,6 +31,11 @@ METRICS = [
     NIST("char", lowercase=True),
     GLEU(),
     GLEU("none", min_order=2, max_order=3, lowercase=True),
+    NGramF(),
+    NGramF((1, 3), beta=2, tokenize="none"),
+    ROUGE("1", tokenize="13a"),
+    ROUGE("l", tokenize="13a"),
+    ROUGE("lsum", tokenize="intl"),
     WER(),
     WER("13a", lowercase=True),
     MER(),
@@ -353,7 +359,7 @@ def check_all(explanation: Explanation) -> None:
     assert json.loads(explanation.to_json()) == explanation.to_dict()
     made = {form: getattr(explanation, form)() for form in ("text", "markdown", "latex", "html")}
     heading = explanation.text().splitlines()[0]
-    assert re.match(r"\w+[+\d]* = (\d|−)", heading)
+    assert re.match(r"[\w-]+[+\d]* = (\d|−)", heading)
     for form, text in made.items():
         assert text.encode("utf-8"), form
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e\u2028\ud800-\udfff]", text), form

@@ -35,6 +35,7 @@ EXPLAINED = {
     "TER": "ter",
     "NIST": "nist",
     "GLEU": "gleu",
+    **dict.fromkeys(("NGram-F", "ROUGE"), "f_score"),
     **dict.fromkeys(("WER", "MER", "WIL", "WIP", "CER"), "wer"),
 }
 

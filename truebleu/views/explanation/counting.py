@@ -162,8 +162,10 @@ def reference_length(
     return chosen, [i for i, other in enumerate(lengths) if other == chosen]
 
 
-def cover(tokens: Tokens, tables: Sequence[Sequence[Row]], least: int = 1) -> list[dict[str, Any]]:
-    """For each token the longest matched n-gram that covers it; `least` is the shortest order.
+def cover(
+    tokens: Tokens, tables: Sequence[Sequence[Row]], orders: Sequence[int] | None = None
+) -> list[dict[str, Any]]:
+    """For each token the longest matched n-gram that covers it; `orders` of the tables: 1, 2, ...
 
     longest: the order of that n-gram, 0 if there is none; start: where it begins; clipped: the
     orders in which the token is in an n-gram that was cut off by clipping.
@@ -172,7 +174,7 @@ def cover(tokens: Tokens, tables: Sequence[Sequence[Row]], least: int = 1) -> li
     count. BLEU does not say which; only how many.
     """
     covers: list[dict[str, Any]] = [{"longest": 0, "start": None, "clipped": []} for _ in tokens]
-    for order, table in enumerate(tables, least):
+    for order, table in zip(orders or range(1, 1 + len(tables)), tables, strict=True):
         left = {row.ngram: (row.clipped, row.most) for row in table}
         for start in range(len(tokens) - order + 1):
             ngram = tuple(tokens[start : start + order])
@@ -216,7 +218,7 @@ def add_to_segment(
             for ngram, count in missing(tokens, references, order["order"])
         ]
     system["tokens"] = list(tokens)
-    system["cover"] = cover(tokens, tables, system["orders"][0]["order"])
+    system["cover"] = cover(tokens, tables, [order["order"] for order in system["orders"]])
 
 
 def add_to_corpus(system: dict[str, Any], case: Case[Any, Any]) -> None:

@@ -13,6 +13,7 @@ from textwrap import fill
 import at_scale
 import by_hand
 import cannot_see
+import companions
 import json_shapes
 import languages
 import significance
@@ -28,6 +29,7 @@ PAGES = {
     "at-scale.md": at_scale.page,
     "json.md": json_shapes.page,
     "languages.md": languages.page,
+    "companions.md": companions.page,
 }
 
 

@@ -1,0 +1,134 @@
+"""The page docs/companions.md: metrics beside BLEU, from the registry and the examples."""
+
+from __future__ import annotations
+
+from parts import BUILT, HYPOTHESES, REFERENCES, code, table
+
+import truebleu as tb
+from truebleu.metrics import registry
+from truebleu.metrics.column_metric import ColumnMetric
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# What brings the packages of metrics that need some.
+NEEDS = {
+    "ROUGE": "`pip install 'truebleu[rouge]'`",
+    "METEOR": "Java, and the jar of `pycocoevalcap`: `pip install 'truebleu[meteor]'`",
+    "METEOR-NLTK": "`pip install 'truebleu[meteor]'`, and WordNet: NLTK's, or Debian's `wordnet-base`",
+    "BERTScore": "`pip install 'truebleu[neural]'`, and a model",
+    "COMET": "`unbabel-comet` in an environment with numpy 1, and a model",
+    "BLEURT": "`bleurt-pytorch`, and a model",
+    "command": "the program",
+}
+SHOWN = ["bleu", "chrf", "rouge-l", "wer"]
+
+
+def page() -> str:
+    """The page."""
+    systems = {name: str(path) for name, path in HYPOTHESES.items()}
+    made = tb.compare(
+        {name: HYPOTHESES[name] for name in systems}, REFERENCES["A"], metrics=["bleu", "wer"]
+    ).to_dict()
+    pair = {one["metric"]: one for one in made["pairs"] if {one["first"], one["second"]} == PAIR}
+    return f"""{BUILT}
+# Metrics beside BLEU
+
+BLEU counts n-grams of words; other metrics count edits, characters, synonyms, or ask a model. Where they
+agree, a result is safer than where BLEU stands alone; where two call opposite winners, the segments in
+which they differ are the ones to read. One command gives them in one table, with intervals and tests on the
+same resamples:
+
+```
+truebleu compare reference.en -i cedar.en birch.en -m bleu chrf rouge-l wer meteor
+truebleu compare reference.en -i cedar.en birch.en -src source.de -m bleu comet:models/wmt22-comet-da
+truebleu compare reference.en -i cedar.en birch.en -m bleu 'command:Mine=./mine.py {{hyp}} {{ref}}'
+truebleu compare reference.en -i cedar.en birch.en -m bleu --scores COMET=comet.json
+```
+
+On the examples, cedar against birch: BLEU {_told(pair["BLEU"])}, WER {_told(pair["WER"])}.
+
+## Which there are
+
+{_metrics()}
+
+A **sum** adds up integers of all segments and takes the formula of the sums, as BLEU does. A **mean** is
+that of the numbers that the original gives for each segment; they are kept as integers that add up exactly,
+so documents, groups, engines and tests are those of any other metric. The two differ: the WER of a corpus
+gives each word the same weight, a mean each segment.
+
+`ngram-f` beside `rouge-1`: both are F-scores of n-grams. `ngram-f` counts BLEU's tokens, of any script, and
+adds them up over the corpus; ROUGE keeps lower-cased runs of a-z and 0-9, may stem them, and is a mean.
+On the same tokens a segment has the same score. `rouge-l` counts the longest sequence of words that both
+texts have in the same order; `rouge-lsum` does so by the lines of a segment. ROUGE refuses text whose letters
+are mostly of other scripts, which it would score 0; `-tok` or `-l` gives it words of theirs.
+`rouge-3` to `rouge-9` are there, too, `+stem` behind a name takes Porter's stems (`rouge-l+stem`), and `rouge`
+is `rouge-1 rouge-2 rouge-l`.
+
+## A program of your own
+
+`command:NAME=PROGRAM` calls a program once for each system, in whatever environment it has. `{{hyp}}`, `{{ref}}`
+and `{{src}}` stand for files with a segment a line; `{{refs}}` for several, a file for each reference. It prints a
+number for each segment, a line each. COMET, whose releases want numpy 1, runs so beside truebleu:
+
+```sh
+#!/bin/sh
+# comet.sh SOURCE HYPOTHESES REFERENCES
+/opt/comet/bin/comet-score -s "$1" -t "$2" -r "$3" | sed -n 's/.*Segment.*score: //p'
+```
+
+```
+truebleu compare reference.en -i cedar.en birch.en -src source.de -m bleu 'command:COMET=sh comet.sh {{src}} {{hyp}} {{ref}}'
+```
+
+Higher is better, unless the name is that of an error rate (`command:TER=...`) or `--command-lower-is-better` says
+so. A program that takes longer than an hour for a system is taken to hang (`--command-timeout`). In Python it is
+`tb.metric("command:NAME=PROGRAM")`.
+
+A metric that fails (a program that ends with an error, prints too few numbers, or something that is no
+number; a model that gives NaN) is left out and named with its segment; the scores of the others are written,
+and the exit status is 1.
+
+Numbers that took more than a millisecond a segment are kept in the cache, by the text, the metric with all of
+its parameters and versions, and the files that a program's words name. `--no-cache` computes them anew.
+
+## Scores from elsewhere
+
+`--scores NAME=FILE` takes what another program wrote; `docs/command-line.md` has the forms. The mean is the score.
+
+## With a library of your own
+
+A metric is one file in `truebleu/metrics/` and one line in its registry (CONTRIBUTING.md has an example). One that
+gives numbers for segments derives from `ColumnMetric` and has `_numbers`; everything else is there.
+"""
+
+
+PAIR = {"cedar", "birch"}
+
+
+def _told(pair: Any) -> str:
+    interval = pair["interval"]
+    return (
+        f"{pair['value']:+.1f} [{interval['low']:+.1f}, {interval['high']:+.1f}] "
+        f"(p = {pair['p']:.4f})"
+    ).replace("-", "−")
+
+
+def _metrics() -> str:
+    names: dict[type, list[str]] = {}
+    for name in registry.METRICS:
+        names.setdefault(registry.class_of(name), []).append(name)
+    for name, text in zip(registry.WITH_TEXT, registry.with_text(), strict=True):
+        names.setdefault(registry.class_of(name), []).append(text)
+    rows = [
+        [
+            ", ".join(map(code, known)),
+            (cls.__doc__ or "").partition("\n")[0].rstrip("."),
+            "mean" if issubclass(cls, ColumnMetric) else "sum",
+            "lower" if cls.LOWER_IS_BETTER else "higher",
+            NEEDS.get(cls.NAME, ""),
+        ]
+        for cls, known in names.items()
+    ]
+    return table(["name", "what it is", "a corpus is a", "better", "needs"], rows, left=5)

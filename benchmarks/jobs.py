@@ -176,6 +176,73 @@ def score_ter(hypotheses: str, reference: str) -> dict[str, Any]:
     return timed(lambda: metric.score(hyps, refs).value)
 
 
+def score_by(name: str, hypotheses: str, reference: str) -> dict[str, Any]:
+    """The score by a metric as its original has it, once its program is up."""
+    import truebleu as tb
+
+    metric, hyps, refs = tb.metric(name), lines(hypotheses), lines(reference)
+    metric.score(hyps[:1], refs[:1])
+    return timed(lambda: metric.score(hyps, refs).fraction)
+
+
+def jiwer(unit: str, hypotheses: str, reference: str) -> dict[str, Any]:
+    """Of each segment, as truebleu's rows are, with alignments; and of all."""
+    import jiwer as original
+
+    hyps, refs = lines(hypotheses), lines(reference)
+    process = original.process_words if unit == "words" else original.process_characters
+
+    def work() -> float:
+        made = [process(ref, hyp) for ref, hyp in zip(refs, hyps, strict=True)]
+        edits = sum(one.substitutions + one.deletions + one.insertions for one in made)
+        return edits / sum(one.hits + one.substitutions + one.deletions for one in made)
+
+    return timed(work)
+
+
+def rouge_score(kind: str, stem: str, hypotheses: str, reference: str) -> dict[str, Any]:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    hyps, refs = lines(hypotheses), lines(reference)
+    scorer = RougeScorer([kind], use_stemmer=bool(stem))
+    return timed(
+        lambda: (
+            sum(scorer.score(r, h)[kind].fmeasure for h, r in zip(hyps, refs, strict=True))
+            / len(hyps)
+        )
+    )
+
+
+def meteor_jar(hypotheses: str, reference: str) -> dict[str, Any]:
+    """The program alone, which loads its tables each time."""
+    import subprocess
+
+    from truebleu.metrics import meteor
+
+    words = ["java", "-Xmx2G", "-jar", meteor.jar(), hypotheses, reference, "-l", "en", "-norm"]
+    made: list[str] = []
+
+    def work() -> float:
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        made.append(done.stdout)
+        return float(done.stdout.split()[-1])
+
+    return timed(work)
+
+
+def nltk_meteor(hypotheses: str, reference: str) -> dict[str, Any]:
+    from truebleu.metrics import nltk_meteor as own
+
+    hyps, refs = lines(hypotheses), lines(reference)
+    score = own.original()
+    score([refs[0].split()], hyps[0].split())
+    return timed(
+        lambda: (
+            sum(score([r.split()], h.split()) for h, r in zip(hyps, refs, strict=True)) / len(hyps)
+        )
+    )
+
+
 def score_ter_files(workers: str, *paths: str) -> dict[str, Any]:
     """Files of hypotheses, each followed by the file of its references."""
     import truebleu as tb

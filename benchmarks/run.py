@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import columnar  # noqa: F401, registers its rows
+import companions  # noqa: F401  its rows register themselves
 import corpus
 import diversity  # noqa: F401  its rows register themselves
 import engines  # noqa: F401  its rows register themselves

@@ -7,8 +7,10 @@ Summarization Branches Out. The numbers are those of `rouge-score` 0.1.2; where 
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from importlib import import_module
+from string import ascii_letters
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import MetricFailedError
@@ -29,14 +31,11 @@ DEFINITION = "0.1.2"
 PACKAGES = ("rouge-score-rs", "rouge-score")
 OWN = "rouge"
 ENDS = {"l": "L", "lsum": "Lsum"}
-# Latin letters end, and others begin; and ranges of Latin letters beyond.
-LATIN_ENDS = "\u0250"
-LATIN = (
-    ("\u1e00", "\u1eff"),
-    ("\u2c60", "\u2c7f"),
-    ("\ua720", "\ua7ff"),
-    ("\uab30", "\uab6f"),
-    ("\uff21", "\uff5a"),
+ASCII = ascii_letters.encode()
+# Letters that are not in the blocks of Latin ones.
+OTHER = re.compile(
+    r"(?![\u1e00-\u1eff\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f\uff21-\uff5a])"
+    r"[^\W\d_\0-\u024f]"
 )
 
 
@@ -157,11 +156,8 @@ def _check_latin(name: str, texts: Texts) -> None:
     every = [text for hypothesis, others in texts for text in (hypothesis, *others)]
     if all(map(str.isascii, every)):
         return
-    latin = other = 0
-    for text in every:
-        foreign = 0 if text.isascii() else sum(map(_is_foreign, text))
-        other += foreign
-        latin += sum(map(str.isalpha, text)) - foreign
+    other = sum(len(OTHER.findall(text)) for text in every if not text.isascii())
+    latin = sum(map(_letters, every)) - other if other else 0
     if other > latin:
         share = f"{other / (other + latin):.0%}"
         raise MetricFailedError(
@@ -170,8 +166,8 @@ def _check_latin(name: str, texts: Texts) -> None:
         )
 
 
-def _is_foreign(character: str) -> bool:
-    """Whether this is a letter of another script."""
-    if character < LATIN_ENDS or not character.isalpha():
-        return False
-    return not any(first <= character <= last for first, last in LATIN)
+def _letters(text: str) -> int:
+    """The number of letters, of any script."""
+    if text.isascii():
+        return len(text) - len(text.encode().translate(None, ASCII))
+    return sum(map(str.isalpha, text))

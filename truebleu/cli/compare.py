@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 OPTIONS = {
     "baseline": "--baseline",
     "lower_is_better": "--lower-is-better",
+    "higher_is_better": "--higher-is-better",
     "metrics": "-m/--metrics",
     "a correction": "--correction",
     "also": "--also",
@@ -50,13 +51,17 @@ FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html")
 SYSTEMS = Group(
     "systems",
     """
-    --baseline NAME            the system that the others are compared with (the first)
-    --scores NAME=FILE...      a metric from elsewhere: a file with a tab-separated column per
-                               system, or a file per system (NAME=FILE FILE ...), one number per
-                               segment; its mean is the score
-    --lower-is-better NAME...  metrics of --scores for which lower is better
+    --baseline NAME             the system that the others are compared with (the first)
+    --scores NAME=FILE...       a metric from elsewhere: a file with a tab-separated column per
+                                system, or a file per system (NAME=FILE FILE ...), one number per
+                                segment; or what comet-score, comet-compare or MetricX wrote; the
+                                mean is the score
+    --lower-is-better NAME...   metrics of --scores for which lower is better; so it is of TER,
+                                WER, CER, MER, WIL, CharacTER and MetricX, by their names
+    --higher-is-better NAME...  metrics of --scores for which higher is better all the same
     """,
     lower_is_better={"default": []},
+    higher_is_better={"default": []},
 )
 TESTING = Group(
     "tests and intervals",
@@ -134,6 +139,7 @@ class Asked:
                 baseline=files.system_of(options.baseline, inputs),
                 scores=scores_of(options, systems),
                 lower_is_better=options.lower_is_better,
+                higher_is_better=options.higher_is_better,
                 source=None if inputs is None else inputs.source,
                 documents=files.beside(options, "docs") if inputs is None else inputs.documents,
                 labels=labels,

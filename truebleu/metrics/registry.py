@@ -59,6 +59,9 @@ GROUPS = {
 }
 
 
+# How names of error rates begin that other programs compute.
+ERRORS = ("metricx", "character", "cder", "hter", "sacreter")
+
 # Further names: a word for them, a function that lists them, and one that makes the metric of one.
 SOURCES: list[tuple[str, Callable[[], Iterable[str]], Callable[[str], AnyMetric]]] = []
 
@@ -171,7 +174,9 @@ def metrics(wanted: Any) -> dict[AnyMetric, str | None]:
 
 
 def lower_is_better(name: str) -> bool:
-    """True if lower scores of this name are known to be better, as of "TER"."""
+    """True if lower scores of this name are known to be better, as of "TER" or "MetricX-24"."""
+    if name.lower().startswith(ERRORS):
+        return True
     known = (cls for cls in classes() if cls.implied(name) is not None)
     return any(cls.LOWER_IS_BETTER for cls in known)
 

@@ -5,9 +5,7 @@ A `Request` is made once of what people pass, and handed to comparison, report a
 
 from __future__ import annotations
 
-import os
 from functools import partial
-from math import isfinite
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -20,6 +18,7 @@ from truebleu.text import checks, segments
 from truebleu.text.files import File
 from truebleu.text.layout import count
 from truebleu.text.record import Record
+from truebleu.views import given_scores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,6 +140,7 @@ class Request:
         baseline: str | None = None,
         scores: Mapping[str, Any] | None = None,
         lower_is_better: str | Sequence[str] = (),
+        higher_is_better: str | Sequence[str] = (),
         source: Any = None,
         documents: Any = None,
         labels: Any = None,
@@ -152,11 +152,16 @@ class Request:
         known = None if named is None else list(named)
         # Scores from elsewhere: by metric and system a number per segment.
         self.given = {
-            name: dict(_given_scores(name, columns, known))
+            name: given_scores.of_metric(name, columns, known)
             for name, columns in (scores or {}).items()
         }
-        # Those of which lower is better.
-        self.lower = frozenset(_lower(lower_is_better, list(self.given)))
+        # Those of which lower is better, by their names if nothing else is said.
+        higher = set(_known("higher_is_better", higher_is_better, list(self.given)))
+        lower = set(_known("lower_is_better", lower_is_better, list(self.given)))
+        if both := sorted(higher & lower):
+            raise ValueError(f"lower_is_better: {both[0]} is in higher_is_better, too")
+        by_name = set(filter(registry.lower_is_better, self.given))
+        self.lower = frozenset(lower | (by_name - higher))
         if not self.metrics and not self.given:
             raise ValueError("metrics: none at all; name at least one, or give scores")
         # The hypotheses of each; None where only scores from elsewhere are known.
@@ -183,7 +188,7 @@ class Request:
         """The request that the arguments of `compare` and `report` make: their `locals()`."""
         names = (
             *("systems", "references", "metrics", "baseline", "scores", "lower_is_better"),
-            *("source", "documents", "workers"),
+            *("higher_is_better", "source", "documents", "workers"),
         )
         testing = Significance(**{name: given[name] for name in TESTING})
         return cls(**{name: given[name] for name in names}, testing=testing)
@@ -329,11 +334,11 @@ def _baseline(baseline: str | None, systems: Sequence[str]) -> str | None:
     return systems[0] if baseline is None else baseline
 
 
-def _lower(names: str | Sequence[str], known: Sequence[str]) -> Iterator[str]:
+def _known(role: str, names: str | Sequence[str], known: Sequence[str]) -> Iterator[str]:
     for name in [names] if isinstance(names, str) else names:
         if name not in known:
             there = checks.nearest(name, known) if known else "; there are none"
-            raise ValueError(f"lower_is_better: no given scores are called '{name}'{there}")
+            raise ValueError(f"{role}: no given scores are called '{name}'{there}")
         yield name
 
 
@@ -344,117 +349,3 @@ def letters() -> Iterator[str]:
     for length in count(1):
         for some in product("ABCDEFGHIJKLMNOPRSTUVWXYZ", repeat=length):
             yield "".join(some)
-
-
-# ---- scores from elsewhere ----
-
-
-def _given_scores(
-    name: str, columns: Any, systems: Sequence[str] | None
-) -> Iterator[tuple[str, list[float]]]:
-    """Each system's scores of a metric that truebleu does not compute.
-
-    columns: a file, or a mapping of systems to numbers or files.
-    systems: the names that there should be; None for those that there are.
-    """
-    if isinstance(columns, os.PathLike | File):
-        columns = _from_file(segments.file_of(columns), systems)
-    if not hasattr(columns, "items"):
-        raise TypeError(
-            f"scores: {name}: expected a mapping from systems to numbers, or pathlib.Path(...) for "
-            f"the name of a file, not {type(columns).__name__}"
-        )
-    known = list(columns) if systems is None else list(systems)
-    for system in columns:
-        if system not in known:
-            near = checks.nearest(system, known)
-            raise ValueError(f"scores: {name} has no system '{system}'{near}")
-    for system in known:
-        if system not in columns:
-            raise ValueError(f"scores: {name} has nothing for {system}")
-        yield system, _numbers(f"{name}, {system}", columns[system])
-
-
-def _numbers(what: str, column: Any) -> list[float]:
-    if segments.is_file(column):
-        file = segments.file_of(column)
-        lines = enumerate(file.lines(), 1)
-        return [_number(text, f"{file.label(what)}, line {number}") for number, text in lines]
-    values = enumerate(segments.items(f"scores: {what}", column, "numbers"), 1)
-    return [_number(value, f"{what}, segment {number}") for number, value in values]
-
-
-def _number(value: Any, where: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not isfinite(number):
-        found = f"'{value.strip()}'" if isinstance(value, str) else repr(value)
-        raise InputError(f"scores: {where}: {found:.60} is not a number")
-    return number
-
-
-def _from_file(file: File, systems: Sequence[str] | None) -> dict[str, list[float]]:
-    """The scores of all systems in one file.
-
-    Either a tab-separated column per system, whose names the first line may have, or lines of a
-    system's name and a score, as mt-metrics-eval has them.
-    """
-    name = file.label("scores")
-    rows = [(number, line.split("\t")) for number, line in enumerate(file.lines(), 1)]
-    if not rows:
-        raise InputError(f"{name}: the file is empty")
-    first = rows[0][1]
-    if all(_named_score(fields) for _, fields in rows[:2]):
-        return _long(name, rows, systems)
-    if not any(map(_is_number, first)):
-        header: Sequence[str] = [field.strip() for field in first]
-        rows = rows[1:]
-    elif systems is None:
-        raise InputError(f"{name}: the first line should name the systems, and is {first!r:.60}")
-    else:
-        header = systems
-    columns: dict[str, list[float]] = {system: [] for system in header}
-    if len(columns) != len(header):
-        raise InputError(f"{name}, line 1: a system is named twice")
-    for number, fields in rows:
-        if len(fields) != len(header):
-            raise InputError(
-                f"{name}, line {number}: {count(len(fields), 'tab-separated column')} for "
-                f"{count(len(header), 'system')}"
-            )
-        for system, field in zip(header, fields, strict=True):
-            columns[system].append(_number(field, f"{name}, line {number}"))
-    return columns
-
-
-def _long(
-    name: str, rows: Sequence[tuple[int, list[str]]], systems: Sequence[str] | None
-) -> dict[str, list[float]]:
-    """From lines of a system's name and a score; only of the systems that are asked for."""
-    columns: dict[str, list[float]] = {}
-    for number, fields in rows:
-        pair = _named_score(fields) or "\t".join(fields).rsplit(None, 1)
-        if len(pair) != 2:
-            raise InputError(f"{name}, line {number}: expected a system and a score")
-        system, score = pair
-        if systems is None or system in systems:
-            columns.setdefault(system, []).append(_number(score, f"{name}, line {number}"))
-    return columns
-
-
-def _named_score(fields: list[str]) -> tuple[str, str] | None:
-    """A system's name and a score, if that is what a line has."""
-    parts = "\t".join(fields).rsplit(None, 1)
-    if len(parts) != 2 or _is_number(parts[0]) or not _is_number(parts[1]) or "\t" in parts[0]:
-        return None
-    return parts[0].strip(), parts[1]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

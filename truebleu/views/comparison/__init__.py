@@ -131,6 +131,7 @@ def compare(
     correction: str | None = None,
     scores: Mapping[str, Any] | None = None,
     lower_is_better: Sequence[str] = (),
+    higher_is_better: Sequence[str] = (),
     source: inputs.Hypotheses | None = None,
     documents: Any = None,
     workers: int = 1,
@@ -155,7 +156,8 @@ def compare(
         of each system to its numbers, one per segment, in a sequence or a file. The mean is the
         score. A file for all systems has a tab-separated column for each, or lines of a system's
         name and a score. With `metrics=()` there need be no systems and no references.
-    lower_is_better: names of such metrics for which lower is better.
+    lower_is_better, higher_is_better: names of such metrics, where the name itself does not say
+        it: of TER, WER, CER, MER, WIL, CharacTER and MetricX lower is better, of others higher.
     source: what was translated or corrected, a text per segment, for metrics that need it.
     documents: the name of each segment's document, or a file of them: adds the scores of each.
     workers: threads.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from truebleu.views.report.build import Contents
 
 # What a comparison has settled when it is made into a page.
-OF_COMPARISON = ("metrics", "baseline", *TESTING, "scores", "lower_is_better")
+OF_COMPARISON = ("metrics", "baseline", *TESTING, "scores", "lower_is_better", "higher_is_better")
 
 # How many segments' texts a notebook gets, which is saved with all that it shows.
 NOTEBOOK_ROWS = 2000
@@ -135,6 +135,7 @@ def report(
     correction: str | None = None,
     scores: Mapping[str, Any] | None = None,
     lower_is_better: Sequence[str] = (),
+    higher_is_better: Sequence[str] = (),
     languages: tuple[str | None, str | None] | None = None,
     word_counts: Any = None,
     embed_text: int | None = None,
@@ -157,7 +158,8 @@ def report(
         as "tokenize=intl,char" (two) and "lowercase".
     path: where to write it; `Report.save` does that, too.
     title: what to call it; the names of the systems if not given.
-    baseline, test, samples, confidence, level, seed, correction, scores, lower_is_better: as
+    baseline, test, samples, confidence, level, seed, correction, scores, lower_is_better,
+        higher_is_better: as
         `compare` has them.
     languages: codes of the languages of source and target; the endings of files' names if not
         given.

@@ -1,0 +1,303 @@
+"""Scores from elsewhere, a number per segment and system, in the forms that programs write.
+
+What a file is, its first lines say: a column of numbers; a tab-separated column per system; lines
+of a system's name and a score, as mt-metrics-eval has them; what COMET's `comet-score` and
+`comet-compare` print or write as JSON; JSON lines with a "prediction", as MetricX writes them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from math import isfinite
+
+from truebleu._kernel import InputError
+from truebleu.text import checks, segments
+from truebleu.text.files import File
+from truebleu.text.layout import count, listed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    # The lines of a file with their numbers.
+    Lines = Sequence[tuple[int, str]]
+
+# What `comet-score` prints of a segment, and in the end of a file.
+COMET_SEGMENT = re.compile(r"(.*)\tSegment (\d+)\tscore: (\S+)")
+COMET_SYSTEM = re.compile(r"(.*)\tscore: \S+|Predictions saved in: .*")
+# What MetricX calls a score, and what others do.
+PREDICTIONS = ("prediction", "score")
+# The texts that COMET's JSON has beside scores.
+TEXTS = ("src", "mt", "ref", "errors")
+
+
+def of_metric(name: str, columns: Any, systems: Sequence[str] | None) -> dict[str, list[float]]:
+    """Each system's scores of a metric that truebleu does not compute.
+
+    columns: a file, or a mapping of systems to numbers or files.
+    systems: the names that there should be; None for those that there are.
+
+    Raises InputError, with file and line or segment, for what is no score, ValueError for systems
+    that are missing.
+    """
+    if isinstance(columns, os.PathLike | File):
+        columns = _of_all(name, segments.file_of(columns), systems)
+    if not hasattr(columns, "items"):
+        raise TypeError(
+            f"scores: {name}: expected a mapping from systems to numbers, or pathlib.Path(...) for "
+            f"the name of a file, not {type(columns).__name__}"
+        )
+    known = list(columns) if systems is None else list(systems)
+    for system in columns:
+        if system not in known:
+            near = checks.nearest(system, known)
+            raise ValueError(f"scores: {name} has no system '{system}'{near}")
+    found = {}
+    for system in known:
+        if system not in columns:
+            raise ValueError(f"scores: {name} has nothing for {system}")
+        found[system] = _numbers(name, system, columns[system])
+    return found
+
+
+def _numbers(name: str, system: str, column: Any) -> list[float]:
+    """The scores of one system."""
+    what = f"{name}, {system}"
+    if not segments.is_file(column):
+        values = enumerate(segments.items(f"scores: {what}", column, "numbers"), 1)
+        return [_number(value, f"{what}, segment {number}") for number, value in values]
+    file = segments.file_of(column)
+    called = file.label(what)
+    lines = list(enumerate(file.lines(), 1))
+    several = _of_systems(name, called, lines)
+    if several is None:
+        return [_number(text, f"{called}, line {number}") for number, text in lines]
+    if len(several) > 1:
+        return _matched(called, several, [system])[system]
+    (found,) = several.values()
+    return found
+
+
+def _of_all(name: str, file: File, systems: Sequence[str] | None) -> dict[str, list[float]]:
+    """The scores of all systems in one file."""
+    called = file.label("scores")
+    lines = list(enumerate(file.lines(), 1))
+    if not lines:
+        raise InputError(f"{called}: the file is empty")
+    several = _of_systems(name, called, lines)
+    if several is not None:
+        return _matched(called, several, systems)
+    rows = [(number, line.split("\t")) for number, line in lines]
+    first = rows[0][1]
+    if all(_named_score(fields) for _, fields in rows[:2]):
+        return _long(called, rows, systems)
+    if not any(map(_is_number, first)):
+        header: Sequence[str] = [field.strip() for field in first]
+        rows = rows[1:]
+    elif systems is None:
+        raise InputError(f"{called}: the first line should name the systems, and is {first!r:.60}")
+    else:
+        header = systems
+    columns: dict[str, list[float]] = {system: [] for system in header}
+    if len(columns) != len(header):
+        raise InputError(f"{called}, line 1: a system is named twice")
+    for number, fields in rows:
+        if len(fields) != len(header):
+            raise InputError(
+                f"{called}, line {number}: {count(len(fields), 'tab-separated column')} for "
+                f"{count(len(header), 'system')}"
+            )
+        for system, field in zip(header, fields, strict=True):
+            columns[system].append(_number(field, f"{called}, line {number}"))
+    return columns
+
+
+def _long(
+    name: str, rows: Sequence[tuple[int, list[str]]], systems: Sequence[str] | None
+) -> dict[str, list[float]]:
+    """From lines of a system's name and a score; only of the systems that are asked for."""
+    columns: dict[str, list[float]] = {}
+    for number, fields in rows:
+        pair = _named_score(fields) or "\t".join(fields).rsplit(None, 1)
+        if len(pair) != 2:
+            raise InputError(f"{name}, line {number}: expected a system and a score")
+        system, score = pair
+        if systems is None or system in systems:
+            columns.setdefault(system, []).append(_number(score, f"{name}, line {number}"))
+    return columns
+
+
+# ---- what programs write ----
+
+
+def _of_systems(name: str, called: str, lines: Lines) -> dict[str, list[float]] | None:
+    """The scores by whatever a program calls the systems; None for a file of plain columns."""
+    start = next((text.lstrip() for _, text in lines if text.strip()), "")
+    if COMET_SEGMENT.fullmatch(start.rstrip()):
+        return _printed(called, lines)
+    if not start.startswith(("{", "[")):
+        return None
+    return _json(name, called, lines)
+
+
+def _printed(called: str, lines: Lines) -> dict[str, list[float]]:
+    """What `comet-score` prints: a line for each segment and file, then one for each file."""
+    columns: dict[str, list[float]] = {}
+    for number, text in lines:
+        found = COMET_SEGMENT.fullmatch(text.rstrip())
+        if found is None:
+            if not text.strip() or COMET_SYSTEM.fullmatch(text.rstrip()):
+                continue
+            raise InputError(
+                f"{called}, line {number}: {text.strip()!r:.60} is no line of comet-score"
+            )
+        column = columns.setdefault(found[1], [])
+        if int(found[2]) != len(column):
+            raise InputError(
+                f"{called}, line {number}: segment {found[2]} of {found[1]}, and "
+                f"{len(column)} was expected"
+            )
+        column.append(_number(found[3], f"{called}, line {number}"))
+    return columns
+
+
+def _json(name: str, called: str, lines: Lines) -> dict[str, list[float]]:
+    """JSON of COMET, or JSON lines."""
+    import json
+
+    kept = [(number, text) for number, text in lines if text.strip()]
+    each: list[Any] = []
+    try:
+        for _, text in kept:
+            each.append(json.loads(text))
+    except ValueError as error:
+        try:
+            whole = json.loads("\n".join(text for _, text in lines))
+        except ValueError as other:
+            line = getattr(other, "lineno", 1)
+            if len(each) > 1:  # they were lines so far
+                line, other = kept[len(each)][0], error
+            raise InputError(
+                f"{called}, line {line}: no whole JSON ({getattr(other, 'msg', other)}); "
+                "was the file cut off?"
+            ) from None
+        return _whole(name, called, whole)
+    if len(each) == 1 and not _is_prediction(each[0]):
+        return _whole(name, called, each[0])
+    return {
+        called: [
+            _said(name, one, f"{called}, line {n}") for (n, _), one in zip(kept, each, strict=True)
+        ]
+    }
+
+
+def _is_prediction(value: Any) -> bool:
+    return isinstance(value, dict) and any(key in value for key in PREDICTIONS)
+
+
+def _whole(name: str, called: str, content: Any) -> dict[str, list[float]]:
+    """COMET's JSON: segments by file; or of `comet-compare`, a list of translations."""
+    if isinstance(content, list):
+        content = {called: content}
+    if isinstance(content, dict) and isinstance(content.get("translations"), list):
+        made = {}
+        for one in content["translations"]:
+            if not isinstance(one, dict) or not {"name", "scores"} <= one.keys():
+                raise InputError(f"{called}: translations without a name and scores")
+            made[str(one["name"])] = one["scores"]
+        content = made
+    if not isinstance(content, dict) or not content:
+        raise InputError(f"{called}: expected JSON as COMET or MetricX write it")
+    columns = {}
+    for system, found in content.items():
+        if not isinstance(found, list):
+            raise InputError(f"{called}: {system!r:.60} has no list of segments")
+        columns[system] = [
+            _said(name, one, f"{called}, {system}, segment {number}")
+            for number, one in enumerate(found, 1)
+        ]
+    return columns
+
+
+def _said(name: str, value: Any, where: str) -> float:
+    """The score in what JSON says of a segment."""
+    if not isinstance(value, dict):
+        return _number(value, where)
+    keys = [key for key in (name, "COMET", *PREDICTIONS) if key in value]
+    keys = keys or [key for key, one in value.items() if key not in TEXTS and _is_real(one)]
+    if not keys:
+        raise InputError(f"scores: {where}: no score among {listed(list(map(str, value)))}")
+    return _number(value[keys[0]], where)
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _matched(
+    called: str, columns: Mapping[str, list[float]], systems: Sequence[str] | None
+) -> dict[str, list[float]]:
+    """The columns by the names of systems: programs call them by their files."""
+    if systems is None:
+        short = {_forms(key)[-1] for key in columns}
+        if len(short) < len(columns):
+            return dict(columns)
+        return {_forms(key)[-1]: column for key, column in columns.items()}
+    if len(columns) == len(systems) == 1:
+        return {systems[0]: next(iter(columns.values()))}
+    found = {}
+    for system in systems:
+        same = [key for key in columns if {*_forms(key)} & {*_forms(system)}]
+        # Names of systems are those of files without what all of these have in common.
+        same = same or [key for key in columns if system in _forms(key)[1]]
+        if len(same) != 1:
+            told = "none" if not same else "several"
+            raise InputError(
+                f"{called}: {told} of {listed(list(columns))} is clearly {system}; name the "
+                "systems (--names) as the file does"
+            )
+        found[system] = columns[same[0]]
+    if len({id(column) for column in found.values()}) < len(found):
+        raise InputError(
+            f"{called}: {listed(list(columns))} are not clearly {listed(list(systems))}; name the "
+            "systems (--names) as the file does"
+        )
+    return found
+
+
+def _forms(name: str) -> tuple[str, str, str]:
+    """A file's name as it is, without its folder, and without its ending."""
+    base = os.path.basename(name.replace("\\", "/"))
+    return name, base, os.path.splitext(base)[0] or base
+
+
+# ---- numbers ----
+
+
+def _number(value: Any, where: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not isfinite(number) or isinstance(value, bool):
+        found = f"'{value.strip()}'" if isinstance(value, str) else repr(value)
+        raise InputError(f"scores: {where}: {found:.60} is not a number")
+    return number
+
+
+def _named_score(fields: list[str]) -> tuple[str, str] | None:
+    """A system's name and a score, if that is what a line has."""
+    parts = "\t".join(fields).rsplit(None, 1)
+    if len(parts) != 2 or _is_number(parts[0]) or not _is_number(parts[1]) or "\t" in parts[0]:
+        return None
+    return parts[0].strip(), parts[1]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

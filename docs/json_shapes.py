@@ -76,7 +76,10 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         ("matrix", CEDAR, "--mbr", "--nbest-size", "64"),
     ],
     "compare": [
-        ("compare", REF, "-i", CEDAR, BIRCH, "--correction", "holm", "--docs", DOCUMENTS),
+        (
+            *("compare", REF, "-i", CEDAR, BIRCH, "--correction", "holm", "--docs", DOCUMENTS),
+            *("--scores", "ERRORS=SCORES", "--lower-is-better", "ERRORS"),
+        ),
     ],
     "explain": [
         ("explain", *PAIR, "-m", name) for name in ("bleu", "chrf", "ter", "nist", "gleu", "wer")
@@ -253,6 +256,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "metrics[].higher_is_better": "false for TER and its like",
         "metrics[].source": "`truebleu`, or where scores from elsewhere come from",
         "metrics[].digits": "digits after the point in tables",
+        "metrics[].clusters[][]": "the systems in clusters, best first: those that the test cannot "
+        "tell apart; null without a test",
         "metrics[].signature": "the signature; null for scores from elsewhere",
         "metrics[].short_signature": "the same, short",
         "systems[].name": "the name of the system",
@@ -274,7 +279,20 @@ MEANINGS: dict[str, dict[str, str]] = {
         "documents[].name": "with `--docs`: the name of the document; `documents` is null without",
         "documents[].segments": "its number of segments",
         "documents[].scores.METRIC.SYSTEM": "the score of each system",
-        "notes[]": "what one should know, in sentences",
+        **_below(
+            "notes[]",
+            {
+                ".kind": "what the note is about, such as `many tests`, `identical`, `disagreement`",
+                ".text": "the note in a sentence",
+                ".systems[]": "of some kinds: the systems that it is about",
+                ".metrics[].metric": "`disagreement`: metrics that call opposite winners of two "
+                "systems, each significantly",
+                ".metrics[].better": "the system that the metric calls better",
+                ".metrics[].difference": "the score of the first of `systems[]` less the second's",
+                ".metrics[].p": "the p-value",
+                ".metrics[].corrected_p": "the p-value after the correction; null without one",
+            },
+        ),
     },
     "explain": {
         "truebleu_explanation": "the version of this shape",
@@ -636,12 +654,17 @@ def output(command: tuple[str, ...]) -> Any:
     """What a command prints as JSON."""
     with tempfile.TemporaryDirectory() as folder:
         log = str(Path(folder) / "log")
+        # By which the system that BLEU puts first is the worse one.
+        scores = Path(folder) / "scores"
+        scores.write_text("cedar\tbirch\n" + "3\t1\n2\t2\n" * 64, encoding="utf-8")
         if "LOG" in command:
             for system, reference in ((CEDAR, REF), (BIRCH, REF), (BIRCH, CEDAR)):
                 words = [reference, "-i", system, "--log-name", "main", "--log-note", "a note"]
                 _run(["score", *words, "--log", log])
         words = [
-            {"LOG": log, "FOLDER": folder, "SYSTEM": f"{folder}/en-de.ref.A"}.get(word, word)
+            {"LOG": log, "FOLDER": folder, "SYSTEM": f"{folder}/en-de.ref.A"}.get(
+                word, word.replace("=SCORES", f"={scores}")
+            )
             for word in command
         ]
         places = {}

@@ -733,3 +733,149 @@ def test_names_and_shapes(examples):
     assert blocks.title(examples.to_dict()) == (
         "3 systems, 128 segments, 2 references per segment; Δ to birch"
     )
+
+
+# ---- metrics beside each other ----
+
+
+def opposed(**more):
+    """Systems whom BLEU and two other metrics place one way, and an error rate the other."""
+    dice = random.Random(4)
+    likes = {"cedar": 0.8, "birch": 0.7, "aspen": 0.6}
+    scores = {
+        "quality": {
+            name: [round(dice.gauss(x, 0.05), 3) for _ in range(128)] for name, x in likes.items()
+        },
+        "errors": {
+            name: [round(dice.gauss(10 * likes[name], 0.5), 2) for _ in range(128)]
+            for name in likes
+        },
+    }
+    options = {"samples": 500, "confidence": 200, "lower_is_better": ["errors"]} | more
+    return compare(SYSTEMS, REFERENCES, metrics=["bleu", "chrf"], scores=scores, **options)
+
+
+def disagreements(content):
+    return [note for note in content["notes"] if note["kind"] == "disagreement"]
+
+
+def test_metrics_that_call_opposite_winners_are_named():
+    content = opposed().to_dict()
+    found = disagreements(content)
+    assert [note["systems"] for note in found] == [
+        ["cedar", "birch"],
+        ["cedar", "aspen"],
+        ["birch", "aspen"],
+    ], "a note a pair of systems, not one of each two metrics"
+    assert content["notes"][: len(found)] == found, "before the smaller matters"
+    values = {(pair["metric"], pair["first"], pair["second"]): pair for pair in content["pairs"]}
+    first = found[0]
+    assert [one["metric"] for one in first["metrics"]] == ["BLEU", "chrF2", "quality", "errors"]
+    assert [one["better"] for one in first["metrics"]] == ["cedar", "cedar", "cedar", "birch"]
+    bleu, *_, errors = first["metrics"]
+    assert bleu["difference"] == values["BLEU", "cedar", "birch"]["value"] > 0
+    # Of cedar less birch, whoever is better; birch makes fewer errors.
+    assert errors["difference"] == -values["errors", "birch", "cedar"]["value"] > 0
+    assert errors["p"] == values["errors", "birch", "cedar"]["p"]
+    assert errors["corrected_p"] is None
+    assert first["text"].startswith(
+        "BLEU (+20.1, p = 0.0020), chrF2 (+10.3, p = 0.0020) and quality (+"
+    )
+    assert " call cedar better than birch, errors calls birch better (−" in first["text"]
+
+
+@pytest.mark.parametrize("rendering", ["text", "markdown", "latex", "html"])
+def test_every_format_tells_of_the_disagreement(rendering):
+    shown = getattr(opposed(), rendering)()
+    assert "call cedar better than birch" in " ".join(shown.split())
+
+
+def test_what_is_not_significant_is_no_disagreement():
+    # After the correction nothing is.
+    content = opposed(samples=99, correction="holm", level=0.99).to_dict()
+    assert not any(pair["significant"] for pair in content["pairs"])
+    assert not disagreements(content)
+    assert disagreements(opposed(samples=1000, correction="holm").to_dict())
+    assert not disagreements(opposed(test=None, samples=None).to_dict())
+
+
+def test_metrics_that_agree_are_not_remarked_on(examples):
+    assert not disagreements(examples.to_dict())
+
+
+def test_two_metrics_that_disagree_make_a_plain_sentence():
+    scores = {"x": {"a": [1.0] * 60, "b": [0.0] * 60}, "y": {"a": [3.0] * 60, "b": [1.0] * 60}}
+    made = compare(None, None, metrics=(), scores=scores, lower_is_better=["y"], samples=999)
+    [note] = disagreements(made.to_dict())
+    assert note["text"] == (
+        "x calls a better than b (+1.000, p = 0.0010), y calls b better (−2.000, p = 0.0010)."
+    )
+
+
+def six(**more):
+    """Six systems by three metrics."""
+    dice = random.Random(5)
+    scores = {
+        metric: {
+            f"system {i}": [round(dice.gauss(sign * step * (i // size), 1), 2) for _ in range(200)]
+            for i in range(6)
+        }
+        for metric, sign, step, size in (("M", 1, 1, 2), ("N", 1, 1, 3), ("errors", -1, 0, 1))
+    }
+    options = {"samples": 500, "confidence": 200, "lower_is_better": ["errors"]} | more
+    return compare(None, None, metrics=(), scores=scores, **options)
+
+
+def test_clusters_are_shown_by_metric():
+    content = six().to_dict()
+    by_metric = {metric["name"]: metric["clusters"] for metric in content["metrics"]}
+    assert list(map(len, by_metric["M"])) == [2, 2, 2]
+    assert list(map(len, by_metric["N"])) == [3, 3]
+    assert list(map(len, by_metric["errors"])) == [6], "which are not told apart"
+    for system in content["systems"]:
+        for name, clusters in by_metric.items():
+            assert system["name"] in clusters[system["scores"][name]["cluster"] - 1]
+    lines = six().text().splitlines()
+    start = lines.index("cluster   1            2      3")
+    rows = lines[start + 2 : start + 5]
+    assert [row.split("  ")[0].strip() for row in rows] == ["M ↑", "N ↑", "errors ↓"]
+    letters = {system["letter"]: system["name"] for system in content["systems"]}
+    for row, name in zip(rows, by_metric, strict=True):
+        told = re.split(r"\s{2,}", row.strip())[1:]
+        assert [[letters[one] for one in part.split()] for part in told] == by_metric[name]
+
+
+@pytest.mark.parametrize("rendering", ["markdown", "latex", "html"])
+def test_other_formats_have_the_clusters_too(rendering):
+    shown = getattr(six(), rendering)()
+    assert re.search(r"[A-F] [A-F] [A-F] [A-F] [A-F] [A-F]", shown)
+    assert "Clusters by metric" in shown or rendering == "markdown"
+
+
+def test_without_a_test_there_are_no_clusters():
+    content = six(test=None, samples=None)
+    assert {metric["clusters"] for metric in content.to_dict()["metrics"]} == {None}
+    assert "\ncluster " not in content.text()
+
+
+def test_arrows_say_which_way_is_better():
+    made = compare(SYSTEMS, REFERENCES, metrics=["bleu", "ter"], samples=9, confidence=9)
+    assert r"BLEU $\uparrow$" in made.latex()
+    assert r"TER $\downarrow$" in made.latex()
+    for rendering in (made.text(), made.markdown(), made.html()):
+        assert "BLEU ↑" in rendering
+        assert "TER ↓" in rendering
+    best = next(line for line in made.latex().splitlines() if "cedar" in line)
+    assert best.count(r"\textbf") == 2, "of each metric"
+
+
+def test_a_metric_that_is_not_repeatable_is_remarked_on(monkeypatch):
+    rouge = truebleu.metric("rouge-l")
+    options = {"metrics": [rouge, "bleu"], "samples": 9, "confidence": 9}
+    kinds = [note["kind"] for note in compare(SYSTEMS, REFERENCES, **options).to_dict()["notes"]]
+    assert "not repeatable" not in kinds
+    monkeypatch.setattr(type(rouge), "DETERMINISTIC", False)
+    notes = compare(SYSTEMS, REFERENCES, **options).to_dict()["notes"]
+    [note] = [note for note in notes if note["kind"] == "not repeatable"]
+    assert note["metric"] == "ROUGE-L"
+    assert note["text"].startswith("ROUGE-L may give the same text another number")

@@ -6,6 +6,7 @@ import json
 import math
 import random
 import shutil
+import statistics
 import subprocess
 
 import pytest
@@ -178,3 +179,45 @@ def test_text_of_segments_comes_back(run):
 )
 def test_axes_have_round_numbers(run, low, high, about, wanted):
     assert run(ticks=[[low, high, about]])["ticks"] == [wanted]
+
+
+# ---- two metrics ----
+
+
+def test_what_two_metrics_say_of_segments(run):
+    dice = random.Random(9)
+    x = [dice.choice([-2.5, -1.0, 0.0, 0.0, 1.0, 3.25]) * dice.random() for _ in range(400)]
+    y = [v / 2 + dice.choice([-1.0, 0.0, 0.0, 1.0]) * dice.random() for v in x]
+    [got] = run(agreements=[[x, y]])["agreements"]
+
+    def which(v):
+        return "b" if v > 0 else "a" if v < 0 else "="
+
+    kinds = [which(one) + which(other) for one, other in zip(x, y, strict=True)]
+    assert got["counts"] == {kind: kinds.count(kind) for kind in kinds}
+    assert got["correlation"] == pytest.approx(statistics.correlation(x, y), abs=1e-12)
+    wide, tall = (math.sqrt(math.fsum(v * v for v in column) / 400) for column in (x, y))
+    apart = {
+        i: min(abs(x[i]) / wide, abs(y[i]) / tall) for i in range(400) if kinds[i] in {"ab", "ba"}
+    }
+    assert sorted(got["found"]) == sorted(apart)
+    sizes = [apart[i] for i in got["found"]]
+    assert sizes == pytest.approx(sorted(sizes, reverse=True), rel=1e-9)
+
+
+def test_metrics_that_say_nothing_have_no_correlation(run):
+    [none, whole] = run(agreements=[[[0, 0, 0], [1, 2, 3]], [[1, 2, 4], [-2, -4, -8]]])[
+        "agreements"
+    ]
+    assert none["correlation"] is None
+    assert none["found"] == []
+    assert none["ends"] == [1, 3], "an axis has a length"
+    assert whole["correlation"] == pytest.approx(-1)
+    assert whole["found"] == [2, 1, 0]
+
+
+def test_a_few_far_away_do_not_press_all_others_together(run):
+    near = [math.sin(i) for i in range(500)]
+    [got] = run(agreements=[[[*near, 400.0], near]])["agreements"]
+    assert 1 < got["ends"][0] < 2
+    assert got["ends"][1] == max(map(abs, near))

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import pickle
+import random
 import re
 
 import polars as pl
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reading_back import Page
+from reading_back import Page, decoded_rows
 
 import truebleu as tb
 from truebleu import InputError
@@ -64,6 +65,43 @@ def test_statistics_and_scores_are_those_of_the_metric(name):
         assert setting["scores"][system] == metric.score(hypotheses, REFERENCES).value
     assert tuple(setting["columns"]) == metric.columns
     assert setting["higher_is_better"] == (name != "ter")
+
+
+def test_scores_from_elsewhere_and_other_metrics_are_columns():
+    dice = random.Random(2)
+    given = {name: [dice.random() for _ in GOOD] for name in SYSTEMS}
+    made = page(scores={"COMET": given}, lower_is_better="COMET", confidence=99, samples=99)
+    [column] = made.manifest["columns"]
+    assert [column[key] for key in ("name", "label", "column", "signature")] == [
+        *("COMET",) * 3,
+        None,
+    ]
+    assert not column["higher_is_better"]
+    assert column["digits"] == 5
+    for system, numbers in given.items():
+        block = made.blocks[column["blocks"][system]]
+        assert decoded_rows(block, 12, 1) == [[number] for number in numbers]
+        assert column["scores"][system] == pytest.approx(sum(numbers) / 12)
+
+
+def test_a_metric_whose_formula_the_page_has_not_is_a_column():
+    made = page(metrics=["bleu", "rouge-l"], confidence=99, samples=99)
+    assert [setting["name"] for setting in made.manifest["settings"]] == ["BLEU"]
+    [column] = made.manifest["columns"]
+    assert column["name"] == "ROUGE-L"
+    assert "|type:l|" in column["signature"]
+    rouge = tb.metric("rouge-l")
+    for system, hypotheses in SYSTEMS.items():
+        expected = rouge.segments(hypotheses, REFERENCES).tolist()
+        block = made.blocks[column["blocks"][system]]
+        assert decoded_rows(block, 12, 1) == [[number] for number in expected]
+        assert column["scores"][system] == rouge.score(hypotheses, REFERENCES).value
+
+
+def test_without_such_scores_a_page_has_no_columns():
+    made = page(metrics=["bleu", "chrf", "ter"], confidence=9, samples=9)
+    assert made.manifest["columns"] == []
+    assert not [name for name in made.blocks if name.startswith("c")]
 
 
 def test_numbers_stand_before_texts():

@@ -110,7 +110,7 @@ def test_the_table_has_what_the_comparison_has():
     told = manifest()
     head, good, poor = cells(told)
     assert head == [
-        *("", "system", "BLEU", "95% interval", "cluster", "Δ", "95% interval", "p"),
+        *("", "system", "BLEU ↑", "95% interval", "cluster", "Δ", "95% interval", "p"),
         *("won", "tied", "lost", "needed", "Δ, drawn"),
     ]
     best, baseline = told["comparison"]["systems"]
@@ -233,3 +233,32 @@ def test_a_notebook_gets_the_summary_and_a_style_of_its_own_class():
     rules = re.sub(r"@media[^{]*\{", "", page.scripts[0][1])
     for selector in re.findall(r"([^{}]+)\{", rules):
         assert all(part.strip().startswith(".truebleu") for part in selector.split(",")), selector
+
+
+# ---- several metrics ----
+
+
+def opposed(**options):
+    """Systems that BLEU and given scores place in opposite orders."""
+    order = {"good": 0.5, "poor": 0.7, "worst": 0.9}
+    scores = {"X": {name: [x, x + 0.05, x + 0.1] * 12 for name, x in order.items()}}
+    systems = {"good": GOOD, "poor": POOR, "worst": WORST}
+    return manifest(systems, scores=scores, samples=999, confidence=99, **options)
+
+
+def test_metrics_that_call_opposite_winners_are_told_of_first():
+    told = opposed()
+    text = Page(summary.render(told)).text
+    notes = [one["text"] for one in told["comparison"]["notes"] if one["kind"] == "disagreement"]
+    assert len(notes) == 3
+    for note in notes:
+        assert text.count(note) == 1
+        assert text.index(note) < text.index("Won, tied, lost")
+    assert "BLEU calls good better than worst (+" in text
+    assert "), X calls worst better (+0.4000, p = 0.0010)." in text
+
+
+def test_clusters_of_several_metrics_are_beside_each_other():
+    text = " ".join(Page(summary.render(opposed())).text.split())
+    assert "Clusters by metric cluster123 BLEU ↑ABC X ↑CBA" in text.replace("\n", "")
+    assert "Clusters by metric" not in Page(summary.render(manifest())).text

@@ -28,6 +28,7 @@ def of_content(
     yield Heading(1, title(content))
     if len(content["metrics"]) > 1 and len(content["systems"]) > 1:
         yield summary(content, places)
+        yield from clusters(content)
     for metric in content["metrics"]:
         yield table(content, metric, digits(content, metric, places))
     yield from of_documents(content, places)
@@ -85,8 +86,26 @@ def summary(content: Content, places: int | None = None) -> Table:
 
 
 def headed(metric: Content) -> str:
-    """A metric's name at the head of a column."""
-    return f"{metric['name']}{'' if metric['higher_is_better'] else ' ↓'}"
+    """A metric's name at the head of a column, and an arrow: which way is better."""
+    return f"{metric['name']} {'↑' if metric['higher_is_better'] else '↓'}"
+
+
+def clusters(content: Content) -> Iterator[Table]:
+    """By each of several metrics, the systems that its test cannot tell apart, by their letters."""
+    metrics = content["metrics"]
+    if not content["test"] or len(metrics) < 2 or len(content["systems"]) < 3:
+        return
+    by_name = {system["name"]: system["letter"] for system in content["systems"]}
+    told = [
+        [" ".join(by_name[name] for name in names) for names in metric["clusters"]]
+        for metric in metrics
+    ]
+    filled: list[Filled] = [(Column("cluster", left=True), map(Cell, map(headed, metrics)))]
+    for place in range(max(map(len, told))):
+        cells = [Cell(one[place] if place < len(one) else "") for one in told]
+        about = "not told apart by the test" if place else "the best; not told apart by the test"
+        filled.append((Column(str(place + 1), "clusters", left=True, about=about), cells))
+    yield _table(filled, "Clusters by metric")
 
 
 def table(content: Content, metric: Content, places: int) -> Table:
@@ -317,6 +336,13 @@ def sentences(content: Content) -> list[str]:
     told = [content["reading"]] if content["reading"] else []
     notes = [f"Note: {note['text']}" for note in content["notes"]]
     return [*_legend(content), *told, *notes]
+
+
+def disagreements(content: Content) -> tuple[list[Content], Content]:
+    """The notes on metrics that call opposite winners, and the content without them."""
+    notes = content["notes"]
+    told = [note for note in notes if note["kind"] == "disagreement"]
+    return told, {**content, "notes": [note for note in notes if note not in told]}
 
 
 def signatures(content: Content, *, short: bool = False) -> list[str]:

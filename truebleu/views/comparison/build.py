@@ -8,7 +8,10 @@ from operator import gt, lt
 
 from truebleu._kernel import __version__
 from truebleu.significance import Measure, intervals, paired
+from truebleu.text.layout import listed
 from truebleu.views import labelling
+from truebleu.views.comparison.blocks import decisive, digits
+from truebleu.views.rendering.numbers import fixed, p_value, signed
 from truebleu.views.request import TESTS, letters
 
 TYPE_CHECKING = False
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.significance import Difference, Interval, Paired
+    from truebleu.views.rendering.view import Content
     from truebleu.views.request import Counted, Counts, Request, Significance
 
 CORRECTIONS = {"holm": "Holm", "bh": "BH"}
@@ -52,7 +56,7 @@ def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
     ]
     tested = results is not None and testing.test is not None
     references = next((one.references for one in columns if one.references is not None), None)
-    return {
+    content = {
         "by": f"truebleu-{__version__}",
         "segments": segments,
         "references": references,
@@ -78,8 +82,9 @@ def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
         "systems": rows,
         "pairs": [pair for column in columns for pair in column.pairs()],
         "documents": _documents(request, columns, segments),
-        "notes": list(_notes(request, segments, results)),
     }
+    notes = [*disagreements(content), *_notes(request, segments, results)]
+    return {**content, "notes": notes}
 
 
 def _resampled(
@@ -180,11 +185,10 @@ class _Column:
         # Best first by the first metric, and by this one.
         self.order = order
         self.own_order = sorted(order, key=self.placing)
-        self.clusters: dict[str, int] = {}
+        self.clusters: list[list[str]] | None = None
         self.better: Mapping[str, Sequence[str]] = {}
         if result is not None and self.testing.test is not None:
-            clusters = result.clusters(self.testing.alpha)
-            self.clusters = {name: i for i, names in enumerate(clusters, 1) for name in names}
+            self.clusters = result.clusters(self.testing.alpha)
             self.better = result.better_than(self.testing.alpha)
 
     def placing(self, system: str) -> float:
@@ -211,6 +215,8 @@ class _Column:
             "source": "given" if self.metric is None else "truebleu",
             # After the point, those that suit its scores.
             "digits": None if self.metric is None else self.metric.DIGITS,
+            # The systems that its test cannot tell apart, best first.
+            "clusters": self.clusters,
             "signature": None if self.signature is None else str(self.signature),
             "short_signature": None if self.signature is None else self.signature.short(),
         }
@@ -227,7 +233,9 @@ class _Column:
             "score": value,
             "interval": self._interval(self.ranges[system]),
             "rank": rank,
-            "cluster": self.clusters.get(system),
+            "cluster": next(
+                (i for i, names in enumerate(self.clusters or (), 1) if system in names), None
+            ),
             "better_than": [other for other in self.order if other in better],
             "difference": None
             if result is None or self.baseline is None or system == self.baseline
@@ -341,6 +349,14 @@ def _notes(
             f"{testing.confidence} resamples are too few for intervals of {testing.level:.4g}: "
             "they span all of them.",
         )
+    for metric in request.metrics:
+        if not getattr(metric, "DETERMINISTIC", True):
+            yield note(
+                "not repeatable",
+                f"{metric.name} may give the same text another number the next time: intervals and "
+                "p-values know nothing of that.",
+                metric=metric.name,
+            )
     for first, second in _identical(results):
         p = "p = 1, and " if testing.test else ""
         yield note(
@@ -357,6 +373,63 @@ def _notes(
             f"{tests} pairs were tested by each metric, each at {testing.alpha:g}, with no "
             "correction for their number; use --correction holm or bh.",
         )
+
+
+def disagreements(content: Content) -> Iterator[dict[str, Any]]:
+    """A note on every two systems of which metrics call one better and others the other.
+
+    Each significantly, by the corrected p-value if there is a correction.
+    """
+    metrics = {metric["name"]: metric for metric in content["metrics"]}
+    called: dict[frozenset[str], list[Content]] = {}
+    for pair in content["pairs"]:
+        if pair["significant"] and pair["value"]:
+            called.setdefault(frozenset((pair["first"], pair["second"])), []).append(pair)
+    for pairs in called.values():
+        # The better placed one is the first of each.
+        better, other = pairs[0]["first"], pairs[0]["second"]
+        sides = {name: [one for one in pairs if one["first"] == name] for name in (better, other)}
+        if not sides[other]:
+            continue
+        verdicts = [
+            {
+                "metric": one["metric"],
+                "better": one["first"],
+                "difference": one["value"] if one["first"] == better else -one["value"],
+                "p": one["p"],
+                "corrected_p": one["corrected_p"],
+            }
+            for one in pairs
+        ]
+        told = [
+            _called(
+                [(one["metric"], _size(content, metrics[one["metric"]], one)) for one in side],
+                winner,
+                f" than {other}" if winner == better else "",
+            )
+            for winner, side in sides.items()
+        ]
+        yield {
+            "kind": "disagreement",
+            "systems": [better, other],
+            "metrics": verdicts,
+            "text": f"{', '.join(told)}.",
+        }
+
+
+def _called(metrics: Sequence[tuple[str, str]], winner: str, than: str) -> str:
+    """What some metrics, each with the size of its difference, say of two systems."""
+    if len(metrics) == 1:
+        ((name, size),) = metrics
+        return f"{name} calls {winner} better{than} ({size})"
+    return f"{listed([f'{name} ({size})' for name, size in metrics])} call {winner} better{than}"
+
+
+def _size(content: Content, metric: Content, pair: Content) -> str:
+    """A difference and its p-value, as they are written in tables."""
+    shown = p_value(decisive(pair))
+    write = signed(fixed(digits(content, metric, None)))
+    return f"{write(pair['value'])}, p {shown if shown[0] == '<' else f'= {shown}'}"
 
 
 # Intervals from fewer segments are rough.

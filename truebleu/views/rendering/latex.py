@@ -43,6 +43,7 @@ SPECIAL = str.maketrans(
         "≥": r"$\ge$",
         "≤": r"$\le$",
         "·": r"$\cdot$",
+        "↑": r"$\uparrow$",
         "↓": r"$\downarrow$",
         "“": "``",
         "”": "''",
@@ -102,7 +103,7 @@ def _long_table(block: Table) -> str:
 def _rows(block: Table, *, aligned: bool = False) -> list[str]:
     """The sides of the columns, the header and the rows; `aligned` in the source as well."""
     heads, rows = block.written()
-    sides = "".join("l" if column.left else "r" for column in heads)
+    sides = _sides(block)
     header = [escaped(column.header) for column in heads]
     cells = [header, *([_cell(cell) for cell in row] for row in rows)]
     if aligned:
@@ -130,20 +131,21 @@ def _words(block: Words) -> str:
 
 def _paper(made: Iterable[Block]) -> Iterator[str]:
     kept = (one for one in made if isinstance(one, Written))
-    before = 0
-    # Tables of as many columns become one.
-    for width, group in groupby(kept, _width):
-        if width:
+    before = ""
+    # Tables whose columns are set to the same sides become one.
+    for sides, group in groupby(kept, _sides):
+        if sides:
             yield from [r"\par\bigskip"] if before else []
             yield _tabular([block for block in group if isinstance(block, blocks.Table)])
         else:
             yield "\n".join(f"% {line}" for block in group for line in _told(block))
-        before = width
+        before = sides
 
 
-def _width(block: Block) -> int:
-    """The number of a table's columns; 0 for what is no table."""
-    return len(block.written()[0]) if isinstance(block, blocks.Table) else 0
+def _sides(block: Block) -> str:
+    """The side that each column of a table is set to; nothing for what is no table."""
+    heads = block.written()[0] if isinstance(block, blocks.Table) else ()
+    return "".join("l" if column.left else "r" for column in heads)
 
 
 def _told(block: Block) -> Sequence[str]:

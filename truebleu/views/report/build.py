@@ -15,6 +15,9 @@ settings            a metric with its parameters each, those of the comparison f
                     comparison), signature, short, higher_is_better, parameters, columns; by
                     system scores, blocks, and where words are edited the blocks of edits: a text
                     per segment, the JSON of truebleu.metrics.ter_alignment.Alignment
+columns             the other metrics of the comparison: those whose formula the page does not have,
+                    and scores from elsewhere: id, name, label, column, signature (or null),
+                    higher_is_better, digits (after the point), and by system scores and blocks
 comparison          what `Comparison.to_dict` gives, null if there is
                     only one system, whose intervals are in `intervals` in the same form
 documents, labels   the names, and the block that has the number of each segment's
@@ -37,6 +40,7 @@ from truebleu.text.layout import listed
 from truebleu.views import labelling
 from truebleu.views.citation import bibtex
 from truebleu.views.comparison import Comparison
+from truebleu.views.comparison.blocks import digits
 from truebleu.views.report import buckets, health, ngrams, payload
 from truebleu.views.request import letters
 
@@ -48,7 +52,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.text.segments import Texts
-    from truebleu.views.request import Request
+    from truebleu.views.request import Counts, Request
 
 # Changes when a viewer of the old form could no longer show the new one.
 VERSION = 1
@@ -87,6 +91,20 @@ class Setting(NamedTuple):
         return {system: f"{kind}{self.id}.{i}" for i, system in enumerate(self.tables)}
 
 
+class Column(NamedTuple):
+    """The score of each segment by a metric that is no setting: it is looked at, not recomputed."""
+
+    id: str
+    # Its entry in the comparison.
+    metric: Mapping[str, Any]
+    # By system.
+    scores: Mapping[str, Sequence[float]]
+
+    def blocks(self) -> dict[str, str]:
+        """The name of each system's block."""
+        return {system: f"{self.id}.{i}" for i, system in enumerate(self.scores)}
+
+
 class Contents:
     """Everything that was read and counted for a report."""
 
@@ -114,6 +132,7 @@ class Contents:
         self.comparison = Comparison.of_request(request, counted).to_dict()
         tables = {metric: counted[metric].tables for metric in (*shown, *further)}
         self.settings = list(_settings(tables, list(request.metrics), self.comparison))
+        self.columns = list(_columns(request, counted, self.comparison, self.settings))
         self.systems = {name: segments.texts(name, one) for name, one in request.systems.items()}
         self.references = segments.streams(request.references)
         count = self.segments
@@ -218,6 +237,7 @@ class Contents:
             "source": self.source is not None,
             "languages": dict(zip(("source", "target"), self.languages, strict=True)),
             "settings": [self._setting(setting) for setting in self.settings],
+            "columns": [self._column(column) for column in self.columns],
             "comparison": self.comparison if several else None,
             "intervals": None if several else self.comparison,
             "data_hash": self.hashes,
@@ -272,6 +292,25 @@ class Contents:
             "edits": self._edits(setting) or None,
         }
 
+    def _column(self, column: Column) -> dict[str, Any]:
+        name = column.metric["name"]
+        signature = column.metric["signature"]
+        return {
+            "id": column.id,
+            "name": column.metric["label"],
+            "label": name,
+            "column": name,
+            "signature": signature,
+            "higher_is_better": column.metric["higher_is_better"],
+            # As many as the page gives to scores from 0 to 100 are two.
+            "digits": digits(self.comparison, column.metric, 2),
+            "scores": {
+                system["name"]: system["scores"][name]["score"]
+                for system in self.comparison["systems"]
+            },
+            "blocks": column.blocks(),
+        }
+
     def texts(self) -> dict[str, Texts]:
         """The texts of each role, unless all text is left out."""
         if self.redacted:
@@ -284,6 +323,9 @@ class Contents:
         for setting in self.settings:
             for system, name in setting.blocks("s").items():
                 made[name] = payload.of_table(setting.tables[system])
+        for one in self.columns:
+            for system, name in one.blocks().items():
+                made[name] = payload.of_floats(one.scores[system])
         if self.documents is not None:
             made["documents"] = payload.of_indices(self.documents.indices)
         for i, column in enumerate(self.labels.values()):
@@ -357,6 +399,21 @@ def _settings(
             taken[label] = taken.get(label, 0) + 1
             label = label if taken[label] == 1 else f"{label} ({taken[label]})"
         yield Setting(str(i), metric, by_system, label, column)
+
+
+def _columns(
+    request: Request,
+    counted: Mapping[TableMetric[Any], Counts],
+    comparison: Mapping[str, Any],
+    settings: Sequence[Setting],
+) -> Iterator[Column]:
+    """The metrics of the comparison that are no settings, with what they say of each segment."""
+    known = {setting.column for setting in settings}
+    scores: list[Mapping[str, Sequence[float]]] = [counted[one].scores for one in request.metrics]
+    scores += request.given.values()
+    for i, (metric, own) in enumerate(zip(comparison["metrics"], scores, strict=True)):
+        if metric["name"] not in known:
+            yield Column(f"c{i}", metric, {system: own[system] for system in request.systems})
 
 
 def influence(setting: Setting, systems: Sequence[str]) -> list[float]:

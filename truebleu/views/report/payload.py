@@ -73,6 +73,11 @@ def of_indices(numbers: Iterable[int]) -> bytes:
     return _little(array("I", numbers))
 
 
+def of_floats(numbers: Iterable[float]) -> bytes:
+    """A table of one column of floats."""
+    return b"\x08" + _little(array("d", numbers))
+
+
 def of_table(table: Table) -> bytes:
     """The columns of a table, each as narrow as its largest number allows."""
     numbers = memoryview(table).cast("B").cast("q")
@@ -89,7 +94,7 @@ def _column(numbers: memoryview) -> bytes:
     count = len(numbers)
     used = max((byte + 1 for byte in range(8) if wide[byte::8].count(0) < count), default=1)
     if used > 4:
-        return b"\x08" + _little(array("d", numbers.tolist()))
+        return of_floats(numbers.tolist())
     width = 1 if used == 1 else 2 if used == 2 else 4
     narrow = bytearray(count * width)
     for byte in range(width):

@@ -32,6 +32,9 @@ def blocks(manifest: Content) -> Iterator[Block]:
     yield Heading(1, manifest["title"])
     yield Paragraph(_what(manifest))
     yield Paragraph(sentence(manifest), "lead")
+    opposed, others = comparison_blocks.disagreements(content)
+    yield from (Paragraph(note["text"], "caution") for note in opposed)
+    yield from comparison_blocks.clusters(content)
     for metric in content["metrics"]:
         yield Heading(2, _headed(content, metric))
         digits = comparison_blocks.digits(content, metric, None)
@@ -39,7 +42,7 @@ def blocks(manifest: Content) -> Iterator[Block]:
         parts = comparison_blocks.parts(content, metric)
         if parts is not None:
             yield parts
-    yield from (Paragraph(line, "note") for line in comparison_blocks.sentences(content))
+    yield from (Paragraph(line, "note") for line in comparison_blocks.sentences(others))
     yield Heading(2, "What was computed")
     yield Facts(list(_facts(manifest)))
 

@@ -152,6 +152,57 @@ export function stacked(parts, label, width) {
     svg("line.zero", { x1: x(0), x2: x(0), y1: 6, y2: 44 }), svg("path.total", { d: `M${x(total)} 12l-5 -8h10z` }, svg("title", {}, `together ${signed(total)}`)), legend);
 }
 
+/** Up to so many segments are points of a picture; more are squares, darker where there are more. */
+export const POINTS = 2000;
+
+/**
+ * A point a segment: to the right and upwards where the one or the other measure has B better. A
+ * measure of which lower is better runs backwards, so that the corners always say the same.
+ * @param {Float64Array[]} values  how much better B is, by the two measures
+ * @param {{ends: number[], titles: string[], signs: number[], corners: [string, string][], marked: ArrayLike<number>, label: string, open: (segment: number) => void}} how
+ *   how far the axes go, what they are called, -1 for one that runs backwards, what is said in the corners (left to right, top to bottom), and which segments have a ring
+ * @param {number} width
+ */
+export function scatter([across, up], { ends: [far, high], titles, signs, corners, marked, label, open }, width) {
+  const n = across.length, wide = width >= 480, L = 56, R = 8, T = 4, height = Math.round(Math.min(480, Math.max(280, width * 0.7))), W = width - L - R, H = height - T - 38;
+  const within = (/** @type {number} */ v, /** @type {number} */ most) => Math.max(-1, Math.min(1, v / most));
+  // What is said in the corners has room above and below all points.
+  const x = (/** @type {number} */ v) => L + W / 2 * (1 + 0.96 * within(v, far)), y = (/** @type {number} */ v) => T + H / 2 - (H / 2 - 36) * within(v, high);
+  const shapes = [];
+  if (n <= POINTS) for (let i = 0; i < n; i++) shapes.push(svg("circle.dot", { cx: hundredth(x(across[i])), cy: hundredth(y(up[i])), r: 3 }));
+  else {
+    // A square around each place that is so many pixels from zero, so that ties lie on the axes.
+    const step = wide ? 8 : 6, columns = 2 * Math.ceil(W / 2 / step) + 1, rows = 2 * Math.ceil(H / 2 / step) + 1, squares = new Uint32Array(columns * rows), [left, top] = [columns >> 1, rows >> 1];
+    for (let i = 0; i < n; i++) squares[(Math.round((y(up[i]) - y(0)) / step) + top) * columns + Math.round((x(across[i]) - x(0)) / step) + left]++;
+    const most = squares.reduce((a, b) => Math.max(a, b)), shades = ["", "", "", "", ""];
+    squares.forEach((size, k) => { if (size) shades[Math.min(4, Math.floor(5 * Math.log(size) / Math.log(most + 1)))] += `M${hundredth(x(0) + (k % columns - left - 0.5) * step)} ${hundredth(y(0) + (Math.floor(k / columns) - top - 0.5) * step)}h${step}v${step}h-${step}z`; });
+    shades.forEach((d, k) => { if (d) shapes.push(svg("path.dot", { class: `dot-${k}`, d })); });
+  }
+  const numbers = (/** @type {number} */ most, /** @type {number} */ about) => ticks(-most, most, about).filter(t => Math.abs(t) <= most), middle = T + H / 2;
+  const picture = canvas(width, height, label,
+    [[L, T], [L + W / 2, middle]].map(([left, top]) => svg("rect.apart", { x: left, y: top, width: W / 2, height: H / 2 })),
+    numbers(far, wide ? 8 : 4).map(t => [svg("line.rule", { x1: x(t), x2: x(t), y1: T, y2: T + H }), svg("text.tick", { x: x(t), y: T + H + 13, "text-anchor": "middle" }, short(signs[0] * t || 0))]),
+    numbers(high, 6).map(t => [svg("line.rule", { x1: L, x2: L + W, y1: y(t), y2: y(t) }), svg("text.tick", { x: L - 4, y: y(t) + 4, "text-anchor": "end" }, short(signs[1] * t || 0))]),
+    svg("line.zero", { x1: x(0), x2: x(0), y1: T, y2: T + H }), svg("line.zero", { x1: L, x2: L + W, y1: y(0), y2: y(0) }),
+    shapes, Array.from(marked, i => svg("circle.ring", { cx: x(across[i]), cy: y(up[i]), r: 6 })),
+    corners.map((lines, k) => lines.map((line, row) => svg("text.inside", { x: k % 2 ? L + W - 5 : L + 5, y: (k < 2 ? T + 14 : T + H - 20) + 14 * row, "text-anchor": k % 2 ? "end" : "start" }, fitted(line, W / 2 - 12)))),
+    svg("text.name", { x: L + W / 2, y: height - 6, "text-anchor": "middle" }, fitted(titles[0], W)), svg("text.name", { transform: `translate(11 ${middle}) rotate(-90)`, "text-anchor": "middle" }, fitted(titles[1], H)));
+  picture.classList.add("open-to-click");
+  picture.addEventListener("click", (/** @type {MouseEvent} */ e) => {
+    const box = picture.getBoundingClientRect(), left = (e.clientX - box.left) * width / box.width, top = (e.clientY - box.top) * height / box.height;
+    let best = -1, near = 24 ** 2;
+    for (let i = 0; i < n; i++) { const away = (x(across[i]) - left) ** 2 + (y(up[i]) - top) ** 2; if (away < near) { near = away; best = i; } }
+    if (best >= 0) open(best);
+  });
+  return picture;
+}
+
+/** How far an axis goes: to the farthest number, unless a few are far beyond all the others. @param {Float64Array} values */
+export function reach(values) {
+  const sizes = values.map(Math.abs).sort(), most = sizes[sizes.length - 1] || 1, usual = 1.25 * sizes[Math.floor(0.99 * (sizes.length - 1))];
+  return usual && most > 1.6 * usual ? usual : most;
+}
+
 /**
  * A number a segment in the order of the text, above or below a line. Where segments are narrower
  * than a pixel, the largest and the smallest of each pixel are drawn.

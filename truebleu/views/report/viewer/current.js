@@ -8,10 +8,11 @@ import {corpusScore, jackknife, leftOut, metricOf, random, segmentScores, SMOOTH
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {{data: Data, store: Store, worker: Background, current: Current}} Context  what every view is given */
 /** @typedef {{low: number, high: number, how: string}} Range */
+/** @typedef {{id: string, label: string, column: string | null, higher: boolean, digits: number, headline: boolean}} Measured */
 /** @typedef {{count: number, a: number, b: number | null, delta: number | null, interval: Range | null, waiting: boolean, note: string}} Subset */
 
 /** Filters of segments, by their keys in the state. */
-export const FILTERS = { find: "", in: "all", regex: false, case: false, doc: null, label: "", flag: "", outcome: "", range: "", only: "", about: "", sample: null, mark: "" };
+export const FILTERS = { find: "", in: "all", regex: false, case: false, doc: null, label: "", flag: "", outcome: "", split: "", range: "", only: "", about: "", sample: null, mark: "" };
 /** What the state holds beside a view's own; `setting` and below change the numbers. */
 export const STATE = { ...FILTERS, sort: "number", seg: null, mode: "match", against: "b", setting: "0", a: 0, b: 1, smoothing: "", smoothing_value: null, max_order: null, weights: "", effective_order: "", beta: null, char_order: null, word_order: null };
 /** Keys of `STATE` that are null or a number. */
@@ -152,6 +153,28 @@ export class Current {
   /** @param {System} system */
   table(system) { return this.data.table(this.setting, system.index); }
 
+  /** Everything that has a score of each segment: settings, and columns of scores. @returns {Measured[]} */
+  get measures() {
+    const { settings, manifest } = this.data;
+    return [...settings.map(s => ({ id: s.id, label: s.label, column: s.column, higher: s.higher_is_better, digits: 2, headline: s.headline })),
+      ...(manifest.columns ?? []).map((/** @type {any} */ c) => ({ id: c.id, label: c.label, column: c.column, higher: c.higher_is_better, digits: c.digits, headline: true }))];
+  }
+
+  /** By how much each segment of B is better than that of A, by one of `measures`; below 0 where it is worse. @param {Measured} of @returns {Float64Array} */
+  better({ id, higher }) {
+    const { data, a, b } = this, own = data.settings.find(s => s.id === id), here = own === this.setting;
+    return this.once(`better ${id} ${a.index} ${b?.index} ${here ? this.id : ""}`, () => {
+      const [x, y] = [a, b ?? a].map(s => here ? this.scores(s) : own ? segmentScores(metricOf(own), data.table(own, s.index)) : /** @type {import("./data.js").Table} */ (data.tables.get(`${id}.${s.index}`)).columns[0]);
+      return Float64Array.from(x, (score, i) => higher ? y[i] - score : score - y[i]);
+    });
+  }
+
+  /** Two measures, and which system each prefers ("ab": the first A, the second B; "=": neither), as the state has it. @returns {{by: Measured[], which: string} | null} */
+  get split() {
+    const [first, second, which = ""] = String(this.store.get("split")).split(":"), by = [first, second].flatMap(id => this.measures.find(m => m.id === id) ?? []);
+    return this.b && by.length === 2 && /^[ab=]{2}$/.test(which) ? { by, which } : null;
+  }
+
   /** The score of all segments or of some. @param {System} system @param {ArrayLike<number>} [segments] */
   corpus(system, segments) {
     // A mean is one of segments; the rest needs no more than sums.
@@ -211,7 +234,7 @@ export class Current {
   // ---- filters ----
 
   /** Whether any filter is set. */
-  get filtered() { const { store } = this; return ["find", "doc", "label", "flag", "outcome", "range", "only", "sample"].some(key => store.get(key) !== /** @type {any} */ (FILTERS)[key]); }
+  get filtered() { const { store } = this; return ["find", "doc", "label", "flag", "outcome", "split", "range", "only", "sample"].some(key => store.get(key) !== /** @type {any} */ (FILTERS)[key]); }
 
   /** The ranges that are set: column, from, to. @returns {[string, number, number][]} */
   get ranges() {
@@ -309,6 +332,8 @@ export class Current {
       if (outcome === "same") data.manifest.serve || keep(i => data.embedded(i) && data.text(`system${this.a.index}`, i) === data.text(`system${b.index}`, i));
       else keep(i => outcome === "b" ? sign * delta[i] > 0 : outcome === "a" ? sign * delta[i] < 0 : delta[i] === 0);
     }
+    const { split } = this;
+    if (split) { const [x, y] = split.by.map(m => this.better(m)); keep(i => side(x[i]) + side(y[i]) === split.which); }
     for (const [name, low, high] of this.ranges) { const values = this.column(name); keep(i => values[i] >= low && values[i] <= high); }
     const only = String(store.get("only"));
     if (only) { const wanted = new Set(only.split(",").map(s => Number(s) - 1)); keep(i => wanted.has(i)); }
@@ -424,6 +449,9 @@ export class Current {
     return this.worker.run({ kind: "bootstrap", rows, width, setting: this.setting, changes: this.changes, samples: SAMPLES, level, seed }, 60000, "stopped after a minute");
   }
 }
+
+/** Which system a difference prefers. @param {number} x of `Current.better` */
+export const side = x => x > 0 ? "b" : x < 0 ? "a" : "=";
 
 /** Numbers of segments by their values, the smallest first, NaN last, equal ones as they stand. @param {Float64Array} values */
 export function byValue(values) {

@@ -265,6 +265,7 @@ export class Data {
         this.tables.set(`${setting.id}.${system.index}`, table);
       }
     }
+    for (const column of manifest.columns ?? []) for (const system of this.systems) this.tables.set(`${column.id}.${system.index}`, Table.decode(await this.read(column.blocks[system.name]), ["score"], n));
     if (manifest.documents) this.documents = { names: manifest.documents.names, of: indices(await this.read(manifest.documents.block)) };
     for (const label of manifest.labels ?? []) this.labels.push({ ...label, of: indices(await this.read(label.block)) });
     for (const [role, name] of Object.entries(manifest.health?.blocks ?? {})) this.flags[role] = indices(await this.read(/** @type {string} */ (name)));

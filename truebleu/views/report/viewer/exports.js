@@ -54,7 +54,7 @@ export function comparisonRows(content, separator, safe) {
 function cells(content, metric) {
   const letters = new Map(content.systems.map((/** @type {any} */ s) => [s.name, s.letter])), several = content.systems.length > 1, { intervals, test } = content, level = `${Math.round(100 * content.level)}% interval`;
   const p = (/** @type {number | null | undefined} */ x) => x === null || x === undefined ? "" : x < 0.001 ? "< 0.001" : x.toFixed(3);
-  const head = ["", "System", metric.label + (metric.higher_is_better ? "" : " (lower is better)"), ...(intervals ? [level] : []), ...(several ? [...(test ? ["Cluster"] : []), "Δ", ...(intervals ? [level] : []), ...(test ? ["p"] : [])] : [])];
+  const head = ["", "System", `${metric.label} ${metric.higher_is_better ? "↑" : "↓"}`, ...(intervals ? [level] : []), ...(several ? [...(test ? ["Cluster"] : []), "Δ", ...(intervals ? [level] : []), ...(test ? ["p"] : [])] : [])];
   return [head.map(text => ({ text })), ...content.systems.map((/** @type {any} */ system) => {
     const { score, interval: own, better_than, rank, cluster, difference: d } = system.scores[metric.name], ends = d?.interval;
     /** @type {Cell[]} */
@@ -71,12 +71,12 @@ function cells(content, metric) {
 }
 
 /** What is said of the tables. @param {any} content */
-const remarks = content => [`${plural(content.segments, "segment")}${content.baseline && content.systems.length > 1 ? `; Δ to ${shown(content.baseline)}` : ""}`, content.test ? `Raised letters: significantly better than those systems (${content.test.title}, p < ${content.test.alpha}, as *)${content.correction ? `; p-values are corrected: ${content.correction.title ?? content.correction}` : ""}.` : "", content.reading ?? "", ...content.metrics.map((/** @type {any} */ m) => m.signature ? `${m.name}|${m.signature}` : "")].filter(Boolean);
+const remarks = content => [`${plural(content.segments, "segment")}${content.baseline && content.systems.length > 1 ? `; Δ to ${shown(content.baseline)}` : ""}`, content.test ? `Raised letters: significantly better than those systems (${content.test.title}, p < ${content.test.alpha}, as *)${content.correction ? `; p-values are corrected: ${content.correction.title ?? content.correction}` : ""}.` : "", content.reading ?? "", ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind === "disagreement").map((/** @type {any} */ n) => n.text), ...content.metrics.map((/** @type {any} */ m) => m.signature ? `${m.name}|${m.signature}` : "")].filter(Boolean);
 
 /** @type {Record<string, string>} */
-const TEX = { "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "&": "\\&", "#": "\\#", "%": "\\%", "_": "\\_", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "\"": "\\textquotedbl{}", "[": "{[}", "]": "{]}", "−": "$-$", "Δ": "$\\Delta$", "–": "--" };
+const TEX = { "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "&": "\\&", "#": "\\#", "%": "\\%", "_": "\\_", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "\"": "\\textquotedbl{}", "[": "{[}", "]": "{]}", "−": "$-$", "Δ": "$\\Delta$", "↑": "$\\uparrow$", "↓": "$\\downarrow$", "–": "--" };
 /** @param {string} text */
-const tex = text => text.replace(/[\\{}$&#%_^~<>|"[\]−Δ–]/g, c => TEX[c]);
+const tex = text => text.replace(/[\\{}$&#%_^~<>|"[\]−Δ↑↓–]/g, c => TEX[c]);
 /** @param {string} text */
 const markdown = text => text.replace(/[\\`*_[\]<>#~$&]/g, "\\$&").replaceAll("|", "&#124;");
 

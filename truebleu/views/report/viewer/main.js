@@ -2,6 +2,7 @@
 import {announce, badge, button, copy, dialog, el, replace, select, table, toggle} from "./dom.js";
 import {Background, CHANGES, Current, FILTERS, NUMBERS, STATE} from "./current.js";
 import {Data} from "./data.js";
+import {agreementView} from "./agreement.js";
 import {bucketsView} from "./buckets.js";
 import {documentsView} from "./documents.js";
 import {exportsView} from "./exports.js";
@@ -28,7 +29,7 @@ import {whyView} from "./why.js";
  */
 
 /** @type {View[]} In the order of the questions: who wins, why, where. */
-const VIEWS = [summaryView, whyView, segmentsView, ngramsView, bucketsView, documentsView, healthView, exportsView];
+const VIEWS = [summaryView, whyView, segmentsView, agreementView, ngramsView, bucketsView, documentsView, healthView, exportsView];
 
 const THEMES = ["auto", "light", "dark"];
 

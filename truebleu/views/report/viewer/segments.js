@@ -2,6 +2,7 @@
 import {announce, badge, button, checkbox, count, el, exact, fixed, interval, menu, plural, replace, select, signed, svg, toggle, VirtualList, visible} from "./dom.js";
 import {COLUMNS, countName, FILTERS, SAMPLE} from "./current.js";
 import {renderDetail} from "./detail.js";
+import {told} from "./agreement.js";
 
 /** @typedef {import("./current.js").Context} Context */
 
@@ -210,6 +211,7 @@ export const segmentsView = {
       for (const part of parts) { const [k, v] = part.split(":").map(Number), label = data.labels[k]; if (label) all.push(chip([label.name, ": ", el("bdi", {}, label.values[v])], { label: parts.filter(p => p !== part).join(";") })); }
       if (flag) all.push(chip([manifest.health?.flags?.find((/** @type {any} */ f) => f.id === flag)?.title ?? flag, role ? ` (${data.title(role)})` : ""], { flag: "" }));
       if (store.get("outcome") && b) all.push(chip({ a: [badge(a), " better"], b: [badge(b), " better"], tie: "same score", same: "same text" }[/** @type {"a"} */ (store.get("outcome"))], { outcome: "" }));
+      if (current.split) all.push(chip(told(current.split, a, b), { split: "" }));
       for (const [name, low, high] of current.ranges) all.push(chip(`${title(name)} ${low === -Infinity ? `≤ ${round(high)}` : high === Infinity ? `≥ ${round(low)}` : `${round(low)} to ${round(high)}`}`, { range: current.ranges.filter(r => r[0] !== name).map(r => r.join(":")).join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }));
       if (store.get("only")) all.push(chip(store.get("about") || plural(String(store.get("only")).split(",").length, "segment"), { only: "", about: "" }));
       if (store.get("sample") !== null) all.push(chip("random sample", { sample: null }));

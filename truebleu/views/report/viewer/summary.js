@@ -3,6 +3,9 @@ import {badge, button, copy, count, el, exact, fixed, interval, needed, pValue, 
 
 /** @typedef {import("./current.js").Context} Context */
 
+/** Sentences of this kind that are shown at once. */
+const MOST_OPPOSED = 3;
+
 /** @type {import("./main.js").View} */
 export const summaryView = {
   id: "summary", title: "Summary", key: "s", state: { by: "" },
@@ -14,9 +17,11 @@ export const summaryView = {
     const settings = [current.setting, ...data.settings.filter(s => s.headline && s !== current.setting)];
     const lead = sentence(context);
     if (lead) container.append(el("p.lead", {}, lead));
-    for (const setting of settings) container.append(section(context, setting, content));
+    container.append(...opposed(context, content));
+    if (content?.test && content.metrics.length > 1 && data.systems.length > 2) container.append(clusters(data, content));
+    for (const setting of [...settings, ...(manifest.columns ?? []).map((/** @type {any} */ c) => ({ ...c, headline: true }))]) container.append(section(context, setting, content));
     if (data.systems.length > 2) container.append(matrix(context));
-    if (content) container.append(el("div.notes", {}, [content.reading, ...(content.notes ?? []).map((/** @type {any} */ n) => sentenceCase(n.text))].filter(Boolean).map(text => el("p.soft", {}, text))));
+    if (content) container.append(el("div.notes", {}, [content.reading, ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind !== "disagreement").map((/** @type {any} */ n) => sentenceCase(n.text))].filter(Boolean).map(text => el("p.soft", {}, text))));
     container.append(facts(context, content));
   },
 };
@@ -46,11 +51,31 @@ function sentence({ current, data }) {
     pair?.significant === true ? " The difference is significant." : pair?.significant === false ? " The difference is not significant: chance alone makes such ones." : pair ? "" : " Of these numbers there is no test in this file; the list of segments gives an interval."];
 }
 
+/** Sentences on metrics that call opposite winners, each with a way to their segments. @param {Context} context @param {any} content */
+function opposed({ data, store, current }, content) {
+  const all = (content?.notes ?? []).filter((/** @type {any} */ n) => n.kind === "disagreement").map((/** @type {any} */ note) => {
+    const [b, a] = note.systems.map((/** @type {string} */ name) => data.systems.find(s => s.name === name)?.index), [first, second] = note.systems.map((/** @type {string} */ name) => note.metrics.find((/** @type {any} */ m) => m.better === name).metric).map((/** @type {string} */ name) => current.measures.find(m => m.column === name)?.id ?? "");
+    const state = { view: "agreement", a, b, across: first, up: second };
+    return el("p.opposed", {}, note.text, " ", el("a", { href: store.hash(state), on: { click: (/** @type {MouseEvent} */ e) => { if (!e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); store.set(state); } } } }, "Segment by segment"));
+  });
+  return all.length > MOST_OPPOSED ? [...all.slice(0, MOST_OPPOSED), el("details", {}, el("summary", {}, `${all.length - MOST_OPPOSED} more pairs of systems that metrics place in opposite orders`), all.slice(MOST_OPPOSED))] : all;
+}
+
+/** By each metric, the systems that its test does not tell apart. @param {import("./data.js").Data} data @param {any} content */
+function clusters(data, content) {
+  const most = Math.max(...content.metrics.map((/** @type {any} */ m) => m.clusters.length));
+  return el("section", {}, el("h2", {}, "Clusters by metric"), el("p.soft", {}, "Every system of a cluster is significantly better than all to its right; within a cluster the order is not settled."),
+    table("Clusters by metric", [{ title: "Metric" }, ...Array.from({ length: most }, (_, i) => ({ title: i ? String(i + 1) : "1, the best" }))], content.metrics.map((/** @type {any} */ m) => [`${m.name} ${arrow(m)}`, ...Array.from({ length: most }, (_, i) => el("span.together", {}, (m.clusters[i] ?? []).map((/** @type {string} */ name) => { const system = data.systems.find(s => s.name === name); return system ? badge(system) : name; })))]), { quiet: true }));
+}
+
+/** Which way is better. @param {{higher_is_better: boolean}} metric */
+const arrow = metric => metric.higher_is_better ? "↑" : "↓";
+
 /** The systems by one metric. @param {Context} context @param {import("./data.js").Setting} setting @param {any} content */
 function section(context, setting, content) {
   const { data, store, current } = context, here = setting === current.setting, reported = (!here || current.reported) && setting.headline;
   const metric = content?.metrics.find((/** @type {any} */ m) => m.name === setting.column);
-  const { a } = current, several = data.systems.length > 1;
+  const { a } = current, several = data.systems.length > 1, digits = /** @type {any} */ (setting).digits ?? 2;
   const of = (/** @type {any} */ system) => reported ? content?.systems.find((/** @type {any} */ s) => s.name === system.name)?.scores[setting.column ?? ""] : null;
   const pairOf = (/** @type {any} */ system) => here ? current.pair(a, system) : pairIn(content, setting, a, system);
   const value = (/** @type {any} */ system) => here ? current.corpus(system) : setting.scores[system.name];
@@ -68,14 +93,14 @@ function section(context, setting, content) {
   /** @type {[import("./dom.js").Column, (row: typeof rows[number]) => any][]} */
   const columns = [
     [{ title: "System", sort: sort("name"), sorted: sorted("name") }, r => badge(r.system, true)],
-    [{ title: setting.name, number: true, sort: sort("score"), sorted: sorted("score"), hint: `${setting.name}|${setting.signature}` },
-      r => [several && better * r.value === lowest ? el("strong", {}, exact(r.value)) : exact(r.value), letters(r.of?.better_than, data)]],
+    [{ title: `${setting.name} ${arrow(setting)}`, number: true, sort: sort("score"), sorted: sorted("score"), hint: setting.signature ? `${setting.name}|${setting.signature}` : "given" },
+      r => [several && better * r.value === lowest ? el("strong", {}, exact(r.value, fixed(r.value, digits))) : exact(r.value, fixed(r.value, digits)), letters(r.of?.better_than, data)]],
   ];
-  if (content?.intervals && reported) columns.push([{ title: level, number: true, hint: content.intervals.title }, r => r.of?.interval ? interval(r.of.interval.low, r.of.interval.high, 2, false) : el("span.soft", {}, "n too small")]);
+  if (content?.intervals && reported) columns.push([{ title: level, number: true, hint: content.intervals.title }, r => r.of?.interval ? interval(r.of.interval.low, r.of.interval.high, digits, false) : el("span.soft", {}, "n too small")]);
   if (several) {
-    columns.push([{ title: "Δ", number: true, hint: `difference to ${a.letter} ${a.name}` }, r => r.system === a ? el("span.soft", {}, "baseline") : exact(r.delta, signed(r.delta))]);
+    columns.push([{ title: "Δ", number: true, hint: `difference to ${a.letter} ${a.name}` }, r => r.system === a ? el("span.soft", {}, "baseline") : exact(r.delta, signed(r.delta, digits))]);
     if (content?.intervals && reported) {
-      columns.push([{ title: "interval of Δ", number: true }, r => r.system === a ? "" : r.pair?.interval ? interval(r.pair.interval.low, r.pair.interval.high) : el("span.soft", {}, "n too small")]);
+      columns.push([{ title: "interval of Δ", number: true }, r => r.system === a ? "" : r.pair?.interval ? interval(r.pair.interval.low, r.pair.interval.high, digits) : el("span.soft", {}, "n too small")]);
       if (scale) columns.push([{ title: "Δ, drawn", hint: "the intervals of Δ, side by side; the line is zero" }, r => r.pair?.interval ? intervalOf(r.pair, r.delta, scale, setting.higher_is_better) : ""]);
     }
     if (tests && reported) {
@@ -91,7 +116,7 @@ function section(context, setting, content) {
     several ? el("p.soft", {}, "Δ is to ", badge(a, true), metric?.source === "given" ? "; scores were given" : "", data.systems.length > 2 ? ["; baseline: ", data.systems.map(s => el("label.check", {}, el("input", { type: "radio", name: `baseline ${setting.id}`, checked: s === a, "aria-label": `Baseline ${s.letter} ${s.name}`, on: { change: () => store.set(s === current.b ? { a: s.index, b: a.index } : { a: s.index }) } }), badge(s)))] : "") : null,
     table(`Systems by ${setting.label}`, columns.map(([head]) => head), rows.map(row => columns.map(([, cell]) => cell(row))), { quiet: true }),
     details ? madeOf(rows.map(row => [row.system, row.of.details]), setting.label) : null,
-    signature(here ? current.metric.name : setting.name, here ? current.metric.signature : setting.signature));
+    setting.signature ? signature(here ? current.metric.name : setting.name, here ? current.metric.signature : setting.signature) : null);
 }
 
 /** What the scores are made of. @param {[import("./data.js").System, any][]} rows @param {string} label */

@@ -1,0 +1,146 @@
+"""All metrics of a call share the draws: none depends on what else is asked for."""
+
+from __future__ import annotations
+
+import random
+from itertools import permutations
+
+import pytest
+
+from truebleu import BLEU, CHRF, TER, WER, compare, metric
+from truebleu.significance import Measure, intervals, paired, resampling
+
+WORDS = ["a", "bridge", "of", "stone", "crosses", "the", "quiet", "river", "near", "our", "house"]
+DRAWS = {"randomizations": 300, "resamples": 200}
+
+
+def texts(seed: int, segments: int = 40) -> list[str]:
+    dice = random.Random(seed)
+    return [" ".join(dice.choices(WORDS, k=dice.randint(3, 9))) for _ in range(segments)]
+
+
+REFERENCES = texts(0)
+SYSTEMS = {
+    name: [
+        " ".join(
+            word for word in text.split() if random.Random(f"{name}{i}{word}").random() > share
+        )
+        for i, text in enumerate(REFERENCES)
+    ]
+    for name, share in (("elm", 0.15), ("oak", 0.25), ("fir", 0.3))
+}
+
+
+def measures() -> dict[str, Measure]:
+    """By sums (BLEU, WER), by a mean of segments' scores (ROUGE), and scores that are given."""
+    metrics = [BLEU(), BLEU(aggregate="segments"), CHRF(), TER(), WER(), metric("rouge-l")]
+    made = {
+        f"{one.name} {i}": Measure(
+            one, {name: one.statistics(text, REFERENCES) for name, text in SYSTEMS.items()}
+        )
+        for i, one in enumerate(metrics)
+    }
+    dice = random.Random(7)
+    decimals = {name: [round(dice.gauss(0.7, 0.1), 3) for _ in REFERENCES] for name in SYSTEMS}
+    floats = {name: [dice.random() / 3 for _ in REFERENCES] for name in SYSTEMS}
+    made["decimals"] = Measure.of_scores("decimals", decimals)
+    made["floats"] = Measure.of_scores("floats", floats, lower_is_better=True)
+    return made
+
+
+def told(result) -> dict:
+    return result.to_dict()
+
+
+@pytest.mark.parametrize("test", ["ar", "bs", "koehn", "bs-sacrebleu"])
+@pytest.mark.parametrize("seed", [12345, 0, 2**40])
+def test_a_metric_is_the_same_alone_and_beside_others(test, seed):
+    made = measures()
+    if test == "bs-sacrebleu":
+        # It is of the metrics that sacreBLEU has.
+        made = {name: made[name] for name in ("BLEU 0", "chrF2 2", "TER 3")}
+    options = {"test": test, "seed": seed, "pairs": "all", "correction": "holm", **DRAWS}
+    alone = {name: told(paired([one], **options)[0]) for name, one in made.items()}
+    beside = dict(zip(made, map(told, paired(list(made.values()), **options)), strict=True))
+    assert beside == alone
+    turned = list(made)[::-1]
+    results = paired([made[name] for name in turned], **options)
+    assert dict(zip(turned, map(told, results), strict=True)) == alone
+
+
+@pytest.mark.parametrize("block", [1, 7, 64])
+def test_how_many_draws_are_made_at_a_time_does_not_matter(monkeypatch, block):
+    """More metrics make wider tables, and so fewer draws at a time."""
+    made = list(measures().values())
+    usual = {test: list(map(told, paired(made, test=test, **DRAWS))) for test in ("ar", "bs")}
+    width = sum(table.width for one in made for table in one.tables)
+    monkeypatch.setattr(resampling, "SUMS", block * width)
+    monkeypatch.setattr(resampling, "TRIALS", block)
+    for test, expected in usual.items():
+        assert list(map(told, paired(made, test=test, workers=2, **DRAWS))) == expected
+
+
+def test_intervals_of_scores_share_the_draws():
+    made = list(measures().values())
+    alone = [intervals([one], resamples=200)[0] for one in made]
+    assert intervals(made, resamples=200) == alone
+    assert intervals(made[::-1], resamples=200) == alone[::-1]
+
+
+def test_one_column_under_two_names_gives_the_same_resamples():
+    """Not only the same numbers: the very same segments are drawn for both."""
+    column = {name: [float(len(text)) for text in lines] for name, lines in SYSTEMS.items()}
+    other = {name: [-number for number in numbers] for name, numbers in column.items()}
+    for test in ("ar", "bs", "koehn"):
+        one, two = paired(
+            [
+                Measure.of_scores("x", column),
+                Measure.of_scores("y", other, lower_is_better=True),
+            ],
+            test=test,
+            seed=None,
+            **DRAWS,
+        )
+        for name in ("oak", "fir"):
+            a, b = one.differences[name], two.differences[name]
+            assert (a.p, a.won, a.tied, a.lost) == (b.p, b.won, b.tied, b.lost)
+            assert (a.value, a.interval.low) == (-b.value, -b.interval.high)
+
+
+@pytest.mark.parametrize("test", ["ar", "bs", "koehn"])
+def test_compare_gives_each_metric_the_same_in_any_company(test):
+    """Metrics that are computed and scores that are given."""
+    dice = random.Random(3)
+    given = {name: [round(dice.random(), 4) for _ in REFERENCES] for name in SYSTEMS}
+    options = {"test": test, "samples": 200, "confidence": 200, "correction": "bh"}
+
+    def entries(metrics, scores):
+        made = compare(SYSTEMS, REFERENCES, metrics=metrics, scores=scores, **options)
+        content = made.to_dict()
+        pairs = {
+            name["name"]: {
+                frozenset((pair["first"], pair["second"])): pair
+                for pair in content["pairs"]
+                if pair["metric"] == name["name"]
+            }
+            for name in content["metrics"]
+        }
+        return {
+            entry["name"]: (
+                pairs[entry["name"]],
+                {
+                    system["name"]: {
+                        # In the order of the first metric.
+                        key: sorted(value) if key == "better_than" else value
+                        for key, value in system["scores"][entry["name"]].items()
+                    }
+                    for system in content["systems"]
+                },
+            )
+            for entry in content["metrics"]
+        }
+
+    alone = entries(["bleu"], {}) | entries(["ter"], {}) | entries([], {"given": given})
+    for order in permutations(["bleu", "ter", "rouge-l"]):
+        found = entries(list(order), {"given": given})
+        assert {name: found[name] for name in alone} == alone

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NEEDS = {
     "ROUGE": "`pip install 'truebleu[rouge]'`",
     "METEOR": "Java, and the jar of `pycocoevalcap`: `pip install 'truebleu[meteor]'`",
-    "METEOR-NLTK": "`pip install 'truebleu[meteor]'`, and WordNet: NLTK's, or Debian's `wordnet-base`",
+    "METEOR-nltk": "`pip install 'truebleu[meteor]'`, and WordNet: NLTK's, or Debian's `wordnet-base`",
     "BERTScore": "`pip install 'truebleu[neural]'`, and a model",
     "COMET": "`unbabel-comet` in an environment with numpy 1, and a model",
     "BLEURT": "`bleurt-pytorch`, and a model",

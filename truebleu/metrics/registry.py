@@ -39,6 +39,8 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "rouge-2": ("rouge:ROUGE", {"type": "2"}),
     "rouge-l": ("rouge:ROUGE", {"type": "l"}),
     "rouge-lsum": ("rouge:ROUGE", {"type": "lsum"}),
+    "meteor": ("meteor:METEOR", {}),
+    "meteor-nltk": ("nltk_meteor:NLTKMETEOR", {}),
     "gec-gleu": ("gec_gleu:GECGLEU", {}),
     "ibleu": ("ibleu:IBLEU", {}),
     "nltk-bleu": ("nltk_bleu:NLTKBLEU", {}),

@@ -1,0 +1,657 @@
+"""METEOR 1.5 gives its program's numbers, to the last bit, and leaves nothing of it behind."""
+
+import os
+import pickle
+import random
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from installed import lacking
+
+import truebleu as tb
+from truebleu import InputError
+from truebleu.metrics import meteor_program
+from truebleu.metrics.base import MetricFailedError
+from truebleu.metrics.meteor import EVAL_ID, LANGUAGES, METEOR, _tasks
+
+LACKING = lacking("meteor")
+PROGRAM = (
+    []
+    if LACKING
+    else [meteor_program.java(), "-Xmx2G", "-XX:+UseSerialGC", "-jar", meteor_program.jar()]
+)
+with_program = pytest.mark.skipif(bool(LACKING), reason=LACKING)
+
+# Hypothesis and reference, and the program's scores by modules, `-l en -norm`.
+GOLDEN = [
+    ("the cat sat on the mat", "the cat is on the mat"),
+    (
+        (
+            "It is a guide to action which ensures that the military always obeys the commands of "
+            "the party"
+        ),
+        "It is a guide to action that ensures that the military will forever heed Party commands",
+    ),
+    ("He was walking his dogs yesterday.", "Yesterday he walked the dog."),
+    ("Die Katze saß auf der Matte.", "Die Katze liegt auf der Matte."),
+    ("hello", "completely different words here"),
+]
+HYPOTHESES, REFERENCES = map(list, zip(*GOLDEN, strict=True))
+SEGMENTS = {
+    ("exact", "stem", "synonym", "paraphrase"): (0.437302, 0.447361, 0.248609, 0.436510, 0),
+    ("exact",): (0.437302, 0.385155, 0.164609, 0.436510, 0),
+    ("exact", "stem"): (0.437302, 0.385155, 0.283128, 0.436510, 0),
+    # A synonym changes which alignment has the fewest chunks, and a stem is lost.
+    ("exact", "stem", "synonym"): (0.437302, 0.412241, 0.164609, 0.436510, 0),
+}
+CORPUS = {
+    ("exact", "stem", "synonym", "paraphrase"): 0.34999138940341085,
+    ("exact",): 0.31659920468409014,
+    ("exact", "stem"): 0.3312370852407191,
+    ("exact", "stem", "synonym"): 0.3273272898801204,
+}
+QUICK = METEOR(modules=["exact", "stem", "synonym"])
+WORDS = """
+    the a of in was is walks walked walking dog dogs cat house home big large quick fast , . ' -
+    don't 3.14 1,000 U.S. naïve can’t “ok” A&B | || Mr. e.g. 20th said says children child
+"""
+
+
+def program(folder: Path, hypotheses, references, *options: str, count: int = 1):
+    """What the program says of each segment (P, R, penalty, score) and of the corpus."""
+    for name, lines in (("hyp", hypotheses), ("ref", references)):
+        (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    files = [str(folder / name) for name in ("hyp", "ref")]
+    done = subprocess.run(
+        [*PROGRAM, *files, *options, "-vOut", "-r", str(count)],
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+    )
+    lines = done.stdout.splitlines()
+    each = [
+        [float(number) for number in line.split("\t")[1:]]
+        for line in lines
+        if line.startswith("Segment")
+    ]
+    return each, float(lines[-1].split()[-1])
+
+
+def eval_id(*options: str) -> str:
+    """The program's name of a setting, which it says before it loads tables."""
+    with subprocess.Popen(
+        [*PROGRAM, "-", "-", *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        lines = map(bytes.decode, process.stdout)
+        found = next(line.split()[-1] for line in lines if line.startswith("Eval ID"))
+        process.kill()
+    return found
+
+
+def texts(seed: int, count: int) -> list[str]:
+    dice = random.Random(seed)
+    return [" ".join(dice.choices(WORDS.split(), k=dice.randrange(0, 16))) for _ in range(count)]
+
+
+def check(metric: METEOR, folder: Path, hypotheses, references, count: int = 1) -> None:
+    """Every number of every segment, and of the corpus, to the last bit."""
+    flat = [text for several in references for text in several] if count > 1 else references
+    options = ["-norm"] if metric.normalize is True else []
+    own = ["-l", metric.language, "-m", " ".join(metric._modules), "-t", metric._task]
+    each, whole = program(folder, hypotheses, flat, *options, *own, count=count)
+    table = metric.statistics(hypotheses, references)
+    assert metric.from_statistics(table).published == whole
+    assert len(each) == len(table)
+    names = ("precision", "recall", "fragmentation_penalty")
+    for row, (*parts, score) in zip(table.tolist(), each, strict=True):
+        found = metric.from_statistics(row)
+        assert found.published == score
+        # It says NaN where there is nothing to divide by, of which the score is 0.
+        if all(part == part for part in parts):
+            assert [found.details()[name] for name in names] == parts
+
+
+# ---- the program's numbers ----
+
+
+@with_program
+@pytest.mark.parametrize("modules", CORPUS, ids=" ".join)
+def test_golden_numbers(modules):
+    metric = METEOR(modules=modules)
+    score = metric.score(HYPOTHESES, REFERENCES)
+    assert score.published == CORPUS[modules]
+    assert score.value == 100 * score.published
+    found = [round(value / 100, 6) for value in metric.segments(HYPOTHESES, REFERENCES)]
+    assert found == list(SEGMENTS[modules])
+    assert metric.sentence(*GOLDEN[1]).fraction == pytest.approx(SEGMENTS[modules][1], abs=5e-7)
+
+
+@with_program
+@pytest.mark.parametrize(
+    ("modules", "expected"),
+    [
+        (None, 0.36562190758709817),
+        (["exact", "stem"], 0.33269662760897345),
+        (["exact", "stem", "synonym"], 0.3489931008962777),
+    ],
+)
+def test_wmt22(modules, expected, wmt22, tmp_path):
+    """Online-G, reference A, each number of each of 1,984 segments."""
+    hypotheses, references = (
+        (wmt22 / name).read_text(encoding="utf-8").split("\n")[:-1]
+        for name in (
+            "system-outputs/generaltest2022.de-en.hyp.Online-G.en",
+            "references/generaltest2022.de-en.ref.A.en",
+        )
+    )
+    metric = METEOR(modules=modules)
+    assert metric.score(hypotheses, references).published == expected
+    check(metric, tmp_path, hypotheses, references)
+
+
+@with_program
+@pytest.mark.parametrize(
+    "metric",
+    [
+        QUICK,
+        METEOR(modules=["exact", "stem"], normalize=False),
+        METEOR("de", modules=["exact", "stem"]),
+        METEOR(task="adq", modules=["stem", "exact"]),
+        METEOR(task="li", modules=["exact", "synonym"]),
+    ],
+    ids=lambda metric: metric.eval_id,
+)
+def test_random_text(metric, tmp_path):
+    check(metric, tmp_path, texts(1, 400), texts(2, 400))
+
+
+@with_program
+def test_several_references(tmp_path):
+    """The one with the best score, as the program's `-r 3` has it."""
+    references = list(zip(*(texts(seed, 300) for seed in (4, 5, 6)), strict=True))
+    check(QUICK, tmp_path, texts(3, 300), references, 3)
+    check(METEOR(task="hter", modules=["exact"]), tmp_path, texts(3, 300), references, 3)
+
+
+@with_program
+def test_numbers_of_references_may_differ():
+    hypotheses, references = texts(7, 60), list(zip(texts(8, 60), texts(9, 60), strict=True))
+    mixed = [several[: 1 + i % 2] for i, several in enumerate(references)]
+    found = QUICK.statistics(hypotheses, mixed).tolist()
+    one = QUICK.statistics(hypotheses, [several[0] for several in references]).tolist()
+    two = QUICK.statistics(hypotheses, references).tolist()
+    assert found == [(one, two)[i % 2][i] for i in range(60)]
+    assert "nrefs:var" in str(QUICK.score(hypotheses, mixed).signature)
+    with_none = [(None, *several) for several in references]
+    assert QUICK.statistics(hypotheses, with_none).tolist() == two
+
+
+@with_program
+def test_numbers_of_ones_own(tmp_path):
+    own = ["-p", "0.7 0.3 0.4 0.6", "-w", "0.9 0.5", "-m", "exact stem", "-l", "en", "-norm"]
+    each, whole = program(tmp_path, texts(1, 50), texts(2, 50), *own)
+    metric = METEOR(
+        alpha=0.7, beta=0.3, gamma=0.4, delta=0.6, modules=["exact", "stem"], weights=[0.9, 0.5]
+    )
+    assert metric.eval_id == eval_id(*own)
+    assert tb.metric(metric.eval_id) == tb.metric(str(metric)) == metric
+    assert metric.score(texts(1, 50), texts(2, 50)).published == whole
+    found = metric.segments(texts(1, 50), texts(2, 50))
+    assert list(found) == [100 * row[-1] for row in each]
+
+
+@with_program
+@pytest.mark.parametrize(
+    ("parameters", "options"),
+    [
+        ({"no_punct": True}, ["-norm", "-noPunct"]),
+        ({"normalize": "lower"}, ["-lower"]),
+        ({"characters": True}, ["-norm", "-ch"]),
+        ({"characters": True, "normalize": False}, ["-ch"]),
+    ],
+)
+def test_preparation_and_unit(parameters, options, tmp_path):
+    metric = METEOR(modules=["exact", "stem"], **parameters)
+    each, whole = program(tmp_path, texts(1, 99), texts(2, 99), *options, "-m", "exact stem")
+    assert metric.score(texts(1, 99), texts(2, 99)).published == whole
+    assert list(metric.segments(texts(1, 99), texts(2, 99))) == [100 * row[-1] for row in each]
+
+
+@with_program
+def test_the_example_of_its_distribution():
+    """`example/test.sgm`, where it lies beside the jar, as in METEOR's own archive."""
+    folder = Path(PROGRAM[-1]).parent / "example"
+    if not (folder / "test.sgm").is_file():
+        pytest.skip(f"no {folder}: pycocoevalcap has the jar without it; $METEOR_JAR may name one")
+
+    def segments(name: str) -> dict[tuple[str, str], str]:
+        found, document = {}, ""
+        for line in (folder / name).read_text(encoding="utf-8").splitlines():
+            document = next(iter(re.findall('docid="([^"]+)"', line)), document)
+            for number, text in re.findall(r'<seg id="?([^">]+)"?>(.*?)</seg>', line):
+                plain = text.strip().replace("&quot;", '"').replace("&lt;", "<")
+                found[document, number] = plain.replace("&gt;", ">").replace("&amp;", "&")
+        return found
+
+    hypotheses, references = segments("test.sgm"), segments("ref.sgm")
+    assert hypotheses.keys() == references.keys()
+    pairs = [(hypotheses[key], references[key]) for key in hypotheses]
+    score = METEOR().score(*map(list, zip(*pairs, strict=True)))
+    assert score.published == 0.299148440516935
+    assert (folder / "meteor-sys.scr").read_text().split()[-1] == "0.299148440516935"
+
+
+# ---- text that is not a line ----
+
+
+@with_program
+@pytest.mark.parametrize("metric", [QUICK, METEOR(modules=["exact"], normalize=False)])
+def test_text_that_means_something_to_the_program(metric, tmp_path):
+    """Its bars, and empty segments; in a file, bars separate nothing."""
+    hypotheses = ["a ||| b", "x|||y z", "", "a", "|||", "||||", "SCORE ||| a", "a ||", "|", "b"]
+    references = ["a ||| b", "x|||y c", "a", "", "||| a", "||||", "SCORE |||", "|| a", "|", "b"]
+    check(metric, tmp_path, hypotheses, references)
+    several = list(zip(references, hypotheses[::-1], strict=True))
+    check(metric, tmp_path, hypotheses, several, 2)
+
+
+@with_program
+def test_line_ends_are_white_space():
+    assert list(QUICK.segments(["the cat\nsat\r\non"], ["the\rcat sat\non"])) == list(
+        QUICK.segments(["the cat sat on"], ["the cat sat on"])
+    )
+
+
+@with_program
+def test_text_that_is_none_names_the_segment():
+    with pytest.raises(InputError, match=r"^segment 2 has half a character \(U\+D800\)"):
+        QUICK.score(["a", "b\ud800"], ["a", "b"])
+    with pytest.raises(TypeError, match="segment 1 is a list"):
+        QUICK.score([["a", "b"]], ["a b"])
+    with pytest.raises(InputError, match="no segments at all"):
+        QUICK.score([], [])
+
+
+@with_program
+@given(st.lists(st.tuples(st.text(max_size=30), st.text(max_size=30)), min_size=1, max_size=5))
+def test_any_text_is_a_row(pairs):
+    hypotheses, references = map(list, zip(*pairs, strict=True))
+    try:
+        table = QUICK.statistics(hypotheses, references)
+    except InputError as error:
+        assert "half a character" in str(error)  # noqa: PT017
+        return
+    assert len(table) == len(pairs)
+    assert all(0 <= value <= 100 for value in QUICK.segment_scores(table))
+
+
+# ---- parameters, and their names ----
+
+SETTINGS = [(language, task) for language in LANGUAGES for task in ("default", *_tasks(language))]
+
+
+@with_program
+@pytest.mark.parametrize(
+    ("language", "task"),
+    [
+        pytest.param(*one, marks=() if "en" in one or "de" in one else pytest.mark.thorough)
+        for one in SETTINGS
+    ],
+)
+def test_a_setting_is_called_as_the_program_calls_it(language, task):
+    metric = METEOR(language, task, normalize="lower")
+    options = [] if task == "default" else ["-t", task]
+    assert metric.eval_id == eval_id("-l", language, *options, "-lower")
+
+
+@with_program
+@pytest.mark.parametrize(
+    ("language", "modules"),
+    [
+        ("en", "synonym exact"),
+        ("cz", "exact stem paraphrase"),
+        ("de", "paraphrase"),
+        ("it", "exact stem synonym paraphrase"),
+    ],
+)
+def test_weights_go_by_place(language, modules):
+    metric = METEOR(language, modules=modules.split(), normalize=False)
+    assert metric.eval_id == eval_id("-l", language, "-m", modules)
+
+
+def test_signature():
+    metric = METEOR()
+    assert str(metric.signature(1)).startswith(
+        "nrefs:1|language:en|task:rank|mod:ex.st.sy.pa|norm:yes|version:1.5|by:truebleu-"
+    )
+    own = "meteor-1.5-wo-en-norm-0.85_0.2_0.6_0.75-ex_st_sy_pa-1.0_0.6_0.8_0.6"
+    assert metric.eval_id == own
+    assert tb.metric(own) == tb.metric("METEOR") == tb.metric("meteor") == metric
+    assert metric == METEOR(
+        task="rank", modules=["exact", "stem", "synonym", "paraphrase"], alpha=0.85
+    )
+    assert tb.metric("meteor-1.5-wo-en-norm-0.75_1.4_0.45_0.7-ex_st-1.0_1.0") == METEOR(
+        task="adq", modules=["exact", "stem"]
+    )
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        METEOR("de", "li", no_punct=True),
+        METEOR("ar-bw-red", normalize=False, characters=True),
+        METEOR(modules=["stem", "exact"], normalize="lower", gamma=0.1),
+        METEOR("cz", "universal", weights=[1, 0.25]),
+        METEOR("other", normalize=False),
+    ],
+    ids=str,
+)
+def test_signatures_are_read_back(metric):
+    for text in (str(metric), str(metric.signature()), metric.eval_id):
+        assert tb.metric(text) == metric
+    assert tb.metric(f"METEOR|{metric.signature(2).short()}") == metric
+    assert pickle.loads(pickle.dumps(metric)) == metric
+    assert EVAL_ID.fullmatch(metric.eval_id)
+
+
+def test_the_language_decides_the_default():
+    assert tb.metric("meteor", language="de") == METEOR("de", "rank")
+    assert tb.metric("meteor", language="it", normalize=False) == METEOR(
+        "it", "li", normalize=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"language": "xy"}, "unknown language 'xy'"),
+        ({"language": "de", "task": "adq"}, "no task 'adq' for 'de'; there are rank, li, tune"),
+        ({"language": "it"}, "METEOR does not tokenize 'it'"),
+        ({"normalize": False, "no_punct": True}, "no_punct is for text that is tokenized"),
+        ({"modules": ["exat"]}, "unknown module 'exat'; did you mean 'exact'"),
+        ({"modules": ["exact", "exact"]}, "each module once"),
+        ({"modules": []}, "each module once"),
+        ({"modules": "exact"}, "expected several words, not one str"),
+        ({"weights": [1]}, "weights: expected 4, one for each of exact, stem"),
+        ({"alpha": 2}, "alpha"),
+        ({"no_norm": True}, "has no parameter 'no_norm'"),
+    ],
+)
+def test_parameters_that_are_refused(parameters, said):
+    with pytest.raises((ValueError, TypeError), match=re.escape(said)):
+        METEOR(**parameters)
+
+
+# ---- a table ----
+
+
+@with_program
+def test_it_is_a_table():
+    hypotheses, references = texts(1, 40), texts(2, 40)
+    table = QUICK.statistics(hypotheses, references)
+    whole = QUICK.score(hypotheses, references)
+    assert table.columns == QUICK.columns
+    assert QUICK.from_statistics(table) == whole
+    assert QUICK.from_statistics(table[:15] + table[15:]) == whole
+    sums = tb.Accumulator(QUICK)
+    for first, last in pairwise((0, 7, 25, 40)):
+        sums.update(hypotheses[first:last], references[first:last])
+    assert sums.compute() == whole
+    groups = table.groups(["a", "b"] * 20)
+    assert QUICK.from_statistics(groups["b"]) == QUICK.score(hypotheses[1::2], references[1::2])
+
+
+@with_program
+def test_a_segment_that_matches_whole_adds_no_chunk(tmp_path):
+    """The program leaves its chunk out of the corpus, and so do sums of any parts."""
+    pairs = [("a b c d", "a b c d"), ("a b", "a b"), ("a x c", "a y c")]
+    hypotheses, references = map(list, zip(*pairs, strict=True))
+    check(QUICK, tmp_path, hypotheses, references)
+    assert QUICK.statistics(hypotheses, references).column("chunks") == [0, 0, 2]
+    # A row as the program prints it is scored as the program scores it.
+    row = [4, 4, 0, 0, 4, 4, *[0] * 10, 1, 4, 4]
+    assert QUICK.from_statistics(row) == 100
+
+
+@with_program
+def test_compare():
+    systems = {"one": texts(1, 60), "two": [*texts(2, 30), *texts(3, 30)]}
+    references = [f"{text} the cat" for text in texts(2, 60)]
+    made = tb.compare(
+        systems, references, metrics=["bleu", QUICK], test="ar", samples=200, confidence=95
+    ).to_dict()
+    for name, hypotheses in systems.items():
+        found = next(row for row in made["systems"] if row["name"] == name)["scores"]["METEOR"]
+        assert found["score"] == QUICK.score(hypotheses, references).value
+        assert found["interval"]["low"] < found["score"] < found["interval"]["high"]
+    # No assignment of 200 has so large a difference.
+    assert [pair["p"] for pair in made["pairs"]] == [1 / 201, 1 / 201]
+
+
+# ---- what is missing, and what fails ----
+
+
+def fake(folder: Path, monkeypatch, code: str) -> Path:
+    """Another program instead of Java; the file in which it leaves its number."""
+    script = folder / "java"
+    script.write_text(f"#!{sys.executable}\n{textwrap.dedent(code)}", encoding="utf-8")
+    script.chmod(0o755)
+    jar = folder / "meteor.jar"
+    jar.touch()
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setenv("METEOR_JAR", str(jar))
+    return script
+
+
+def test_no_java(tmp_path, monkeypatch):
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ImportError, match=r"METEOR is not installed: .*default-jre-headless"):
+        QUICK.score(["a"], ["a"])
+
+
+def test_no_jar(tmp_path, monkeypatch):
+    fake(tmp_path, monkeypatch, "")
+    monkeypatch.setenv("METEOR_JAR", str(tmp_path / "none.jar"))
+    with pytest.raises(MetricFailedError, match=r"METEOR_JAR is .*none\.jar"):
+        QUICK.score(["a"], ["a"])
+    monkeypatch.delenv("METEOR_JAR")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"pip install 'truebleu\[meteor\]'"):
+        QUICK.score(["a"], ["a"])
+
+
+def test_no_paraphrases(tmp_path, monkeypatch):
+    fake(tmp_path, monkeypatch, "")
+    with pytest.raises(MetricFailedError, match=r"no paraphrases of 'de'.*paraphrase-de\.gz"):
+        METEOR("de").score(["a"], ["a"])
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (
+            "import sys; sys.exit('no memory')",
+            "segment 1: the Java program ended (status 1): no me",
+        ),
+        (
+            """
+            import sys
+            for i, line in enumerate(sys.stdin):
+                if i == 2:
+                    sys.stderr.write(
+                        'Picked up options\\n'
+                        'Exception in thread "main" java.lang.RuntimeException: No stems\\n\\tat x'
+                    )
+                    sys.exit(1)
+                print(*["1.0"] * 23, flush=True)
+            """,
+            "segment 3: the Java program ended (status 1): No stems",
+        ),
+        (
+            "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
+            "segment 1: the Java program ended (signal 11)",
+        ),
+        (
+            "import sys\nfor line in sys.stdin: print('0.5', flush=True)",
+            "segment 1: the program said '0.5', and 23 numbers were expected",
+        ),
+        (
+            "import sys\nfor line in sys.stdin: print('Error: no hypothesis', flush=True)",
+            "segment 1: the program said 'Error: no hypothesis'",
+        ),
+        (
+            """
+            import sys
+            for line in sys.stdin:
+                print(*["1.0"] * 23, flush=True)
+                print(*["2.0"] * 23, flush=True)
+            """,
+            "more than 23 numbers for each of 4 segments",
+        ),
+    ],
+)
+def test_a_program_that_fails(code, said, tmp_path, monkeypatch):
+    fake(tmp_path, monkeypatch, code)
+    for _ in range(2):  # nothing of the first is left
+        with pytest.raises(MetricFailedError, match=f"^METEOR: {re.escape(said)}|{said}"):
+            QUICK.score(["a"] * 4, ["a"] * 4)
+    assert not any(str(tmp_path) in words[0] for words in meteor_program._RUNNING)
+
+
+def test_a_program_that_cannot_run(tmp_path, monkeypatch):
+    fake(tmp_path, monkeypatch, "").write_text("#!/no/such/program\n")
+    with pytest.raises(MetricFailedError, match="cannot run"):
+        QUICK.score(["a"], ["a"])
+
+
+# ---- the process ----
+
+USER = """
+import os, sys, time
+from truebleu.metrics.meteor import METEOR
+from truebleu.metrics import meteor_program
+METEOR(modules=["exact"]).score(["a"], ["a"])
+(process,) = meteor_program._RUNNING.values()
+print(process.process.pid, flush=True)
+"""
+
+
+def gone(pid: int) -> bool:
+    """True as soon as there is no such process; one that hangs for a minute stays."""
+    for _ in range(600):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def user(code: str, folder: Path, **more) -> subprocess.Popen:
+    """Another Python that scores with METEOR, whose temporary files are in a folder."""
+    return subprocess.Popen(
+        [sys.executable, "-c", USER + textwrap.dedent(code)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        env={**os.environ, "TMPDIR": str(folder)},
+        **more,
+    )
+
+
+on_linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+
+
+@with_program
+@on_linux
+def test_it_ends_with_python(tmp_path):
+    with user("", tmp_path) as python:
+        said, wrong = python.communicate()
+    assert (python.returncode, wrong) == (0, "")
+    assert gone(int(said))
+    assert not list(tmp_path.iterdir())
+
+
+@with_program
+@on_linux
+def test_it_ends_when_python_is_killed(tmp_path):
+    with user("time.sleep(600)", tmp_path) as python:
+        pid = int(python.stdout.readline())
+        python.kill()
+    assert gone(pid)
+    assert not list(tmp_path.iterdir())
+
+
+@with_program
+@on_linux
+def test_it_ends_when_interrupted(tmp_path):
+    code = """
+    METEOR(modules=["exact"]).score(["a b c d e f g"] * 10**6, ["a b c"] * 10**6)
+    """
+    with user(code, tmp_path) as python:
+        pid = int(python.stdout.readline())
+        time.sleep(0.5)
+        python.send_signal(signal.SIGINT)
+        _, wrong = python.communicate()
+    assert wrong.rstrip().endswith("KeyboardInterrupt")
+    assert gone(pid)
+    assert not list(tmp_path.iterdir())
+
+
+@with_program
+@on_linux
+def test_a_copy_of_python_starts_its_own(tmp_path):
+    code = """
+    metric, given = METEOR(modules=["exact"]), (["a b"], ["a c"])
+    expected = metric.score(*given)
+    copy = os.fork()
+    if not copy:
+        assert not meteor_program._RUNNING
+        assert metric.score(*given) == expected
+        (other,) = meteor_program._RUNNING.values()
+        assert other.process.pid != process.process.pid
+        meteor_program.end_all()
+        os._exit(0)
+    assert os.waitpid(copy, 0)[1] == 0
+    assert metric.score(*given) == expected
+    assert process.process.poll() is None
+    """
+    with user(code, tmp_path) as python:
+        _, wrong = python.communicate()
+    assert (python.returncode, wrong) == (0, "")
+
+
+@with_program
+def test_one_process_serves_all_corpora():
+    QUICK.score(["a"], ["a"])
+    before = dict(meteor_program._RUNNING)
+    QUICK.segments(["a", "b"], ["a", "c"])
+    assert before == meteor_program._RUNNING
+    # One that was ended from elsewhere is started again.
+    killed = next(reversed(before.values())).process
+    killed.kill()
+    killed.wait()
+    assert QUICK.score(["a b"], ["a b"]) == 100
+    METEOR(modules=["exact"]).score(["a"], ["a"])
+    METEOR(modules=["stem"]).score(["a"], ["a"])
+    assert len(meteor_program._RUNNING) == meteor_program.MOST
+
+
+@with_program
+def test_progress_is_told():
+    told = []
+    QUICK.count(["a"] * 100, ["a"] * 100, progress=told.append)
+    assert told == [64, 100]

@@ -1,0 +1,203 @@
+"""METEOR of NLTK is NLTK's on any text, with WordNet from wherever it is."""
+
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from installed import lacking
+from nltk.stem import SnowballStemmer
+from nltk.translate.meteor_score import meteor_score
+from test_meteor import GOLDEN, HYPOTHESES, REFERENCES
+
+import truebleu as tb
+from truebleu.metrics import nltk_wordnet
+from truebleu.metrics.base import MetricFailedError
+from truebleu.metrics.nltk_meteor import NLTKMETEOR
+
+LACKING = lacking("meteor-nltk")
+with_wordnet = pytest.mark.skipif(bool(LACKING), reason=LACKING)
+SEGMENTS = [0.806667, 0.694444, 0.196078, 0.806667, 0]
+WORDS = (
+    "the a dog dogs cat house home houses Big LARGE quick fast rapidly walk walked walking goes "
+    "went child children kid better well naïve , . don't United_States 20th"
+)
+texts = st.lists(st.sampled_from(WORDS.split()), max_size=12).map(" ".join)
+
+
+class NoWords:
+    """A WordNet without words."""
+
+    def synsets(self, word):
+        return []
+
+
+def original(hypothesis: str, references, **more) -> float:
+    """NLTK's number, with its own reader of WordNet."""
+    more.setdefault("wordnet", NoWords() if LACKING else nltk_wordnet.wordnet().reader)
+    return meteor_score([other.split() for other in references], hypothesis.split(), **more)
+
+
+@with_wordnet
+def test_golden_numbers():
+    metric = tb.metric("meteor-nltk")
+    found = metric.segments(HYPOTHESES, REFERENCES)
+    assert [round(value / 100, 6) for value in found] == SEGMENTS
+    assert metric.sentence(*GOLDEN[1]).published == original(GOLDEN[1][0], [GOLDEN[1][1]])
+    assert round(metric.score(HYPOTHESES, REFERENCES).published, 6) == round(sum(SEGMENTS) / 5, 6)
+
+
+@with_wordnet
+def test_wmt22(wmt22):
+    """Online-G, reference A: the mean of 1,984 segments, and each as NLTK has it."""
+    hypotheses, references = (
+        (wmt22 / name).read_text(encoding="utf-8").split("\n")[:-1]
+        for name in (
+            "system-outputs/generaltest2022.de-en.hyp.Online-G.en",
+            "references/generaltest2022.de-en.ref.A.en",
+        )
+    )
+    metric = NLTKMETEOR()
+    assert round(metric.score(hypotheses, references).published, 10) == 0.5636106447
+    expected = [100 * original(*pair) for pair in zip(hypotheses, zip(references), strict=True)]
+    assert list(metric.segments(hypotheses, references)) == expected
+
+
+@with_wordnet
+@given(texts, st.lists(texts, min_size=1, max_size=3))
+def test_any_text(hypothesis, references):
+    """The best of the references, to the last bit."""
+    found = NLTKMETEOR().sentence(hypothesis, references)
+    assert found.published == original(hypothesis, references)
+
+
+@with_wordnet
+@given(texts, texts, st.floats(0.1, 0.9), st.floats(0, 4), st.floats(0, 1))
+def test_other_numbers(hypothesis, reference, alpha, beta, gamma):
+    numbers = {"alpha": alpha, "beta": beta, "gamma": gamma}
+    metric = NLTKMETEOR(stemmer="snowball", **numbers)
+    stemmer = SnowballStemmer("english")
+    expected = original(hypothesis, [reference], stemmer=stemmer, **numbers)
+    assert metric.sentence(hypothesis, reference).published == expected
+
+
+@given(texts, texts)
+def test_without_synonyms(hypothesis, reference):
+    found = NLTKMETEOR(synonyms=False).sentence(hypothesis, reference)
+    assert found.published == original(hypothesis, [reference], wordnet=NoWords())
+
+
+def test_any_tokenizer():
+    """NLTK takes tokens, and which ones is said in the signature."""
+    metric = NLTKMETEOR("13a", synonyms=False)
+    score = metric.score(["A cat, asleep."], ["A cat was asleep."])
+    assert score.published == original(
+        "A cat , asleep .", ["A cat was asleep ."], wordnet=NoWords()
+    )
+    assert "tok:13a" in str(score.signature)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        NLTKMETEOR(),
+        NLTKMETEOR("intl", alpha=0.8, beta=2, gamma=0.3),
+        NLTKMETEOR(stemmer="snowball", synonyms=False),
+    ],
+    ids=str,
+)
+def test_signatures_are_read_back(metric):
+    assert tb.metric(str(metric)) == tb.metric(f"METEOR-nltk|{metric.signature(1).short()}")
+    assert tb.metric(str(metric)) == pickle.loads(pickle.dumps(metric)) == metric
+
+
+def test_signature():
+    assert str(NLTKMETEOR().signature(1)).startswith(
+        "nrefs:1|alpha:0.9|beta:3.0|gamma:0.5|stem:porter|syn:wordnet-3.0|tok:none|agg:mean|"
+        "version:3.10."
+    )
+
+
+# ---- WordNet ----
+
+
+@pytest.fixture
+def no_wordnet(monkeypatch, tmp_path):
+    """Neither NLTK's data nor Debian's package."""
+    nltk_wordnet.wordnet.cache_clear()
+    monkeypatch.setattr("nltk.data.path", [str(tmp_path)])
+    monkeypatch.setattr(nltk_wordnet, "DEBIAN", str(tmp_path / "none"))
+    yield tmp_path
+    nltk_wordnet.wordnet.cache_clear()
+
+
+def test_no_wordnet(no_wordnet):
+    with pytest.raises(ImportError, match=r"apt-get install wordnet-base.*synonyms=False"):
+        NLTKMETEOR().score(["a"], ["a"])
+    assert NLTKMETEOR(synonyms=False).score(["a b"], ["a b"]).value > 90
+
+
+def test_no_nltk():
+    code = """if True:
+        import sys
+        sys.modules["nltk"] = None
+        import truebleu as tb
+        try:
+            tb.metric("meteor-nltk").score(["a"], ["a"])
+        except ImportError as error:
+            assert isinstance(error, tb.InputError)
+            print(error)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout == (
+        "the metric METEOR-nltk is not installed: pip install 'truebleu[meteor]'\n"
+    )
+
+
+@with_wordnet
+@pytest.mark.skipif(not os.path.isdir(nltk_wordnet.DEBIAN), reason=f"no {nltk_wordnet.DEBIAN}")
+@pytest.mark.parametrize("packed", [False, True])
+def test_wordnet_of_nltk_is_read(packed, no_wordnet):
+    """The folder that NLTK's downloader makes, or the archive that it fetches."""
+    folder = no_wordnet / "corpora" / "wordnet"
+    shutil.copytree("/usr/share/wordnet", folder)
+    (folder / "lexnames").write_text("".join(nltk_wordnet._lexnames()), encoding="utf-8")
+    if packed:
+        shutil.make_archive(str(folder), "zip", folder.parent, "wordnet")
+        shutil.rmtree(folder)
+    found = NLTKMETEOR().segments(HYPOTHESES, REFERENCES)
+    assert [round(value / 100, 6) for value in found] == SEGMENTS
+    assert str(no_wordnet) in str(nltk_wordnet.wordnet().reader.root)
+
+
+@with_wordnet
+@pytest.mark.skipif(not os.path.isdir(nltk_wordnet.DEBIAN), reason=f"no {nltk_wordnet.DEBIAN}")
+def test_another_wordnet_is_refused(no_wordnet, monkeypatch):
+    folder = no_wordnet / "other"
+    shutil.copytree("/usr/share/wordnet", folder)
+    adjectives = folder / "data.adj"
+    text = adjectives.read_text(encoding="utf-8")
+    adjectives.write_text(text.replace("WordNet 3.0 Copyright", "WordNet 3.1 Copyright"))
+    monkeypatch.setattr(nltk_wordnet, "DEBIAN", str(folder))
+    with pytest.raises(MetricFailedError, match=r"WordNet 3\.0 is needed, and .*other has 3\.1"):
+        NLTKMETEOR().score(["a"], ["a"])
+
+
+def test_the_list_of_files():
+    """The 45 files of lexicographers, as WordNet's own list numbers them."""
+    names = nltk_wordnet._lexnames()
+    assert len(names) == 45
+    assert names[0] == "00\tadj.all\t3\n"
+    assert names[3] == "03\tnoun.Tops\t1\n"
+    assert names[29] == "29\tverb.body\t2\n"
+    assert names[44] == "44\tadj.ppl\t3\n"
+    debian = Path(nltk_wordnet.DEBIAN) / "data.verb"
+    if debian.exists():
+        lines = debian.read_text(encoding="utf-8").splitlines()
+        numbers = {int(line.split()[1]) for line in lines if line[:1].isdigit()}
+        assert {names[number].split()[1].split(".")[0] for number in numbers} == {"verb"}

@@ -1,0 +1,110 @@
+"""METEOR as NLTK computes it, which is not METEOR 1.5: another formula, and another alignment.
+
+Alon Lavie and Abhaya Agarwal (2007): METEOR: an automatic metric for MT evaluation with high levels
+of correlation with human judgments. Workshop on Statistical Machine Translation.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from truebleu.metrics import parameters as p
+from truebleu.metrics.column_metric import ColumnMetric, installed, lacking
+from truebleu.text.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from truebleu.metrics.column_metric import Texts
+    from truebleu.metrics.table_metric import Corpus
+    from truebleu.text import tokenizers
+
+
+class NLTKMETEOR(ColumnMetric):
+    """METEOR as NLTK's `meteor_score`: 100 times its number of a segment, and their mean.
+
+    Tokens in lower case match exactly, then by stem, then as synonyms of WordNet 3.0; the score is
+    F · (1 - γ · (chunks / matches)^β), with F = PR / (αP + (1-α)R). Of several references the best
+    counts. It is not METEOR 1.5 (`METEOR`), whose words, weights and scores differ. NLTK takes
+    tokens: the default splits at white space.
+
+    It needs NLTK (`pip install 'truebleu[meteor]'`) and, for synonyms, WordNet 3.0: in NLTK's data,
+    or as Debian's package wordnet-base.
+    """
+
+    __slots__ = ()
+
+    NAME = "METEOR-nltk"
+    PREFIX = "meteor-nltk-"
+    DIGITS = 2
+    FIELDS = ("alpha", "beta", "gamma", "stem", "syn", "tok", "agg")
+    tokenize = p.Tokenizer("none")
+    alpha = p.Number(0.9, "α, the weight of recall in F", most=1, short="a")
+    beta = p.Number(3.0, "β, the power of the share of chunks in matches", short="b")
+    gamma = p.Number(0.5, "γ, the most that the order of matches can cost", most=1, short="g")
+    stemmer = p.Choice(
+        "porter",
+        "whose stems match",
+        {"porter": "NLTK's variant of Porter's", "snowball": "Snowball's for English"},
+        key="stem",
+        short="st",
+    )
+    synonyms = p.Choice(
+        True,
+        "whether synonyms of WordNet match",
+        {True: "", False: "a number of its own: NLTK has them always"},
+        words={True: "wordnet-3.0", False: "no"},
+        key="syn",
+    )
+
+    def __init__(
+        self,
+        tokenize: tokenizers.Tokenize = "none",
+        *,
+        alpha: float = 0.9,
+        beta: float = 3.0,
+        gamma: float = 0.5,
+        stemmer: str = "porter",
+        synonyms: bool = True,
+    ) -> None:
+        self._keep(locals())
+
+    def _programs(self) -> tuple[str, str]:
+        return installed("nltk"), ""
+
+    def _numbers(self, corpus: Corpus, texts: Texts) -> list[float]:
+        from truebleu.text.tokenizers import tokenizer
+
+        split = tokenizer(self.tokenize)
+        score = self._scorer()
+        found = []
+        for number, (hypothesis, others) in enumerate(texts, 1):
+            found.append(score(list(map(split, others)), split(hypothesis)))
+            if corpus.progress is not None and number % 100 == 0:
+                corpus.progress(number)
+        return found
+
+    def _scorer(self) -> Callable[[Any, Any], float]:
+        """NLTK's function, from references and hypothesis."""
+        try:
+            from nltk.stem import PorterStemmer, SnowballStemmer
+            from nltk.translate.meteor_score import meteor_score
+        except ImportError:
+            raise lacking(self.NAME, "pip install 'truebleu[meteor]'") from None
+        from truebleu.metrics import nltk_wordnet
+
+        words = nltk_wordnet.wordnet() if self.synonyms else nltk_wordnet.WordNet()
+        made = PorterStemmer() if self.stemmer == "porter" else SnowballStemmer("english")
+        stems = _Stems(lru_cache(nltk_wordnet.REMEMBERED)(made.stem))
+        numbers = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma}
+        return lambda others, tokens: float(
+            meteor_score(others, tokens, stemmer=stems, wordnet=words, **numbers)
+        )
+
+
+class _Stems(Record):
+    """A stemmer as NLTK takes it, which remembers."""
+
+    stem: Callable[[str], str]

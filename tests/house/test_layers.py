@@ -34,7 +34,7 @@ FLOORS = (
     ("metrics",),
     ("bleu_family", "pairs", "significance"),
     ("views.rendering", "views.citation"),
-    ("views.explanation",),
+    ("views.explanation", "views.given_scores"),
     ("views.request", "views.labelling"),
     ("views.comparison", "views.history"),
     ("views.report",),

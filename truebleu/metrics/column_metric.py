@@ -11,7 +11,7 @@ from math import floor, isfinite, ldexp
 
 from truebleu._kernel import Scores
 from truebleu.metrics.base import MetricFailedError, MetricMissingError
-from truebleu.metrics.python_metric import SourceMetric
+from truebleu.metrics.python_metric import PythonScore, SourceMetric
 from truebleu.text import inputs
 from truebleu.text.layout import count
 
@@ -36,6 +36,19 @@ WHOLE, STEPS = 1 << (HIGH + 2 * STEP), float(1 << STEP)
 LARGEST = 1 << 13
 
 
+class ColumnScore(PythonScore):
+    """The mean of numbers, and of those beside them."""
+
+    __slots__ = ()
+
+    def format(
+        self, width: int | None = None, *, score_only: bool = False, signature: bool | str = False
+    ) -> str:
+        """One line; numbers near 1 have more digits than those of up to 100."""
+        width = max(2, self._metric.DIGITS) if width is None else width
+        return super().format(width, score_only=score_only, signature=signature)
+
+
 class ColumnMetric(SourceMetric):
     """A metric whose score is the mean of the numbers that are said of each segment (`_numbers`).
 
@@ -47,6 +60,7 @@ class ColumnMetric(SourceMetric):
     NEEDS_SOURCE = False
     TAKES_TOKENS = False
     FALLIBLE = True
+    SCORE = ColumnScore
     # What is said of a segment; the first is the score, the others are its details.
     NUMBERS: ClassVar[tuple[str, ...]] = ("score",)
     CONSTANTS: ClassVar[dict[str, tuple[str, str]]] = {"agg": ("mean", "agg")}

@@ -70,7 +70,7 @@ class PythonMetric(TableMetric[PythonScore]):
 
     FIELDS: ClassVar[tuple[str, ...]] = ("case", "tok")
     SCALE: ClassVar[float] = 100.0
-    SCORE = PythonScore
+    SCORE: ClassVar[type[PythonScore]] = PythonScore
 
     def _rows(self, corpus: Corpus) -> Rows:
         raise NotImplementedError

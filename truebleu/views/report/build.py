@@ -294,13 +294,12 @@ class Contents:
 
     def _column(self, column: Column) -> dict[str, Any]:
         name = column.metric["name"]
-        signature = column.metric["signature"]
         return {
             "id": column.id,
             "name": column.metric["label"],
             "label": name,
             "column": name,
-            "signature": signature,
+            "signature": column.metric["signature"],
             "higher_is_better": column.metric["higher_is_better"],
             # As many as the page gives to scores from 0 to 100 are two.
             "digits": digits(self.comparison, column.metric, 2),

@@ -56,7 +56,9 @@ On the examples, cedar against birch: BLEU {_told(pair["BLEU"])}, WER {_told(pai
 A **sum** adds up integers of all segments and takes the formula of the sums, as BLEU does. A **mean** is
 that of the numbers that the original gives for each segment; they are kept as integers that add up exactly,
 so documents, groups, engines and tests are those of any other metric. The two differ: the WER of a corpus
-gives each word the same weight, a mean each segment.
+gives each word the same weight, a mean each segment. NIST weighs n-grams by the references of the whole
+corpus: resamples, groups and documents keep those weights, as mteval's scores of documents do, and sums of
+separate corpora do not add up, which every face says.
 
 `ngram-f` beside `rouge-1`: both are F-scores of n-grams. `ngram-f` counts BLEU's tokens, of any script, and
 adds them up over the corpus; ROUGE keeps lower-cased runs of a-z and 0-9, may stem them, and is a mean.
@@ -95,7 +97,12 @@ its parameters and versions, and the files that a program's words name. `--no-ca
 
 ## Scores from elsewhere
 
-`--scores NAME=FILE` takes what another program wrote; `docs/command-line.md` has the forms. The mean is the score.
+`--scores NAME=FILE` takes what another program wrote: a number per line (a file for each system), a
+tab-separated column for each system, lines of a system's name and a score (mt-metrics-eval), what
+`comet-score` and `comet-compare` print or write with `--to_json`, and MetricX's JSON lines, a file for each
+system. What a file is, its content says. COMET calls systems by their files: `outputs/cedar.en` is `cedar`. The mean
+is the score; the table names it `COMET|given|sha256:…`, by the sum of its numbers. Of TER, WER, CER, MER, WIL,
+CharacTER and MetricX lower is better; of others `--lower-is-better` says it.
 
 ## With a library of your own
 

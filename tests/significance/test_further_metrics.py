@@ -1,0 +1,143 @@
+"""NIST, both GLEUs, CodeBLEU and METEOR are resampled, summed and compared as any table is."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+from installed import lacking
+
+import truebleu as tb
+from truebleu.metrics.codebleu import CodeBLEU
+from truebleu.metrics.gec_gleu import GECGLEU
+from truebleu.metrics.gleu import GLEU
+from truebleu.metrics.meteor import METEOR
+from truebleu.metrics.nist import NIST
+from truebleu.significance import Measure, intervals, paired
+
+SEGMENTS = 40
+WORDS = [
+    "the",
+    "a",
+    "cat",
+    "dog",
+    "saw",
+    "sat",
+    "on",
+    "mat",
+    "in",
+    "out",
+    "of",
+    "if",
+    "else",
+    "return",
+    "for",
+    "x",
+    "=",
+    "1",
+    "(",
+    ")",
+    ";",
+]
+METRICS = [
+    NIST(),
+    NIST("none", variant="nltk"),
+    NIST(variant="doddington", max_order=3),
+    GLEU(),
+    CodeBLEU(language="python"),
+    CodeBLEU(part="ngram"),
+    GECGLEU(),
+    METEOR(modules=["exact", "stem"]),
+    tb.NGramF((1, 2)),
+]
+
+
+def texts():
+    """Three systems of different quality, references and sources."""
+    dice = random.Random(13)
+    refs = [" ".join(dice.choices(WORDS, k=dice.randint(4, 15))) for _ in range(SEGMENTS)]
+
+    def changed(kept):
+        return [
+            " ".join(w if dice.random() < kept else dice.choice(WORDS) for w in ref.split())
+            for ref in refs
+        ]
+
+    return {name: changed(kept) for name, kept in KEPT.items()}, refs, changed(0.6)
+
+
+KEPT = {"bad": 0.4, "fair": 0.55, "good": 0.8}
+HYPS, REFS, SOURCES = texts()
+
+
+def sources(metric):
+    return {"sources": SOURCES} if metric.NEEDS_SOURCE else {}
+
+
+@pytest.fixture(scope="module", params=METRICS, ids=str)
+def measure(request):
+    metric = request.param
+    if reason := lacking(metric.NAME.lower()):
+        pytest.skip(reason)
+    tables = {k: metric.statistics(v, REFS, **sources(metric)) for k, v in HYPS.items()}
+    return Measure(metric, tables)
+
+
+def scored(measure, sums):
+    """The score of sums, which NumPy added."""
+    return measure.metric.from_statistics(sums.tolist()).value
+
+
+def test_a_corpus_is_the_formula_of_its_sums(measure):
+    """To the last bit, but where the original adds rounded numbers up segment by segment."""
+    metric = measure.metric
+    for name, table in zip(measure.systems, measure.tables, strict=True):
+        own = metric.score(HYPS[name], REFS, **sources(metric)).value
+        summed = scored(measure, np.array(table.tolist()).sum(0))
+        assert summed == pytest.approx(own, rel=1e-15, abs=0)
+
+
+def test_intervals_are_those_of_resampled_sums(measure):
+    [found] = intervals([measure], resamples=60, seed=7, level=0.9)
+    draws = np.random.default_rng(7).choice(SEGMENTS, (60, SEGMENTS))
+    for name, table in zip(measure.systems, measure.tables, strict=True):
+        rows = np.array(table.tolist())
+        scores = sorted(scored(measure, rows[one].sum(0)) for one in draws)
+        assert (found[name].low, found[name].high) == (scores[3], scores[56])
+        assert found[name].mean == math.fsum(scores) / 60
+
+
+def test_randomization_by_its_definition(measure):
+    [result] = paired([measure], baseline="fair", randomizations=80, resamples=10, seed=3)
+    rows = {k: np.array(v.tolist()) for k, v in zip(measure.systems, measure.tables, strict=True)}
+    mask = np.random.default_rng(3).integers(2, size=(80, SEGMENTS), dtype=bool)
+    for system in ("bad", "good"):
+        observed = abs(scored(measure, rows[system].sum(0)) - scored(measure, rows["fair"].sum(0)))
+        one = mask @ rows["fair"] + ~mask @ rows[system]
+        other = ~mask @ rows["fair"] + mask @ rows[system]
+        pairs = zip(one, other, strict=True)
+        count = sum(abs(scored(measure, a) - scored(measure, b)) >= observed for a, b in pairs)
+        assert result.differences[system].p == (count + 1) / 81
+
+
+def test_compare_and_its_documents(measure):
+    """A document's score is the formula of its rows; NIST's weights stay those of the corpus."""
+    metric = measure.metric
+    documents = [f"document {i // 10}" for i in range(SEGMENTS)]
+    made = tb.compare(
+        HYPS,
+        REFS,
+        metrics=[metric],
+        samples=50,
+        confidence=50,
+        documents=documents,
+        source=SOURCES,
+    ).to_dict()
+    (column,) = made["metrics"]
+    assert column["source"] == "truebleu"
+    assert [row["name"] for row in made["systems"]] == ["good", "fair", "bad"]
+    assert all(0 < pair["p"] <= 1 and pair["interval"] for pair in made["pairs"])
+    rows = np.array(measure.tables[0].tolist())
+    for i, one in enumerate(made["documents"]):
+        sums = rows[10 * i : 10 * i + 10].sum(0)
+        assert one["scores"][column["name"]][measure.systems[0]] == scored(measure, sums)

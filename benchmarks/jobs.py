@@ -217,9 +217,19 @@ def meteor_jar(hypotheses: str, reference: str) -> dict[str, Any]:
     """The program alone, which loads its tables each time."""
     import subprocess
 
-    from truebleu.metrics import meteor
+    from truebleu.metrics import meteor_program
 
-    words = ["java", "-Xmx2G", "-jar", meteor.jar(), hypotheses, reference, "-l", "en", "-norm"]
+    words = [
+        "java",
+        "-Xmx2G",
+        "-jar",
+        meteor_program.jar(),
+        hypotheses,
+        reference,
+        "-l",
+        "en",
+        "-norm",
+    ]
     made: list[str] = []
 
     def work() -> float:
@@ -231,16 +241,17 @@ def meteor_jar(hypotheses: str, reference: str) -> dict[str, Any]:
 
 
 def nltk_meteor(hypotheses: str, reference: str) -> dict[str, Any]:
-    from truebleu.metrics import nltk_meteor as own
+    from nltk.translate.meteor_score import meteor_score
 
-    hyps, refs = lines(hypotheses), lines(reference)
-    score = own.original()
-    score([refs[0].split()], hyps[0].split())
-    return timed(
-        lambda: (
-            sum(score([r.split()], h.split()) for h, r in zip(hyps, refs, strict=True)) / len(hyps)
-        )
-    )
+    from truebleu.metrics import nltk_wordnet
+
+    hyps, refs, words = lines(hypotheses), lines(reference), nltk_wordnet.wordnet()
+
+    def score(hypothesis: str, reference: str) -> float:
+        return float(meteor_score([reference.split()], hypothesis.split(), wordnet=words))
+
+    score(hyps[0], refs[0])
+    return timed(lambda: sum(map(score, hyps, refs)) / len(hyps))
 
 
 def score_ter_files(workers: str, *paths: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ VENV ?= .venv
 ROWS ?=
 # Engines that are large, or want other releases of what the tests want: an environment each.
 ENGINES := spark ray
-# What `make test-all` leaves out, of upstream, engines and hosts; and how many cases its property tests draw.
+# What `make test-all` leaves out, of upstream, engines, neural and hosts; and how many cases its property tests draw.
 WITHOUT ?=
 CASES := $(if $(CI),ci,many)
 # Test files go to as many processes as there are cores, each file to one of them.
@@ -27,11 +27,12 @@ TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p')
 
 BIN := $(VENV)/bin
 HOSTS := $(VENV)-hosts
+NEURAL := $(VENV)-neural
 NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel -name target -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test test-all engines hosts upstream sanitize bench screenshots lint lint-js format docs clean help
+.PHONY: demo test test-all engines hosts neural upstream sanitize bench screenshots lint lint-js format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -61,11 +62,11 @@ demo: $(VENV)/.installed ## score the example systems, and see what to try next
 test: $(VENV)/.installed $(VENV)/.group-test ## prove the installation: every behaviour once, in a few minutes
 	$(BIN)/python -m pytest $(SPREAD)
 
-test-all: $(VENV)/.installed $(VENV)/.group-test ## everything: the kernel's tests, many cases, no SIMD, sacreBLEU's own tests, engines, hosts
+test-all: $(VENV)/.installed $(VENV)/.group-test ## everything: the kernel's tests, many cases, no SIMD, sacreBLEU's own tests, engines, models, hosts
 	cargo test --quiet
 	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet $(SPREAD) $(addprefix tests/,metrics pairs significance text)
 	HYPOTHESIS_PROFILE=$(CASES) $(BIN)/python -m pytest $(SPREAD) -m ''
-	@export HYPOTHESIS_PROFILE=$(CASES); for rest in $(filter-out $(WITHOUT),upstream engines hosts); do $(MAKE) --no-print-directory $$rest || exit; done
+	@export HYPOTHESIS_PROFILE=$(CASES); for rest in $(filter-out $(WITHOUT),upstream engines neural hosts); do $(MAKE) --no-print-directory $$rest || exit; done
 
 engines: $(addprefix engine-,$(ENGINES)) ## the tests of Spark (needs Java 17) and Ray, in an environment of each
 
@@ -77,6 +78,9 @@ in-environment-%: $(VENV)/.installed $(VENV)/.group-%
 
 hosts: $(VENV)/.installed $(HOSTS)/.installed ## inside torch, torchmetrics, TRL, lm-eval and others, in an environment of their own
 	PYTHONPATH=$(CURDIR) $(HOSTS)/bin/python -m pytest --quiet $(SPREAD) -m '' tests/integrations
+
+neural: $(VENV)/.installed $(NEURAL)/.installed ## BERTScore, BLEURT and COMET with small models that the tests make, in an environment of their own
+	PYTHONPATH=$(CURDIR) $(NEURAL)/bin/python -m pytest --quiet -m '' tests/metrics/neural
 
 upstream: $(VENV)/.installed $(VENV)/.group-test ## sacreBLEU's own tests against truebleu.compat.sacrebleu
 	@$(BIN)/python tests/compat/upstream.py
@@ -123,7 +127,7 @@ clean: ## remove everything that the other targets made
 	rm -rf build dist target .mypy_cache .pytest_cache .ruff_cache .hypothesis tests/.hypothesis
 	rm -f truebleu/_kernel*.so truebleu/_kernel*.dylib truebleu/_kernel*.pyd
 	find truebleu tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
-	@for folder in $(VENV) $(HOSTS) $(addprefix $(VENV)-,$(ENGINES)); do test ! -f $$folder/pyvenv.cfg || rm -rf $$folder; done
+	@for folder in $(VENV) $(HOSTS) $(NEURAL) $(addprefix $(VENV)-,$(ENGINES)); do test ! -f $$folder/pyvenv.cfg || rm -rf $$folder; done
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -156,10 +160,10 @@ $(VENV)/.group-%: $(VENV)/.created pyproject.toml
 	@touch $@
 
 # uv leaves out what pyproject.toml overrides; pip cannot.
-$(HOSTS)/.installed: $(VENV)/.created pyproject.toml tests/integrations/light_torch.py
-	@echo 'Installing what truebleu plugs into, 2 GB on the disk, into $(HOSTS)'
-	@$(PYTHON) -m venv $(HOSTS)
-	@$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check uv
-	@$(HOSTS)/bin/uv pip install --quiet --python $(HOSTS)/bin/python --group hosts
-	@$(HOSTS)/bin/python tests/integrations/light_torch.py
+$(HOSTS)/.installed $(NEURAL)/.installed: $(VENV)-%/.installed: $(VENV)/.created pyproject.toml tests/integrations/light_torch.py
+	@echo 'Installing what "$*" needs, 2 GB on the disk, into $(VENV)-$*'
+	@$(PYTHON) -m venv $(VENV)-$*
+	@$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check uv
+	@$(VENV)-$*/bin/uv pip install --quiet --python $(VENV)-$*/bin/python --group $*
+	@$(VENV)-$*/bin/python tests/integrations/light_torch.py
 	@touch $@

@@ -51,6 +51,9 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
 # Names that go on with what they need, behind a colon: where the metric is, and what that is. The
 # class has `named(text)`.
 WITH_TEXT: dict[str, tuple[str, str]] = {
+    "bertscore": ("bertscore:BERTScore", "MODEL"),
+    "bleurt": ("bleurt:BLEURT", "MODEL"),
+    "comet": ("comet:COMET", "MODEL"),
     "command": ("command:Command", "NAME=PROGRAM"),
 }
 

@@ -1,0 +1,287 @@
+"""Neural metrics where none is installed: names, parameters, signatures, one-line refusals."""
+
+import importlib.util
+import os
+import sys
+
+import pytest
+
+import truebleu as tb
+from truebleu.cli import main
+from truebleu.metrics import neural_metric, registry
+from truebleu.metrics.base import MetricFailedError, MetricMissingError
+from truebleu.metrics.bertscore import BERTScore
+from truebleu.metrics.bleurt import BLEURT
+from truebleu.metrics.comet import COMET
+
+NAMES = {"bertscore": BERTScore, "bleurt": BLEURT, "comet": COMET}
+PACKAGES = {"bertscore": "bert_score", "bleurt": "bleurt_pytorch", "comet": "comet"}
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path, monkeypatch):
+    """An empty cache of the hub, and none of the packages."""
+    usual = importlib.util.find_spec
+
+    def find_spec(name, *more):
+        return None if name in PACKAGES.values() else usual(name, *more)
+
+    monkeypatch.setattr(importlib.util, "find_spec", find_spec)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(neural_metric, "_USED", {})
+
+
+@pytest.fixture
+def packages(monkeypatch):
+    """As if the packages were there; what a test does must not import them."""
+    usual = importlib.util.find_spec
+
+    def find_spec(name, *more):
+        return usual("json") if name in PACKAGES.values() else usual(name, *more)
+
+    monkeypatch.setattr(importlib.util, "find_spec", find_spec)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Something that looks like a model."""
+    place = tmp_path / "models" / "small"
+    place.mkdir(parents=True)
+    (place / "config.json").write_text('{"num_hidden_layers": 3}')
+    (place / "model.safetensors").write_bytes(bytes(range(256)) * 20_000)
+    (place / "README.md").write_text("a page")
+    return place
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_name_goes_on_with_a_model(name):
+    metric = tb.metric(f"{name}:models/small")
+    assert type(metric) is NAMES[name]
+    assert metric.model == "models/small"
+    assert f"{name}:MODEL" in registry.names()
+    assert (metric.DETERMINISTIC, metric.lower_is_better) == (False, False)
+    assert (metric.SCALE, metric.DIGITS, metric.KEPT) == (1.0, 4, True)
+
+
+def test_bleurt_alone_is_the_usual_model():
+    assert tb.metric("bleurt").model == "lucadiliello/BLEURT-20"
+
+
+@pytest.mark.parametrize("name", ["comet", "bertscore", "comet:", "bertscore: "])
+def test_others_name_their_model(name):
+    with pytest.raises(ValueError, match=r"expected (comet|bertscore):MODEL, a folder, or a name"):
+        tb.metric(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("bertscore:x", "the metric BERTScore is not installed: pip install 'truebleu[neural]'"),
+        ("bleurt:x", "the metric BLEURT is not installed: pip install 'truebleu[neural]'"),
+        (
+            "comet:x",
+            (
+                "the metric COMET is not installed: pip install unbabel-comet 'setuptools<81', in "
+                "an environment of its own, as it needs numpy below 2; from here "
+                "-m command:COMET='…' runs it there, and --scores reads its file"
+            ),
+        ),
+    ],
+)
+def test_a_missing_package_is_one_line(name, told):
+    with pytest.raises(MetricMissingError) as caught:
+        tb.metric(name).score(["a"], ["b"], ["c"])
+    assert str(caught.value) == told
+
+
+def test_on_the_command_line(tmp_path, capsys):
+    (tmp_path / "ref").write_text("the cat is on the mat\n")
+    (tmp_path / "hyp").write_text("the cat sat on the mat\n")
+    words = [str(tmp_path / "ref"), "-i", str(tmp_path / "hyp"), "-m", "bleu", "bertscore:x"]
+    assert main(["score", *words, "-f", "json"]) == 1
+    out, err = capsys.readouterr()
+    assert '"BLEU"' in out
+    assert "pip install 'truebleu[neural]'" in err
+    assert len(err.strip().splitlines()) == 1
+    assert "torch" not in sys.modules
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_that_is_not_here(name, packages, tmp_path):
+    def told(model):
+        with pytest.raises(MetricFailedError) as caught:
+            tb.metric(f"{name}:{model}").score(["a"], ["b"], ["c"])
+        return str(caught.value)
+
+    prefix = NAMES[name].NAME
+    assert told("owner/model") == (
+        f"{prefix}: the model owner/model is not here, and truebleu downloads none: "
+        "'hf download owner/model' does, or give a folder that has it"
+    )
+    assert "'hf download owner/model' does" in told("owner/model@12345678")
+    assert told(tmp_path / "gone") == f"{prefix}: there is no folder {tmp_path / 'gone'}"
+    (tmp_path / "file").write_text("")
+    assert told(tmp_path / "file").endswith("is a file; give the folder of the model")
+
+
+# ---- signatures ----
+
+
+def test_signatures_of_models_that_are_not_here():
+    printed = [str(tb.metric(f"{name}:owner/model@12345678")) for name in NAMES]
+    assert [text.partition("|agg")[0] for text in printed] == [
+        "BERTScore|model:owner/model@12345678|idf:no|rescale:no",
+        "BLEURT|model:owner/model@12345678",
+        "COMET|model:owner/model@12345678|precision:fp32",
+    ]
+    for text, cls in zip(printed, NAMES.values(), strict=True):
+        assert type(tb.metric(text)) is cls
+        assert str(tb.metric(text)) == text
+
+
+def test_parameters_are_in_signatures_but_those_that_change_no_number():
+    metric = BERTScore("owner/model", layer=5, idf=True, rescale="en", device="cpu", batch=3)
+    assert "|layer:5|idf:yes|rescale:en|" in str(metric)
+    assert tb.metric(str(metric)) == metric
+    assert "cpu" not in str(metric)
+    assert COMET("m", device="cuda:1", batch=2) == COMET("m")
+    assert COMET("m") != COMET("n")
+    assert COMET("m") != BLEURT("m")
+
+
+def test_with_idf_parts_do_not_add_up():
+    with pytest.raises(ValueError, match="idf weighs words by all references, so parts do not add"):
+        tb.Accumulator(BERTScore("m", idf=True))
+    assert tb.Accumulator(BERTScore("m"))
+
+
+@pytest.mark.parametrize("wrong", [{"batch": 0}, {"layer": -1}, {"model": " "}, {"device": ""}])
+def test_parameters_are_checked(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        BERTScore(**wrong)
+
+
+# ---- what names a model ----
+
+
+def test_a_folder_is_named_by_its_content(folder, monkeypatch):
+    def revision():
+        return BLEURT(str(folder)).signature(1)["model"]
+
+    first = revision()
+    assert first.startswith("small@")
+    assert len(first) == len("small@") + 8
+    (folder / "README.md").write_text("another page")
+    (folder / ".cache").mkdir()
+    (folder / ".cache" / "x.json").write_text("{}")
+    assert revision() == first
+    (folder / "config.json").write_text('{"num_hidden_layers": 12}')
+    second = revision()
+    assert second != first
+    # A weight in the middle of a file that is not read whole is seen if its block is; size always.
+    weights = (folder / "model.safetensors").read_bytes()
+    assert len(weights) > neural_metric.WHOLE
+    (folder / "model.safetensors").write_bytes(weights[:-1] + b"!")
+    os.utime(folder / "model.safetensors", ns=(1, 1))  # no test depends on the clock
+    assert revision() not in (first, second)
+    moved = folder.parent / "elsewhere"
+    moved.mkdir()
+    folder.rename(moved / "small")
+    assert BLEURT(str(moved / "small")).signature(1)["model"] not in (first, second)
+
+
+def test_a_signature_finds_its_model_again(folder, tmp_path, monkeypatch):
+    metric = BLEURT(str(folder))
+    text = str(metric)
+    assert str(tmp_path) not in text
+    assert tb.metric(text) == metric
+    # As in another process: the folder is found where it may be, or it is not known.
+    monkeypatch.setattr(neural_metric, "_USED", {})
+    named = tb.metric(text).model
+    assert neural_metric.found(named) is None
+    monkeypatch.setenv("TRUEBLEU_MODELS", str(folder.parent))
+    assert neural_metric.found(named) == str(folder)
+    assert tb.metric("bleurt:small") == metric
+    monkeypatch.delenv("TRUEBLEU_MODELS")
+    monkeypatch.chdir(folder.parent)
+    assert neural_metric.found(named) == str(folder)
+    (folder / "config.json").write_text("{}")
+    with pytest.raises(MetricFailedError, match=r"the model small here is small@\w{8}, and not"):
+        neural_metric.found(named)
+
+
+def test_what_was_used_and_has_changed_is_another_model(folder):
+    metric = tb.metric(str(BLEURT(str(folder))))
+    assert neural_metric.found(metric.model) == str(folder)
+    (folder / "config.json").write_text("{}")
+    with pytest.raises(MetricFailedError, match="and not small@"):
+        neural_metric.found(metric.model)
+
+
+def test_the_hubs_cache(tmp_path):
+    snapshots = tmp_path / "hub" / "models--owner--model" / "snapshots"
+    (snapshots / "abcdef0123456789").mkdir(parents=True)
+    assert neural_metric.found("owner/model") is None  # no branch is known
+    assert neural_metric.found("owner/model@abcd") == str(snapshots / "abcdef0123456789")
+    refs = snapshots.parent / "refs"
+    refs.mkdir()
+    (refs / "main").write_text("abcdef0123456789\n")
+    metric = COMET("owner/model")
+    assert metric.signature(1)["model"] == "owner/model@abcdef01"
+    assert COMET(str(snapshots / "abcdef0123456789")) == metric
+    assert tb.metric(str(metric)) == metric
+
+
+# ---- what a model of COMET reads ----
+
+
+@pytest.mark.parametrize(
+    ("settings", "source", "references", "bound"),
+    [
+        ("class_identifier: regression_metric\n", True, "one", None),
+        ("class_identifier: referenceless_regression_metric\n", True, "none", None),
+        ("class_identifier: xcomet_metric\n", True, "one", 1.0),
+        ("class_identifier: unified_metric\ninput_segments:\n- mt\n- ref\n", False, "one", None),
+        ("class_identifier: unified_metric\ninput_segments: [mt, src]\n", True, "none", None),
+        (
+            "class_identifier: unified_metric\ninput_segments:\n  - mt\n  - src\n  - ref\n",
+            *(True, "one", None),
+        ),
+    ],
+)
+def test_its_settings_say_it(folder, settings, source, references, bound):
+    (folder / "hparams.yaml").write_text(f"activations: Tanh\n{settings}loss: mse\n")
+    metric = COMET(str(folder))
+    assert (metric.NEEDS_SOURCE, metric.REFERENCES, metric.bound) == (source, references, bound)
+
+
+def test_one_that_is_not_here_is_taken_to_read_all():
+    assert (COMET("owner/model").NEEDS_SOURCE, COMET("owner/model").REFERENCES) == (True, "one")
+
+
+# ---- failures ----
+
+
+@pytest.mark.parametrize("wrong", range(1, 8))
+def test_the_segment_that_fails_is_found_by_halves(wrong):
+    asked = []
+
+    def say(some):
+        asked.append(len(some))
+        if wrong - 1 in some:
+            raise ValueError("no\nmore")
+        return [0.0] * len(some)
+
+    with pytest.raises(MetricFailedError, match=rf"^BLEURT: segment {wrong}: ValueError: no$"):
+        BLEURT("m")._said_of(7, say)
+    assert sum(asked) <= 7 + 7 + 3
+
+
+def test_what_fails_only_together_names_no_segment():
+    def say(some):
+        if len(some) > 1:
+            raise RuntimeError
+        return [0.0]
+
+    with pytest.raises(MetricFailedError, match=r"^COMET: RuntimeError$"):
+        COMET("m")._said_of(4, say)

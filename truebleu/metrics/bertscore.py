@@ -1,0 +1,206 @@
+"""BERTScore: words matched by the similarity of a model's vectors, as the package bert-score does.
+
+Tianyi Zhang et al. (2020): BERTScore: Evaluating text generation with BERT. ICLR. The numbers are
+those of `bert-score`.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+
+from truebleu.metrics import parameters as p
+from truebleu.metrics.base import MetricFailedError
+from truebleu.metrics.neural_metric import NeuralMetric, config, device, found
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from truebleu.metrics.column_metric import Texts
+    from truebleu.metrics.table_metric import Corpus
+
+USUAL = "roberta-large"
+# Where the configurations of models say how many layers there are.
+LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+
+
+class BERTScore(NeuralMetric):
+    """BERTScore: the F of a segment by a model's vectors, 0-1 for most text, and its mean.
+
+    Of several references each of F, precision and recall is the best one, as in bert-score. The
+    signature has what bert-score's hash has: model, layer, idf, rescaling and versions.
+    """
+
+    __slots__ = ()
+
+    NAME = "BERTScore"
+    PREFIX = "bertscore-"
+    NUMBERS = ("f1", "precision", "recall")
+    BOUND = 1.0
+    FIELDS = ("model", "layer", "idf", "rescale", "agg")
+    PACKAGE = ("bert-score", "bert_score")
+    EXAMPLE = USUAL
+    model = p.Text(USUAL, "the model: a folder, or a name in the hub's cache")
+    layer = p.WholeNumber(
+        0,
+        "the layer; 0 for that which bert-score has for a model of this name, else the last",
+        least=0,
+        most=1000,
+        optional=True,
+    )
+    idf = p.Flag("words of the references count by their inverse document frequency")
+    rescale = p.Text("no", "the language whose baseline rescales scores, as en; or no")
+    device = p.Text("auto", "the device by torch's name: auto, cpu, cuda:1", silent=True)
+    batch = p.WholeNumber(64, "the texts in a batch", most=1 << 20, silent=True)
+
+    def __init__(
+        self,
+        model: str = USUAL,
+        layer: int = 0,
+        *,
+        idf: bool = False,
+        rescale: str = "no",
+        device: str = "auto",
+        batch: int = 64,
+    ) -> None:
+        self._keep(locals())
+
+    @property
+    def NOT_ADDITIVE(self) -> str | None:  # type: ignore[override]  # noqa: N802
+        """With idf every segment's score depends on all references."""
+        told = "BERTScore with idf weighs words by all references, so parts do not add up"
+        return told if self.idf else None
+
+    def _fields(self, *, segment: bool | None) -> dict[str, str]:
+        fields = super()._fields(segment=segment)
+        layer = self.layer or _usual_layer(self._short(fields["model"]), found_or_none(self.model))
+        return fields | ({"layer": str(layer)} if layer else {})
+
+    @staticmethod
+    def _short(called: str) -> str:
+        """A model's name without the revision."""
+        return called.rpartition("@")[0] or called
+
+    def _programs(self) -> tuple[str, str]:
+        release, program = super()._programs()
+        from truebleu.metrics.column_metric import installed
+
+        own = _package()[0] or release
+        return f"{own}(hug_trans={installed('transformers')})" if own else "", program
+
+    def _numbers(self, _: Corpus, texts: Texts) -> list[Any]:
+        folder = self._folder()
+        fields = self._fields(segment=None)
+        layer = int(fields.get("layer", 0))
+        self._check(folder, layer)
+        baseline = self._baseline(self._short(fields["model"]))
+        words = (folder, layer, self.idf, baseline, self.device, self._identity())
+        scorer = self._loaded(_scorer, *words)
+        if self.idf:
+            self._loaded(_weigh, scorer, [other for _, others in texts for other in others])
+
+        def said(some: range) -> list[Any]:
+            chosen = [texts[i] for i in some]
+            precision, recall, f1 = scorer.score(
+                [text for text, _ in chosen],
+                [others for _, others in chosen],
+                batch_size=self.batch,
+            )
+            return list(zip(f1.tolist(), precision.tolist(), recall.tolist(), strict=True))
+
+        return self._said_of(len(texts), said)
+
+    def _check(self, folder: str, layer: int) -> None:
+        """Raises MetricFailedError for what bert-score would take for something else."""
+        known = config(folder)
+        there = _layers(known)
+        if not layer or (there and layer > there):
+            told = f"it has {there}" if there else "its config.json says of none"
+            raise MetricFailedError(f"{self.name}: layer {layer} of {self.model}: {told}")
+        if "t5" in folder and "t5" not in str(known.get("model_type")):
+            raise MetricFailedError(
+                f"{self.name}: bert-score takes a model for T5 if its path has t5, and {folder} is "
+                f"of the type {known.get('model_type')}; call the folder something else"
+            )
+
+    def _baseline(self, name: str) -> str | None:
+        """The file of the baseline; None if scores stay as they are."""
+        if self.rescale == "no":
+            return None
+        name = name if name in _package()[1] else os.path.basename(name)
+        folder = os.path.join(_package()[2], "rescale_baseline")
+        path = os.path.join(folder, self.rescale, f"{name}.tsv")
+        if not os.path.isfile(path):
+            there = ", ".join(sorted(os.listdir(folder))) if os.path.isdir(folder) else "nothing"
+            raise MetricFailedError(
+                f"{self.name}: bert-score has no baseline of {name} for {self.rescale!r}; it has "
+                f"those of its own models, for {there}"
+            )
+        return path
+
+
+def found_or_none(model: str) -> str | None:
+    """The folder of a model; None if it is another, or not here."""
+    try:
+        return found(model)
+    except MetricFailedError:
+        return None
+
+
+def _layers(known: dict[str, Any]) -> int:
+    """The number of layers that a configuration says; 0 if it does not."""
+    return next((int(known[key]) for key in LAYERS if isinstance(known.get(key), int)), 0)
+
+
+def _usual_layer(name: str, folder: str | None) -> int:
+    """The layer that bert-score has for a model; else the last one; 0 if none is known."""
+    table = _package()[1]
+    known = table.get(name) or table.get(os.path.basename(name), 0)
+    there = _layers(config(folder)) if folder else 0
+    return known if known and (not there or known <= there) else there
+
+
+@lru_cache(maxsize=1)
+def _package() -> tuple[str, dict[str, int], str]:
+    """bert-score's own version, its layers of models, and its folder, without its imports."""
+    import ast
+    from importlib.util import find_spec
+
+    spec = find_spec("bert_score")
+    if spec is None or spec.origin is None:
+        return "", {}, ""
+    folder = os.path.dirname(spec.origin)
+    said: dict[str, Any] = {}
+    for file in ("__init__.py", "utils.py"):
+        with open(os.path.join(folder, file), encoding="utf-8") as source:
+            for line in ast.parse(source.read()).body:
+                if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
+                    name = line.targets[0].id
+                    if name in ("__version__", "model2layers"):
+                        said[name] = ast.literal_eval(line.value)
+    return said.get("__version__", ""), said.get("model2layers", {}), folder
+
+
+@lru_cache(maxsize=2)
+def _scorer(
+    folder: str, layer: int, idf: bool, baseline: str | None, wanted: str, _identity: str
+) -> Any:
+    """bert-score's object, with the model loaded."""
+    from bert_score import BERTScorer
+
+    return BERTScorer(
+        model_type=folder,
+        num_layers=layer,
+        idf=idf,
+        device=device(wanted),
+        nthreads=0,
+        lang="en" if baseline else None,  # it asks for one, and reads the baseline's file
+        rescale_with_baseline=baseline is not None,
+        baseline_path=baseline,
+    )
+
+
+def _weigh(scorer: Any, references: Sequence[str]) -> None:
+    scorer.compute_idf(references)

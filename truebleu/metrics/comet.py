@@ -1,0 +1,150 @@
+"""COMET: a model's judgement of a translation beside its source and reference, by unbabel-comet.
+
+Ricardo Rei et al. (2020): COMET: A neural framework for MT evaluation. EMNLP. Rei et al. (2022):
+COMET-22, CometKiwi. WMT. Nuno Guerreiro et al. (2024): xCOMET. TACL.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+
+from truebleu.metrics import parameters as p
+from truebleu.metrics.base import MetricFailedError
+from truebleu.metrics.neural_metric import NeuralMetric, device, found
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from truebleu.metrics.column_metric import Texts
+    from truebleu.metrics.table_metric import Corpus
+
+USUAL = "Unbabel/wmt22-comet-da"
+CHECKPOINT = os.path.join("checkpoints", "model.ckpt")
+SETTINGS = "hparams.yaml"
+# What models read beside the hypothesis, by kind; a unified model's settings say it.
+READ = {
+    "regression_metric": ("src", "ref"),
+    "ranking_metric": ("src", "ref"),
+    "referenceless_regression_metric": ("src",),
+    "xcomet_metric": ("src", "ref"),
+}
+SEGMENTS = re.compile(r"^input_segments:[ ]*(\[.*?\]|(?:\n[ ]*-[ ]*\w+)+)", re.MULTILINE)
+
+
+class COMET(NeuralMetric):
+    """COMET: a model's judgement of a segment beside its source and one reference, and the mean.
+
+    What a model reads its own settings say: CometKiwi reads no references. Its scores are those
+    of `predict` in full precision; the command `comet-score` computes in half precision, which
+    changes later digits.
+    """
+
+    __slots__ = ()
+
+    NAME = "COMET"
+    PREFIX = "comet-"
+    CONSTANTS = {**NeuralMetric.CONSTANTS, "precision": ("fp32", "precision")}  # noqa: RUF012
+    FIELDS = ("model", "precision", "agg")
+    PACKAGE = ("unbabel-comet", "comet")
+    INSTALL = (
+        "pip install unbabel-comet 'setuptools<81', in an environment of its own, as it needs "
+        "numpy below 2; from here -m command:COMET='…' runs it there, and --scores reads its file"
+    )
+    EXAMPLE = USUAL
+    model = p.Text(USUAL, "the model: a folder, or a name in the hub's cache")
+    device = p.Text("auto", "the device by torch's name: auto, cpu, cuda:1", silent=True)
+    batch = p.WholeNumber(16, "the segments in a batch", most=1 << 20, silent=True)
+
+    def __init__(self, model: str = USUAL, *, device: str = "auto", batch: int = 16) -> None:
+        self._keep(locals())
+
+    @property
+    def NEEDS_SOURCE(self) -> bool:  # type: ignore[override]  # noqa: N802
+        """True if the model reads the sources, as most do."""
+        return "src" in self._reads()
+
+    @property
+    def REFERENCES(self) -> str:  # type: ignore[override]  # noqa: N802
+        """One, or none if the model reads no references."""
+        return "one" if "ref" in self._reads() else "none"
+
+    @property
+    def bound(self) -> float | None:
+        """The best score of xCOMET, 1; there is no such bound for others."""
+        return 1.0 if _settings(self.model)[0] == "xcomet_metric" else None
+
+    def _reads(self) -> tuple[str, ...]:
+        """What the model reads beside the hypothesis."""
+        kind, segments, _ = _settings(self.model)
+        return READ.get(kind) or segments or READ["regression_metric"]
+
+    def _numbers(self, corpus: Corpus, texts: Texts) -> list[float]:
+        from truebleu.text import inputs
+
+        reads = self._reads()
+        samples = [{"mt": text} for text, _ in texts]
+        if "src" in reads:
+            sources = inputs.texts(corpus.sources, [""] * len(texts))
+            for sample, (source, _) in zip(samples, sources, strict=True):
+                sample["src"] = source
+        if "ref" in reads:
+            for sample, (_, others) in zip(samples, texts, strict=True):
+                sample["ref"] = others[0]
+        folder = self._folder()
+        path = os.path.join(folder, CHECKPOINT)
+        if not (os.path.isfile(path) and os.path.isfile(os.path.join(folder, SETTINGS))):
+            raise MetricFailedError(
+                f"{self.name}: {folder} is no model of COMET; it has {SETTINGS} and {CHECKPOINT}"
+            )
+        self._check_encoder(_settings(self.model)[2])
+        model = self._loaded(_loaded, path, self._identity())
+        gpu = self._loaded(device, self.device)
+
+        def said(some: range) -> list[float]:
+            predicted = model.predict(
+                [samples[i] for i in some],
+                batch_size=self.batch,
+                gpus=0 if gpu == "cpu" else 1,
+                devices=[int(gpu.partition(":")[2])] if gpu[-1].isdecimal() else None,
+                accelerator=gpu.partition(":")[0],
+                progress_bar=False,
+            )
+            scores: list[float] = predicted.scores
+            return scores
+
+        return self._said_of(len(texts), said)
+
+    def _check_encoder(self, name: str) -> None:
+        """Raises MetricFailedError if the encoder that a model is built on is not here."""
+        if name and found(name) is None:
+            raise MetricFailedError(
+                f"{self.name}: {self.model} is built on {name}, whose settings and words are not "
+                f'here; \'hf download {name} --exclude "*.bin" "*.safetensors" "*.h5" '
+                '"*.msgpack" "onnx/*"\' brings them'
+            )
+
+
+def _settings(model: str) -> tuple[str, tuple[str, ...], str]:
+    """A model's kind, what it reads beside the hypothesis, and what encoder it is built on."""
+    try:
+        folder = found(model)
+        with open(os.path.join(folder or "", SETTINGS), encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, MetricFailedError, UnicodeDecodeError):
+        return "", (), ""
+    kind = re.search(r"^class_identifier:\s*(\w+)", text, re.MULTILINE)
+    segments = SEGMENTS.search(text)
+    encoder = re.search(r"^pretrained_model:\s*(.+?)\s*$", text, re.MULTILINE)
+    read = [one for one in re.findall(r"\w+", segments[1]) if one != "mt"] if segments else []
+    return kind[1] if kind else "", tuple(read), encoder[1].strip("'\"") if encoder else ""
+
+
+@lru_cache(maxsize=2)
+def _loaded(path: str, _identity: str) -> Any:
+    """The model, as the package loads it."""
+    from comet import load_from_checkpoint
+
+    return load_from_checkpoint(path, local_files_only=True)

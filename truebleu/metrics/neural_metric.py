@@ -1,0 +1,345 @@
+"""A metric whose numbers a neural model gives: where the model is, what names it, and its failures.
+
+Nothing is downloaded: a model is a folder, or stands in the cache of the Hugging Face hub.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import contextmanager
+from functools import lru_cache
+
+from truebleu.metrics.base import MetricFailedError
+from truebleu.metrics.column_metric import ColumnMetric, installed, lacking
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, ClassVar, Self
+
+    from truebleu.metrics.base import Signature
+
+# What a model consists of; files of other kinds beside it change nothing.
+KINDS = (".json", ".txt", ".model", ".safetensors", ".bin", ".ckpt", ".pt", ".yaml", ".yml")
+# Of a file of more bytes than `WHOLE`, `BLOCKS` blocks decide, evenly spaced from end to end.
+WHOLE, BLOCKS, BLOCK = 1 << 22, 64, 1 << 16
+# What torch says of a device, or of this machine, that has too little memory.
+NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
+# Digits of a revision in signatures.
+DIGITS = 8
+# Folders of models that were used, by what signatures call them.
+_USED: dict[str, str] = {}
+
+
+class NeuralMetric(ColumnMetric):
+    """A metric of a neural model: `model` is a folder, or a name in the cache of the hub.
+
+    In signatures it is the folder's last part, or the name, and behind an @ the revision: the
+    first digits of the hub's, or of a sum of the folder's files. So a signature says nothing of
+    this machine, and reads back wherever that model is: in the process that used it, in the
+    working folder, in a folder of TRUEBLEU_MODELS, or in the hub's cache. Another model of that
+    name is refused.
+    """
+
+    __slots__ = ()
+
+    SCALE = 1.0
+    DIGITS = 4
+    BOUND: ClassVar[float | None] = None
+    KEPT = True
+    # The last bits depend on the device, and on the texts beside it in a batch.
+    DETERMINISTIC = False
+    # The package, the module that it installs, and what installs it.
+    PACKAGE: ClassVar[tuple[str, str]]
+    INSTALL: ClassVar[str] = "pip install 'truebleu[neural]'"
+    # A model's name, for messages.
+    EXAMPLE: ClassVar[str]
+
+    model: str
+    device: str
+    batch: int
+
+    @classmethod
+    def named(cls, text: str) -> Self:
+        """The metric of a model."""
+        if not text.strip():
+            name = cls.NAME.lower()
+            raise ValueError(
+                f"{name}:{text}: expected {name}:MODEL, a folder, or a name in the hub's cache, "
+                f"as {name}:{cls.EXAMPLE}"
+            )
+        return cls(model=text)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether signatures are equal: where the model is, and the device, change no number."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._fields(segment=None) == other._fields(segment=None)
+
+    def __hash__(self) -> int:
+        return hash((type(self), frozenset(self._fields(segment=None).items())))
+
+    def _fields(self, *, segment: bool | None) -> dict[str, str]:
+        fields = super()._fields(segment=segment)
+        declared = next(p for p in self.PARAMETERS if p.name == "model")
+        return fields | {"model": declared.written(called(self.model))}
+
+    def _programs(self) -> tuple[str, str]:
+        version = installed(self.PACKAGE[0])
+        return version, f"{self.PACKAGE[0]}-{version}" if version else ""
+
+    def signature(
+        self, references: int | str | None = None, *, segment: bool | None = False
+    ) -> Signature:
+        """A complete description of the computation, and the program that it was made with."""
+        return super().signature(None if self.REFERENCES == "none" else references, segment=segment)
+
+    def _identity(self) -> str:
+        folder = found(self.model)
+        state = _revision(folder) if folder else ""
+        return " ".join([state, installed("torch"), installed("transformers"), self.device])
+
+    def _folder(self) -> str:
+        """Where the model is. Raises MetricFailedError if it, or its package, is not here."""
+        from importlib.util import find_spec
+
+        if find_spec(self.PACKAGE[1]) is None:
+            raise lacking(self.name, self.INSTALL)
+        folder = found(self.model)
+        if folder is None:
+            raise MetricFailedError(f"{self.name}: {_absent(self.model)}")
+        return folder
+
+    def _said_of(self, segments: int, say: Callable[[range], Sequence[Any]]) -> list[Any]:
+        """What a model says of all segments; `say` has it say that of some.
+
+        Raises MetricFailedError that names the segment on which it fails.
+        """
+        every = range(segments)
+        try:
+            with quiet():
+                return list(say(every))
+        except Exception as error:  # noqa: BLE001 - any library's, of any kind
+            failed: Exception = error
+        if _is_memory(failed):
+            batch = f"--{self.PREFIX}batch"
+            raise MetricFailedError(
+                f"{self.name}: the memory of the device does not hold a batch of {self.batch}; "
+                f"{batch} {max(1, self.batch // 4)} (batch= in Python) takes less, "
+                f"--{self.PREFIX}device cpu none of a GPU's"
+            ) from None
+        while len(every) > 1:
+            half = every[: len(every) // 2]
+            try:
+                with quiet():
+                    say(half)
+            except Exception as error:  # noqa: BLE001
+                failed, every = error, half
+            else:
+                every = every[len(half) :]
+        with quiet():
+            try:
+                say(every)
+            except Exception as error:  # noqa: BLE001
+                where, failed = f"segment {every[0] + 1}: ", error
+            else:
+                where = ""  # it failed on these together
+        raise MetricFailedError(f"{self.name}: {where}{_reason(failed)}") from None
+
+    def _loaded(self, load: Callable[..., Any], *words: Any) -> Any:
+        """A model as the package loads it. Raises MetricFailedError if it cannot."""
+        try:
+            with quiet():
+                return load(*words)
+        except MetricFailedError:
+            raise
+        except Exception as error:  # noqa: BLE001
+            if _is_memory(error):
+                told = f"the memory of {self.device} does not hold it; --{self.PREFIX}device cpu"
+            else:
+                told = f"it cannot be loaded: {_reason(error)}"
+            raise MetricFailedError(f"{self.name}: the model {self.model}: {told}") from None
+
+
+def found(model: str) -> str | None:
+    """The folder of a model; None if it is not here.
+
+    Raises MetricFailedError if it is another model than the one that a revision names.
+    """
+    if os.path.isdir(folder := os.path.expanduser(model)):
+        return os.path.abspath(folder)
+    name, mark, revision = model.rpartition("@")
+    if not mark:
+        name, revision = model, ""
+    others = []
+    for folder in _places(name, _USED.get(model)):
+        own = _revision(folder)
+        if not revision or own.startswith(revision):
+            return folder
+        others.append(own)
+    if snapshot := _snapshot(name, revision):
+        return snapshot
+    if others:
+        raise MetricFailedError(
+            f"the model {name} here is {name}@{others[0][:DIGITS]}, and not {model}; "
+            "give the folder that has it"
+        )
+    return None
+
+
+def called(model: str) -> str:
+    """A model as signatures have it, NAME@REVISION; as it was given if it is not here."""
+    try:
+        folder = found(model)
+    except MetricFailedError:
+        folder = None
+    if folder is None:
+        return model
+    parts = folder.split(os.sep)
+    # A folder of the hub's cache is …/models--OWNER--NAME/snapshots/REVISION.
+    name = parts[-1] if _snapshot_of(folder) is None else parts[-3][8:].replace("--", "/")
+    told = f"{name}@{_revision(folder)[:DIGITS]}"
+    _USED[told] = folder
+    return told
+
+
+def _places(name: str, used: str | None) -> Iterator[str]:
+    """The folders of this name: the one that was used, here, and in those of TRUEBLEU_MODELS."""
+    more = filter(None, os.environ.get("TRUEBLEU_MODELS", "").split(os.pathsep))
+    name = os.path.expanduser(name)
+    for folder in (used or name, name, *(os.path.join(parent, name) for parent in more)):
+        if os.path.isdir(folder):
+            yield os.path.abspath(folder)
+
+
+def hub() -> str:
+    """The folder of the hub's cache, which its variables place."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache")
+    home = os.environ.get("HF_HOME") or os.path.join(cache, "huggingface")
+    own = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
+    return os.path.expanduser(own or os.path.join(home, "hub"))
+
+
+def _snapshot(name: str, revision: str = "") -> str | None:
+    """The folder of a model in the hub's cache: of its main branch, or of a revision."""
+    folder = os.path.join(hub(), f"models--{name.replace('/', '--')}")
+    try:
+        if not revision:
+            with open(os.path.join(folder, "refs", "main"), encoding="utf-8") as file:
+                revision = file.read().strip()
+        snapshots = os.path.join(folder, "snapshots")
+        commit = next(one for one in sorted(os.listdir(snapshots)) if one.startswith(revision))
+        return os.path.join(snapshots, commit)
+    except (OSError, StopIteration):
+        return None
+
+
+def _snapshot_of(folder: str) -> str | None:
+    """The revision of a folder of the hub's cache; None for any other."""
+    parent, commit = os.path.split(folder)
+    return commit if os.path.dirname(os.path.dirname(parent)) == hub() else None
+
+
+def _revision(folder: str) -> str:
+    """What names the content of a model in full."""
+    return _snapshot_of(folder) or _digest(_listed(folder))
+
+
+def _listed(folder: str) -> tuple[tuple[str, str, int, int], ...]:
+    """The files of a model: name, place, size and time of change."""
+    listed = []
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(one for one in folders if not one.startswith((".", "__")))
+        for file in sorted(files):
+            if file.endswith(KINDS) and not file.startswith("."):
+                path = os.path.join(parent, file)
+                state = os.stat(path)
+                name = os.path.relpath(path, folder).replace(os.sep, "/")
+                listed.append((name, path, state.st_size, state.st_mtime_ns))
+    return tuple(listed)
+
+
+@lru_cache(maxsize=64)
+def _digest(files: tuple[tuple[str, str, int, int], ...]) -> str:
+    """A sum of the files' names, sizes and content; of large ones, of blocks of it."""
+    digest = hashlib.sha256()
+    for name, path, size, _ in files:
+        digest.update(f"{len(name)}:{name}:{size}:".encode())
+        with open(path, "rb") as file:
+            if size <= WHOLE:
+                digest.update(file.read())
+                continue
+            for i in range(BLOCKS):
+                file.seek((size - BLOCK) * i // (BLOCKS - 1))
+                digest.update(file.read(BLOCK))
+    return digest.hexdigest()
+
+
+def _absent(model: str) -> str:
+    """What to do about a model that is not here."""
+    name = model.rpartition("@")[0] or model
+    if os.path.isfile(os.path.expanduser(model)):
+        return f"{model} is a file; give the folder of the model"
+    if os.path.isabs(name) or name.startswith((".", "~")) or name.count("/") > 1:
+        return f"there is no folder {model}"
+    return (
+        f"the model {model} is not here, and truebleu downloads none: 'hf download {name}' does, "
+        "or give a folder that has it"
+    )
+
+
+def _is_memory(error: BaseException) -> bool:
+    """Whether a device, or this machine, had too little memory."""
+    told = str(error).lower()
+    return isinstance(error, MemoryError) or any(words in told for words in NO_MEMORY)
+
+
+def _reason(error: BaseException) -> str:
+    """An error in one line."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0].strip():.200}" if lines else type(error).__name__
+
+
+def config(folder: str) -> dict[str, Any]:
+    """A model's config.json; nothing if there is none that can be read."""
+    import json
+
+    try:
+        with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
+            read = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Libraries say nothing meanwhile: no warnings, no bars, no notes on the machine."""
+    import logging
+    import warnings
+    from contextlib import redirect_stderr, redirect_stdout
+
+    disabled = logging.root.manager.disable
+    with (
+        open(os.devnull, "w", encoding="utf-8") as nowhere,
+        redirect_stdout(nowhere),
+        redirect_stderr(nowhere),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        logging.disable(logging.ERROR)
+        try:
+            yield
+        finally:
+            logging.disable(disabled)
+
+
+def device(wanted: str) -> str:
+    """The device by torch's name; for "auto" a GPU if there is one. Raises if it is not there."""
+    import torch
+
+    if wanted == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    torch.empty(1, device=wanted)
+    return wanted

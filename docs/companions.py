@@ -19,7 +19,7 @@ NEEDS = {
     "METEOR-nltk": "`pip install 'truebleu[meteor]'`, and WordNet: NLTK's, or Debian's `wordnet-base`",
     "BERTScore": "`pip install 'truebleu[neural]'`, and a model",
     "COMET": "`unbabel-comet` in an environment with numpy 1, and a model",
-    "BLEURT": "`bleurt-pytorch`, and a model",
+    "BLEURT": "`pip install 'truebleu[neural]'`, and a model",
     "command": "the program",
 }
 SHOWN = ["bleu", "chrf", "rouge-l", "wer"]
@@ -94,6 +94,15 @@ and the exit status is 1.
 
 Numbers that took more than a millisecond a segment are kept in the cache, by the text, the metric with all of
 its parameters and versions, and the files that a program's words name. `--no-cache` computes them anew.
+
+## Models
+
+`comet:MODEL`, `bertscore:MODEL` and `bleurt:MODEL` take a folder, or a name that stands in the cache of the
+Hugging Face hub. Nothing is downloaded: a line says which command does it. Signatures say `model:NAME@REVISION`, the
+last part of the folder or the hub's name, and eight digits of the hub's revision or of a sum of the model's
+configuration and weights, so they say nothing of your machine. Such a signature reads back wherever a model of that name
+and revision is: in the process that used it, in the working folder, in a folder of `TRUEBLEU_MODELS`, or in the hub's
+cache. The last bits of a neural score depend on the device and the batch; a comparison says so.
 
 ## Scores from elsewhere
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from array import array
 from math import isfinite
 
 from truebleu._kernel import InputError
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    # A number for each segment, eight bytes each.
+    Numbers = array[float]
     # The lines of a file with their numbers.
     Lines = Sequence[tuple[int, str]]
 
@@ -33,7 +36,7 @@ PREDICTIONS = ("prediction", "score")
 TEXTS = ("src", "mt", "ref", "errors")
 
 
-def of_metric(name: str, columns: Any, systems: Sequence[str] | None) -> dict[str, list[float]]:
+def of_metric(name: str, columns: Any, systems: Sequence[str] | None) -> dict[str, Numbers]:
     """Each system's scores of a metric that truebleu does not compute.
 
     columns: a file, or a mapping of systems to numbers or files.
@@ -62,25 +65,25 @@ def of_metric(name: str, columns: Any, systems: Sequence[str] | None) -> dict[st
     return found
 
 
-def _numbers(name: str, system: str, column: Any) -> list[float]:
+def _numbers(name: str, system: str, column: Any) -> Numbers:
     """The scores of one system."""
     what = f"{name}, {system}"
     if not segments.is_file(column):
         values = enumerate(segments.items(f"scores: {what}", column, "numbers"), 1)
-        return [_number(value, f"{what}, segment {number}") for number, value in values]
+        return array("d", (_number(value, f"{what}, segment {i}") for i, value in values))
     file = segments.file_of(column)
     called = file.label(what)
     lines = list(enumerate(file.lines(), 1))
     several = _of_systems(name, called, lines)
     if several is None:
-        return [_number(text, f"{called}, line {number}") for number, text in lines]
+        return array("d", (_number(text, f"{called}, line {number}") for number, text in lines))
     if len(several) > 1:
         return _matched(called, several, [system])[system]
     (found,) = several.values()
     return found
 
 
-def _of_all(name: str, file: File, systems: Sequence[str] | None) -> dict[str, list[float]]:
+def _of_all(name: str, file: File, systems: Sequence[str] | None) -> dict[str, Numbers]:
     """The scores of all systems in one file."""
     called = file.label("scores")
     lines = list(enumerate(file.lines(), 1))
@@ -100,7 +103,7 @@ def _of_all(name: str, file: File, systems: Sequence[str] | None) -> dict[str, l
         raise InputError(f"{called}: the first line should name the systems, and is {first!r:.60}")
     else:
         header = systems
-    columns: dict[str, list[float]] = {system: [] for system in header}
+    columns = {system: array("d") for system in header}
     if len(columns) != len(header):
         raise InputError(f"{called}, line 1: a system is named twice")
     for number, fields in rows:
@@ -116,23 +119,23 @@ def _of_all(name: str, file: File, systems: Sequence[str] | None) -> dict[str, l
 
 def _long(
     name: str, rows: Sequence[tuple[int, list[str]]], systems: Sequence[str] | None
-) -> dict[str, list[float]]:
+) -> dict[str, Numbers]:
     """From lines of a system's name and a score; only of the systems that are asked for."""
-    columns: dict[str, list[float]] = {}
+    columns: dict[str, Numbers] = {}
     for number, fields in rows:
         pair = _named_score(fields) or "\t".join(fields).rsplit(None, 1)
         if len(pair) != 2:
             raise InputError(f"{name}, line {number}: expected a system and a score")
         system, score = pair
         if systems is None or system in systems:
-            columns.setdefault(system, []).append(_number(score, f"{name}, line {number}"))
+            columns.setdefault(system, array("d")).append(_number(score, f"{name}, line {number}"))
     return columns
 
 
 # ---- what programs write ----
 
 
-def _of_systems(name: str, called: str, lines: Lines) -> dict[str, list[float]] | None:
+def _of_systems(name: str, called: str, lines: Lines) -> dict[str, Numbers] | None:
     """The scores by whatever a program calls the systems; None for a file of plain columns."""
     start = next((text.lstrip() for _, text in lines if text.strip()), "")
     if COMET_SEGMENT.fullmatch(start.rstrip()):
@@ -142,9 +145,9 @@ def _of_systems(name: str, called: str, lines: Lines) -> dict[str, list[float]] 
     return _json(name, called, lines)
 
 
-def _printed(called: str, lines: Lines) -> dict[str, list[float]]:
+def _printed(called: str, lines: Lines) -> dict[str, Numbers]:
     """What `comet-score` prints: a line for each segment and file, then one for each file."""
-    columns: dict[str, list[float]] = {}
+    columns: dict[str, Numbers] = {}
     for number, text in lines:
         found = COMET_SEGMENT.fullmatch(text.rstrip())
         if found is None:
@@ -153,7 +156,7 @@ def _printed(called: str, lines: Lines) -> dict[str, list[float]]:
             raise InputError(
                 f"{called}, line {number}: {text.strip()!r:.60} is no line of comet-score"
             )
-        column = columns.setdefault(found[1], [])
+        column = columns.setdefault(found[1], array("d"))
         if int(found[2]) != len(column):
             raise InputError(
                 f"{called}, line {number}: segment {found[2]} of {found[1]}, and "
@@ -163,7 +166,7 @@ def _printed(called: str, lines: Lines) -> dict[str, list[float]]:
     return columns
 
 
-def _json(name: str, called: str, lines: Lines) -> dict[str, list[float]]:
+def _json(name: str, called: str, lines: Lines) -> dict[str, Numbers]:
     """JSON of COMET, or JSON lines."""
     import json
 
@@ -186,18 +189,16 @@ def _json(name: str, called: str, lines: Lines) -> dict[str, list[float]]:
         return _whole(name, called, whole)
     if len(each) == 1 and not _is_prediction(each[0]):
         return _whole(name, called, each[0])
-    return {
-        called: [
-            _said(name, one, f"{called}, line {n}") for (n, _), one in zip(kept, each, strict=True)
-        ]
-    }
+    both = zip(kept, each, strict=True)
+    numbers = (_said(name, one, f"{called}, line {number}") for (number, _), one in both)
+    return {called: array("d", numbers)}
 
 
 def _is_prediction(value: Any) -> bool:
     return isinstance(value, dict) and any(key in value for key in PREDICTIONS)
 
 
-def _whole(name: str, called: str, content: Any) -> dict[str, list[float]]:
+def _whole(name: str, called: str, content: Any) -> dict[str, Numbers]:
     """COMET's JSON: segments by file; or of `comet-compare`, a list of translations."""
     if isinstance(content, list):
         content = {called: content}
@@ -214,10 +215,10 @@ def _whole(name: str, called: str, content: Any) -> dict[str, list[float]]:
     for system, found in content.items():
         if not isinstance(found, list):
             raise InputError(f"{called}: {system!r:.60} has no list of segments")
-        columns[system] = [
-            _said(name, one, f"{called}, {system}, segment {number}")
-            for number, one in enumerate(found, 1)
-        ]
+        where = f"{called}, {system}, segment"
+        columns[system] = array(
+            "d", (_said(name, one, f"{where} {number}") for number, one in enumerate(found, 1))
+        )
     return columns
 
 
@@ -237,8 +238,8 @@ def _is_real(value: Any) -> bool:
 
 
 def _matched(
-    called: str, columns: Mapping[str, list[float]], systems: Sequence[str] | None
-) -> dict[str, list[float]]:
+    called: str, columns: Mapping[str, Numbers], systems: Sequence[str] | None
+) -> dict[str, Numbers]:
     """The columns by the names of systems: programs call them by their files."""
     if systems is None:
         short = {_forms(key)[-1] for key in columns}

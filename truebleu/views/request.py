@@ -311,7 +311,7 @@ def _systems(systems: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _only_given(
-    given: Mapping[str, dict[str, list[float]]], metrics: Mapping[TableMetric[Any], object]
+    given: Mapping[str, Mapping[str, Sequence[float]]], metrics: Mapping[TableMetric[Any], object]
 ) -> dict[str, Any]:
     """The systems that are known by scores from elsewhere alone."""
     if metrics:

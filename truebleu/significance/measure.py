@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from itertools import chain
 from math import ceil, inf, isfinite
 
 from truebleu._kernel import InputError, Scores, Table
@@ -10,7 +12,7 @@ from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from truebleu.metrics.table_metric import TableMetric
@@ -73,11 +75,12 @@ class Measure:
         Decimal numbers are added as decimal numbers, so ties are ties. Raises InputError for
         numbers that are missing or not finite, and for different numbers of segments.
         """
-        columns: dict[str, list[float]] = {}
+        columns: dict[str, Sequence[float]] = {}
         for system, numbers in scores.items():
             if isinstance(numbers, Table):
                 raise TypeError(f"{system}: statistics; Measure(metric, ...) takes them")
-            columns[system] = [_number(name, system, i, x) for i, x in enumerate(numbers, 1)]
+            each = (_number(name, system, i, x) for i, x in enumerate(numbers, 1))
+            columns[system] = array("d", each)
         _check_systems(name, {system: len(column) for system, column in columns.items()})
         made = cls.__new__(cls)
         made.metric, made.name, made.lower_is_better = None, name, lower_is_better
@@ -138,22 +141,21 @@ def means(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table
     Decimal numbers become multiples of a power of ten, so that 0.1 + 0.2 is 0.3; others become
     multiples of the smallest power of two with which all sums stay below 2^61.
     """
-    numbers = [number for column in columns.values() for number in column]
     segments = len(next(iter(columns.values())))
-    largest = max(map(abs, numbers))
+    largest = max(map(abs, chain.from_iterable(columns.values())))
     spare = 61 - (ceil(largest) * segments).bit_length()
     if spare < 0:
         raise InputError(f"scores as large as {largest:g} cannot be added exactly")
-    places = _places(numbers)
+    places = _places(chain.from_iterable(columns.values()))
     scale = 2**spare if places is None else min(10**places, 2**spare)
     tables = {
-        name: Table.from_rows([[round(number * scale)] for number in column], 1)
+        name: Table.from_bytes(array("q", (round(x * scale) for x in column)).tobytes(), 1)
         for name, column in columns.items()
     }
     return Mean(scale * segments), tables
 
 
-def _places(numbers: Sequence[float]) -> int | None:
+def _places(numbers: Iterable[float]) -> int | None:
     """The decimal places of the numbers; None if they are not decimal numbers."""
     most = 0
     for number in numbers:

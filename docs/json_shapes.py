@@ -35,11 +35,19 @@ OWN_FILES = {
     "en-de.origlang": ["en", "en"],
     "en-de.domain": ["news", "news"],
 }
+# Scores of people, and tests of how far two metrics agree with them.
+HUMAN = "".join(
+    f"{name}\t{None if i == 1 else (i * step) % 7}\n"
+    for name, step in (("cedar", 3), ("birch", 5))
+    for i in range(len((ROOT / REF).read_text(encoding="utf-8").splitlines()))
+)
+TESTS = ("--significance", "100", "--correction", "holm", "--confidence", "20")
 PAIR = ("a b c a", "a b d", "--reference", "a b d e f g")
 
 # Objects whose keys are names of metrics, systems and the like.
 NAMED = {
     "signatures": "METRIC",
+    "metrics[].scores": "TASK",
     "systems[].scores": "METRIC",
     "systems[].scores.METRIC.details": "DETAIL",
     "scores[].scripts": "SCRIPT",
@@ -89,6 +97,9 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         ("explain", REF, "-i", CEDAR, "-m", name) for name in ("chrf", "ter", "nist", "gleu", "wer")
     ],
     "history": [("history", "LOG")],
+    "meta": [
+        ("meta", "--human", "HUMAN", REF, "-i", CEDAR, BIRCH, "-m", "bleu", "chrf", *TESTS),
+    ],
     "family list, family show": [("family", "show", "mteval-v13a")],
     "family score": [("family", "score", REF, "-i", CEDAR, "-m", "mteval-v13a")],
     "family which": [
@@ -482,6 +493,72 @@ MEANINGS: dict[str, dict[str, str]] = {
             }.items()
         },
     },
+    "meta": {
+        "truebleu_meta_evaluation": "the version of this shape",
+        "preset": "the year whose official tasks these are; null without",
+        "by": "the program",
+        "reading": "the first sentence",
+        "sets[].name": "a language pair, or what was judged",
+        "sets[].gold": "what people gave",
+        "sets[].systems[]": "the systems that count",
+        "sets[].items": "the number of segments; null if people judged whole systems only",
+        "sets[].rated": "of those, the segments that people rated",
+        "sets[].left_out[]": "systems that do not count, each with `system` and `why`",
+        "tasks[].name": "set, level and statistic",
+        "tasks[].sets[]": "the sets that enter",
+        "tasks[].level": "sys, domain, doc or seg",
+        "tasks[].statistic": "the statistic",
+        "tasks[].average": "what one row of it is: none (all cells), item or sys",
+        "tasks[].weight": "in the average of a preset; null without",
+        "tasks[].recipe": "how it was computed, to be printed beside it",
+        "metrics[].name": "the metric; the best first",
+        "metrics[].reference_free": "whether it reads no reference",
+        "metrics[].lower_is_better": "whether lower scores are better: they enter with a minus sign",
+        "metrics[].signature": "the signature, if truebleu computed it",
+        "metrics[].average": "the weighted average of a preset; null without",
+        "metrics[].rank": "by the average, or by the first task",
+        "metrics[].cluster": "with one task: its cluster; otherwise null",
+        "metrics[].scores.TASK.value": "the value; null where one side is constant",
+        "metrics[].scores.TASK.statistic": "the statistic",
+        "metrics[].scores.TASK.average": "what one row of it is",
+        "metrics[].scores.TASK.cells": "scores of people that entered",
+        "metrics[].scores.TASK.rows": "rows that entered the mean",
+        "metrics[].scores.TASK.left_out": "rows without a value",
+        "metrics[].scores.TASK.pairs": "pairs that were compared; only where pairs are",
+        "metrics[].scores.TASK.hits": "of those, the pairs that agree",
+        "metrics[].scores.TASK.epsilon": "metric scores that differ by no more are tied",
+        "metrics[].scores.TASK.tied": "the share of pairs that this ties",
+        "metrics[].scores.TASK.at_zero": "what the value would be if it were 0",
+        "metrics[].scores.TASK.cluster": "metrics of one cluster are not significantly different",
+        "metrics[].scores.TASK.interval.low": "the lower end of the interval",
+        "metrics[].scores.TASK.interval.high": "the upper end",
+        "metrics[].scores.TASK.interval.level": "its level",
+        "metrics[].scores.TASK.interval.resamples": "how many resamples it is made of",
+        "metrics[].scores.TASK.interval.over": "what was resampled: items, documents or systems",
+        "metrics[].scores.TASK.interval.seed": "of random numbers",
+        "tests[].task": "the task; the list is null without tests",
+        "tests[].first": "the metric that agrees better",
+        "tests[].second": "the other",
+        "tests[].difference": "of the values",
+        "tests[].p": "the p-value, one-sided",
+        "tests[].corrected_p": "the p-value after the correction; null without one",
+        "tests[].significant": "whether that is at most 1 - level",
+        "tests[].williams_p": "the p-value of Williams' test, of Pearson's r; null elsewhere",
+        "tests[].test": "PERM-BOTH, or pair permutation",
+        "tests[].exact": "whether all exchanges were counted",
+        "tests[].samples": "exchanges that were counted or drawn",
+        "tests[].seed": "of random numbers; null where all were counted",
+        "notes[]": "what must be known of the numbers",
+        "systems[].set": "the set of a system",
+        "systems[].system": "its name",
+        "systems[].human": "people's score of it",
+        "systems[].scores.METRIC": "a metric's score of it",
+        "agreement[].metric": "a metric",
+        "agreement[].low": "the smallest of a range of differences between two systems",
+        "agreement[].high": "the largest",
+        "agreement[].pairs": "pairs of systems with such a difference",
+        "agreement[].agree": "of those, the pairs that people order alike",
+    },
     "testset list": {
         "truebleu_testset": "the version of this shape",
         "list[].name": "the name of the test set",
@@ -661,10 +738,16 @@ def output(command: tuple[str, ...]) -> Any:
             for system, reference in ((CEDAR, REF), (BIRCH, REF), (BIRCH, CEDAR)):
                 words = [reference, "-i", system, "--log-name", "main", "--log-note", "a note"]
                 _run(["score", *words, "--log", log])
+        people = Path(folder) / "people.score"
+        if "HUMAN" in command:
+            people.write_text(HUMAN, encoding="utf-8")
         words = [
-            {"LOG": log, "FOLDER": folder, "SYSTEM": f"{folder}/en-de.ref.A"}.get(
-                word, word.replace("=SCORES", f"={scores}")
-            )
+            {
+                "LOG": log,
+                "HUMAN": str(people),
+                "FOLDER": folder,
+                "SYSTEM": f"{folder}/en-de.ref.A",
+            }.get(word, word.replace("=SCORES", f"={scores}"))
             for word in command
         ]
         places = {}

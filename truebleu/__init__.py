@@ -52,6 +52,8 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the ta
     from truebleu.views.explanation import explain as explain
     from truebleu.views.history import History as History
     from truebleu.views.history import history as history
+    from truebleu.views.meta_evaluation import MetaEvaluation as MetaEvaluation
+    from truebleu.views.meta_evaluation import meta_evaluate as meta_evaluate
     from truebleu.views.report import Report as Report
     from truebleu.views.report import report as report
 
@@ -73,6 +75,7 @@ PUBLIC = {
     "InputError": "_kernel",
     "MBR": "pairs.mbr",
     "MER": "metrics.wer",
+    "MetaEvaluation": "views.meta_evaluation",
     "Metric": "metrics.base",
     "NGramF": "metrics.ngram_f",
     "NIST": "metrics.nist",
@@ -98,6 +101,7 @@ PUBLIC = {
     "language": "text.languages",
     "mbr": "pairs.mbr",
     "mean_document_bleu": "metrics.composed",
+    "meta_evaluate": "views.meta_evaluation",
     "metric": "metrics.registry",
     "pairwise_diversity": "pairs.diversity",
     "report": "views.report",

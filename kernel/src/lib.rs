@@ -18,6 +18,7 @@ mod interner;
 pub mod inventory;
 pub mod leave_one_out;
 pub mod lex;
+pub mod meta_evaluation;
 pub mod ngram_f;
 pub mod ngrams;
 pub mod pairwise;

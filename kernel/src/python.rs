@@ -4,6 +4,7 @@ mod alignment;
 mod groups;
 mod inventory;
 mod leave_one_out;
+mod meta_evaluation;
 mod metrics;
 mod pairwise;
 mod resample;
@@ -341,6 +342,15 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(sources::arrow, module)?,
         wrap_pyfunction!(sources::mapped, module)?,
         wrap_pyfunction!(sources::stream, module)?,
+        wrap_pyfunction!(meta_evaluation::pair_counts, module)?,
+        wrap_pyfunction!(meta_evaluation::correlations, module)?,
+        wrap_pyfunction!(meta_evaluation::best_epsilon, module)?,
+        wrap_pyfunction!(meta_evaluation::outcomes, module)?,
+        wrap_pyfunction!(meta_evaluation::leads, module)?,
+        wrap_pyfunction!(meta_evaluation::holes, module)?,
+        wrap_pyfunction!(meta_evaluation::exceeding, module)?,
+        wrap_pyfunction!(meta_evaluation::subset_sums, module)?,
+        wrap_pyfunction!(meta_evaluation::score_lines, module)?,
         wrap_pyfunction!(resample::exchanged, module)?,
         wrap_pyfunction!(resample::count_apart, module)?,
     ] {

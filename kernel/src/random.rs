@@ -51,6 +51,13 @@ impl Generator {
         both as u32
     }
 
+    /// A draw of `Generator.random(dtype=np.float32)`, rounded to 0 or 1 as `np.rint` does: one half
+    /// to 0.
+    #[inline(always)]
+    pub fn rounded_single(&mut self) -> bool {
+        self.next_32() >> 8 > 1 << 23
+    }
+
     /// Fills `out` with integers from 0 to `bound` - 1, as `Generator.choice(bound, ...)` and
     /// `Generator.integers(bound, ...)` do. `bound` must not be 0; if it is 1, nothing is drawn.
     pub fn fill_below(&mut self, bound: u32, out: &mut [u32]) {

@@ -19,6 +19,7 @@ COMMANDS = {
     "score": "Score the outputs of systems",
     "segments": "Score each segment",
     "compare": "Compare systems: intervals, paired tests, which differences are real",
+    "meta": "Measure how far metrics agree with people",
     "report": "Write the interactive page: who wins, is it real, why, and where",
     "history": "Show how the scores in a log changed over time",
     "matrix": "Score every pair of lines; find the nearest ones, or the best of candidates",

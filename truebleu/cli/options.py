@@ -94,7 +94,8 @@ RESAMPLES = 1000
 samples = whole_number(1, 10_000_000)
 
 
-def _level(text: str) -> float:
+def level_of(text: str) -> float:
+    """A confidence level."""
     try:
         level = float(text)
     except ValueError:
@@ -104,7 +105,8 @@ def _level(text: str) -> float:
     return level
 
 
-def _seed(text: str) -> int | None:
+def seed_of(text: str) -> int | None:
+    """A seed, or None for a different one each time."""
     if text.lower() == "none":
         return None
     from truebleu.text.checks import SEED_BITS
@@ -121,8 +123,8 @@ INTERVALS = declared(
     """,
     confidence={"type": samples, "const": RESAMPLES},
     confidence_n={"type": samples},
-    level={"type": _level, "default": 0.95},
-    seed={"type": _seed, "default": 12345},
+    level={"type": level_of, "default": 0.95},
+    seed={"type": seed_of, "default": 12345},
 )
 
 

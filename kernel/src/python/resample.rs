@@ -27,7 +27,7 @@ impl Stream {
     }
 
     /// The generator, for anything but truth values: what is left of those is lost.
-    fn generator<R>(&self, draw: impl FnOnce(&mut Generator) -> R) -> R {
+    pub(super) fn generator<R>(&self, draw: impl FnOnce(&mut Generator) -> R) -> R {
         let (generator, bits) = &mut *self.lock();
         *bits = Bits::default();
         draw(generator)

@@ -1,0 +1,306 @@
+"""Tests between metrics: equal to enumerations, and right as often as they say."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations, product
+
+import plain_meta as plain
+import pytest
+from places import EXAMPLES
+
+import truebleu as tb
+from truebleu import meta_evaluation as meta
+from truebleu._kernel import Stream
+from truebleu.meta_evaluation import tests
+from truebleu.meta_evaluation.given import of_scores
+from truebleu.meta_evaluation.matrix import Matrix
+
+
+def standard(values):
+    mean = sum(values) / len(values)
+    spread = (sum((value - mean) ** 2 for value in values) / len(values)) ** 0.5
+    return [(value - mean) / spread for value in values]
+
+
+def enumerated(one, gold, first, second):
+    """The share of all exchanges that lead by as much."""
+    first, second = standard(first), standard(second)
+    lead = one(gold, first) - one(gold, second)
+    count = 0
+    for swaps in product((False, True), repeat=len(gold)):
+        a = [y if s else x for x, y, s in zip(first, second, swaps, strict=True)]
+        b = [x if s else y for x, y, s in zip(first, second, swaps, strict=True)]
+        count += one(gold, a) - one(gold, b) >= lead - 1e-9
+    return count / 2 ** len(gold)
+
+
+def accuracy(gold, metric):
+    def sign(value):
+        return (value > 0) - (value < 0)
+
+    pairs = list(combinations(range(len(gold)), 2))
+    hits = sum(sign(gold[i] - gold[j]) == sign(metric[i] - metric[j]) for i, j in pairs)
+    return hits / len(pairs)
+
+
+GOLD = [-3.7, -8.7, -9.3, -9.5, -3.7, -5.6, -10.2, -6.8]
+FIRST = [42.1, 36.0, 35.2, 30.4, 40.0, 38.7, 31.2, 33.0]
+SECOND = [60.1, 61.0, 55.2, 58.4, 60.0, 62.7, 51.2, 50.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "one"),
+    [
+        ("pearson", plain.pearson),
+        ("pairwise", accuracy),
+        ("tau-b", plain.tau_b),
+        ("spearman", plain.spearman),
+    ],
+)
+def test_all_exchanges_are_counted_where_cells_are_few(name, one):
+    gold = Matrix.of({str(i): value for i, value in enumerate(GOLD)})
+    both = [[Matrix.of(dict(zip(gold.systems, row, strict=True)))] for row in (FIRST, SECOND)]
+    found = tests.perm_both([gold], both, name)
+    assert (found.exact, found.trials) == (True, 256)
+    assert found.p(0, 1) == enumerated(one, GOLD, FIRST, SECOND)
+
+
+@pytest.mark.parametrize("name", ["pearson", "pairwise", "tau-b"])
+def test_sampled_exchanges_are_within_three_standard_errors(name, monkeypatch):
+    gold = Matrix.of({str(i): value for i, value in enumerate(GOLD)})
+    both = [[Matrix.of(dict(zip(gold.systems, row, strict=True)))] for row in (FIRST, SECOND)]
+    exact = tests.perm_both([gold], both, name).p(0, 1)
+    monkeypatch.setattr(tests, "ENUMERATED", 2)
+    found = tests.perm_both([gold], both, name, samples=2000, seed=1)
+    assert not found.exact
+    assert abs(found.p(0, 1) - exact) < 3 * (exact * (1 - exact) / 2000) ** 0.5 + 1 / 2000
+    assert found.counts == tests.perm_both([gold], both, name, samples=2000, seed=1).counts
+    assert found.counts != tests.perm_both([gold], both, name, samples=2000, seed=2).counts
+
+
+def test_pooled_sets_exchange_within_each():
+    golds = [Matrix.of({"a": 1, "b": 2, "c": 3}), Matrix.of({"d": 5, "e": 4, "f": 1})]
+    own = [
+        [Matrix.of({"a": 1, "b": 2, "c": 3}), Matrix.of({"d": 5, "e": 4, "f": 1})],
+        [Matrix.of({"a": 3, "b": 2, "c": 1}), Matrix.of({"d": 1, "e": 4, "f": 5})],
+    ]
+    found = tests.perm_both(golds, own, "pairwise")
+    # Only no exchange at all keeps all six pairs right on one side and wrong on the other,
+    # but the middle systems are the same for both metrics.
+    assert found.p(0, 1) == 4 / 64
+
+
+def test_pairs_change_places_for_accuracy_with_ties():
+    draw = random.Random(3)
+    gold = [[draw.choice([0, -1, -5]) for _ in range(40)] for _ in range(4)]
+    good = [[g + draw.gauss(0, 1) for g in row] for row in gold]
+    poor = [[draw.gauss(0, 1) for _ in row] for row in gold]
+    people = Matrix.of(gold)
+    matrices = [Matrix.of(good), Matrix.of(poor)]
+    values = [meta.acc_eq_opt(people, one) for one in matrices]
+    epsilons = [value.epsilon for value in values]
+    found = tests.pair_permutation(people, matrices, epsilons, samples=500)
+    assert found.p(0, 1) < 0.01 < 0.98 < 1 - found.p(0, 1) + 0.01
+    same = tests.pair_permutation(people, [matrices[0]] * 2, epsilons[:1] * 2, samples=50)
+    assert same.p(0, 1) == 1.0
+
+
+def test_pair_permutation_is_right_as_often_as_it_says():
+    """Of two metrics that are equally good, five in a hundred seem better at 5 %."""
+    draw = random.Random(7)
+    rejected = 0
+    for _ in range(200):
+        gold = [[draw.gauss(0, 1) for _ in range(12)] for _ in range(3)]
+        both = [[[g + draw.gauss(0, 1) for g in row] for row in gold] for _ in range(2)]
+        found = tests.pair_permutation(
+            Matrix.of(gold), [Matrix.of(one) for one in both], [0.0, 0.0], samples=200, seed=1
+        )
+        rejected += found.p(0, 1) <= 0.05
+    # Accuracy is a count of dependent pairs, which the test takes for independent ones.
+    assert rejected / 200 < 0.12
+
+
+@pytest.mark.parametrize(
+    ("t", "freedom", "expected"),
+    [
+        # scipy.stats.t.sf
+        (0.0, 5, 0.5),
+        (2.0, 10, 0.036694017385370196),
+        (1.0, 1, 0.25),
+        (40.0, 5000, 0.0),
+    ],
+)
+def test_student_t(t, freedom, expected):
+    assert tests.student_tail(t, freedom) == pytest.approx(expected, rel=1e-6, abs=1e-12)
+
+
+def test_a_cluster_opens_where_a_metric_is_worse_than_one_of_the_last():
+    p = {(0, 1): 0.5, (0, 2): 0.04, (1, 2): 0.3, (0, 3): 0.0, (1, 3): 0.0, (2, 3): 0.2}
+    assert tests.clusters(p, 4) == [1, 1, 2, 2]
+
+
+# ---- a whole table ----
+
+PEOPLE = {
+    "oak": [-1.0, -5.0, 0.0, -1.1, None, -2.0, -0.1, -6.0],
+    "elm": [-2.0, -5.0, -1.0, -1.0, None, -4.0, -0.1, -5.0],
+    "fir": [-6.0, -9.0, 0.0, -4.0, None, -5.0, -3.0, -9.0],
+    "ash": [-9.0, -8.0, -5.0, -7.0, None, -6.0, -4.0, -11.0],
+}
+GOOD = {
+    "oak": [0.9, 0.5, 0.95, 0.8, 0.3, 0.7, 0.9, 0.4],
+    "elm": [0.8, 0.55, 0.9, 0.8, 0.3, 0.5, 0.85, 0.5],
+    "fir": [0.5, 0.2, 0.9, 0.5, 0.3, 0.45, 0.6, 0.2],
+    "ash": [0.3, 0.25, 0.5, 0.3, 0.3, 0.4, 0.5, 0.1],
+}
+POOR = {name: row[::-1] for name, row in reversed(GOOD.items())}
+POOR = dict(zip(GOOD, POOR.values(), strict=True))
+
+
+def test_a_table_has_tests_clusters_and_intervals():
+    table = tb.meta_evaluate(
+        PEOPLE,
+        {"poor": POOR, "good": GOOD},
+        significance=500,
+        correction="holm",
+        confidence=200,
+    )
+    content = table.to_dict()
+    assert list(table) == ["good", "poor"]
+    assert {test["first"] for test in content["tests"]} == {"good"}
+    found = table["human", "good", "seg"].pearson
+    assert found.interval["low"] <= found.value <= found.interval["high"]
+    assert found.cluster == 1
+    assert table["human", "poor", "seg"].pearson.cluster == 2
+    text = table.text()
+    for words in ("good orders", "poor", "better", "95% interval"):
+        assert words in text
+
+
+@pytest.mark.parametrize("over", ["items", "documents", "systems"])
+def test_intervals_over_items_documents_and_systems(over):
+    documents = ["d1", "d1", "d2", "d2", "d3", "d3", "d4", "d4"]
+    table = tb.meta_evaluate(
+        PEOPLE,
+        {"good": GOOD},
+        documents=documents,
+        statistics=["pearson", "acc-eq", "tau-b"],
+        confidence=100,
+        resampled=over,
+    )
+    for name in ("pearson", "acc_eq", "tau_b"):
+        found = getattr(table["human", "good", "seg"], name)
+        assert found.interval["over"] == over
+        assert found.interval["low"] <= found.value + 1e-9
+        assert found.value - 1e-9 <= found.interval["high"]
+
+
+def test_intervals_of_systems_come_from_their_segments():
+    """Of every sample the scores of systems are computed anew: BLEU's from its statistics."""
+    names = ("aspen", "birch", "cedar")
+    folder = EXAMPLES / "de-en"
+    texts = {name: (folder / f"{name}.en").read_text("utf-8").splitlines() for name in names}
+    reference = (folder / "reference.a.en").read_text("utf-8").splitlines()
+    draw = random.Random(2)
+    people = {
+        name: [place + draw.gauss(0, 2) for _ in reference] for place, name in enumerate(names)
+    }
+    table = tb.meta_evaluate(
+        people,
+        [tb.BLEU()],
+        systems=texts,
+        references=reference,
+        levels=["sys"],
+        statistics=["pearson"],
+        confidence=50,
+    )
+    judged = of_scores(
+        people, [tb.BLEU()], systems=texts, references=reference, groups={}, name="human"
+    )
+    gold, own = judged.at("seg", "BLEU")
+    value = meta.pearson(*judged.at("sys", "BLEU"))
+    found = tests.of_systems(gold, own, value, judged.metrics["BLEU"].table, samples=50)
+    # The same draws by hand.
+    stream = Stream(12345)
+    for one in found:
+        items = stream.indices(len(reference), len(reference))
+        scores = {
+            name: tb.bleu([text[i] for i in items], [reference[i] for i in items]).value
+            for name, text in texts.items()
+        }
+        means = {name: sum(row[i] for i in items) / len(items) for name, row in people.items()}
+        assert one == pytest.approx(meta.pearson(means, scores).value, abs=1e-9)
+    interval = table["human", "BLEU"].pearson.interval
+    assert (interval["low"], interval["high"]) == (sorted(found)[1], sorted(found)[-2])
+
+
+def test_statistics_without_a_test_are_named():
+    table = tb.meta_evaluate(
+        PEOPLE, {"a": GOOD, "b": POOR}, levels=["sys"], statistics=["pearson"], significance=50
+    )
+    assert table.to_dict()["tests"][0]["exact"]
+    people = {name: [value or 0.0 for value in row] for name, row in PEOPLE.items()}
+    spa = tb.meta_evaluate(
+        people, {"a": GOOD, "b": POOR}, levels=["sys"], statistics=["spa"], significance=50
+    )
+    assert "no test of spa" in spa.text()
+
+
+# ---- honest words ----
+
+
+def test_a_threshold_that_ties_everything_is_said():
+    """Where people tie most pairs, the best threshold ties all, whatever the metric is."""
+    draw = random.Random(5)
+    people = {name: [0.0] * 30 for name in "abcd"}
+    for i in range(6):
+        people["a"][i] = -5.0
+    metric = {name: [draw.gauss(0, 1) for _ in range(30)] for name in "abcd"}
+    table = tb.meta_evaluate(people, {"noise": metric}, levels=["seg"], statistics=["acc-eq-opt"])
+    found = table["human", "noise"].acc_eq_opt
+    assert found.tied > 0.95
+    assert found.at_zero < 0.2 < found.value
+    text = " ".join(table.text().split())
+    assert "says nothing of the metric here: noise: ε =" in text
+    assert "calls 99 % of pairs ties; with ε = 0 it is" in text
+
+
+def test_few_systems_and_rows_left_out_are_said():
+    table = tb.meta_evaluate(
+        PEOPLE, {"good": GOOD}, statistics=["pearson", "tau-b"], average="item"
+    )
+    text = " ".join(table.text().split())
+    assert "human has 4 systems: a correlation over so few moves" in text
+    constant = {name: [*row[:7], 0.5] for name, row in GOOD.items()}
+    table = tb.meta_evaluate(
+        PEOPLE, {"flat": constant}, levels=["seg"], statistics=["tau-b"], average="item"
+    )
+    assert table["human", "flat"].tau_b.left_out == 1
+    assert "1 of 7 rows left out" in " ".join(table.text().split())
+
+
+def test_outliers_are_found_named_and_left_out():
+    people = {name: -float(i) for i, name in enumerate("abcdefg")} | {"z": -90.0}
+    metric = {name: value + 3 for name, value in people.items()}
+    table = tb.meta_evaluate(people, {"m": metric}, outliers="mad", statistics=["pearson"])
+    (one,) = table.to_dict()["sets"]
+    assert one["left_out"] == [{"system": "z", "why": "outlier"}]
+    assert "left out: z (outlier)" in table.text()
+    with pytest.raises(tb.InputError, match="outliers: no system 'y'"):
+        tb.meta_evaluate(people, {"m": metric}, outliers=["y"], statistics=["pearson"])
+
+
+def test_values_are_found_by_set_metric_and_level():
+    table = tb.meta_evaluate(PEOPLE, {"good": GOOD}, statistics=["pearson", "pairwise"])
+    assert float(table["human", "good"].pairwise) == 1.0
+    with pytest.raises(AttributeError, match=r"at several levels \(sys, seg\): name one"):
+        table["human", "good"].pearson  # noqa: B018
+    with pytest.raises(AttributeError, match="no statistic 'spa'"):
+        table["human", "good"].spa  # noqa: B018
+    with pytest.raises(KeyError, match="no metric 'bad'"):
+        table["human", "bad"]
+    with pytest.raises(KeyError, match="no set 'en-de'"):
+        table["en-de", "good"]
+    with pytest.raises(ValueError, match="no metric 'bad'"):
+        table.svg(metric="bad")

@@ -1,0 +1,242 @@
+"""WMT23's metrics task: the official table and further numbers, from the published scores.
+
+The numbers are those that mt-metrics-eval's own code gives for these files; scipy's agree.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from places import SHARED
+
+import truebleu as tb
+from truebleu import meta_evaluation as meta
+from truebleu.cli import main
+from truebleu.meta_evaluation.judged import of_tree
+from truebleu.meta_evaluation.tree import Tree
+
+DATA = SHARED / "data" / "wmt23-metrics"
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no WMT23 scores at {DATA}")
+
+STATISTICS = ["pearson", "spearman", "tau-b", "pairwise", "spa", "tau-c", "acc-eq", "acc-eq-opt"]
+
+
+def official() -> dict[str, dict[str, float]]:
+    with (DATA / "official_table.tsv").open(encoding="utf-8") as file:
+        rows = {row.pop("metric"): row for row in csv.DictReader(file, delimiter="\t")}
+    return {
+        name: {key.replace("accuracy", "pairwise"): float(value) for key, value in row.items()}
+        for name, row in rows.items()
+    }
+
+
+def check(content):
+    expected = official()
+    found = {
+        f"{row['name']}{'[noref]' if row['reference_free'] else ''}": row
+        for row in content["metrics"]
+    }
+    # In the official order, too.
+    assert list(found) == list(expected)
+    worst = 0.0
+    for name, row in expected.items():
+        for key, value in row.items():
+            scores = found[name]["scores"]
+            ours = found[name]["average"] if key == "average" else scores[key]["value"]
+            worst = max(worst, abs(ours - value))
+    assert worst < 1e-12
+
+
+def test_the_official_table_from_stored_scores(tmp_path):
+    path = tmp_path / "table.json"
+    assert main(["meta", "--preset", "wmt23", "--tree", str(DATA), "-o", str(path)]) == 0
+    check(json.loads(path.read_text(encoding="utf-8")))
+
+
+def test_the_official_table_with_bleu_and_chrf_computed_from_text():
+    table = tb.meta_evaluate(tree=DATA, preset="wmt23", metrics=["bleu", "chrf"], workers=2)
+    content = table.to_dict()
+    check(content)
+    signed = [row["name"] for row in content["metrics"] if row["signature"]]
+    assert signed == ["BLEU", "chrF"]
+    reading = "XCOMET-Ensemble orders 231 of 249 pairs of systems as mqm does (92.8 %)"
+    assert content["reading"] == f"{reading}; BLEU 203 (81.5 %); chrF 198 (79.5 %)."
+    assert reading in " ".join(str(table).split())
+
+
+@pytest.mark.parametrize("pair", ["en-de", "he-en", "zh-en"])
+def test_every_score_of_bleu_and_chrf_is_the_published_one(pair):
+    tree = Tree(DATA, "wmt23")
+    stored = of_tree(tree, pair, metrics=["BLEU", "chrF"], computed={}, levels=["sys", "seg"])
+    metrics = {"BLEU": tb.BLEU(), "chrF": tb.CHRF()}
+    ours = of_tree(tree, pair, metrics=[], computed=metrics, levels=["sys", "seg"])
+    for name in metrics:
+        for level in ("sys", "seg"):
+            assert list(ours.at(level, name)[1].values) == list(stored.at(level, name)[1].values)
+
+
+# sys ρ, sys τ-b, pair accuracy, SPA; seg ρ, seg τ-b, seg τ-c, item τ-b, acc_eq, ε of acc_eq-opt
+GOLDEN = {
+    ("en-de", "BLEU"): (
+        *(0.909091, 0.787879, 0.893939, 0.857197),
+        *(0.192919, 0.136640, 0.130620, 0.230622, 0.519598, 0.0),
+    ),
+    ("en-de", "chrF"): (
+        *(0.741259, 0.636364, 0.818182, 0.836636),
+        *(0.261694, 0.186023, 0.177839, 0.241189, 0.519236, 0.0),
+    ),
+    ("en-de", "f200spBLEU"): (
+        *(0.895105, 0.757576, 0.878788, 0.882061),
+        *(0.262395, 0.186584, 0.178374, 0.254616, 0.525560, 0.0467945802),
+    ),
+    ("en-de", "COMET"): (
+        *(0.986014, 0.939394, 0.969697, 0.960348),
+        *(0.578389, 0.418430, 0.400124, 0.365661, 0.562055, 0.0021221042),
+    ),
+    ("he-en", "BLEU"): (
+        *(0.752747, 0.589744, 0.794872, 0.831577),
+        *(0.246352, 0.183854, 0.154531, 0.205381, 0.407989, 16.1175493774),
+    ),
+    ("he-en", "chrF"): (
+        *(0.813187, 0.641026, 0.820513, 0.805282),
+        *(0.273290, 0.204213, 0.171662, 0.223515, 0.411163, 10.8367611905),
+    ),
+    ("he-en", "f200spBLEU"): (
+        *(0.785714, 0.615385, 0.807692, 0.829744),
+        *(0.258549, 0.193078, 0.162297, 0.219442, 0.410100, 15.1511696314),
+    ),
+    ("he-en", "COMET"): (
+        *(0.928571, 0.794872, 0.897436, 0.923705),
+        *(0.463435, 0.350258, 0.294562, 0.308520, 0.422201, 0.0272482038),
+    ),
+    ("zh-en", "BLEU"): (
+        *(0.767857, 0.561905, 0.780952, 0.796724),
+        *(0.120619, 0.084702, 0.080240, 0.153898, 0.471756, 3.55e-15),
+    ),
+    ("zh-en", "chrF"): (
+        *(0.717857, 0.523810, 0.761905, 0.797714),
+        *(0.064777, 0.045212, 0.042856, 0.187498, 0.484970, 0.0),
+    ),
+    ("zh-en", "f200spBLEU"): (
+        *(0.760714, 0.580952, 0.790476, 0.792467),
+        *(0.096715, 0.068043, 0.064474, 0.164771, 0.476328, 0.0006410586),
+    ),
+    ("zh-en", "COMET"): (
+        *(0.907143, 0.714286, 0.857143, 0.868000),
+        *(0.465558, 0.332842, 0.315520, 0.248289, 0.503192, 0.0002378225),
+    ),
+}
+# Rows that are constant, and left out of item τ-b.
+CONSTANT = {"en-de": (9, 9), "he-en": (48, 49), "zh-en": (7, 16)}
+SIZES = {"en-de": (12, 460, 557, 30360), "he-en": (13, 820, 1910, 63960)}
+SIZES["zh-en"] = (15, 1177, 1976, 123585)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return tb.meta_evaluate(
+        tree=DATA,
+        test_set="wmt23",
+        metrics=["BLEU", "chrF", "f200spBLEU", "COMET"],
+        statistics=STATISTICS,
+        include_humans=None,
+        workers=2,
+    )
+
+
+@pytest.mark.parametrize(("pair", "metric"), GOLDEN)
+def test_further_statistics(table, pair, metric):
+    rho, tau, accuracy, spa, *segments, item, equal, epsilon = GOLDEN[pair, metric]
+    systems, found = table[pair, metric, "sys"], table[pair, metric, "seg"]
+    six = {"abs": 6e-7}
+    assert systems.spearman.value == pytest.approx(rho, **six)
+    assert systems.tau_b.value == pytest.approx(tau, **six)
+    assert systems.pairwise.value == pytest.approx(accuracy, **six)
+    # Single precision breaks some ties of sums: up to two exchanges of a thousand, of a pair.
+    pairs = systems.pairwise.pairs
+    assert systems.spa.value == pytest.approx(spa, abs=2.1 / (1000 * pairs) + 6e-7)
+    assert [found.spearman.value, found.tau_b.value, found.tau_c.value] == [
+        pytest.approx(value, **six) for value in segments
+    ]
+    assert found.acc_eq.value == pytest.approx(equal, **six)
+    assert found.acc_eq_opt.epsilon == pytest.approx(epsilon, abs=1e-9)
+    set_ = next(one for one in table.to_dict()["sets"] if one["name"] == pair)
+    sizes = (len(set_["systems"]), set_["rated"], set_["items"], found.acc_eq_opt.pairs)
+    assert sizes == SIZES[pair]
+    tree = Tree(DATA, "wmt23")
+    one = of_tree(tree, pair, metrics=[metric], computed={}, levels=["seg"])
+    by_item = meta.tau_b(*one.at("seg", metric), "item")
+    assert by_item.value == pytest.approx(item, **six)
+    least, most = CONSTANT[pair]
+    assert least <= by_item.left_out <= most
+
+
+def test_bleu_orders_203_of_249_pairs(table):
+    found = table["all", "BLEU"].pairwise
+    assert (found.hits, found.pairs) == (203, 249)
+
+
+def test_rounding_noise_is_shown_as_0_and_said(table):
+    text = table.text()
+    assert "ε of BLEU (zh-en:seg:acc-eq-opt, 3.55e-15) is rounding" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "difference", "williams", "exact"),
+    [
+        ("BLEU", "chrF", 0.050815, 0.013976788, 123),
+        ("COMET", "BLEU", 0.073743, 0.000973890, 13),
+        ("f200spBLEU", "BLEU", 0.002938, 0.375712958, 1476),
+    ],
+)
+def test_differences_of_correlations_at_system_level(better, worse, difference, williams, exact):
+    table = tb.meta_evaluate(
+        tree=DATA,
+        test_set="wmt23",
+        sets=["en-de"],
+        metrics=[better, worse],
+        levels=["sys"],
+        statistics=["pearson"],
+        significance=100,
+    )
+    (test,) = table.to_dict()["tests"]
+    assert (test["first"], test["second"], test["exact"]) == (better, worse, True)
+    assert test["difference"] == pytest.approx(difference, abs=6e-7)
+    assert test["p"] == exact / 4096
+    assert test["williams_p"] == pytest.approx(williams, abs=6e-10)
+
+
+def test_domains_documents_and_another_years_tasks():
+    asked = {"tree": DATA, "test_set": "wmt23", "sets": ["en-de"], "metrics": ["BLEU", "COMET"]}
+    table = tb.meta_evaluate(**asked, levels=["domain", "doc"], statistics=["pearson"])
+    assert table["en-de", "COMET", "domain"].pearson.cells == 12 * 4
+    assert table["en-de", "COMET", "doc"].pearson.value > 0.4324
+    parts = tb.meta_evaluate(**asked, by="domain", statistics=["pairwise"], levels=["sys"])
+    assert parts["all", "COMET"].pairwise.pairs == 4 * 66
+    people = Tree(DATA, "wmt23").gold("en-de", "mqm", "seg")
+    rated = tb.meta_evaluate(**asked, by="domain", statistics=["pearson"], levels=["seg"])
+    sets = rated.to_dict()["sets"]
+    assert sum(one["items"] for one in sets) == people.items
+    later = tb.meta_evaluate(**asked, preset="wmt24").to_dict()
+    assert [task["name"] for task in later["tasks"]] == ["en-de:sys:spa", "en-de:seg:acc-eq-opt"]
+    for row in later["metrics"]:
+        values = [score["value"] for score in row["scores"].values()]
+        assert row["average"] == pytest.approx(sum(values) / 2)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["-l", "en-fr"], "no human scores of en-fr; did you mean 'en-de'"),
+        (["-l", "en-de", "-m", "BLUE"], "unknown metric 'BLUE'"),
+        (["--preset", "wmt20", "-l", "en-de"], "wmt20 uses ref of en-de, and there are refA"),
+        (["-l", "en-de", "--gold", "esa"], "no human scores 'esa'"),
+    ],
+)
+def test_what_a_tree_does_not_have_is_told(more, message, capsys):
+    assert main(["meta", "--tree", str(DATA), *more]) != 0
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert message in error

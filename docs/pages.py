@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from textwrap import fill
 
+import agreement
 import at_scale
 import by_hand
 import cannot_see
@@ -30,6 +31,7 @@ PAGES = {
     "json.md": json_shapes.page,
     "languages.md": languages.page,
     "companions.md": companions.page,
+    "agreement-with-people.md": agreement.page,
 }
 
 

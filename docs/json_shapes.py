@@ -88,6 +88,10 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
             *("compare", REF, "-i", CEDAR, BIRCH, "--correction", "holm", "--docs", DOCUMENTS),
             *("--scores", "ERRORS=SCORES", "--lower-is-better", "ERRORS"),
         ),
+        (
+            *("compare", REF, "-i", f"two={CEDAR},{BIRCH}", BIRCH),
+            *("--correction", "holm", "--docs", DOCUMENTS),
+        ),
     ],
     "explain": [
         ("explain", *PAIR, "-m", name) for name in ("bleu", "chrf", "ter", "nist", "gleu", "wer")
@@ -143,6 +147,9 @@ TESTED = {
     ".losses": "segments in which it scores lower",
     ".segments_needed": "segments that would show this difference with a probability of 0.8",
     ".identical": "whether both outputs are the same",
+    ".errors": "null, if both have one run",
+    ".errors.runs": "the standard error of the difference that comes from runs",
+    ".errors.test_set": "that which comes from the test set",
 }
 
 
@@ -254,10 +261,12 @@ MEANINGS: dict[str, dict[str, str]] = {
         "seed": "the seed of the random numbers; null for another each time",
         "test.name": "the test; `test` is null without one",
         "test.title": "its name in words",
+        "test.resampled": "what was exchanged and drawn: `segments`, or whole `documents`",
         "test.samples": "its number of randomizations or resamples",
         "test.alpha": "α, below which p is significant",
         "intervals.name": "the kind of interval",
         "intervals.title": "its name in words",
+        "intervals.resampled": "what was drawn: `segments`, or whole `documents`",
         "intervals.samples": "its number of resamples",
         "correction.name": "the correction for multiple tests; `correction` is null without one",
         "correction.title": "its name in words",
@@ -273,8 +282,14 @@ MEANINGS: dict[str, dict[str, str]] = {
         "metrics[].short_signature": "the same, short",
         "systems[].name": "the name of the system",
         "systems[].letter": "its letter in tables and in the report",
+        "systems[].runs": "its number of runs",
         "systems[].scores.METRIC.score": "the score",
         **_below("systems[].scores.METRIC.interval", INTERVAL),
+        "systems[].scores.METRIC.runs": "null, if the system has one run",
+        "systems[].scores.METRIC.runs.scores[]": "the score of each run",
+        "systems[].scores.METRIC.runs.deviation": "the standard deviation between runs",
+        "systems[].scores.METRIC.runs.test_set_error": "the standard error of their mean that "
+        "comes from the test set",
         "systems[].scores.METRIC.rank": "the place by this metric; equal scores share one",
         "systems[].scores.METRIC.cluster": "the cluster: all pairs across its border differ "
         "significantly",
@@ -290,6 +305,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "documents[].name": "with `--docs`: the name of the document; `documents` is null without",
         "documents[].segments": "its number of segments",
         "documents[].scores.METRIC.SYSTEM": "the score of each system",
+        "notes[].metric": "the metric that the note is about, if it is about one",
         **_below(
             "notes[]",
             {

@@ -6,6 +6,8 @@ import json
 from textwrap import fill
 
 from calibration import RESULT
+from calibration_documents import RESULT as BY_DOCUMENTS
+from calibration_runs import RESULT as OF_RUNS
 from parts import BUILT, HYPOTHESES, REFERENCES, table
 
 from truebleu import BLEU, CHRF, TER
@@ -82,6 +84,14 @@ that was fixed before the experiment.
 
 {_calibration()}
 
+## Documents
+
+{_documents()}
+
+## Runs
+
+{_runs()}
+
 ## Which one to use
 
 Use `ar`. It tests the right hypothesis, it makes no assumption about the metric, and it is correct for
@@ -89,10 +99,15 @@ test sets of any size. From a few hundred segments on, `bs` gives the same answe
 Report the difference with its interval, the test, its number of trials and the seed; the signatures of
 the metrics say the rest.
 
+With documents, add `--resample documents` where there are twenty or more: it is right whether segments
+of a document are alike or not, and costs a little precision where they are not. With fewer, resample
+segments, and read the result as one about these documents. A system that is trained or sampled with
+seeds needs several runs; if there is one of each, a test says which output is better, and not which
+system.
+
 p is not the probability that the systems are equal, and 1 − p is not the probability that one is
 better. A test says nothing about other domains, the metric's blind spots, or whether a reader would
-notice the difference. Segments of one document resemble each other, which no test here takes into
-account: on a test set of a few long documents, the true uncertainty is larger than the interval.
+notice the difference.
 
 ## Several systems
 
@@ -217,6 +232,99 @@ that it assumes, so its column checks the program rather than the idea. `bs` ass
 finds slightly too many differences on 200 segments. `bs-sacrebleu` is wrong twice as often as it claims,
 and so is `koehn`, if the direction was chosen after seeing the scores. `docs/calibration.py` makes the
 table."""
+
+
+def _documents() -> str:
+    result = json.loads(BY_DOCUMENTS.read_text(encoding="utf-8"))
+    trials, found = result["trials"], result["found"]
+    counts = list(found[0]["intervals"])
+
+    def share(one, what, count):
+        of = one[what][count]
+        return [f"{100 * of[unit] / trials:.1f} %" for unit in ("segments", "documents")]
+
+    rows = [
+        (
+            one["metric"] if not i % (len(found) // 2) else "",
+            one["pair"],
+            f"{one['segments'] / one['documents']:.1f}",
+            f"{one['errors'][1]:.2f}",
+            count,
+            *share(one, "intervals", count),
+            *share(one, "tests", count),
+        )
+        for i, one in enumerate(found)
+        for count in counts
+    ]
+    header = ["", "", "segments a document", "error", "documents"]
+    header += ["missed, segments", "missed, documents", "found, segments", "found, documents"]
+    error = 100 * (0.05 * 0.95 / trials) ** 0.5
+    rows = [
+        row if not i % len(counts) else ("", "", "", "", *row[4:]) for i, row in enumerate(rows)
+    ]
+    return f"""Segments of one document are alike: what one system does better in one of them, such as a name or a
+style, it does better in the next. Tests that draw segments take them for independent, and so are too
+sure. `--resample documents` (in Python `resample="documents"` of `compare`, `documents=` of `paired` and
+`intervals`) draws whole documents, as many as there are, and exchanges whole documents: the block
+bootstrap and block randomization. The statistics of a document are the sums of its segments', so any
+metric can be resampled so; a mean of scores is over the segments of the documents drawn.
+
+How wrong the usual tests are was measured on WMT23's outputs and documents. *Error*: the standard error
+of the difference of two systems with documents drawn, as a multiple of that with segments drawn, the
+median over all pairs of systems. *Missed*: test sets of so many documents are drawn with replacement;
+how often does the 95 % interval of the difference of two systems miss the difference on all documents?
+*Found*: two systems that differ by less than {result["near"]} points change places in each document by the
+toss of a coin; how often does `ar` find a difference at 5 %? Both should be 5 % ({trials:,} test sets a
+cell; a share near 5 % has a standard error of {error:.1f} %):
+
+{table(header, rows, left=2)}
+
+Where documents are long (he-en and zh-en), intervals from segments miss the truth in 12 to 21 % of cases
+rather than in 5 %, and `ar` is wrong about twice as often as it claims; with two or three segments a
+document (en-de) there is little in it. Drawing documents puts the tests right. Intervals from documents
+still miss too often, in 8 to 11 % of cases with 20 and in 7 to 9 % with 60: documents differ much in
+length, and a bootstrap of few is too narrow. `compare` with `--docs` says so in a note if
+documents make the error of a difference 1.2 times as large or more. `docs/calibration_documents.py` makes
+the table."""
+
+
+def _runs() -> str:
+    result = json.loads(OF_RUNS.read_text(encoding="utf-8"))
+    trials = result["trials"]
+    rows = []
+    for i, one in enumerate(result["made"]):
+        first = not i or result["made"][i - 1]["cause"] != one["cause"]
+        told = [
+            f"{100 * one['found'][name] / trials:.1f} %" if name in one["found"] else ""
+            for name in ("one", "stacked", "runs")
+        ]
+        runs = " and ".join(map(str, one["runs"]))
+        rows.append((one["cause"] if first else "", runs, *told))
+    header = ["what is by chance", "runs", "one run each", "runs stacked", "with runs"]
+    return f"""A system that is trained or sampled with another seed gives another output, and the difference of two
+outputs may be one of luck. The usual tests know nothing of that: they say which output is better. Clark,
+Dyer, Lavie and Smith (2011) ask for several runs of each system; `-i old=a1,a2,a3 new=b1,b2,b3` on the
+command line, `{{"old": [a1, a2, a3], …}}` in Python. The score is then the mean over runs, the standard
+deviation between runs stands beside it, and a note says which is larger: the part of the error that comes
+from runs, or that from the test set.
+
+The test adds both. For segments, each trial exchanges random segments of all runs at once, every run of one
+system beside every run of the other. For runs, it adds the standard error from the standard deviation
+between runs times a draw of Student's t, as whole runs could be exchanged in too few ways. What runs do to
+single segments is in both parts, and is taken out of the first. The interval of a system's score is of the
+test set alone; that of a difference knows both.
+
+Here two systems are equal, scores are simulated, and what is by chance is in turn the luck of whole runs,
+what each system is good at in the test set, what each run does to single segments, or all of it. The share of
+{trials:,} trials in which a test at 5 % finds a difference:
+
+{table(header, rows, left=2)}
+
+A test of one run each finds a difference between equal systems in four of ten cases if runs are lucky or
+not as a whole. To stack the runs, as if each segment of each run could change sides by itself, is no
+remedy: a lucky run is lucky on many segments at once, and a segment that suits a system suits all of its
+runs. With runs, it is about 5 % or less: less where two kinds of chance are about equal, or where one system has
+a single run. `docs/calibration_runs.py` makes the table."""
 
 
 def _clusters(measures: list[Measure]) -> str:

@@ -372,3 +372,137 @@ def test_an_interval_of_one_segment(truebleu_command, write):
     (content,) = told(own)["scores"]
     assert content["low"] is None
     assert "confidence" not in content
+
+
+# ---- documents ----
+
+
+@pytest.mark.parametrize("name", ["score", "compare"])
+def test_whole_documents_are_drawn_where_they_are_asked_for(truebleu_command, name):
+    words = [
+        name,
+        REFERENCES[0],
+        "-i",
+        *FILES[: 1 + (name == "compare")],
+        "-ci",
+        "99",
+        "-f",
+        "json",
+    ]
+    documents = ("--docs", EXAMPLES / "documents.txt")
+    plain = told(truebleu_command(*words, *documents))
+    whole = told(truebleu_command(*words, *documents, "--resample", "documents"))
+    assert "resample:documents" in json.dumps(whole)
+    assert "resample:documents" not in json.dumps(plain)
+    if name == "compare":
+        systems = {path.stem: path for path in FILES[:2]}
+        expected = compare(
+            systems, REFERENCES[0], documents=documents[1], resample="documents", confidence=99
+        )
+        assert whole == expected.to_dict()
+    else:
+        assert whole["scores"][0]["low"] != plain["scores"][0]["low"]
+
+
+@pytest.mark.parametrize("name", ["score", "compare", "report"])
+def test_documents_to_draw_must_be_there(truebleu_command, tmp_path, name):
+    more = ["-o", tmp_path / "page.html"] if name == "report" else []
+    words = (name, REFERENCES[0], "-i", FILES[0], "--resample", "documents", *more)
+    result = truebleu_command(*words, "-ci")
+    assert (result.status, result.output) == (2, "")
+    assert "--resample: documents, and there are none; name" in result.error
+    assert not list(tmp_path.iterdir())
+    if name == "score":
+        result = truebleu_command(*words, "--docs", EXAMPLES / "documents.txt")
+        assert "it is for intervals; ask for them with --confidence" in result.error
+
+
+# ---- runs ----
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Three runs of one system and two of another, as the example systems with lines left out."""
+    made = {}
+    for number, path in enumerate([*FILES, *FILES[:2]]):
+        lines = path.read_text("utf-8").splitlines()
+        lines[number] = "Nothing."
+        made[number] = tmp_path / f"run{number}.en"
+        made[number].write_text("\n".join(lines) + "\n", "utf-8")
+    return {"old": [made[0], made[1], made[2]], "new": [made[3], made[4]]}
+
+
+def words_of(runs):
+    """As they are written on a command line."""
+    return [f"{name}={','.join(map(str, files))}" for name, files in runs.items()]
+
+
+def test_several_runs_of_a_system(truebleu_command, runs):
+    found = told(
+        truebleu_command("compare", *REFERENCES, "-i", *words_of(runs), "-parn", "99", "-f", "json")
+    )
+    assert found == compare(runs, REFERENCES, samples=99).to_dict()
+    assert [system["runs"] for system in found["systems"]] in ([3, 2], [2, 3])
+
+
+def test_runs_beside_systems_of_one_file(truebleu_command, runs):
+    words = ["-i", words_of(runs)[0], f"other={FILES[1]}", FILES[2]]
+    found = told(truebleu_command("compare", *REFERENCES, *words, "-parn", "9", "-f", "json"))
+    names = {system["name"]: system["runs"] for system in found["systems"]}
+    assert names == {"old": 3, "other": 1, "aspen.en": 1}
+    based = told(
+        truebleu_command(
+            *("compare", *REFERENCES, *words, "-parn", "9", "-f", "json", "--baseline", "aspen.en")
+        )
+    )
+    assert based["baseline"] == "aspen.en"
+
+
+def test_a_file_with_a_comma_or_an_equals_sign_is_that_file(truebleu_command, tmp_path):
+    for name in ("a=b,c.en", "d,e.en"):
+        (tmp_path / name).write_bytes(FILES[0].read_bytes())
+    words = ["a=b,c.en", "named=d,e.en"]
+    result = truebleu_command(
+        *("compare", *REFERENCES, "-i", *words, "-f", "json", "-parn", "9"), cwd=tmp_path
+    )
+    assert {system["name"] for system in told(result)["systems"]} == {"a=b,c.en", "named"}
+
+
+def test_a_score_from_elsewhere_of_each_run(truebleu_command, runs, tmp_path):
+    files = []
+    for number in range(5):
+        files.append(tmp_path / f"scores{number}.txt")
+        files[-1].write_text("".join(f"{(i * 7 + number) % 11}\n" for i in range(128)))
+    found = told(
+        truebleu_command(
+            *("compare", *REFERENCES, "-i", *words_of(runs), "-parn", "9", "-f", "json"),
+            *("--scores", f"X={files[0]}", *files[1:]),
+        )
+    )
+    [old] = [system for system in found["systems"] if system["name"] == "old"]
+    assert len(old["scores"]["X"]["runs"]["scores"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["a=x,,y"], "'a=x,,y': the name of a file is empty"),
+        (["a=x", "a=y"], "the name 'a' is there twice"),
+        (["a=x", "y", "--names", "b,c"], "--names: -i names a already"),
+        (["a=x,y", "b=z", "--test", "koehn"], "--test: koehn knows nothing of runs; ar and bs do"),
+    ],
+)
+def test_wrong_runs(truebleu_command, tmp_path, words, told):
+    for name in "xyz":
+        (tmp_path / name).write_bytes(FILES[0].read_bytes())
+    result = truebleu_command("compare", *REFERENCES, "-i", *words, cwd=tmp_path)
+    assert (result.status, result.output) == (2, "")
+    assert told in result.error
+
+
+def test_a_page_is_of_one_run(truebleu_command, runs, tmp_path):
+    page = tmp_path / "page.html"
+    result = truebleu_command("report", *REFERENCES, "-i", *words_of(runs), "-o", page)
+    assert result.status == 2
+    assert "a page shows one output a system; compare knows runs" in result.error
+    assert not page.exists()

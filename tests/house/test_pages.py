@@ -122,6 +122,30 @@ def test_the_tests_that_are_called_calibrated_are(pages):
             assert share["koehn"] > 0.09
 
 
+def test_whole_documents_make_tests_right_where_segments_do_not(pages):
+    result = json.loads((DOCS / "calibration_documents.json").read_text(encoding="utf-8"))
+    trials = result["trials"]
+    assert trials >= 1000
+    assert {one["metric"] for one in result["found"]} == {"BLEU", "chrF2"}
+    for one in result["found"]:
+        for kind in ("intervals", "tests"):
+            for found in one[kind].values():
+                assert found["documents"] <= found["segments"]
+        for found in one["tests"].values():
+            assert 0.03 <= found["documents"] / trials <= 0.07
+            assert found["segments"] / trials > 0.06
+
+
+def test_with_runs_the_test_keeps_its_level_and_without_it_does_not(pages):
+    result = json.loads((DOCS / "calibration_runs.json").read_text(encoding="utf-8"))
+    trials = result["trials"]
+    assert trials >= 1000
+    for one in result["made"]:
+        assert 0.02 <= one["found"]["runs"] / trials <= 0.065
+        if one["cause"] == "lucky runs":
+            assert one["found"]["one"] / trials > 0.35
+
+
 def test_what_pairs_shows():
     """The examples in a page that is written by hand."""
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -7,6 +7,9 @@ examples:
   truebleu compare ref.a.en ref.b.en -i *.en -m bleu chrf ter --baseline birch --correction holm
       several systems by several metrics, with p-values corrected for their number
 
+  truebleu compare reference.en -i old=old.1.en,old.2.en,old.3.en new=new.1.en,new.2.en,new.3.en
+      three runs of each, as seeds make them: the mean, and whether runs or segments matter more
+
   truebleu compare reference.en -i a.en b.en --scores COMET=comet.tsv -f latex -o table.tex
       scores from elsewhere beside BLEU, a column per system, as a table for a paper
 """
@@ -43,6 +46,8 @@ OPTIONS = {
     "metrics": "-m/--metrics",
     "a correction": "--correction",
     "also": "--also",
+    "resample": "--resample",
+    "test": "--test",
 }
 
 FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html")
@@ -76,6 +81,7 @@ TESTING = Group(
     --correction NAME      of p-values for the number of tests: holm, or bh (Benjamini and Hochberg)
     """,
     *shared.INTERVALS,
+    *shared.RESAMPLE,
     test={"choices": [*TESTS, "none"], "exclusive": True},
     paired_ar={"dest": "test", "action": "store_const", "const": "ar", "exclusive": True},
     paired_bs={"dest": "test", "action": "store_const", "const": "bs", "exclusive": True},
@@ -130,9 +136,12 @@ class Asked:
             self.inputs = files.Inputs(options)
             systems = dict(self.inputs.systems)
         inputs = self.inputs
+        passed: dict[str, Any] | None = systems
+        if inputs is not None:
+            passed = {n: own[0] if len(own) == 1 else own for n, own in inputs.runs.items()}
         with as_usage():
             self.request = Request(
-                systems,
+                passed,
                 None if inputs is None else inputs.references(),
                 self.metrics,
                 testing=testing,
@@ -141,7 +150,7 @@ class Asked:
                 lower_is_better=options.lower_is_better,
                 higher_is_better=options.higher_is_better,
                 source=None if inputs is None else inputs.source,
-                documents=files.beside(options, "docs") if inputs is None else inputs.documents,
+                documents=files.documents_of(options, inputs),
                 labels=labels,
                 workers=options.threads,
             )
@@ -201,6 +210,7 @@ def testing_of(options: argparse.Namespace) -> Significance:
             level=options.level,
             seed=options.seed,
             correction=options.correction,
+            resample=options.resample,
         )
 
 

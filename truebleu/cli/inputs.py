@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from truebleu.cli.test_sets import Chosen
 
@@ -34,7 +35,8 @@ INPUT = Group(
     "input",
     """
     references REF     references, one per file
-    -i --input HYP...  outputs of systems, one per file; without it, of one, on standard input
+    -i --input HYP...  outputs of systems, one per file; without it, of one, on standard input;
+                       for truebleu compare NAME=HYP,HYP... has several runs of a system
     --names A,B,...    names of the systems (those of their files, without what all have in common)
     -nr --num-refs N   the only REF has up to N references per segment, in tab-separated columns;
                        it is kept in memory
@@ -82,7 +84,8 @@ class Inputs:
             raise UsageError(
                 "-nr/--num-refs: the references are side by side in one file; name only that"
             )
-        for name in (*options.references, *hypotheses):
+        named = [_runs(options, word) for word in hypotheses]
+        for name in (*options.references, *(path for _, paths in named for path in paths)):
             if os.path.isdir(name):
                 raise UsageError(f"{name} is a directory; name a file")
             if table_format(name) not in (None, "tsv"):
@@ -91,8 +94,14 @@ class Inputs:
                     f"truebleu {options.command} reads lines of text"
                 )
         self._references = [file_of(name, options.encoding) for name in options.references]
-        files = [self._system(name, options.encoding) for name in hypotheses]
-        self.systems = dict(zip(_called(options, files), files, strict=True))
+        # The files of each system: one, or one for each of its runs.
+        files = [
+            (name, [self._system(path, options.encoding) for path in paths])
+            for name, paths in named
+        ]
+        self.runs = dict(zip(_called(options, files), (made for _, made in files), strict=True))
+        # Each file by the name of its output.
+        self.systems = _outputs(self.runs)
         self.source, self.documents = beside(options, "source"), beside(options, "docs")
         if self.test_set is not None:
             self._references = self.test_set.references
@@ -159,6 +168,15 @@ def beside(options: argparse.Namespace, name: str) -> File | None:
     return None if path is None else file_of(path, options.encoding)
 
 
+def documents_of(options: argparse.Namespace, inputs: Inputs | None) -> Any:
+    """The documents of --docs; where they are to be drawn, those of the test set are, too."""
+    if inputs is None:
+        return beside(options, "docs")
+    if inputs.documents is None and inputs.test_set is not None and options.resample == "documents":
+        return inputs.test_set.part.documents
+    return inputs.documents
+
+
 def check(options: argparse.Namespace, files: Iterable[File | None]) -> None:
     """Refuses standard input that is named twice, and an output that is an input as well."""
     given = [file for file in files if file is not None]
@@ -200,6 +218,43 @@ def file_of(name: str, encoding: str) -> File:
         raise UsageError(f"{name}: {error}") from None
 
 
+# ---- runs ----
+
+# The commands that know runs of a system.
+OF_RUNS = ("compare", "report")
+
+
+def _runs(options: argparse.Namespace, word: str) -> tuple[str | None, list[str]]:
+    """The name of a system, if a word says it, and its files."""
+    name, mark, rest = word.partition("=")
+    plain = options.command not in OF_RUNS or word.startswith("@") or not (name and mark)
+    if plain or _is_there(word):
+        return None, [word]
+    paths = [rest] if _is_there(rest) else rest.split(",")
+    if not all(paths):
+        raise UsageError(f"-i/--input: '{word}': the name of a file is empty")
+    return name, paths
+
+
+def _is_there(word: str) -> bool:
+    path, mark, column = word.rpartition("#")
+    return os.path.exists(word) or bool(mark and column.isdecimal() and os.path.exists(path))
+
+
+def _outputs(by_system: Mapping[str, Sequence[File]]) -> dict[str, File]:
+    """The file of each output by its name: of a system, or of one of its runs."""
+    if all(len(files) == 1 for files in by_system.values()):
+        return {name: file for name, (file,) in by_system.items()}
+    from truebleu.views import runs
+
+    with_names = {name: runs.names(name, len(files)) for name, files in by_system.items()}
+    return {
+        name: file
+        for system, files in by_system.items()
+        for name, file in zip(with_names[system], files, strict=True)
+    }
+
+
 # ---- names ----
 
 
@@ -209,11 +264,21 @@ def path_of(file: File) -> str:
     return path if file.column is None else f"{path}#{file.column}"
 
 
-def _called(options: argparse.Namespace, files: Sequence[File]) -> list[str]:
+def _called(
+    options: argparse.Namespace, files: Sequence[tuple[str | None, Sequence[File]]]
+) -> list[str]:
     """The names of systems: those of the command line, or those of their files, shortened."""
     names = names_of(options)
+    said = [name for name, _ in files if name is not None]
     if names is None:
-        return short_names([path_of(file) for file in files])
+        rest = iter(short_names([path_of(own[0]) for name, own in files if name is None]))
+        made = [next(rest) if name is None else name for name, _ in files]
+        for name in said:
+            if made.count(name) > 1:
+                raise UsageError(f"-i/--input: the name '{name}' is there twice")
+        return made
+    if said:
+        raise UsageError(f"--names: -i names {said[0]} already")
     if len(names) != len(files):
         told = f"{count(len(names), 'name')} for {count(len(files), 'system')}"
         raise UsageError(f"--names: {told}; give one for each")
@@ -280,8 +345,9 @@ def _alike(rows: Sequence[Sequence[str]]) -> int:
 
 def system_of(name: str | None, inputs: Inputs | None) -> str | None:
     """The system that a name, or that of its file, stands for; any other name as it is."""
-    if inputs is not None and name not in inputs.systems:
-        for system, file in inputs.systems.items():
-            if name in (file.path, os.path.basename(file.path), path_of(file)):
-                return system
+    if inputs is not None and name not in inputs.runs:
+        for system, files in inputs.runs.items():
+            for file in files:
+                if name in (file.path, os.path.basename(file.path), path_of(file)):
+                    return system
     return name

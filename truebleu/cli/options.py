@@ -114,6 +114,14 @@ def seed_of(text: str) -> int | None:
     return whole_number(0, 2**SEED_BITS - 1)(text)
 
 
+# What intervals and tests draw: an option of commands that know documents.
+RESAMPLE = declared(
+    """
+    --resample WHAT        what intervals and tests draw and exchange: segments (the default), or
+                           whole documents, whose segments are alike (--docs, or the test set's)
+    """,
+    resample={"choices": ("segments", "documents"), "default": "segments"},
+)
 INTERVALS = declared(
     """
     -ci --confidence [N]   intervals of N bootstrap resamples (1000)

@@ -91,6 +91,8 @@ def run(options: argparse.Namespace) -> None:
     asked = compare.Asked(options, labels)
     if asked.inputs is None:
         raise UsageError("no REF: name at least one file of references")
+    if any(len(files) > 1 for files in asked.inputs.runs.values()):
+        raise UsageError("-i/--input: a page shows one output a system; compare knows runs")
     if asked.inputs.test_set is not None:
         asked.inputs.test_set.label(asked.request)
     further = _also(options, asked.metrics)

@@ -61,7 +61,7 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
     yield from files.groups(words)
     yield from metric_options.groups(words)
     yield Group("more", files.SOURCE, files.DOCUMENTS)
-    yield Group("intervals", *shared.INTERVALS)
+    yield Group("intervals", *shared.INTERVALS, *shared.RESAMPLE)
     yield table_options.group("a score for each group of rows that agree in these columns")
     yield shared.LOG
     digits = f"{shared.DIGITS}: json, tsv, csv"
@@ -84,6 +84,10 @@ def run(options: argparse.Namespace) -> None:
             scores.write(found, metrics, output)
         return
     inputs = files.Inputs(options)
+    if options.resample == "documents" and files.documents_of(options, inputs) is None:
+        raise UsageError("--resample: documents, and there are none; name them with --docs")
+    if options.resample == "documents" and shared.resamples(options) is None:
+        raise UsageError("--resample: it is for intervals; ask for them with --confidence")
     work = Work(options, metrics, inputs, shared.resamples(options), {}, {})
     kept = _log_of(options, inputs)
     results: list[Scored] = []
@@ -190,6 +194,14 @@ class Work(Record):
             for group, part in _grouped(table, groups)
         ]
 
+    def _drawn(self, segments: int) -> list[int] | None:
+        """The document of each segment, if documents are to be drawn."""
+        if self.options.resample == "segments":
+            return None
+        from truebleu.views import labelling
+
+        return labelling.documents(files.documents_of(self.options, self.inputs), segments).indices
+
     def _intervals(
         self, tables: Sequence[Statistics], progress: Progress
     ) -> Sequence[Interval | None]:
@@ -203,6 +215,7 @@ class Work(Record):
         ]
         ranges = intervals(
             measures,
+            documents=self._drawn(len(tables[0])),
             resamples=self.resamples,
             seed=self.options.seed,
             level=self.options.level,

@@ -65,7 +65,8 @@ class Scored(Record):
     def known(self) -> Interval | None:
         """The interval; None without one, as one segment is."""
         interval = self.interval
-        return None if interval is None or interval.note.startswith("one segment") else interval
+        alone = ("one segment", "one document")
+        return None if interval is None or interval.note.startswith(alone) else interval
 
     @property
     def signature(self) -> Signature:
@@ -74,7 +75,8 @@ class Scored(Record):
         interval = self.interval
         if interval is None:
             return signature
-        return signature.resampled(bs=interval.resamples, seed=interval.seed)
+        what = "segments" if interval.documents is None else "documents"
+        return signature.resampled(bs=interval.resamples, seed=interval.seed, resample=what)
 
     @property
     def ends(self) -> dict[str, float | None]:

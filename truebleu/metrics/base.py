@@ -25,6 +25,8 @@ CIRCUMSTANCES = {
     "bs": "bs",
     "ar": "ar",
     "seed": "rs",
+    "resample": "resample",
+    "runs": "runs",
     "test": "t",
     "lang": "l",
     "origlang": "o",
@@ -308,8 +310,17 @@ class Signature:
     def __hash__(self) -> int:
         return hash((self.name, str(self)))
 
-    def resampled(self, *, bs: int | None = None, ar: int | None = None, seed: object) -> Signature:
+    def resampled(
+        self,
+        *,
+        bs: int | None = None,
+        ar: int | None = None,
+        seed: object,
+        resample: str = "segments",
+    ) -> Signature:
         """The same, with how often and from which seed was resampled, where sacreBLEU has it.
+
+        What was resampled is said if it is not segments, as in sacreBLEU.
 
         >>> from truebleu import BLEU
         >>> print(BLEU().signature(references=1).resampled(bs=1000, seed=12345).short())
@@ -318,7 +329,13 @@ class Signature:
         """
         fields = {"bs": bs, "ar": ar, "seed": "none" if seed is None else seed}
         known = {name: str(value) for name, value in fields.items() if value is not None}
+        if resample != "segments":
+            known["resample"] = resample
         return self._with(("nrefs",), known)
+
+    def of_runs(self, runs: str) -> Signature:
+        """The same, with the number of runs that the score is the mean of."""
+        return self._with(("nrefs",), {"runs": runs})
 
     def on(self, test_set: Mapping[str, str]) -> Signature:
         """The same, with the test set that was scored: test, lang, origlang and so on.
@@ -328,7 +345,11 @@ class Signature:
         >>> print(signature.on({"test": "wmt22", "lang": "en-de"}))  # doctest: +ELLIPSIS
         nrefs:1|test:wmt22|lang:en-de|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0|by:truebleu-...
         """
-        return self._with(("nrefs", "bs", "ar", "seed"), test_set) if test_set else self
+        return (
+            self._with(("nrefs", "bs", "ar", "seed", "resample", "runs"), test_set)
+            if test_set
+            else self
+        )
 
     def _with(self, before: Sequence[str], more: Mapping[str, str]) -> Signature:
         """The same with more fields, behind those that stand before them in sacreBLEU's."""

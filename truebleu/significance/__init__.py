@@ -19,6 +19,12 @@ The tests, by name:
     (2004): Statistical significance tests for machine translation evaluation. EMNLP. It is
     one-sided: the direction is the observed one.
 
+Segments are drawn and exchanged one by one, or, with `documents`, whole documents are: segments of
+one document are alike, and a test that takes them for independent is too sure.
+
+A system with several `runs`, as seeds make them, has their mean as its score, and its tests know
+how runs differ; see `truebleu.significance.runs`.
+
 docs/significance.md has how often each is wrong, measured.
 """
 
@@ -31,6 +37,7 @@ from truebleu.significance.resampling import RANDOMIZATIONS as RANDOMIZATIONS
 from truebleu.significance.resampling import RESAMPLES as RESAMPLES
 from truebleu.significance.resampling import TESTS as TESTS
 from truebleu.significance.resampling import benjamini_hochberg as benjamini_hochberg
+from truebleu.significance.resampling import errors_by_documents as errors_by_documents
 from truebleu.significance.resampling import holm as holm
 from truebleu.significance.resampling import intervals as intervals
 from truebleu.significance.resampling import paired as paired
@@ -40,3 +47,4 @@ from truebleu.significance.results import Difference as Difference
 from truebleu.significance.results import Interval as Interval
 from truebleu.significance.results import Paired as Paired
 from truebleu.significance.results import segments_needed as segments_needed
+from truebleu.significance.runs import Runs as Runs

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
+from copy import copy
 from itertools import chain
 from math import ceil, inf, isfinite
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics.statistics import Statistics
+from truebleu.text import checks
 from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
     from typing import Any
 
     from truebleu.metrics.table_metric import TableMetric
 
 # Decimal places up to which scores are taken for decimal numbers, and added as such.
 PLACES = 9
+# Sums stay below this power of two, whatever is drawn.
+BITS = 61
 
 
 class Measure:
@@ -43,7 +48,9 @@ class Measure:
     """The metric; None for a column of scores."""
     lower_is_better: bool
     """True if a better system has a lower score, as with error rates."""
-    _mean: Mean | None
+    segments: int
+    """The number of segments of each system."""
+    _mean: Mean | MeanOfDocuments | None
     _values: dict[str, float]
 
     def __init__(self, metric: TableMetric[Any], tables: Mapping[str, Statistics]) -> None:
@@ -60,6 +67,7 @@ class Measure:
         self.lower_is_better = metric.lower_is_better
         self._values = {name: metric.from_statistics(table).value for name, table in tables.items()}
         self._mean, self._tables = None, dict[str, Table](tables)
+        self.segments = len(self.tables[0])
         if metric.is_mean:
             scores = {name: metric.segment_scores(table).tolist() for name, table in tables.items()}
             self._mean, self._tables = means(scores)
@@ -85,6 +93,7 @@ class Measure:
         made = cls.__new__(cls)
         made.metric, made.name, made.lower_is_better = None, name, lower_is_better
         made._mean, made._tables = means(columns)  # noqa: SLF001
+        made.segments = len(made.tables[0])
         made._values = dict(zip(columns, made.observed(), strict=True))  # noqa: SLF001
         return made
 
@@ -94,9 +103,29 @@ class Measure:
         return tuple(self._tables)
 
     @property
-    def segments(self) -> int:
-        """The number of segments of each system."""
-        return len(next(iter(self._tables.values())))
+    def rows(self) -> int:
+        """The number of rows of each table: the segments, or the documents."""
+        return len(self.tables[0])
+
+    def of_documents(self, documents: Sequence[Hashable]) -> Measure:
+        """The same with a row for each document, the sums of its segments: what is drawn then.
+
+        documents: for each segment the document that it is of. Scores stay what they are: with
+            as many documents a resample has more segments or fewer, and a mean is over those.
+        """
+        numbers: dict[Hashable, int] = {}
+        keys = checks.keys("documents", documents, self.segments)
+        of_row = [numbers.setdefault(key, len(numbers)) for key in keys]
+        made = copy(self)
+        tables = {
+            name: table.group_totals(of_row, len(numbers)) for name, table in self._tables.items()
+        }
+        if isinstance(self._mean, Mean):
+            sizes = list(Counter(of_row).values())
+            scale = self._mean.divisor // self.segments
+            made._mean, tables = _means_of_documents(tables, sizes, scale)  # noqa: SLF001
+        made._tables = tables  # noqa: SLF001
+        return made
 
     @property
     def is_summed(self) -> bool:
@@ -135,6 +164,35 @@ class Mean(Record):
         return Scores([total / self.divisor for total in sums.values_of(0)])
 
 
+class MeanOfDocuments(Record):
+    """The mean of numbers, from the sums of documents and of their segments."""
+
+    scale: float
+
+    def scores(self, sums: Table) -> Scores:
+        """The mean that each row is the sum for."""
+        pairs = zip(sums.values_of(0), sums.values_of(1), strict=True)
+        return Scores([total / (self.scale * segments) for total, segments in pairs])
+
+
+def _means_of_documents(
+    tables: Mapping[str, Table], sizes: Sequence[int], scale: int
+) -> tuple[MeanOfDocuments, dict[str, Table]]:
+    """Sums of scores and numbers of segments, which add up in whatever documents are drawn."""
+    sums = {name: table.values_of(0) for name, table in tables.items()}
+    largest = max(abs(total) for column in sums.values() for total in column)
+    # The largest document may be drawn again and again.
+    shift = max(0, (largest * len(sizes)).bit_length() - BITS)
+    half = 1 << shift >> 1
+    made = {
+        name: Table.from_rows(
+            [[(total + half) >> shift, size] for total, size in zip(column, sizes, strict=True)], 2
+        )
+        for name, column in sums.items()
+    }
+    return MeanOfDocuments(scale / (1 << shift) if shift else scale), made
+
+
 def means(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table]]:
     """Numbers as integers, whose sums are exact in any order, and the formula of their mean.
 
@@ -143,7 +201,7 @@ def means(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table
     """
     segments = len(next(iter(columns.values())))
     largest = max(map(abs, chain.from_iterable(columns.values())))
-    spare = 61 - (ceil(largest) * segments).bit_length()
+    spare = BITS - (ceil(largest) * segments).bit_length()
     if spare < 0:
         raise InputError(f"scores as large as {largest:g} cannot be added exactly")
     places = _places(chain.from_iterable(columns.values()))

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from math import fsum, sqrt
 
-from truebleu._kernel import InputError, Stack, Stream, count_apart, exchanged
+from truebleu._kernel import InputError, Stack, Stream, Table, count_apart, exchanged
 from truebleu.significance import memory
 from truebleu.significance.measure import Measure
 from truebleu.significance.results import Difference, Interval, Paired
+from truebleu.significance.runs import Runs, noise, variance
 from truebleu.text import checks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
     from typing import Any
+
+    from truebleu._kernel import Scores
+    from truebleu.significance.runs import Noise
 
     Pairs = Sequence[tuple[int, int]]
 
@@ -40,6 +44,8 @@ TOLD = 1 << 30
 def intervals(
     measures: Sequence[Measure],
     *,
+    documents: Sequence[Hashable] | None = None,
+    runs: Mapping[str, Sequence[str]] | None = None,
     resamples: int = RESAMPLES,
     seed: int | None = DEFAULT_SEED,
     level: float = LEVEL,
@@ -48,6 +54,10 @@ def intervals(
 ) -> list[dict[str, Interval]]:
     """The confidence interval of each system's score: a dict from system to interval per measure.
 
+    documents: for each segment the document that it is of, to draw whole documents (the block
+        bootstrap), as many as there are; None to draw segments.
+    runs: for each system which of the measures' systems are its runs, as seeds make them: its score
+        is their mean. The interval is of the test set alone.
     resamples: the number of test sets drawn from this one, with replacement.
     seed: a non-negative integer; None for draws that nobody can repeat.
     level: the share of resampled scores within the interval.
@@ -61,7 +71,7 @@ def intervals(
     [{'A': <3.83 [3.00, 4.67]>, 'B': <3.50 [2.33, 4.33]>}]
     """
     resamples = checks.whole("resamples", resamples, 1)
-    run = _Run(measures, seed, level, workers, progress, resamples)
+    run = _Run(measures, documents, runs, seed, level, workers, progress, resamples)
     run.bootstrap(resamples)
     return list(map(run.intervals, range(len(measures))))
 
@@ -72,6 +82,8 @@ def paired(
     baseline: str | None = None,
     test: str = "ar",
     pairs: str = "baseline",
+    documents: Sequence[Hashable] | None = None,
+    runs: Mapping[str, Sequence[str]] | None = None,
     randomizations: int = RANDOMIZATIONS,
     resamples: int = RESAMPLES,
     seed: int | None = DEFAULT_SEED,
@@ -86,6 +98,10 @@ def paired(
     baseline: the system that the others are compared with; the first if None.
     test: "ar", "bs", "bs-sacrebleu" or "koehn" (see the module).
     pairs: "baseline" compares with the baseline, "all" all systems with each other as well.
+    documents: for each segment the document that it is of, to draw and exchange whole documents;
+        None for segments. Not for "bs-sacrebleu".
+    runs: as for `intervals`; tests and intervals of differences know how runs differ, too (see
+        `truebleu.significance.runs`). For "ar" and "bs" alone.
     randomizations: of "ar".
     resamples: of the bootstrap, which gives the intervals whatever the test.
     seed, level, workers, progress: as for `intervals`.
@@ -105,10 +121,14 @@ def paired(
     checks.one_of("test", test, TESTS)
     checks.one_of("pairs", pairs, PAIRS)
     checks.one_of("correction", correction, (None, *CORRECTIONS))
+    if documents is not None and test == "bs-sacrebleu":
+        raise ValueError("test 'bs-sacrebleu' is sacreBLEU's, which draws segments, not documents")
     trials = randomizations if test == "ar" else resamples
     total = resamples + (randomizations if test == "ar" else 0)
-    run = _Run(measures, seed, level, workers, progress, total)
-    systems = measures[0].systems
+    run = _Run(measures, documents, runs, seed, level, workers, progress, total)
+    systems = run.systems
+    if run.several and test not in ("ar", "bs"):
+        raise ValueError(f"test '{test}' knows nothing of runs; 'ar' and 'bs' do")
     if baseline is None:
         baseline = systems[0]
     elif baseline not in systems:
@@ -140,6 +160,7 @@ def paired(
                 test=test,
                 baseline=baseline,
                 correction=correction,
+                documents=run.documents,
                 seed=run.seed,
                 resamples=resamples,
                 randomizations=randomizations if test == "ar" else None,
@@ -152,12 +173,47 @@ def paired(
     return results
 
 
+def errors_by_documents(
+    measure: Measure, documents: Sequence[Hashable]
+) -> dict[tuple[str, str], float]:
+    """The standard error of the difference of every two systems, estimated from documents.
+
+    The jackknife: how much the difference changes when a document is left out (Efron and
+    Tibshirani 1993, chapter 11). It takes a score per document, and so is a cheap look at what
+    `paired` with these `documents` would say.
+
+    >>> measure = Measure.of_scores("stars", {"A": [3, 5, 4, 4, 5, 2], "B": [3, 4, 4, 5, 4, 1]})
+    >>> errors = errors_by_documents(measure, list("aabbcc"))
+    >>> round(errors["A", "B"], 3)
+    0.441
+    """
+    drawn = measure.of_documents(documents)
+    scores = []
+    for table in drawn.tables:
+        [total] = table.total().tolist()
+        rest = [
+            [of_all - of_one for of_all, of_one in zip(total, row, strict=True)]
+            for row in table.tolist()
+        ]
+        scores.append(list(drawn.scores(Table.from_rows(rest, table.width))))
+    count = drawn.rows
+    found = {}
+    for i, j in combinations(range(len(scores)), 2):
+        differences = [a - b for a, b in zip(scores[i], scores[j], strict=True)]
+        mean = fsum(differences) / count
+        squares = fsum((difference - mean) ** 2 for difference in differences)
+        found[measure.systems[i], measure.systems[j]] = sqrt(squares * (count - 1) / count)
+    return found
+
+
 class _Run:
     """Measures that are resampled together: all of them share the draws."""
 
     def __init__(
         self,
         measures: Sequence[Measure],
+        documents: Sequence[Hashable] | None,
+        runs: Mapping[str, Sequence[str]] | None,
         seed: Any,
         level: Any,
         workers: Any,
@@ -166,14 +222,27 @@ class _Run:
     ) -> None:
         _check_measures(measures)
         self.measures = measures
+        # Of each system its name, and the numbers of its runs: itself, if there is one.
+        outputs = measures[0].systems
+        by_system = {name: [name] for name in outputs} if runs is None else runs
+        self.systems = tuple(by_system)
+        self._members = _members(by_system, outputs)
+        self.several = len(outputs) > len(self.systems)
+        # What is drawn: the same, with a row for each segment or document.
+        self._drawn = measures
+        if documents is not None:
+            self._drawn = [measure.of_documents(documents) for measure in measures]
+        self.units = self._drawn[0].rows
+        self.documents = None if documents is None else self.units
+        self._unit = "segment" if documents is None else "document"
         self.seed = checks.seed(seed)
         self.level = checks.share("level", level)
         self._workers = checks.threads(workers)
         self._progress = progress
         self._total, self._done = total, 0
-        tables = [table for measure in measures for table in measure.tables]
-        self._width, self._segments = sum(table.width for table in tables), measures[0].segments
-        memory.reserve(self._segments, self._width, self._workers)
+        tables = [table for measure in self._drawn for table in measure.tables]
+        self._width = sum(table.width for table in tables)
+        memory.reserve(self.units, self._width, self._workers)
         self._stack = Stack(tables)
         # The scores of resampled test sets, of each system of each measure.
         self._resampled: list[list[list[float]]] = [[[] for _ in one.systems] for one in measures]
@@ -181,12 +250,52 @@ class _Run:
     @cached_property
     def observed(self) -> list[list[float]]:
         """The scores of all systems' own sums, of each measure."""
-        return [measure.observed() for measure in self.measures]
+        return [[self._mean(scores, i) for i in range(len(self.systems))] for scores in self._own]
+
+    @cached_property
+    def _own(self) -> list[list[float]]:
+        """The same, of each run."""
+        return [measure.observed() for measure in self._drawn]
+
+    def _mean(self, scores: Sequence[float], system: int) -> float:
+        """The mean over the runs of a system."""
+        members = self._members[system]
+        return fsum(scores[i] for i in members) / len(members)
+
+    def _value(self, measure: Measure, system: int) -> float:
+        return self._mean([measure.value(name) for name in measure.systems], system)
+
+    def _of_system(self, number: int, system: int) -> list[float]:
+        """The mean over the runs of a system in each resample."""
+        resampled = [self._resampled[number][i] for i in self._members[system]]
+        if len(resampled) == 1:
+            return resampled[0]
+        return [fsum(scores) / len(resampled) for scores in zip(*resampled, strict=True)]
+
+    def _noise(self, number: int, systems: Sequence[int], values: Sequence[float]) -> Noise | None:
+        """How runs and test set move the mean of a system, or the difference of two."""
+        own, resampled = self._own[number], self._resampled[number]
+        members = [self._members[system] for system in systems]
+        return noise([([own[i] for i in m], [resampled[i] for i in m]) for m in members], values)
+
+    def _apart(self, number: int, pair: tuple[int, int]) -> list[float]:
+        """The difference of two systems in each resample."""
+        ours, theirs = (self._of_system(number, system) for system in pair)
+        return [a - b for a, b in zip(ours, theirs, strict=True)]
+
+    def _runs(self, measure: Measure, system: int, resampled: Sequence[float]) -> Runs | None:
+        """The runs of a system that has several."""
+        members = self._members[system]
+        if len(members) == 1:
+            return None
+        scores = tuple(measure.value(measure.systems[run]) for run in members)
+        deviation, error = sqrt(variance(scores, 1)), sqrt(variance(resampled, 1))
+        return Runs(scores=scores, deviation=deviation, error=error)
 
     def _blocks(self, count: int, most: int) -> Iterator[int]:
         """The numbers of draws to make at a time, so that memory and time stay bounded."""
         additions = ADDITIONS if self._progress is None else TOLD
-        size = min(SUMS // self._width, additions // (self._width * self._segments), most)
+        size = min(SUMS // self._width, additions // (self._width * self.units), most)
         for start in range(0, count, max(1, size)):
             block = min(max(1, size), count - start)
             yield block
@@ -199,29 +308,47 @@ class _Run:
         stream = Stream(self.seed)
         for block in self._blocks(resamples, resamples):
             sums = iter(self._stack.bootstrap(stream, block, self._workers))
-            for measure, of_measure in zip(self.measures, self._resampled, strict=True):
+            for measure, of_measure in zip(self._drawn, self._resampled, strict=True):
                 for of_system in of_measure:
                     of_system.extend(measure.scores(next(sums)))
 
     def randomize(self, compared: Pairs, trials: int) -> list[dict[tuple[int, int], int]]:
         """The number of trials that set the systems of each pair at least as far apart as they are.
 
-        In a trial, the baseline keeps the segments that the trial takes and gets the system's for
-        the others. The sums of each system's taken rows give those of all pairs.
+        In a trial, the baseline keeps the segments (or documents) that the trial takes and gets
+        the system's for the others. The sums of each system's taken rows give those of all pairs.
+        Of systems with several runs, every run of one stands beside every run of the other.
         """
         stream = Stream(self.seed)
-        totals = [[table.total() for table in measure.tables] for measure in self.measures]
+        totals = [[table.total() for table in measure.tables] for measure in self._drawn]
         counts = [dict.fromkeys(compared, 0) for _ in self.measures]
+        moved: list[dict[tuple[int, int], list[float]]] = [
+            {(i, j): [] for i, j in compared if len(self._members[i]) + len(self._members[j]) > 2}
+            for _ in self.measures
+        ]
         for block in self._blocks(trials, TRIALS * self._workers):
             chosen = iter(self._stack.choose(stream, block, self._workers))
-            for number, measure in enumerate(self.measures):
+            for number, measure in enumerate(self._drawn):
                 halves = [next(chosen) for _ in measure.systems]
                 whole, values = totals[number], self.observed[number]
                 for i, j in compared:
-                    a, b = exchanged((halves[j], halves[i]), (whole[j], whole[i]))
+                    found = []
+                    for one, other in product(self._members[i], self._members[j]):
+                        a, b = exchanged((halves[other], halves[one]), (whole[other], whole[one]))
+                        found.append((measure.scores(a), measure.scores(b)))
+                    if (i, j) in moved[number]:
+                        moved[number][i, j] += _mean_difference(found)
+                        continue
                     apart = abs(values[i] - values[j])
-                    scores = (measure.scores(a), measure.scores(b))
-                    counts[number][i, j] += count_apart(*scores, apart, strictly=False)
+                    counts[number][i, j] += count_apart(*found[0], apart, strictly=False)
+        for number, by_pair in enumerate(moved):
+            values = self.observed[number]
+            for (i, j), differences in by_pair.items():
+                made = self._noise(number, (i, j), self._apart(number, (i, j)))
+                assert made is not None
+                apart = abs(values[i] - values[j])
+                trial = made.added(differences, 0.0, self.seed)
+                counts[number][i, j] = sum(abs(difference) >= apart for difference in trial)
         return counts
 
     def sacrebleu(self, compared: Pairs, resamples: int) -> list[dict[tuple[int, int], int]]:
@@ -245,34 +372,48 @@ class _Run:
             for values, scores in zip(self.observed, resampled, strict=True)
         ]
 
-    def _interval(self, measure: Measure, value: float, resampled: Sequence[float]) -> Interval:
-        ordered = sorted(resampled)
+    def _interval(
+        self,
+        value: float,
+        resampled: Sequence[float],
+        noise: Noise | None,
+        runs: Runs | None = None,
+    ) -> Interval:
+        mean = fsum(resampled) / len(resampled)
+        moved = resampled if noise is None else noise.added(resampled, mean, self.seed)
+        ordered = sorted(moved)
         # The small number keeps a product like 1000 * 0.05 from falling short of 50.
         cut = int(len(ordered) * (1 - self.level) / 2 + 1e-9)
         note = ""
-        if measure.segments == 1:
-            note = "one segment: every resample is that segment, so the interval says nothing"
+        if self.units == 1:
+            unit = self._unit
+            note = f"one {unit}: every resample is that {unit}, so the interval says nothing"
         elif not cut:
             note = f"{len(ordered)} resamples are too few for {self.level:.4g}: the interval is all"
             note += " of them"
         return Interval(
             value=value,
-            mean=fsum(ordered) / len(ordered),
+            mean=mean,
             low=ordered[cut],
             high=ordered[len(ordered) - cut - 1],
             level=self.level,
             resamples=len(ordered),
+            documents=self.documents,
             seed=self.seed,
+            runs=runs,
             note=note,
         )
 
     def intervals(self, number: int) -> dict[str, Interval]:
         """The interval of each system's score, by one of the measures."""
         measure = self.measures[number]
-        return {
-            system: self._interval(measure, measure.value(system), of_system)
-            for system, of_system in zip(measure.systems, self._resampled[number], strict=True)
-        }
+        made = {}
+        for i, system in enumerate(self.systems):
+            resampled = self._of_system(number, i)
+            made[system] = self._interval(
+                self._value(measure, i), resampled, None, self._runs(measure, i, resampled)
+            )
+        return made
 
     def difference(
         self, number: int, pair: tuple[int, int], test: str, trials: int, count: int | None
@@ -282,13 +423,18 @@ class _Run:
         number, pair: of the measure, and of the two systems.
         count: the trials in which the systems are as far apart; None if the resamples tell it.
         """
-        measure, scores = self.measures[number], self._resampled[number]
+        measure = self.measures[number]
         i, j = pair
-        system, baseline = measure.systems[i], measure.systems[j]
+        system, baseline = self.systems[i], self.systems[j]
         observed = self.observed[number][i] - self.observed[number][j]
-        value = measure.value(system) - measure.value(baseline)
-        differences = [a - b for a, b in zip(scores[i], scores[j], strict=True)]
-        interval = self._interval(measure, value, differences)
+        value = self._value(measure, i) - self._value(measure, j)
+        differences = self._apart(number, pair)
+        noise = self._noise(number, pair, differences)
+        interval = self._interval(value, differences, noise)
+        error = whole = sqrt(variance(differences, 1))
+        if noise is not None:
+            differences = noise.added(differences, interval.mean, self.seed)
+            whole = noise.error
         mean, size = interval.mean, len(differences)
         over = sum(difference > 0 for difference in differences)
         under = sum(difference < 0 for difference in differences)
@@ -301,14 +447,14 @@ class _Run:
             count = size - (0 if better is None else won if better else lost)
         assert count is not None
         p, note = (count + 1) / (trials + 1), ""
-        identical = measure.tables[i].same(measure.tables[j])
+        first, *others = (measure.tables[run] for one in pair for run in self._members[one])
+        identical = all(first.same(other) for other in others)
         if identical:
             p, note = 1.0, "the systems are identical: no segment differs"
-        elif measure.segments == 1:
-            p, note = 1.0, "one segment: no test can tell a difference from chance"
+        elif self.units == 1:
+            p, note = 1.0, f"one {self._unit}: no test can tell a difference from chance"
         elif better is None:
             note = "the systems have the same score"
-        squares = fsum((difference - mean) ** 2 for difference in differences)
         return Difference(
             measure=measure.name,
             system=system,
@@ -325,9 +471,28 @@ class _Run:
             better=better,
             identical=identical,
             segments=measure.segments,
-            deviation=sqrt(squares / (size - 1)) if size > 1 else 0.0,
+            deviation=whole,
+            test_set_error=error,
+            run_error=0.0 if noise is None else noise.run_error,
             note=note,
         )
+
+
+def _members(runs: Mapping[str, Sequence[str]], outputs: Sequence[str]) -> list[list[int]]:
+    """The numbers of each system's runs."""
+    named = [name for names in runs.values() for name in names]
+    if sorted(named) != sorted(outputs) or not all(runs.values()):
+        raise ValueError(
+            f"runs: every one of {', '.join(outputs)} is a run of one system, and every system "
+            "has one"
+        )
+    return [[outputs.index(name) for name in names] for names in runs.values()]
+
+
+def _mean_difference(pairs: Sequence[tuple[Scores, Scores]]) -> list[float]:
+    """The mean over pairs of the difference of their scores, of each trial."""
+    columns = [[a - b for a, b in zip(one, other, strict=True)] for one, other in pairs]
+    return [fsum(row) / len(columns) for row in zip(*columns, strict=True)]
 
 
 def _check_measures(measures: Sequence[Measure]) -> None:

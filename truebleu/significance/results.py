@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from truebleu.significance.measure import Measure
+    from truebleu.significance.runs import Runs
 
 # The usual error rates: of calling equal systems different, and of seeing a true difference.
 ALPHA, POWER = 0.05, 0.8
@@ -20,7 +21,7 @@ EFFORT = 2.801585218112968
 
 CAUTIONS = {
     "ar": "p is how often a difference this large would appear if it made no difference which "
-    "of the two systems wrote each segment",
+    "of the two systems wrote each {}",
     "bs": "p is how often a difference this large would appear in test sets like this one if "
     "there were none",
     "bs-sacrebleu": "p is sacreBLEU's, which is too small: it calls about 11 % of equal systems "
@@ -48,7 +49,11 @@ class Interval(Record):
     high: float
     level: float
     resamples: int
+    documents: int | None
+    """The number of documents, if they were drawn as a whole; None if segments were."""
     seed: int | None
+    runs: Runs | None
+    """The runs behind the score of a system that has several."""
     note: str
     """A remark, if there is one to make."""
 
@@ -91,7 +96,12 @@ class Difference(Record):
     """True if no segment differs."""
     segments: int
     deviation: float
-    """The standard deviation of the resampled differences: the standard error of the difference."""
+    """The standard error of the difference, from all that is known."""
+    test_set_error: float
+    """That which comes from the test set: the standard deviation of the resampled differences.
+    With several runs, `deviation` has what runs make of single segments once, from the runs."""
+    run_error: float
+    """That which comes from runs; 0 with one run each, which tell nothing of it."""
     note: str
     """A remark, if there is one to make."""
 
@@ -104,9 +114,15 @@ class Difference(Record):
     def segments_needed(self) -> int | None:
         """The segments like these that it takes to detect a difference of this size.
 
-        None if there is no difference, or nothing to estimate its error from.
+        None if there is no difference, or nothing to estimate its error from, or if no number
+        of segments would do: the difference is too small for how runs differ.
         """
-        return segments_needed(self.value, self.deviation, self.segments)
+        if not self.run_error:
+            return segments_needed(self.value, self.deviation, self.segments)
+        # More segments do not make runs more alike.
+        room = (self.value / effort()) ** 2 - self.run_error**2
+        rest = self.deviation**2 - self.run_error**2
+        return max(1, ceil(self.segments * rest / room)) if room > 0 else None
 
     def reversed(self) -> Self:
         """The same, seen from the other system."""
@@ -143,6 +159,8 @@ class Paired(Record):
     test: str
     baseline: str
     correction: str | None
+    documents: int | None
+    """The number of documents that were drawn and exchanged as a whole; None if segments were."""
     seed: int | None
     resamples: int
     randomizations: int | None
@@ -158,9 +176,17 @@ class Paired(Record):
     __hash__ = None  # type: ignore[assignment]
 
     @property
+    def runs(self) -> dict[str, Runs]:
+        """The runs of each system that has several."""
+        return {n: one.runs for n, one in self.intervals.items() if one.runs is not None}
+
+    @property
     def caution(self) -> str:
         """The meaning of the p-value, and its limits, in a line."""
-        return f"{CAUTIONS[self.test]}. {LIMIT}"
+        told = CAUTIONS[self.test].format("segment" if self.documents is None else "document")
+        if self.runs:
+            told += ", and runs differed as much as they do here"
+        return f"{told}. {LIMIT}"
 
     def between(self, system: str, other: str) -> Difference:
         """The test of two systems, seen from the first."""
@@ -172,7 +198,7 @@ class Paired(Record):
 
     def better_than(self, alpha: float = ALPHA) -> dict[str, list[str]]:
         """The systems that each system is significantly better than, of the pairs tested."""
-        beaten: dict[str, list[str]] = {name: [] for name in self.measure.systems}
+        beaten: dict[str, list[str]] = {name: [] for name in self.intervals}
         for (system, other), difference in self.pairs.items():
             if difference.adjusted_p < alpha and difference.better is not None:
                 winner, loser = (system, other) if difference.better else (other, system)
@@ -187,7 +213,7 @@ class Paired(Record):
         """
         measure = self.measure
         sign = 1 if measure.lower_is_better else -1
-        ranked = sorted(measure.systems, key=lambda name: sign * self.intervals[name].value)
+        ranked = sorted(self.intervals, key=lambda name: sign * self.intervals[name].value)
         if len(self.pairs) < len(ranked) * (len(ranked) - 1) // 2:
             raise ValueError("clusters need the test of all pairs: pairs='all'")
         beaten = {name: set(losers) for name, losers in self.better_than(alpha).items()}

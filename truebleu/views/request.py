@@ -18,7 +18,7 @@ from truebleu.text import checks, segments
 from truebleu.text.files import File
 from truebleu.text.layout import count
 from truebleu.text.record import Record
-from truebleu.views import given_scores
+from truebleu.views import given_scores, runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.base import Signature
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import Failed
+    from truebleu.views.given_scores import Numbers
 
     Counted = Mapping[TableMetric[Any], "Counts"]
     # Told of each system that was read, and of what was noticed.
@@ -43,6 +44,8 @@ TESTS = {
     "bs-sacrebleu": "sacreBLEU's paired bootstrap",
     "koehn": "paired bootstrap, win ratio",
 }
+# What is drawn, and exchanged, as a whole.
+RESAMPLED = ("segments", "documents")
 
 
 class Significance(Record):
@@ -54,9 +57,13 @@ class Significance(Record):
     level: float = 0.95
     seed: int | None = 12345
     correction: str | None = None
+    resample: str = "segments"
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
+        checks.one_of("resample", self.resample, RESAMPLED)
+        if self.resample == "documents" and self.test == "bs-sacrebleu":
+            raise ValueError("resample: bs-sacrebleu is sacreBLEU's test, which draws segments")
         test, samples, confidence = self.test, self.samples, self.confidence
         correction = self.correction
         checks.one_of("test", test, (None, *TESTS))
@@ -103,6 +110,7 @@ class Significance(Record):
             bs=self.resamples if bootstrap else None,
             ar=self.randomizations if test == "ar" else None,
             seed=self.seed,
+            resample=self.resample,
         )
 
 
@@ -149,10 +157,14 @@ class Request:
         # The metrics that truebleu computes, and what each was asked for as, if that says more.
         self.metrics = dict(_metrics(metrics))
         named = None if systems is None else _systems(systems)
-        known = None if named is None else list(named)
-        # Scores from elsewhere: by metric and system a number per segment.
+        # For each system the names of its outputs, of which it has one or, with runs, several.
+        self.runs: runs.Runs = {}
+        if named is not None:
+            in_tokens = runs.take_tokens(self.metrics)
+            named, self.runs = runs.expanded("systems", named, tokens=in_tokens)
+        # Scores from elsewhere: by metric and output a number per segment.
         self.given = {
-            name: given_scores.of_metric(name, columns, known)
+            name: self._of_elsewhere(name, columns, known=named is not None)
             for name, columns in (scores or {}).items()
         }
         # Those of which lower is better, by their names if nothing else is said.
@@ -164,24 +176,50 @@ class Request:
         self.lower = frozenset(lower | (by_name - higher))
         if not self.metrics and not self.given:
             raise ValueError("metrics: none at all; name at least one, or give scores")
-        # The hypotheses of each; None where only scores from elsewhere are known.
+        # The hypotheses of each output; None where only scores from elsewhere are known.
         self.systems = _only_given(self.given, self.metrics) if named is None else named
         if self.metrics and references is None:
             raise ValueError("references: none, and metrics need them")
+        if not self.runs:
+            self.runs = {name: [name] for name in self.systems}
         # The system that the others are compared with; None if there is only one.
-        self.baseline = _baseline(baseline, list(self.systems))
+        self.baseline = _baseline(baseline, list(self.runs))
+        test = None if testing is None else testing.test
+        if runs.several(self.runs) and test not in ("ar", "bs", None):
+            raise ValueError(f"test: {test} knows nothing of runs; ar and bs do")
         # What metrics said that could not score some system; their scores are left out.
         self.failed: dict[str, str] = {}
         self.references = references
         self.source = source
         self.documents = documents
         self.labels = labels
+        if documents is None and testing is not None and testing.resample == "documents":
+            raise ValueError("resample: documents, and there are none; name each segment's")
         # As they were given: their names are those of files.
         self.given_systems = dict(self.systems)
         self.given_references = references
         self.given_source = source
         self.testing = Significance() if testing is None else testing
         self.workers = checks.threads(workers)
+
+    def _of_elsewhere(self, name: str, columns: Any, *, known: bool) -> dict[str, Numbers]:
+        """The scores of each output by a metric that truebleu does not compute.
+
+        known: whether it is known which systems there are; else the scores tell it.
+        """
+        outputs = [one for names in self.runs.values() for one in names] if known else None
+        if hasattr(columns, "items") and not set(columns) <= set(outputs or ()):
+            columns, found = runs.expanded(f"scores: {name}", columns)
+            for system, names in found.items():
+                there = len(self.runs.get(system, names))
+                if len(names) != there:
+                    raise ValueError(
+                        f"scores: {name} has {count(len(names), 'run')} of {system}, and "
+                        f"there {'are' if there > 1 else 'is'} {there}"
+                    )
+            if not known:
+                self.runs = {**found, **self.runs}
+        return given_scores.of_metric(name, columns, outputs)
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Request:
@@ -241,6 +279,13 @@ class Request:
                 self.observer(system, seen)
         self.metrics = {metric: name for metric, name in self.metrics.items() if metric in counted}
         return counted
+
+    def drawn(self) -> list[int] | None:
+        """The document of each segment, if documents are drawn; None if segments are."""
+        if self.testing.resample == "segments":
+            return None
+        indices: list[int] = self.documents.indices
+        return indices
 
     def warn(self, level: int = 3) -> None:
         """Warns of the metrics that are left out, for those who do not read the notes."""

@@ -74,8 +74,9 @@ class Comparison(Rows):
         metrics: name, whether higher is better, whether truebleu computed it, signature, and the
             `clusters` of systems that its test cannot tell apart, best first.
         systems: best first by the first metric; name, letter (in the order in which they were
-            given), and `scores` by metric: `score`, `interval` (low, high, mean, half_width),
-            `rank`, `cluster`, `better_than` (systems that it is significantly better than),
+            given), number of runs, and `scores` by metric: `score`, `interval` (low, high, mean,
+            half_width), `runs` (scores, deviation, test_set_error), `rank`, `cluster`,
+            `better_than` (systems that it is significantly better than),
             `difference` to the baseline (value, interval, p, corrected_p, significant, wins, ties,
             losses, segments_needed, identical), `details`.
         pairs: the same of every two systems by every metric, the better-placed system first.
@@ -136,11 +137,15 @@ def compare(
     higher_is_better: Sequence[str] = (),
     source: inputs.Hypotheses | None = None,
     documents: Any = None,
+    resample: str = "segments",
     workers: int = 1,
 ) -> Comparison:
     r"""Systems side by side, with intervals and paired tests.
 
-    systems: a name for each system, and its hypotheses, as `BLEU.score` takes them.
+    systems: a name for each system, and its hypotheses, as `BLEU.score` takes them. A system with
+        several runs, as other seeds make them, has a list of their hypotheses (files, columns, or
+        lists), or a mapping from names to them: its score is their mean, and intervals and tests
+        know how runs differ. (For metrics of text in tokens a list of lists is one run.)
     references: as `BLEU.score` takes them.
     metrics: names, members of the family, signatures or metrics, as `truebleu.metric` takes them.
         The first decides the order of systems.
@@ -162,6 +167,8 @@ def compare(
         it: of TER, WER, CER, MER, WIL, CharacTER and MetricX lower is better, of others higher.
     source: what was translated or corrected, a text per segment, for metrics that need it.
     documents: the name of each segment's document, or a file of them: adds the scores of each.
+    resample: what intervals and tests draw and exchange: "segments", as if each stood alone, or
+        whole "documents", whose segments are alike. The second is right where documents matter.
     workers: threads.
 
     A metric that fails, as a program may, is left out with a warning and a note. Raises InputError

@@ -119,6 +119,10 @@ def table(content: Content, metric: Content, places: int) -> Table:
     if content["intervals"]:
         cells = [Cell(_interval(score["interval"], write)) for score in scores]
         filled.append((Column(level, "score"), cells))
+    if any(score["runs"] for score in scores):
+        cells = [Cell(_spread(score["runs"], write)) for score in scores]
+        about = "standard deviation between runs, and their number"
+        filled.append((Column("± runs", "score", about=about), cells))
     if content["test"] and several:
         about = "every system of a cluster is significantly better than all below it"
         cells = [Cell("" if one["cluster"] is None else str(one["cluster"])) for one in scores]
@@ -194,6 +198,10 @@ def _drawn(both: Sequence[tuple[Content | None, str]]) -> Iterator[Filled]:
             Range(least, most, ends, mark) for ends, (_, mark) in zip(intervals, both, strict=True)
         ]
         yield Column("Δ, drawn", "drawn", drawn=True), cells
+
+
+def _spread(runs: Content | None, write: Write) -> str:
+    return "" if runs is None else f"{write(runs['deviation'])} ({len(runs['scores'])})"
 
 
 def _interval(interval: Mapping[str, float] | None, write: Write) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from array import array
 from functools import partial
-from math import fsum
+from math import fsum, sqrt
 from operator import gt, lt
 
 from truebleu._kernel import __version__
-from truebleu.significance import Measure, intervals, paired
+from truebleu.significance import Measure, errors_by_documents, intervals, paired
 from truebleu.text.layout import listed
-from truebleu.views import labelling
+from truebleu.views import labelling, runs
 from truebleu.views.comparison.blocks import decisive, digits
 from truebleu.views.rendering.numbers import fixed, p_value, signed
 from truebleu.views.request import TESTS, letters
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.significance import Difference, Interval, Paired
+    from truebleu.views.labelling import Names
     from truebleu.views.rendering.view import Content
     from truebleu.views.request import Counted, Counts, Request, Significance
 
@@ -34,6 +35,9 @@ def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
     """The whole dict."""
     testing = request.testing
     segments = request.segments(counted)
+    if request.documents is not None:
+        # A report of the same request has no need to read them again.
+        request.documents = labelling.documents(request.documents, segments)
     columns = [
         _Column.computed(request, metric, name, counted[metric])
         for metric, name in request.metrics.items()
@@ -42,20 +46,24 @@ def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
         measure = Measure.of_scores(name, scores, lower_is_better=name in request.lower)
         columns.append(_Column(request, name, measure, scores))
     _name(columns)
+    drawn = request.drawn()
+    units = segments if drawn is None else len(set(drawn))
     results, ranges = _resampled(request, columns)
-    order = sorted(request.systems, key=columns[0].placing)
+    order = sorted(request.runs, key=columns[0].placing)
     for i, column in enumerate(columns):
         column.compare(ranges[i], None if results is None else results[i], order)
-    by_name = dict(zip(request.systems, letters(), strict=False))
+    by_name = dict(zip(request.runs, letters(), strict=False))
     rows = [
         {
             "name": system,
             "letter": by_name[system],
+            "runs": len(request.runs[system]),
             "scores": {column.name: column.score(system) for column in columns},
         }
         for system in order
     ]
     tested = results is not None and testing.test is not None
+    of_what = " of documents" if testing.resample == "documents" else ""
     references = next((one.references for one in columns if one.references is not None), None)
     content = {
         "by": f"truebleu-{__version__}",
@@ -66,7 +74,8 @@ def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
         "seed": testing.seed,
         "test": {
             "name": testing.test,
-            "title": TESTS[testing.test or ""],
+            "title": TESTS[testing.test or ""] + of_what,
+            "resampled": testing.resample,
             "samples": testing.randomizations if testing.test == "ar" else testing.resamples,
             "alpha": testing.alpha,
         }
@@ -74,17 +83,26 @@ def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
         else None,
         "intervals": None
         if testing.confidence is None
-        else {"name": "bootstrap", "title": "percentile bootstrap", "samples": testing.confidence},
+        else {
+            "name": "bootstrap",
+            "title": f"percentile bootstrap{of_what}",
+            "resampled": testing.resample,
+            "samples": testing.confidence,
+        },
         "correction": None
         if testing.correction is None or not tested
         else {"name": testing.correction, "title": CORRECTIONS[testing.correction]},
-        "reading": _reading(testing, segments, results if tested else None),
+        "reading": _reading(testing, units, results if tested else None),
         "metrics": [column.described() for column in columns],
         "systems": rows,
         "pairs": [pair for column in columns for pair in column.pairs()],
-        "documents": _documents(request, columns, segments),
+        "documents": _documents(request, columns),
     }
-    notes = [*disagreements(content), *_notes(request, segments, results)]
+    notes = [
+        *disagreements(content),
+        *_of_runs(content),
+        *_notes(request, segments, units, results),
+    ]
     return {**content, "notes": notes}
 
 
@@ -95,6 +113,8 @@ def _resampled(
     testing = request.testing
     measures = [column.measure for column in columns]
     options: dict[str, Any] = {
+        "documents": request.drawn(),
+        "runs": request.runs,
         "resamples": testing.resamples,
         "seed": testing.seed,
         "level": testing.level,
@@ -115,20 +135,17 @@ def _resampled(
     return results, [result.intervals for result in results]
 
 
-def _documents(
-    request: Request, columns: Sequence[_Column], segments: int
-) -> list[dict[str, Any]] | None:
+def _documents(request: Request, columns: Sequence[_Column]) -> list[dict[str, Any]] | None:
     """The scores of each document, of its segments' summed statistics."""
     if request.documents is None:
         return None
-    # A report of the same request has no need to read them again.
-    known = request.documents = labelling.documents(request.documents, segments)
+    known = request.documents
     made: list[dict[str, Any]] = [
         {"name": name, "segments": known.indices.count(i), "scores": {}}
         for i, name in enumerate(known.names)
     ]
     for column in columns:
-        by_system = {name: column.of_groups(name, known.indices) for name in request.systems}
+        by_system = {name: column.of_groups(name, known.indices) for name in request.runs}
         for i, one in enumerate(made):
             one["scores"][column.name] = {name: found[i] for name, found in by_system.items()}
     return made
@@ -155,12 +172,18 @@ class _Column:
         segments: Mapping[str, Sequence[float]],
     ) -> None:
         self.baseline, self.testing = request.baseline, request.testing
+        drawn = request.drawn()
+        self.units = measure.segments if drawn is None else len(set(drawn))
         self.measure = measure
         # The name of its scores, and what it was asked for as, if that says more.
         self.label = measure.name
         self.name = name or self.label
-        # The score of each segment.
-        self.segments = segments
+        self.runs = request.runs
+        # The score of each segment, of each output and, as the mean over its runs, each system.
+        self.columns = segments
+        self.segments = {
+            name: _means([segments[run] for run in names]) for name, names in self.runs.items()
+        }
 
     @classmethod
     def computed(
@@ -175,7 +198,9 @@ class _Column:
         made.metric, made.statistics = metric, counts.tables
         made.references = next(iter(counts.tables.values())).references
         own = metric.signature(made.references).on(request.test_set)
-        made.signature = request.testing.signed(own, tested=len(counts.tables) > 1)
+        if runs.several(request.runs):
+            own = own.of_runs(runs.told(request.runs))
+        made.signature = request.testing.signed(own, tested=len(request.runs) > 1)
         return made
 
     def compare(
@@ -192,16 +217,25 @@ class _Column:
             self.clusters = result.clusters(self.testing.alpha)
             self.better = result.better_than(self.testing.alpha)
 
+    def value(self, system: str) -> float:
+        """The score of a system: the mean over its runs."""
+        values = [self.measure.value(run) for run in self.runs[system]]
+        return fsum(values) / len(values)
+
     def placing(self, system: str) -> float:
         """The sort key of a system, the best first."""
-        value = self.measure.value(system)
+        value = self.value(system)
         return value if self.measure.lower_is_better else -value
 
     def of_groups(self, system: str, groups: Sequence[int]) -> dict[int, float]:
         """The score of each group of segments."""
         if self.metric is not None:
-            by_group = self.statistics[system].parts(groups)
-            return {i: self.metric.from_statistics(one).value for i, one in by_group.items()}
+            tables = [self.statistics[run].parts(groups) for run in self.runs[system]]
+            return {
+                i: fsum(self.metric.from_statistics(of_run[i]).value for of_run in tables)
+                / len(tables)
+                for i in tables[0]
+            }
         members: dict[int, list[float]] = {}
         for group, score in zip(groups, self.segments[system], strict=True):
             members.setdefault(group, []).append(score)
@@ -228,17 +262,15 @@ class _Column:
         from hashlib import sha256
 
         digest = sha256()
-        for numbers in self.segments.values():
+        for numbers in self.columns.values():
             digest.update(array("d", numbers).tobytes())
         return f"given|sha256:{digest.hexdigest()[:8]}"
 
     def score(self, system: str) -> dict[str, Any]:
         """The entry of one system."""
-        value = self.measure.value(system)
+        value = self.value(system)
         # Systems with the same score have the same rank.
-        rank = 1 + next(
-            i for i, other in enumerate(self.own_order) if self.measure.value(other) == value
-        )
+        rank = 1 + next(i for i, other in enumerate(self.own_order) if self.value(other) == value)
         better, result = set(self.better.get(system, ())), self.result
         return {
             "score": value,
@@ -251,8 +283,9 @@ class _Column:
             "difference": None
             if result is None or self.baseline is None or system == self.baseline
             else self._difference(result.differences[system], system, self.baseline),
+            "runs": self._runs(self.ranges[system]),
             "details": dict(self.metric.from_statistics(self.statistics[system]).details())
-            if self.metric is not None
+            if self.metric is not None and len(self.runs[system]) == 1
             else {},
         }
 
@@ -270,9 +303,20 @@ class _Column:
                 }
 
     def _interval(self, interval: Interval) -> dict[str, float] | None:
-        if self.testing.confidence is None or self.measure.segments == 1:
+        if self.testing.confidence is None or self.units == 1:
             return None
         return {key: getattr(interval, key) for key in ("low", "high", "mean", "half_width")}
+
+    def _runs(self, interval: Interval) -> dict[str, Any] | None:
+        """The scores of a system's runs; None if it has one."""
+        found = interval.runs
+        if found is None:
+            return None
+        return {
+            "scores": list(found.scores),
+            "deviation": found.deviation,
+            "test_set_error": found.error,
+        }
 
     def _difference(self, difference: Difference, system: str, other: str) -> dict[str, Any]:
         tested = self.testing.test is not None
@@ -289,6 +333,9 @@ class _Column:
             "losses": losses,
             "segments_needed": difference.segments_needed,
             "identical": difference.identical,
+            "errors": {"runs": difference.run_error, "test_set": difference.test_set_error}
+            if len(self.runs[system]) + len(self.runs[other]) > 2
+            else None,
         }
 
     def _segments(self, system: str, other: str) -> tuple[int, int, int]:
@@ -298,6 +345,13 @@ class _Column:
         if self.measure.lower_is_better:
             more, less = less, more
         return more, len(own) - more - less, less
+
+
+def _means(columns: Sequence[Sequence[float]]) -> Sequence[float]:
+    """The mean of each segment's scores."""
+    if len(columns) == 1:
+        return columns[0]
+    return [fsum(scores) / len(columns) for scores in zip(*columns, strict=True)]
 
 
 def _name(columns: Sequence[_Column]) -> None:
@@ -322,20 +376,57 @@ def _name(columns: Sequence[_Column]) -> None:
 # ---- in words ----
 
 
-def _reading(testing: Significance, segments: int, results: Sequence[Paired] | None) -> str:
+def _reading(testing: Significance, units: int, results: Sequence[Paired] | None) -> str:
     """The limits of the test, or of the intervals, in words."""
     if results is not None:
-        return results[0].caution
-    if testing.confidence is None or segments == 1:
+        of_runs = " Intervals of scores are of the test set alone; those of differences know runs."
+        told = f"{results[0].caution}"
+        return told + of_runs if results[0].runs and testing.confidence else told
+    if testing.confidence is None or units == 1:
         return ""
+    what = testing.resample
     return (
-        f"Intervals are of {testing.confidence:,} bootstrap resamples of the segments: how much "
-        "the score depends on which segments happen to be in the test set, and nothing else."
+        f"Intervals are of {testing.confidence:,} bootstrap resamples of the {what}: how much "
+        f"the score depends on which {what} happen to be in the test set, and nothing else."
     )
 
 
+def _of_runs(content: Content) -> Iterator[dict[str, Any]]:
+    """Notes on whether runs or the test set matter more, by each metric."""
+    systems = content["systems"]
+    for metric in content["metrics"]:
+        write = fixed(digits(content, metric, None) + 1)
+        for system in systems:
+            score = system["scores"][metric["name"]]
+            found, difference = score["runs"], score["difference"]
+            if difference is not None and difference["errors"] is not None:
+                what = f"{system['name']} against {content['baseline']}"
+                one, other = difference["errors"]["runs"], difference["errors"]["test_set"]
+                errors = "standard errors of the difference"
+            elif found is not None and len(systems) == 1:
+                what, one, other = system["name"], found["deviation"], found["test_set_error"]
+                errors = f"standard deviation of {system['runs']} runs, standard error of the mean"
+            else:
+                continue
+            more = "larger" if one > other else "smaller"
+            yield {
+                "kind": "runs",
+                "metric": metric["name"],
+                "text": f"{metric['name']}, {what}: what comes from runs, {write(one)}, is {more} "
+                f"than what comes from the test set, {write(other)} ({errors}).",
+            }
+    single = [system["name"] for system in systems if system["runs"] == 1]
+    if single and len(single) < len(systems):
+        yield {
+            "kind": "one run",
+            "systems": single,
+            "text": f"{listed(single)} {'have' if len(single) > 1 else 'has'} one run: how far "
+            "another would be from it is taken from the runs of the other system.",
+        }
+
+
 def _notes(
-    request: Request, segments: int, results: Sequence[Paired] | None
+    request: Request, segments: int, units: int, results: Sequence[Paired] | None
 ) -> Iterator[dict[str, Any]]:
     """Notes on these data for the reader."""
     testing = request.testing
@@ -351,6 +442,8 @@ def _notes(
             "there is only one segment: nothing can be resampled, so there are no intervals, and "
             "no difference is significant.",
         )
+    elif testing.resample == "documents" and units < FEW_DOCUMENTS:
+        yield note("few documents", _few_documents(units, testing))
     elif segments < FEW:
         told = f"{segments} segments are few: intervals and p-values are rough."
         yield note("few segments", told)
@@ -360,6 +453,12 @@ def _notes(
             f"{testing.confidence} resamples are too few for intervals of {testing.level:.4g}: "
             "they span all of them.",
         )
+    # With runs, what segments of a document have in common is not told from what runs have.
+    alone = request.drawn() is None and not runs.several(request.runs)
+    if results is not None and request.documents is not None and alone:
+        alike = _alike(results, request.documents)
+        if alike:
+            yield note("alike", alike)
     for metric in request.metrics:
         if not getattr(metric, "DETERMINISTIC", True):
             yield note(
@@ -376,7 +475,7 @@ def _notes(
             "the same output.",
             systems=[first, second],
         )
-    systems = len(request.systems)
+    systems = len(request.runs)
     if results is not None and testing.test and not testing.correction and systems > 2:
         tests = systems * (systems - 1) // 2
         yield note(
@@ -445,6 +544,49 @@ def _size(content: Content, metric: Content, pair: Content) -> str:
 
 # Intervals from fewer segments are rough.
 FEW = 30
+FEW_DOCUMENTS = 20
+
+
+def _few_documents(documents: int, testing: Significance) -> str:
+    """What few documents cannot tell."""
+    if documents == 1:
+        return (
+            "there is only one document: nothing can be resampled, so there are no intervals, and "
+            "no difference is significant."
+        )
+    told = f"{documents} documents are few: intervals and p-values are rough"
+    least = 2 / 2**documents
+    if testing.test == "ar" and least > testing.alpha:
+        return f"{told}, and no p can be below {least:.2g}, so no difference is significant."
+    return f"{told}."
+
+
+def _alike(results: Sequence[Paired], documents: Names) -> str:
+    """A remark if segments of one document are so alike that drawing them one by one misleads."""
+    if len(documents.names) < LEAST_DOCUMENTS:
+        return ""
+    worst, told = MATTERS, ""
+    # Beyond what chance makes of so many documents.
+    chance = sqrt(1 + 2 * sqrt(2 / (len(documents.names) - 1)))
+    for result in results:
+        errors = errors_by_documents(result.measure, documents.indices)
+        for (first, second), difference in result.pairs.items():
+            if result.baseline not in (first, second) or not difference.deviation:
+                continue
+            ratio = errors[first, second] / difference.deviation
+            if ratio >= worst and ratio > chance:
+                worst = ratio
+                told = (
+                    f"segments of one document are alike: between documents, the difference of "
+                    f"{first} and {second} in {result.measure.name} varies {ratio:.1f} times as "
+                    "much as these intervals and p-values know; --resample documents draws whole "
+                    "documents."
+                )
+    return told
+
+
+# From so many documents on it is said, and if errors are so many times as large.
+LEAST_DOCUMENTS, MATTERS = 6, 1.2
 
 
 def _identical(results: Sequence[Paired] | None) -> Iterator[tuple[str, str]]:

@@ -133,6 +133,7 @@ def report(
     level: float = 0.95,
     seed: int | None = 12345,
     correction: str | None = None,
+    resample: str = "segments",
     scores: Mapping[str, Any] | None = None,
     lower_is_better: Sequence[str] = (),
     higher_is_better: Sequence[str] = (),
@@ -158,9 +159,8 @@ def report(
         as "tokenize=intl,char" (two) and "lowercase".
     path: where to write it; `Report.save` does that, too.
     title: what to call it; the names of the systems if not given.
-    baseline, test, samples, confidence, level, seed, correction, scores, lower_is_better,
-        higher_is_better: as
-        `compare` has them.
+    baseline, test, samples, confidence, level, seed, correction, resample, scores,
+        lower_is_better, higher_is_better: as `compare` has them.
     languages: codes of the languages of source and target; the endings of files' names if not
         given.
     word_counts: how often each word is in other text, such as in what a system was trained on: a

@@ -37,7 +37,7 @@ from truebleu.metrics.bleu import BLEU
 from truebleu.text import checks, segments
 from truebleu.text.files import DECOMPRESSORS
 from truebleu.text.layout import listed
-from truebleu.views import labelling
+from truebleu.views import labelling, runs
 from truebleu.views.citation import bibtex
 from truebleu.views.comparison import Comparison
 from truebleu.views.comparison.blocks import digits
@@ -122,6 +122,8 @@ class Contents:
     ) -> None:
         if any(hypotheses is None for hypotheses in request.systems.values()):
             raise ValueError("scores from elsewhere alone have no text, which a page shows")
+        if runs.several(request.runs):
+            raise ValueError("systems: a page shows one output a system; compare knows runs")
         shown = [metric for metric in request.metrics if metric.NAME in METRICS]
         further = [one for one in settings(also, shown) if one not in request.metrics]
         check(list(request.metrics), further)

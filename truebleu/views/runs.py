@@ -1,0 +1,76 @@
+"""Runs: several outputs of one system, as other seeds make them, as people pass them.
+
+A system with several runs is a mapping from names of runs to hypotheses, or a list of hypotheses:
+of files, of columns, or of lists of as many texts. A list of lists is one text in tokens, and not
+runs, for metrics that take tokens; a mapping is always runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from truebleu.text.segments import is_column
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+# For each system the names of its outputs: its own, if it has one.
+Runs = dict[str, list[str]]
+
+
+def names(system: str, count: int) -> list[str]:
+    """The names of a system's outputs."""
+    return [system] if count == 1 else [f"{system} (run {i})" for i in range(1, count + 1)]
+
+
+def expanded(
+    what: str, systems: Mapping[str, Any], *, tokens: bool = False
+) -> tuple[dict[str, Any], Runs]:
+    """Each output by its name, and the outputs of each system.
+
+    tokens: whether a list of lists is one text in tokens.
+    """
+    outputs: dict[str, Any] = {}
+    runs: Runs = {}
+    for system, value in systems.items():
+        found = list(_runs(value, tokens=tokens))
+        if not found:
+            raise ValueError(f"{what}: {system} has no runs")
+        runs[system] = names(system, len(found))
+        for name, output in zip(runs[system], found, strict=True):
+            if name in outputs or (name != system and name in systems):
+                raise ValueError(f"{what}: {name} is there twice")
+            outputs[name] = output
+    return outputs, runs
+
+
+def several(runs: Mapping[str, Sequence[str]]) -> bool:
+    """True if a system has more than one run."""
+    return any(len(outputs) > 1 for outputs in runs.values())
+
+
+def told(runs: Mapping[str, Sequence[str]]) -> str:
+    """The number of runs, in signatures: "var" if it varies."""
+    counts = {len(outputs) for outputs in runs.values()}
+    return str(counts.pop()) if len(counts) == 1 else "var"
+
+
+def take_tokens(metrics: Iterable[object]) -> bool:
+    """True if every metric takes text that is in tokens already."""
+    return all(getattr(metric, "tokenize", None) == "none" for metric in metrics)
+
+
+def _runs(value: Any, *, tokens: bool) -> Iterable[Any]:
+    """The runs in what was passed for a system: itself, if it is one output."""
+    if isinstance(value, Mapping):
+        return value.values()
+    if not isinstance(value, list | tuple) or not value:
+        return [value]
+    if all(map(is_column, value)):
+        return value
+    lists = all(isinstance(one, list | tuple) or is_column(one) for one in value)
+    lengths = {len(one) for one in value if isinstance(one, list | tuple)}
+    # Lists of different lengths are no runs of one test set: what is wrong is said elsewhere.
+    return value if lists and not tokens and len(lengths) == 1 else [value]

@@ -74,7 +74,7 @@ def test_scores_from_elsewhere_and_other_metrics_are_columns():
     [column] = made.manifest["columns"]
     assert [column[key] for key in ("name", "label", "column", "signature")] == [
         *("COMET",) * 3,
-        None,
+        "given|sha256:a7afd478",
     ]
     assert not column["higher_is_better"]
     assert column["digits"] == 5

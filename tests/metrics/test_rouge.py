@@ -108,7 +108,8 @@ def test_equal_to_the_packages(package, pairs, kind, stem):
     """With their own choice among references: the first with the best F-score."""
     metric = ROUGE(kind, stemmer=stem)
     scorer, key = original(package, metric)
-    hypotheses, references = ([one[i] for one in pairs] for i in (0, 1))
+    hypotheses = [text for text, _ in pairs]
+    references = [tuple(others) for _, others in pairs]
     found = [scorer.score_multi(others, text)[key] for text, others in pairs]
     scores = metric.segments(hypotheses, references)
     assert list(scores) == [100 * one.fmeasure for one in found]

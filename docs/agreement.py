@@ -113,7 +113,7 @@ the others can decide it.
 
 Below {ranges[0]["high"]:.1f} points of BLEU, people prefer the system with the higher BLEU in {ranges[0]["agree"]} of
 {ranges[0]["pairs"]} pairs, which is what a coin does; a difference can be significant there and still not be one that
-people see. `truebleu meta` draws this for your own metric and judgements.
+people see. `truebleu meta` draws this for your own metric and judgements, and `truebleu report --human FILE` puts it into a page.
 
 ## Which of two translations is better?
 

@@ -60,6 +60,8 @@ PAGE = Group(
     --title TEXT        the title (the systems' names)
     --embed-text N      texts of N segments (100000), those that matter most and random ones;
                         numbers of all
+    --human FILE        people's scores of these systems, as truebleu meta takes them: the page
+                        shows how far the metrics agree with them
     --redact-text       no text at all; names of systems, documents and labels stay
     """,
     also={"default": []},
@@ -118,6 +120,7 @@ def run(options: argparse.Namespace) -> None:
             word_counts=words,
             commands=list(commands(options)),
             redacted=options.redact_text,
+            human=options.human,
             on_disk=options.serve is not None,
         )
         if output is not None:

@@ -44,7 +44,9 @@ def of_scores(
     read: dict[str, Scored] = {}
     computed: dict[str, Scores] = {}
     for called, one in _named(metrics):
-        if is_metric(one):
+        if isinstance(one, Scores):
+            computed[called] = one
+        elif is_metric(one):
             if systems is None or references is None:
                 raise ValueError(
                     f"metrics: {called} is computed of systems and references; give both"

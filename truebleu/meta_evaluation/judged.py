@@ -165,17 +165,26 @@ def counted(
     source: Any = None,
     workers: int = 1,
 ) -> Scores:
-    """The scores of systems and of their segments, by a metric of truebleu.
+    """The scores of systems and of their segments, by a metric of truebleu."""
+    more = {"sources": source} if source is not None and metric.NEEDS_SOURCE else {}
+    return of_tables(
+        metric,
+        {
+            name: metric.count(text, references, workers=workers, **more)[0]
+            for name, text in systems.items()
+        },
+    )
+
+
+def of_tables(metric: Any, tables: Mapping[str, Any]) -> Scores:
+    """The same, of the statistics of each system.
 
     Scores of which lower is better get a minus sign, so that agreement is always above 0.
     """
-    sign = -1 if metric.LOWER_IS_BETTER else 1
-    tables, of_systems, of_segments = {}, {}, {}
+    sign = -1 if metric.lower_is_better else 1
+    of_systems, of_segments = {}, {}
     signature = None
-    more = {"sources": source} if source is not None and metric.NEEDS_SOURCE else {}
-    for name, text in systems.items():
-        table = metric.count(text, references, workers=workers, **more)[0]
-        tables[name] = table
+    for name, table in tables.items():
         score = metric.from_statistics(table)
         signature = str(score.signature)
         of_systems[name] = sign * score.value
@@ -183,7 +192,7 @@ def counted(
     return Scores(
         {SYSTEMS: Matrix.of(of_systems), SEGMENTS: Matrix.of(of_segments)},
         signature,
-        lower_is_better=metric.LOWER_IS_BETTER,
+        lower_is_better=metric.lower_is_better,
         table=Counted(metric, tables, sign),
     )
 

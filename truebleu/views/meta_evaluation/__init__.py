@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from truebleu._kernel import InputError
 from truebleu.meta_evaluation import presets
-from truebleu.meta_evaluation.given import metric_of, of_scores
+from truebleu.meta_evaluation.given import metric_of, of_scores, scored
 from truebleu.meta_evaluation.judged import LEVELS, of_tree
 from truebleu.meta_evaluation.statistics import AVERAGES, EXCHANGES
 from truebleu.meta_evaluation.table import results
 from truebleu.meta_evaluation.tasks import Asked, Task, levels_of, tasks_of, tasks_of_preset
 from truebleu.metrics import registry
 from truebleu.text import checks
+from truebleu.text.layout import listed
 from truebleu.views.rendering.view import Rows
 
 TYPE_CHECKING = False
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from truebleu.meta_evaluation.judged import Judged
+    from truebleu.meta_evaluation.judged import Judged, Scores
     from truebleu.text import inputs
     from truebleu.views.rendering.blocks import Block
 
@@ -316,6 +317,31 @@ hits 3, epsilon 0.0>)
     )
     content = results(judged, asked)
     return MetaEvaluation({f"truebleu_{MetaEvaluation.KIND}": MetaEvaluation.VERSION, **content})
+
+
+def beside(
+    human: Any,
+    metrics: Mapping[str, Scores],
+    systems: Sequence[str],
+    *,
+    documents: Sequence[str] | None = None,
+    workers: int = 1,
+) -> dict[str, Any]:
+    """The dict of what people said of some systems, beside scores that are known already.
+
+    human: as for `meta_evaluate`; people may have judged further systems, which do not count.
+
+    Raises InputError for systems that people have not judged.
+    """
+    people = scored(human, "human scores")
+    judged = people.matrix.systems
+    missing = [name for name in systems if name not in judged]
+    if missing:
+        raise InputError(
+            f"human scores: none of {listed(missing)}; there are those of {listed(list(judged))}"
+        )
+    people = people.replaced(matrix=people.matrix.only(systems))
+    return meta_evaluate(people, metrics, documents=documents, workers=workers).to_dict()
 
 
 def _of_tree(

@@ -52,6 +52,16 @@ def of_content(
                 yield Paragraph(f"{metric['name']}|{metric['signature']}", "signature")
 
 
+def section(content: Content) -> Iterator[Block]:
+    """What a page about these systems shows of it, below a heading of its own."""
+    yield Heading(2, "Agreement with people")
+    yield Paragraph(content["reading"])
+    yield table(content, fixed(DIGITS))
+    yield from _thresholds(content)
+    yield from _differences(content)
+    yield from (Paragraph(note, "note") for note in [title(content), *content["notes"]])
+
+
 def title(content: Content) -> str:
     """A line on metrics, systems and items."""
     sets = content["sets"]

@@ -197,13 +197,17 @@ def into_page(page: str, content: Content) -> str:
     """A page with both pictures of some metrics: those that truebleu computes, and the first."""
     if not content["systems"]:
         return page
+    made = f"<h2>Pictures</h2>\n{figures(content)}\n</main>"
+    return made.join(page.rsplit("</main>", 1))
+
+
+def figures(content: Content) -> str:
+    """Both pictures of the metrics that truebleu computes, and of the others, up to `DRAWN`."""
     rows = content["metrics"]
     names = [row["name"] for row in rows if row["signature"]]
     names += [row["name"] for row in rows if row["name"] not in names]
-    drawn = "\n".join(
+    return "\n".join(
         f"<figure>{picture(content, name)}</figure>"
         for name in names[:DRAWN]
         for picture in PICTURES.values()
     )
-    made = f"<h2>Pictures</h2>\n{drawn}\n</main>"
-    return made.join(page.rsplit("</main>", 1))

@@ -141,6 +141,7 @@ def report(
     word_counts: Any = None,
     embed_text: int | None = None,
     redact_text: bool = False,
+    human: Any = None,
     workers: int = 1,
 ) -> Report:
     r"""One page about one system or several, to browse and to send around.
@@ -168,6 +169,8 @@ def report(
         it; by how often they are in the references if not given.
     embed_text: of how many segments the page has the texts, 100,000 if not given. Numbers are
         there of all. One half are those that the result depends on most, the others are random.
+    human: what people said of the systems, as `meta_evaluate` takes it: the page then shows how far
+        the metrics agree with them.
     redact_text: whether all text is left out; names of systems, documents and labels stay.
     workers: threads.
 
@@ -199,6 +202,7 @@ def report(
         languages=languages,
         word_counts=word_counts,
         redacted=redact_text,
+        human=human,
     )
     request.warn()
     made = Report(contents, embed_text=embed_text, workers=workers)

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.text.segments import Texts
-    from truebleu.views.request import Counts, Request
+    from truebleu.views.request import Counted, Counts, Request
 
 # Changes when a viewer of the old form could no longer show the new one.
 VERSION = 1
@@ -119,6 +119,7 @@ class Contents:
         commands: Sequence[str] = (),
         redacted: bool = False,
         on_disk: bool = False,
+        human: Any = None,
     ) -> None:
         if any(hypotheses is None for hypotheses in request.systems.values()):
             raise ValueError("scores from elsewhere alone have no text, which a page shows")
@@ -134,6 +135,7 @@ class Contents:
         self.comparison = Comparison.of_request(request, counted).to_dict()
         tables = {metric: counted[metric].tables for metric in (*shown, *further)}
         self.settings = list(_settings(tables, list(request.metrics), self.comparison))
+        self.people = None if human is None else _people(human, request, counted)
         self.columns = list(_columns(request, counted, self.comparison, self.settings))
         self.systems = {name: segments.texts(name, one) for name, one in request.systems.items()}
         self.references = segments.streams(request.references)
@@ -242,6 +244,7 @@ class Contents:
             "columns": [self._column(column) for column in self.columns],
             "comparison": self.comparison if several else None,
             "intervals": None if several else self.comparison,
+            "people": self.people,
             "data_hash": self.hashes,
             "commands": self.commands,
             "bibtex": bibtex(),
@@ -400,6 +403,26 @@ def _settings(
             taken[label] = taken.get(label, 0) + 1
             label = label if taken[label] == 1 else f"{label} ({taken[label]})"
         yield Setting(str(i), metric, by_system, label, column)
+
+
+def _people(human: Any, request: Request, counted: Counted) -> dict[str, Any]:
+    """What people said of the systems, beside the scores that are compared."""
+    from truebleu.meta_evaluation.judged import SEGMENTS, Scores, of_tables
+    from truebleu.meta_evaluation.matrix import Matrix
+    from truebleu.views.meta_evaluation import beside
+
+    scores = {
+        name or metric.name: of_tables(metric, counted[metric].tables)
+        for metric, name in request.metrics.items()
+    }
+    for name, columns in request.given.items():
+        sign = -1 if name in request.lower else 1
+        numbers = {system: [sign * x for x in column] for system, column in columns.items()}
+        matrix = Matrix.of(numbers, name)
+        scores[name] = Scores({SEGMENTS: matrix}, lower_is_better=name in request.lower)
+    documents = request.documents
+    names = None if documents is None else [documents.names[i] for i in documents.indices]
+    return beside(human, scores, list(request.systems), documents=names, workers=request.workers)
 
 
 def _columns(

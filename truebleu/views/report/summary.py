@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from truebleu.text.layout import count
 from truebleu.views.comparison import blocks as comparison_blocks
+from truebleu.views.meta_evaluation import blocks as people_blocks
+from truebleu.views.meta_evaluation import pictures
 from truebleu.views.rendering import html
 from truebleu.views.rendering.blocks import Cell, Facts, Heading, Paragraph
 from truebleu.views.rendering.numbers import fixed, p_value, percent
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 def render(manifest: Content) -> str:
     """The summary, for a page that has the style."""
-    return html.body(blocks(manifest), "article")
+    return html.body(blocks(manifest), "article") + _people(manifest)
 
 
 def fragment(manifest: Content) -> str:
@@ -45,6 +47,16 @@ def blocks(manifest: Content) -> Iterator[Block]:
     yield from (Paragraph(line, "note") for line in comparison_blocks.sentences(others))
     yield Heading(2, "What was computed")
     yield Facts(list(_facts(manifest)))
+
+
+def _people(manifest: Content) -> str:
+    """How far the metrics agree with people, which the viewer shows as it stands here."""
+    content = manifest["people"]
+    if content is None:
+        return ""
+    said = html.body(people_blocks.section(content), "section")
+    drawn = pictures.figures(content) if content["systems"] else ""
+    return f'<div id="people" class="people">\n{said}{drawn}\n</div>\n'
 
 
 def compared(manifest: Content) -> Content:

@@ -22,6 +22,9 @@ export const summaryView = {
     for (const setting of [...settings, ...(manifest.columns ?? []).map((/** @type {any} */ c) => ({ ...c, headline: true }))]) container.append(section(context, setting, content));
     if (data.systems.length > 2) container.append(matrix(context));
     if (content) container.append(el("div.notes", {}, [content.reading, ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind !== "disagreement").map((/** @type {any} */ n) => sentenceCase(n.text))].filter(Boolean).map(text => el("p.soft", {}, text))));
+    // What people said is in the page as it is without script: its pictures are markup.
+    const people = document.getElementById("people");
+    if (people) { const shown = /** @type {HTMLElement} */ (people.cloneNode(true)); shown.removeAttribute("id"); container.append(shown); }
     container.append(facts(context, content));
   },
 };

@@ -90,12 +90,18 @@ def test_every_setting_is_in_the_page(example, opened):
     assert choices.count() == len(example.settings) == 29
 
 
+def rows_of(page):
+    """The rows of the first table of systems, which is that of the metric that is chosen."""
+    systems = page.locator("main section", has=page.locator("th", has_text="System"))
+    return systems.first.locator("table").first.locator("tbody tr")
+
+
 def test_scores_of_systems_are_pythons(example, opened):
     sheet = opened(example.path)
     for number, metric in example.settings:
         python = Python(metric, example.hypotheses, example.references)
         tab = sheet.go(address("summary", number))
-        rows = tab.locator("main section").first.locator("table").first.locator("tbody tr")
+        rows = rows_of(tab)
         assert rows.count() == 3
         for k in range(3):
             name = rows.nth(k).locator("bdi").inner_text()
@@ -149,7 +155,7 @@ def test_numbers_with_other_parameters_are_pythons(example, opened, setting, cha
     elif changes != {"effective_order": "no"}:
         assert "Not the reported score" in said
         assert str(metric.signature(2)) in said
-    rows = sheet.page.locator("main section").first.locator("table").first.locator("tbody tr")
+    rows = rows_of(sheet.page)
     for k in range(3):
         assert shown(rows.nth(k))[0] == near(python.corpus(rows.nth(k).locator("bdi").inner_text()))
     only = ",".join(str(i + 1) for i in SUBSET)
@@ -291,7 +297,7 @@ def test_parameters_of_chrf_with_one_reference_are_pythons(example, opened):
         python = Python(metric, example.hypotheses, references)
         tab = sheet.go(address("summary", 0, **changes))
         tab.locator(".notice", has_text=str(metric.signature(1))).wait_for()
-        rows = tab.locator("main section").first.locator("table").first.locator("tbody tr")
+        rows = rows_of(tab)
         for k in range(3):
             name = rows.nth(k).locator("bdi").inner_text()
             assert shown(rows.nth(k))[0] == near(python.corpus(name)), changes

@@ -1,8 +1,8 @@
 //! Tokens as positions and 64-bit keys.
 //!
 //! A token of at most eight bytes *is* its key, so two of them are equal exactly if their keys
-//! are. A longer one (or one that holds a NUL) has a mark byte and a 56-bit hash: equal keys are
-//! then only a candidate, and the matcher compares the bytes.
+//! are. A longer one (or one that holds a NUL) has a mark byte and a 56-bit hash of all its bytes:
+//! equal keys are then only a candidate, and the matcher compares the bytes.
 
 use crate::text::Padded;
 
@@ -53,11 +53,11 @@ impl Tokens {
         self.count += 1;
     }
 
-    /// Room for `more` starts and ends behind the first `count`, beside the slack.
+    /// The first start and the first end, with room for `count` of each beside the slack.
     #[inline(always)]
-    pub(crate) fn room(&mut self, count: usize, more: usize) -> (*mut u32, *mut u32) {
-        self.grow(count + more);
-        (self.starts[count..].as_mut_ptr(), self.ends[count..].as_mut_ptr())
+    pub(crate) fn room(&mut self, count: usize) -> (*mut u32, *mut u32) {
+        self.grow(count);
+        (self.starts.as_mut_ptr(), self.ends.as_mut_ptr())
     }
 
     /// Says that `count` tokens have been written through [`Tokens::room`].
@@ -104,11 +104,29 @@ unsafe fn eight(at: *const u8) -> u64 {
     u64::from_le_bytes(unsafe { at.cast::<[u8; 8]>().read_unaligned() })
 }
 
+/// A hash of two words that hold all of a token, and of its length.
 #[inline(always)]
 fn hashed(first: u64, last: u64, length: usize) -> u64 {
     let hash = first.wrapping_mul(0x9E37_79B9_7F4A_7C15)
         ^ last.wrapping_add(length as u64).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
     hash >> 8 | HASHED
+}
+
+/// The hash of a token of more than 16 bytes: every word of it counts, or texts of addresses and
+/// identifiers, which start and end alike, would all have one key.
+///
+/// # Safety
+/// The token must be readable.
+#[cold]
+unsafe fn long_key(at: *const u8, length: usize) -> u64 {
+    let mut hash = 0u64;
+    for word in (0..length - 8).step_by(8) {
+        // SAFETY: the word lies in the token.
+        hash = (hash.rotate_left(29) ^ unsafe { eight(at.add(word)) })
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+    // SAFETY: as above. What all words but the last one gave is spread before it is hashed again.
+    hashed(hash ^ hash >> 32, unsafe { eight(at.add(length - 8)) }, length)
 }
 
 /// The key of a token without NUL.
@@ -117,10 +135,16 @@ fn hashed(first: u64, last: u64, length: usize) -> u64 {
 /// The token and eight bytes on either side must be readable.
 #[inline(always)]
 unsafe fn key(at: *const u8, length: usize) -> u64 {
+    if length > 16 {
+        // SAFETY: as the caller promises.
+        return unsafe { long_key(at, length) };
+    }
     // SAFETY: as the caller promises.
     let (first, last) = unsafe { (eight(at), eight(at.add(length).sub(8))) };
-    let short = if length >= 8 { first } else { first & ((1 << (8 * length)) - 1) };
-    if length <= 8 { short } else { hashed(first, last, length) }
+    // Without a branch: one token in six is longer than eight bytes, and no predictor foresees it.
+    let bits = 8 * length.min(8) as u32;
+    let short = first & u64::MAX.checked_shr(64 - bits).unwrap_or(0);
+    std::hint::select_unpredictable(length > 8, hashed(first, last, length), short)
 }
 
 /// The key of any token; equal to [`key`] for one without NUL.
@@ -160,6 +184,13 @@ impl<'a> View<'a> {
     pub fn keys(&self) -> &'a [u64] {
         // SAFETY: the view was made within the tokens.
         unsafe { self.tokens.keys.get_unchecked(self.first..self.first + self.count) }
+    }
+
+    /// Where the keys start. Behind the last one, 64 more can be read.
+    #[inline(always)]
+    pub fn keys_and_more(&self) -> *const u64 {
+        // Of all keys, not of the view's: these are read past.
+        self.tokens.keys.as_ptr().wrapping_add(self.first)
     }
 
     /// The text from the first token's start to the last one's end.
@@ -209,5 +240,52 @@ impl<'a> View<'a> {
     pub fn range(&self, i: usize) -> std::ops::Range<usize> {
         let at = self.first + i;
         self.tokens.starts[at] as usize..self.tokens.ends[at] as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::PaddedBuffer;
+
+    fn keys(of: &[String]) -> Vec<u64> {
+        let mut text = PaddedBuffer::default();
+        let mut tokens = Tokens::default();
+        for token in of {
+            let start = text.len();
+            text.raw().extend_from_slice(token.as_bytes());
+            tokens.push(start, text.len());
+        }
+        text.finish();
+        tokens.make_keys(text.padded(), 0, false);
+        tokens.view(text.padded(), 0, of.len()).keys().to_vec()
+    }
+
+    #[test]
+    fn every_byte_of_a_token_enters_its_key() {
+        for length in 1..80 {
+            let mut tokens = vec!["a".repeat(length)];
+            for at in 0..length {
+                let mut other = tokens[0].clone();
+                other.replace_range(at..=at, "b");
+                tokens.push(other);
+            }
+            let mut keys = keys(&tokens);
+            assert!(keys.iter().all(|&key| (key >= HASHED) == (length > 8)));
+            keys.sort_unstable();
+            keys.dedup();
+            assert_eq!(keys.len(), tokens.len(), "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn tokens_that_start_and_end_alike_have_different_keys() {
+        for tail in ["/index.html", "@example.org/of/the/same/length", ""] {
+            let address = |i| format!("https://a{i:010}{tail}");
+            let mut keys = keys(&(0..100_000).map(address).collect::<Vec<_>>());
+            keys.sort_unstable();
+            keys.dedup();
+            assert_eq!(keys.len(), 100_000);
+        }
     }
 }

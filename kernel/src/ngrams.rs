@@ -141,7 +141,7 @@ unsafe fn four_orders<V: Vector, const CHUNKS: usize>(
     reference: &View<'_>,
     equal: &mut [u64],
 ) -> [u64; 4] {
-    let at = reference.keys().as_ptr();
+    let at = reference.keys_and_more();
     // SAFETY: keys can be read far enough behind the last token; V is what the caller runs.
     let mut chunks = unsafe { [V::load_keys(at); CHUNKS] };
     for (i, chunk) in chunks.iter_mut().enumerate().skip(1) {
@@ -292,15 +292,15 @@ unsafe fn mark<V: Vector, const N: usize, const O: usize>(
 /// The reference positions that have this key, by comparing all of them.
 #[inline(always)]
 unsafe fn compare<V: Vector, const N: usize>(reference: &View<'_>, key: u64) -> [u64; N] {
+    let (keys, count) = (reference.keys_and_more(), reference.count());
     let mut same = [0; N];
-    for (word, keys) in same.iter_mut().zip(reference.keys().chunks(64)) {
-        let mut first = 0;
-        while first < keys.len() {
+    for (word, first) in same.iter_mut().zip((0..count).step_by(64)) {
+        let here = (count - first).min(64);
+        for lane in (0..here).step_by(V::LANES) {
             // SAFETY: keys can be read far enough behind the last token.
-            *word |= unsafe { V::equal_keys(V::load_keys(keys.as_ptr().add(first)), key) << first };
-            first += V::LANES;
+            *word |= unsafe { V::equal_keys(V::load_keys(keys.add(first + lane)), key) << lane };
         }
-        *word &= u64::MAX >> (64 - keys.len());
+        *word &= u64::MAX >> (64 - here);
     }
     same
 }

@@ -152,7 +152,7 @@ impl<R: Rule> Job for LexBlocks<'_, R> {
         let mut line_start = 0;
         let mut position = 0;
         while position < length {
-            let (starts_at, ends_at) = self.tokens.room(started, 64);
+            let (starts_at, ends_at) = self.tokens.room(started + 64);
             // SAFETY: position is within the text.
             let start = unsafe { pointer.add(position) };
             let stretch = Stretch { start, text: PhantomData };
@@ -187,8 +187,8 @@ impl<R: Rule> Job for LexBlocks<'_, R> {
             // SAFETY: `room` made place for 64 tokens behind those started, and for what
             // `positions` may write beyond; fewer tokens have ended than started.
             unsafe {
-                V::positions(starts, position as u32, starts_at);
-                V::positions(ends, position as u32, ends_at.sub(started - ended));
+                V::positions(starts, position as u32, starts_at.add(started));
+                V::positions(ends, position as u32, ends_at.add(ended));
             }
             started += starts.count_ones() as usize;
             ended += ends.count_ones() as usize;

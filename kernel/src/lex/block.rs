@@ -196,6 +196,7 @@ impl<R: Rule> Job for LexBlocks<'_, R> {
         }
         debug_assert_eq!(started, ended);
         self.tokens.set_count(ended);
-        self.tokens.make_keys(self.text, 0, false);
+        // SAFETY: V is what the caller runs.
+        unsafe { self.tokens.make_keys_with::<V>(self.text, false) };
     }
 }

@@ -94,9 +94,15 @@ pub(super) unsafe fn ascii_space<V: Vector>(bytes: V::Bytes) -> (u64, u64) {
     // SAFETY: the caller's processor has the instructions of V.
     unsafe {
         let controls = V::or(V::within(bytes, 0x09, 0x0D), V::within(bytes, 0x1C, 0x20));
-        let leads = V::or(V::equal(bytes, 0xC2), V::within(bytes, 0xE1, 0xE3));
-        (V::bits(controls), V::bits(leads))
+        (V::bits(controls), wide_leads::<V>(bytes))
     }
+}
+
+/// The bits of the bytes that may start white space beyond ASCII.
+#[inline(always)]
+pub(super) unsafe fn wide_leads<V: Vector>(bytes: V::Bytes) -> u64 {
+    // SAFETY: the caller's processor has the instructions of V.
+    unsafe { V::bits(V::or(V::equal(bytes, 0xC2), V::within(bytes, 0xE1, 0xE3))) }
 }
 
 /// Adds the white space beyond ASCII that starts at one of `leads`.

@@ -75,7 +75,8 @@ impl Rule for Chinese {
             (wide_leads::<V>(bytes), Classes::of::<V>(bytes), wide, nul)
         };
         self.space.now |= classes.space;
-        wide_space(leads, stretch, &mut self.space);
+        // SAFETY: the caller's processor has the instructions of V.
+        unsafe { wide_space::<V>(leads, bytes, stretch, &mut self.space) };
         let (mut breaks, run) = self.carry.split(&classes, stretch);
         // A cut before the character and one behind it.
         while wide != 0 {

@@ -217,7 +217,8 @@ impl Rule for ThirteenA {
             (wide_leads::<V>(bytes), Classes::of::<V>(bytes), rare, nul)
         };
         self.space.now |= classes.space;
-        wide_space(leads, stretch, &mut self.space);
+        // SAFETY: the caller's processor has the instructions of V.
+        unsafe { wide_space::<V>(leads, bytes, stretch, &mut self.space) };
         let (breaks, run) = self.carry.split(&classes, stretch);
         let mut irregular = nul | run;
         while rare != 0 {

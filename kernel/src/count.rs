@@ -14,6 +14,9 @@ pub trait Metric: Send + Sync + 'static {
     /// A thread's memory.
     type Scratch: Default + Send;
 
+    /// False if [`View::keys`] are not asked for.
+    const KEYS: bool = true;
+
     /// The number of columns of a row.
     fn width(&self) -> usize;
 
@@ -240,7 +243,7 @@ struct Scratch<S> {
 
 impl<S> Scratch<S> {
     /// Lexes all blocks. An error comes with the number of its stream, the hypotheses' being 0.
-    fn lex<'a, M>(
+    fn lex<'a, M: Metric>(
         &'a mut self,
         counter: &Counter<M>,
         hypotheses: &'a Block,
@@ -250,10 +253,11 @@ impl<S> Scratch<S> {
         if scratches.len() < references.len() {
             scratches.resize_with(references.len(), Default::default);
         }
-        let hypotheses = counter.hypotheses.lex(hypotheses, scratch).map_err(|bad| (0, bad))?;
+        let hypotheses = counter.hypotheses.lex_for(hypotheses, scratch, M::KEYS);
+        let hypotheses = hypotheses.map_err(|bad| (0, bad))?;
         let references = references.iter().zip(scratches).enumerate();
         let references = references.map(|(i, (block, scratch))| {
-            counter.references.lex(block, scratch).map_err(|bad| (i + 1, bad))
+            counter.references.lex_for(block, scratch, M::KEYS).map_err(|bad| (i + 1, bad))
         });
         Ok((hypotheses, references.collect::<Result<_, _>>()?, metric))
     }

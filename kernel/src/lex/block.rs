@@ -143,6 +143,8 @@ pub struct LexBlocks<'a, R> {
     pub tokens: &'a mut Tokens,
     /// Where the lines go.
     pub lines: &'a mut LineTable,
+    /// Make the tokens' keys, too.
+    pub keys: bool,
     /// The tokenizer, before its first block.
     pub rule: R,
 }
@@ -207,7 +209,9 @@ impl<R: Rule> Job for LexBlocks<'_, R> {
         }
         debug_assert_eq!(started, ended);
         self.tokens.set_count(ended);
-        // SAFETY: V is what the caller runs.
-        unsafe { self.tokens.make_keys_with::<V>(self.text, false) };
+        if self.keys {
+            // SAFETY: V is what the caller runs.
+            unsafe { self.tokens.make_keys_with::<V>(self.text, false) };
+        }
     }
 }

@@ -39,6 +39,7 @@ impl From<Error> for PyErr {
                 Ok(error) => *error,
                 Err(_) => PyRuntimeError::new_err("stopped"),
             },
+            Error::Busy => PyRuntimeError::new_err(error.to_string()),
             error => InputError::new_err(error.to_string()),
         }
     }
@@ -340,7 +341,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(sources::references, module)?,
         wrap_pyfunction!(sources::tokens, module)?,
         wrap_pyfunction!(sources::arrow, module)?,
-        wrap_pyfunction!(sources::mapped, module)?,
+        wrap_pyfunction!(sources::file, module)?,
         wrap_pyfunction!(sources::stream, module)?,
         wrap_pyfunction!(meta_evaluation::pair_counts, module)?,
         wrap_pyfunction!(meta_evaluation::correlations, module)?,

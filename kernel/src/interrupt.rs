@@ -225,11 +225,7 @@ mod tests {
             inner.is_err()
         });
         assert!(outer.is_ok_and(|stopped| stopped));
-        let results = in_threads(
-            3,
-            || true,
-            || run(always, || -> () { forever() }).is_err(),
-        );
+        let results = in_threads(3, || true, || run(always, || -> () { forever() }).is_err());
         assert_eq!(results, [true; 3]);
     }
 

@@ -37,11 +37,7 @@ pub struct Set {
 
 impl Set {
     /// Reads a source, up to about `most` texts of it.
-    pub fn read(
-        mut source: Box<dyn Source>,
-        lexer: &Lexer,
-        most: usize,
-    ) -> Result<Self, Error> {
+    pub fn read(mut source: Box<dyn Source>, lexer: &Lexer, most: usize) -> Result<Self, Error> {
         let mut set = Self::default();
         let mut vocabulary = Vocabulary::default();
         let mut scratch = Scratch::default();

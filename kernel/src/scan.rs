@@ -192,7 +192,8 @@ impl Scan {
     pub fn new(inputs: Inputs) -> Self {
         let feed = Feed::new(inputs);
         let names = Names(feed.sources.iter().map(|source| source.name().to_owned()).collect());
-        let turns = Turns { feed: Mutex::new(feed), taken: Mutex::new(false), free: Condvar::new() };
+        let turns =
+            Turns { feed: Mutex::new(feed), taken: Mutex::new(false), free: Condvar::new() };
         Self { turns, names, busy: AtomicBool::new(false) }
     }
 

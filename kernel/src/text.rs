@@ -156,6 +156,19 @@ pub enum Block {
     Tokens(TokenBlock),
 }
 
+impl Block {
+    /// The length of the text, or of the segments or tokens together.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Lines { lines, .. } => lines.padded().bytes().len(),
+            Self::Segments { segments, .. } => {
+                segments.iter().flatten().map(|text| text.bytes().len()).sum()
+            }
+            Self::Tokens(tokens) => tokens.text.len(),
+        }
+    }
+}
+
 /// Segments that came as tokens.
 #[derive(Default)]
 pub struct TokenBlock {
@@ -425,7 +438,8 @@ impl Stream {
     /// Lines of the bytes that `read` brings; with `column`, one tab-separated column of them.
     pub fn new(name: String, column: Option<usize>, read: Box<dyn Read>) -> Self {
         // A whole file, and the newline that it may lack.
-        let size = read.left().map_or(Piece::SIZE, |all| (all + 1).min(Piece::SIZE as u64) as usize);
+        let size =
+            read.left().map_or(Piece::SIZE, |all| (all + 1).min(Piece::SIZE as u64) as usize);
         Self {
             name,
             read,
@@ -560,7 +574,9 @@ impl Source for Stream {
         let offset = self.column.is_none().then_some(self.offset);
         let lines = match self.column {
             None => Lines::Shared(Arc::clone(&self.piece), range.clone()),
-            Some(column) => Lines::Owned(self.cut_column(&self.piece.bytes[range.clone()], column)?),
+            Some(column) => {
+                Lines::Owned(self.cut_column(&self.piece.bytes[range.clone()], column)?)
+            }
         };
         self.start = range.end;
         self.offset += length as u64;

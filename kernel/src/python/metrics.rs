@@ -2,7 +2,7 @@
 
 use super::alignment;
 use super::pairwise::{Pairs, ReadPairs};
-use super::run::{MOST_WORKERS, Scan, interruptible, summary_dict};
+use super::run::{MOST_WORKERS, Scan, interruptible, on_text, summary_dict};
 use super::sources::{Sentence, Source};
 use super::table::{Scores, Table};
 use super::{Lexing, current_instructions, stopped};
@@ -291,7 +291,9 @@ impl Metric {
         let py = hypothesis.py();
         let texts = Sentence::new(hypothesis, references)?;
         self.with_reader(|reader| {
-            let (row, count) = reader.sentence(&texts.hypothesis, &texts.references)?;
+            let (hypothesis, references) = (&texts.hypothesis, &texts.references);
+            let (row, count) =
+                on_text(py, texts.bytes(), || reader.sentence(hypothesis, references))??;
             Ok((self.segment.score(row), PyTuple::new(py, row)?, count))
         })?
     }

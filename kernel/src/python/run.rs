@@ -18,11 +18,20 @@ pub const MOST_WORKERS: usize = 1024;
 /// Does work without the interpreter's lock, until it is done or a signal's handler raises.
 ///
 /// Handlers run in the main thread: work in another one is done to its end.
-pub fn interruptible<T: Send>(
+pub fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
+    py.detach(|| interrupt::run(|| Python::attach(|py| py.check_signals()).map_err(stopped), work))
+}
+
+/// So many bytes of text are some tens of microseconds of work.
+const LONG: usize = 1 << 14;
+
+/// Work on so many bytes of text, [`interruptible`] if they are many.
+pub fn on_text<T: Send>(
     py: Python<'_>,
+    bytes: usize,
     work: impl FnOnce() -> T + Send,
 ) -> Result<T, Error> {
-    py.detach(|| interrupt::run(|| Python::attach(|py| py.check_signals()).map_err(stopped), work))
+    if bytes > LONG { interruptible(py, work) } else { Ok(work()) }
 }
 
 /// Lets Python see an interrupt, and how far the run is, about twenty times a second.

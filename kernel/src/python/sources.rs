@@ -3,6 +3,7 @@
 use super::{stopped, with_utf8};
 use crate::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, Column};
 use crate::error::Error;
+use crate::interrupt::Work;
 use crate::text::{
     self, Batch, Block, Foreign, MOST_SEGMENTS, Piece, Stream, TokenBlock, Want, check_size,
 };
@@ -291,8 +292,10 @@ fn push_tokens(
     name: &str,
     segment: usize,
 ) -> PyResult<()> {
+    let mut work = Work::default();
     for token in tokens.try_iter()? {
         let token = token?;
+        work.done(64);
         if let Ok(text) = token.cast::<PyString>() {
             with_utf8(text, |bytes| block.text.raw().extend_from_slice(bytes))?;
         } else {
@@ -366,6 +369,11 @@ fn missing_rows(count: usize) -> TokenBlock {
 impl text::Source for TokenRows {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    /// True, so that what others wrote runs in the thread that called, and nowhere else.
+    fn waits(&self) -> bool {
+        true
     }
 
     fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {
@@ -471,6 +479,11 @@ pub struct Sentence {
 }
 
 impl Sentence {
+    /// The length of all texts.
+    pub fn bytes(&self) -> usize {
+        std::iter::once(&self.hypothesis).chain(&self.references).map(Block::bytes).sum()
+    }
+
     /// `references` is a string, or a sequence of strings and None. The caller holds them.
     pub fn new(hypothesis: &Bound<'_, PyString>, references: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut keep = Keep::default();

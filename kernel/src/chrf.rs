@@ -8,6 +8,7 @@
 //! but with one order per lane: a step takes all orders at once.
 
 use crate::count::{self, Metric};
+use crate::interrupt::Work;
 use crate::lex::{self, whitespace};
 use crate::ngrams::{self, Match};
 use crate::tokens::{Tokens, View};
@@ -106,7 +107,8 @@ impl Columns {
         let work = |n: usize, bits: usize| n * bits.div_ceil(64);
         let (steps, bits) =
             if work(a.len(), b.len()) <= work(b.len(), a.len()) { (a, b) } else { (b, a) };
-        if bits.len() <= MOST_BITS && self.char_order <= ORDERS {
+        let bounded = work(steps.len(), bits.len()) <= MOST_STEPS;
+        if bits.len() <= MOST_BITS && self.char_order <= ORDERS && bounded {
             positions.resize(positions.len().max(interner.ids() * words_for(bits.len())), 0);
             // SAFETY: as the caller promises; positions have room for every id.
             let matches = unsafe { match_with_bitsets::<V>(steps, bits, positions) };
@@ -209,7 +211,9 @@ unsafe fn read_ascii(segment: &View<'_>, to: *mut u32) -> usize {
 unsafe fn read_any(segment: &View<'_>, interner: &mut Interner, to: *mut u32) -> usize {
     const BEYOND_ASCII: u128 = u128::from_le_bytes([0x80; SIXTEEN]);
     let mut length = 0;
+    let mut work = Work::default();
     for (mut at, mut left) in segment.places() {
+        work.done(4 * left);
         while left > 0 {
             // SAFETY: sixteen bytes are readable from each byte of a token; as the caller promises.
             let next = unsafe {
@@ -369,6 +373,9 @@ impl Interner {
 
 /// The most characters on the shorter side that bitsets are used for.
 const MOST_BITS: usize = 2048;
+
+/// The most words of bitsets that are gone through in one go, which is not polled in.
+const MOST_STEPS: usize = 1 << 24;
 
 /// The number of words of a bitset of `bits` positions.
 fn words_for(bits: usize) -> usize {
@@ -542,6 +549,7 @@ pub fn match_generally(hypothesis: &[u32], reference: &[u32], orders: usize) -> 
     let mut ours = vec![0; hypothesis.len()];
     let mut theirs = vec![0; reference.len()];
     let mut all = Vec::with_capacity(orders);
+    let mut work = Work::default();
     for order in 0..orders {
         numbers.clear();
         let mut counts: Vec<i64> = Vec::new();
@@ -550,6 +558,7 @@ pub fn match_generally(hypothesis: &[u32], reference: &[u32], orders: usize) -> 
             [(reference, &mut theirs, true), (hypothesis, &mut ours, false)]
         {
             for i in 0..text.len().saturating_sub(order) {
+                work.done(16);
                 let next = numbers.len() as u32;
                 let number = *numbers.entry((prefix[i], text[i + order])).or_insert(next);
                 prefix[i] = number;

@@ -5,6 +5,7 @@
 //! entity, a NUL, a run of points before a digit) makes the whole line irregular: the caller lexes
 //! that line with the scalar definition.
 
+use crate::interrupt;
 use crate::text::Padded;
 use crate::tokens::Tokens;
 use crate::vector::{Job, Vector};
@@ -149,6 +150,19 @@ pub struct LexBlocks<'a, R> {
     pub rule: R,
 }
 
+/// Bytes between two polls.
+const MOST: usize = 1 << 22;
+
+/// True if there is more text behind `position`, up to the next poll.
+#[cold]
+fn goes_on(position: usize, length: usize, stop: &mut usize) -> bool {
+    if position < length {
+        interrupt::poll();
+        *stop = length.min(position + MOST);
+    }
+    position < length
+}
+
 impl<R: Rule> Job for LexBlocks<'_, R> {
     type Output = ();
 
@@ -164,7 +178,8 @@ impl<R: Rule> Job for LexBlocks<'_, R> {
         let (mut started, mut ended) = (0, 0);
         let mut line_start = 0;
         let mut position = 0;
-        while position < length {
+        let mut stop = length.min(MOST);
+        while position < stop || goes_on(position, length, &mut stop) {
             let (starts_at, ends_at) = self.tokens.room(started + 64);
             // SAFETY: position is within the text.
             let start = unsafe { pointer.add(position) };

@@ -17,6 +17,7 @@ mod unicode;
 pub mod utf8;
 pub mod whitespace;
 
+use crate::interrupt::Work;
 use crate::text::{Block, Foreign, Padded, PaddedBuffer};
 use crate::tokens::{Tokens, View};
 use crate::vector::Instructions;
@@ -375,10 +376,12 @@ impl Lexer {
         exceptions: &mut Vec<Exception>,
     ) {
         let missing = exceptions.len();
+        let mut work = Work::default();
         let mut lex = |segment: u32, bytes: &[u8]| {
             let first = annex.count() as u32;
             let raw = annex_text.raw();
             self.tokenizer.tokenize(bytes, raw, |start, end| {
+                work.done(16);
                 annex.push(start - crate::text::MARGIN, end - crate::text::MARGIN);
             });
             // A byte between two segments, so that none runs into the next.

@@ -350,7 +350,7 @@ impl<'a> Part<'a> {
             Err(error) => return Err(error),
         };
         for (row, (group, _)) in rows.chunks_exact(self.groups.width()).zip(&self.members) {
-            self.groups.add(*group, row);
+            self.groups.add(*group, row)?;
         }
         self.members.clear();
         Ok(())

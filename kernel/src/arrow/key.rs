@@ -6,6 +6,7 @@
 //! times, decimals and binary values of one length; the length in 4 bytes and then the bytes for
 //! strings and other binary values. All of them little-endian.
 
+use super::check::{Layout, integer_bits};
 use super::export;
 use super::interface::{ArrowArray, ArrowSchema};
 use super::text::{self, Kind, dictionary_index, entry, is_null, string};
@@ -164,12 +165,7 @@ impl KeyType {
                 let number = integer(value);
                 let mut written = Vec::with_capacity(entry.len());
                 put_integer(number, &mut written);
-                let bits = match letter.to_ascii_lowercase() {
-                    b'c' => 8,
-                    b's' => 16,
-                    b'i' => 32,
-                    _ => 64,
-                };
+                let bits = integer_bits(*letter);
                 let unsigned = letter.is_ascii_uppercase();
                 let (least, most) = if unsigned { (0, bits) } else { (-1 << (bits - 1), bits - 1) };
                 written == entry && (least..1_i128 << most).contains(&number)
@@ -310,6 +306,20 @@ enum Reader {
 }
 
 impl Reader {
+    fn layout(&self) -> Layout {
+        match self {
+            Self::Null => Layout::Null,
+            Self::Boolean => Layout::Fixed(1),
+            Self::Integer(format) => Layout::Fixed(integer_bits(*format)),
+            Self::Float(format) => Layout::Fixed(if *format == b'f' { 32 } else { 64 }),
+            Self::Number(width) => Layout::Fixed(8 * width),
+            Self::Bytes(kind) => Layout::of(kind, None),
+            Self::Dictionary(format, values) => {
+                Layout::Dictionary(*format, Box::new(values.layout()))
+            }
+        }
+    }
+
     /// Appends the entry at index `i`, not counting the array's offset.
     ///
     /// # Safety
@@ -398,7 +408,7 @@ impl Key {
         let format = schema.format(name)?;
         if let Some(values) = schema.dictionary() {
             let values = Self::of(values, name)?;
-            let index = format.as_bytes().first().copied().unwrap_or(0);
+            let index = text::index_format(&format, name)?;
             let reader = match values.reader {
                 Reader::Bytes(kind) => Reader::Bytes(Kind::Dictionary(index, Box::new(kind))),
                 reader => Reader::Dictionary(index, Box::new(reader)),
@@ -412,6 +422,11 @@ impl Key {
                 Err(Error::Input(format!("{name}: expected keys to be {KEY_TYPES}, not {found}")))
             }
         }
+    }
+
+    /// What its arrays hold.
+    pub fn layout(&self) -> Layout {
+        self.reader.layout()
     }
 
     /// Appends the entry at index `i`, not counting the array's offset.

@@ -445,6 +445,11 @@ class BLEU(KernelMetric[BLEUScore]):
         )
 
     @property
+    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+        longest = [] if self.at_least_one else [("totals_1", 1, "hypothesis_length")]
+        return (*longest, *limits_of_orders(self.max_order))
+
+    @property
     def fingerprint(self) -> str:
         """The parameters that decide the statistics, as `Statistics.fingerprint` has them."""
         tok, case = (p.written(self._values[p.name]) for p in self.PARAMETERS[:2])
@@ -540,3 +545,10 @@ def bleu(
     53.73
     """
     return BLEU.of(locals()).score(hypotheses, references, workers=workers)
+
+
+def limits_of_orders(max_order: int) -> tuple[tuple[str, int, str], ...]:
+    """What limits n-grams: those that match are some of them, and longer ones are fewer."""
+    matches = ((f"matches_{order}", 1, f"totals_{order}") for order in range(1, max_order + 1))
+    longer = ((f"totals_{order}", 1, f"totals_{order - 1}") for order in range(2, max_order + 1))
+    return (*matches, *longer)

@@ -239,6 +239,13 @@ struct Scratch<S> {
 }
 
 impl<S> Scratch<S> {
+    /// Makes room for so many references.
+    fn room(&mut self, references: usize) {
+        if self.references.len() < references {
+            self.references.resize_with(references, Default::default);
+        }
+    }
+
     /// Lexes all blocks. An error comes with the number of its stream, the hypotheses' being 0.
     fn lex<'a, M>(
         &'a mut self,
@@ -246,10 +253,8 @@ impl<S> Scratch<S> {
         hypotheses: &'a Block,
         references: &'a [Block],
     ) -> Result<(Lexed<'a>, Vec<Lexed<'a>>, &'a mut S), (usize, lex::BadBytes)> {
+        self.room(references.len());
         let Self { hypotheses: scratch, references: scratches, metric } = self;
-        if scratches.len() < references.len() {
-            scratches.resize_with(references.len(), Default::default);
-        }
         let hypotheses = counter.hypotheses.lex(hypotheses, scratch).map_err(|bad| (0, bad))?;
         let references = references.iter().zip(scratches).enumerate();
         let references = references.map(|(i, (block, scratch))| {
@@ -298,13 +303,27 @@ impl<M: Metric> Reader for Counting<M> {
         let Self { counter, scratch, rows } = self;
         rows.clear();
         rows.resize(counter.metric.width(), 0);
-        let lexed = scratch.lex(counter, hypothesis, references);
-        let (hypotheses, mut references, scratch) = lexed.map_err(|(_, bad)| Error::from(bad))?;
+        scratch.room(references.len());
+        let Scratch { hypotheses: scratch, references: scratches, metric } = scratch;
+        let hypotheses = counter.hypotheses.lex(hypothesis, scratch)?;
+        let (mut only, mut several);
+        let references: &mut [Lexed<'_>] = match references {
+            [reference] => {
+                only = [counter.references.lex(reference, &mut scratches[0])?];
+                &mut only
+            }
+            _ => {
+                let each = references.iter().zip(scratches);
+                let each = each.map(|(block, scratch)| counter.references.lex(block, scratch));
+                several = each.collect::<Result<Vec<_>, _>>()?;
+                &mut several
+            }
+        };
         let counted = counter.hypotheses.instructions.run(CountBatch {
             hypotheses,
-            references: &mut references,
+            references,
             metric: &counter.metric,
-            scratch,
+            scratch: metric,
             rows,
         });
         match counted {
@@ -371,13 +390,23 @@ impl<M: Metric> Job for CountBatch<'_, '_, M> {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(mut self) -> Self::Output {
-        let mut views: Vec<View<'_>> = Vec::with_capacity(self.references.len());
+        let mut several: Vec<View<'_>> = Vec::new();
         let mut numbers = None;
         for (i, row) in self.rows.chunks_exact_mut(self.metric.width()).enumerate() {
-            views.clear();
-            for reference in self.references.iter_mut() {
-                views.extend(reference.next_segment());
-            }
+            let only;
+            let views = match self.references {
+                [reference] => {
+                    only = reference.next_segment();
+                    only.as_slice()
+                }
+                _ => {
+                    several.clear();
+                    for reference in self.references.iter_mut() {
+                        several.extend(reference.next_segment());
+                    }
+                    &several
+                }
+            };
             let Some(hypothesis) = self.hypotheses.next_segment() else {
                 return Err(i);
             };
@@ -387,7 +416,7 @@ impl<M: Metric> Job for CountBatch<'_, '_, M> {
             let count = views.len() as u32;
             numbers = widest(numbers, Some((count, count)));
             // SAFETY: as the caller promises.
-            unsafe { self.metric.row::<V>(hypothesis, &views, self.scratch, row) };
+            unsafe { self.metric.row::<V>(hypothesis, views, self.scratch, row) };
         }
         Ok(numbers)
     }

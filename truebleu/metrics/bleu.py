@@ -55,8 +55,10 @@ class BLEUScore(TableScore):
     @property
     def value(self) -> float:
         """The score, 0-100, to sacreBLEU's last bit."""
-        scale = self._metric.natural_scale
-        return self._value if scale == 100.0 else 100.0 * self._value
+        metric = self._metric
+        if metric._plain or metric.natural_scale == 100.0:  # noqa: SLF001
+            return self._value
+        return 100.0 * self._value
 
     @property
     def fraction(self) -> float:
@@ -139,7 +141,7 @@ class BLEU(KernelMetric[BLEUScore]):
     BLEU = 48.89 85.7/66.7/40.0/25.0 (BP = 1.000 ratio = 1.000 hyp_len = 7 ref_len = 7)
     """
 
-    __slots__ = ("_in_kernel", "_plain")
+    __slots__ = ("_direct", "_in_kernel", "_plain")
 
     NAME = "BLEU"
     SCORE = BLEUScore
@@ -325,6 +327,7 @@ class BLEU(KernelMetric[BLEUScore]):
             and arithmetic == "sacrebleu"
             and reference_length != "average"
         )
+        self._direct = self._in_kernel and self._plain and reference_length != "single"
         self._kernel = self.counter([self.length_rule])
 
     def counter(self, reference_lengths: Sequence[str]) -> _kernel.Metric:
@@ -498,19 +501,19 @@ class BLEU(KernelMetric[BLEUScore]):
 
     # ---- from text to rows ----
 
-    def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> BLEUScore:
-        """The score of one segment.
-
-        >>> BLEU().sentence("a cat on a mat", ["a cat on the mat", "the cat"]).precisions
-        (80.0, 50.0, 33.333333333333336, 25.0)
-        """
+    def _indirect_sentence(self, hypothesis: Any, references: Any) -> BLEUScore:
+        if not self._in_kernel:
+            return self._sentence_of(hypothesis, references)
         try:
             value, row, count = self._kernel.sentence(hypothesis, references)
         except TypeError:
             return self._sentence_of(hypothesis, references)
-        if not self._in_kernel or (count > 1 and self._values["reference_length"] == "single"):
+        if count > 1 and self._values["reference_length"] == "single":
             return self._sentence_of(hypothesis, references)
-        return BLEUScore(self, row, count, segment=True, value=value if self._plain else None)
+        score = BLEUScore(self, row, count, segment=True, value=value)
+        if not self._plain:
+            score._value = self._value(score.row, segment=True)  # noqa: SLF001
+        return score
 
 
 def bleu(

@@ -57,10 +57,15 @@ def _html_of_scores(scores: Scores) -> str:
 Scores._repr_html_ = _html_of_scores  # type: ignore[attr-defined]
 
 
+def unpacked(row: bytes) -> list[int]:
+    """The row of one segment, of which the kernel gives the bytes."""
+    return memoryview(row).cast("q").tolist()
+
+
 class TableScore(Score):
     """A score: a row of statistics, and the result of the metric's formula."""
 
-    __slots__ = ("_metric", "_references", "_row", "_segment", "_value")
+    __slots__ = ("_given", "_metric", "_references", "_segment", "_value")
 
     # The attributes to show.
     DETAILS: ClassVar[tuple[str, ...]] = ()
@@ -74,7 +79,8 @@ class TableScore(Score):
         value: float | None = None,
     ) -> None:
         self._metric = metric
-        self._row = row
+        # The row; or its bytes, as the kernel gives that of one segment: few are ever looked at.
+        self._given = row
         self._references = references
         self._segment = segment
         self._value: float = metric._value(row, segment=segment) if value is None else value  # noqa: SLF001
@@ -93,6 +99,17 @@ class TableScore(Score):
         """The components of the score."""
         values = ((name, getattr(self, name)) for name in self.DETAILS)
         return {name: list(own) if isinstance(own, tuple) else own for name, own in values}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        given = (self._metric, self.row, self._references, self._segment, self._value)
+        return type(self), given
+
+    @property
+    def _row(self) -> Sequence[int]:
+        given = self._given
+        if isinstance(given, bytes):
+            given = self._given = unpacked(given)
+        return given
 
     @property
     def row(self) -> tuple[int, ...]:

@@ -384,7 +384,8 @@ impl Stack {
             let trials = out.len() / self.width;
             work.push((out, trials));
         }
-        for work in work.chunks_mut(workers.max(1)) {
+        let workers = threads(workers);
+        for work in work.chunks_mut(workers) {
             thread::scope(|scope| {
                 let mut running = Vec::new();
                 for (out, trials) in work {
@@ -498,13 +499,14 @@ fn in_blocks<O: Send>(
     if sums.is_empty() {
         return;
     }
+    let workers = threads(workers);
     let replicates = (DRAWS / rows).max(workers);
     let mut draws = vec![0; rows * replicates.min(sums.len() / width)];
     for sums in sums.chunks_mut(replicates * width) {
         let draws = &mut draws[..sums.len() / width * rows];
         generator.fill_below(rows as u32, draws);
-        let share = (draws.len() / rows).div_ceil(workers.max(1));
-        if workers <= 1 {
+        let share = (draws.len() / rows).div_ceil(workers);
+        if workers == 1 {
             work(draws, sums);
             continue;
         }
@@ -515,6 +517,11 @@ fn in_blocks<O: Send>(
             }
         });
     }
+}
+
+/// How many of these threads there can be: WebAssembly has this one alone.
+fn threads(workers: usize) -> usize {
+    if cfg!(target_family = "wasm") { 1 } else { workers.max(1) }
 }
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {

@@ -5,6 +5,7 @@
 //! equal keys are then only a candidate, and the matcher compares the bytes.
 
 use crate::text::Padded;
+use crate::vector::{Portable, Vector};
 
 /// The top byte of a hashed key. No UTF-8 text has a byte 0xFF.
 pub const HASHED: u64 = 0xFF << 56;
@@ -12,6 +13,9 @@ pub const HASHED: u64 = 0xFF << 56;
 /// Entries that every array of [`Tokens`] keeps behind the last token, so that vectors of keys can
 /// be read, and positions written, past the end.
 const SLACK: usize = 96;
+
+/// Tokens whose keys are made at a time.
+const CHUNK: usize = 256;
 
 /// Tokens as a structure of arrays. Positions count from the start of their text.
 #[derive(Default)]
@@ -34,14 +38,19 @@ impl Tokens {
         self.count
     }
 
+    #[inline(always)]
     fn grow(&mut self, count: usize) {
-        let length = count + SLACK;
-        if self.keys.len() < length {
-            let length = length.max(2 * self.keys.len());
-            self.starts.resize(length, 0);
-            self.ends.resize(length, 0);
-            self.keys.resize(length, 0);
+        if self.keys.len() < count + SLACK {
+            self.grow_to(count + SLACK);
         }
+    }
+
+    #[cold]
+    fn grow_to(&mut self, length: usize) {
+        let length = length.max(2 * self.keys.len());
+        self.starts.resize(length, 0);
+        self.ends.resize(length, 0);
+        self.keys.resize(length, 0);
     }
 
     /// Appends a token whose key is made later, by [`Tokens::make_keys`].
@@ -66,21 +75,44 @@ impl Tokens {
         self.count = count;
     }
 
-    /// Makes the keys of the tokens from `first` on. None of them may hold a NUL, unless
-    /// `careful` is set.
+    /// Makes the keys of all tokens. None of them may hold a NUL, unless `careful` is set.
+    pub(crate) fn make_keys(&mut self, text: Padded<'_>, careful: bool) {
+        // SAFETY: the portable set needs nothing of the processor.
+        unsafe { self.make_keys_with::<Portable>(text, careful) }
+    }
+
+    /// The same.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `V`.
     #[inline(always)]
-    pub(crate) fn make_keys(&mut self, text: Padded<'_>, first: usize, careful: bool) {
-        let pointer = text.pointer();
+    pub(crate) unsafe fn make_keys_with<V: Vector>(&mut self, text: Padded<'_>, careful: bool) {
         let length = text.bytes().len();
         debug_assert!(self.ends[..self.count].iter().all(|&end| end as usize <= length));
-        for i in first..self.count {
-            // SAFETY: i < count; tokens lie in the text, which has margins of more than 8 bytes.
-            unsafe {
-                let start = *self.starts.get_unchecked(i) as usize;
-                let length = *self.ends.get_unchecked(i) as usize - start;
-                let at = pointer.add(start);
-                *self.keys.get_unchecked_mut(i) =
-                    if careful { careful_key(at, length) } else { key(at, length) };
+        let pointer = text.pointer();
+        let (starts, ends) = (&self.starts[..self.count], &self.ends[..self.count]);
+        let keys = &mut self.keys[..self.count];
+        let chunks = keys.chunks_mut(CHUNK).zip(starts.chunks(CHUNK)).zip(ends.chunks(CHUNK));
+        for ((keys, starts), ends) in chunks {
+            // Without a branch: one token in six is longer than eight bytes, which no predictor
+            // foresees. Those are noted, and come by themselves.
+            let (mut long, mut longer) = ([0_u16; CHUNK], 0);
+            for (i, ((key, &start), &end)) in keys.iter_mut().zip(starts).zip(ends).enumerate() {
+                let (start, length) = (start as usize, (end - start) as usize);
+                // SAFETY: tokens lie in the text, which has margins of more than 8 bytes.
+                *key = unsafe { short_key::<V>(pointer.add(start), length) };
+                // SAFETY: no more are longer than there are.
+                unsafe { *long.get_unchecked_mut(longer) = i as u16 };
+                longer += usize::from(length > 8 || careful);
+            }
+            for &i in &long[..longer] {
+                let i = usize::from(i);
+                let (start, length) = (starts[i] as usize, (ends[i] - starts[i]) as usize);
+                // SAFETY: as above.
+                keys[i] = unsafe {
+                    let at = pointer.add(start);
+                    if length > 8 { long_key(at, length) } else { careful_key(at, length) }
+                };
             }
         }
     }
@@ -112,55 +144,58 @@ fn hashed(first: u64, last: u64, length: usize) -> u64 {
     hash >> 8 | HASHED
 }
 
-/// The hash of a token of more than 16 bytes: every word of it counts, or texts of addresses and
+/// The key of a token of 1 to 8 bytes without NUL.
+///
+/// # Safety
+/// Eight bytes must be readable; the processor must have the instructions of `V`.
+#[inline(always)]
+unsafe fn short_key<V: Vector>(at: *const u8, length: usize) -> u64 {
+    // SAFETY: as the caller promises.
+    unsafe { V::low_bytes(eight(at), length) }
+}
+
+/// The key of a token of more than 8 bytes.
+///
+/// # Safety
+/// The token must be readable.
+#[inline(always)]
+unsafe fn long_key(at: *const u8, length: usize) -> u64 {
+    // SAFETY: as the caller promises.
+    let (first, last) = unsafe { (eight(at), eight(at.add(length - 8))) };
+    // SAFETY: as the caller promises.
+    let first = if length > 16 { unsafe { first_words(at, length) } } else { first };
+    hashed(first, last, length)
+}
+
+/// One word of all words but the last: every byte of a long token counts, or texts of addresses and
 /// identifiers, which start and end alike, would all have one key.
 ///
 /// # Safety
 /// The token must be readable.
 #[cold]
-unsafe fn long_key(at: *const u8, length: usize) -> u64 {
-    let mut hash = 0u64;
+unsafe fn first_words(at: *const u8, length: usize) -> u64 {
+    let mut hash = 0_u64;
     for word in (0..length - 8).step_by(8) {
         // SAFETY: the word lies in the token.
-        hash = (hash.rotate_left(29) ^ unsafe { eight(at.add(word)) })
-            .wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let word = unsafe { eight(at.add(word)) };
+        hash = (hash.rotate_left(29) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
-    // SAFETY: as above. What all words but the last one gave is spread before it is hashed again.
-    hashed(hash ^ hash >> 32, unsafe { eight(at.add(length - 8)) }, length)
+    hash ^ hash >> 32
 }
 
-/// The key of a token without NUL.
+/// The key of a token of at most 8 bytes, which may hold a NUL.
 ///
 /// # Safety
-/// The token and eight bytes on either side must be readable.
-#[inline(always)]
-unsafe fn key(at: *const u8, length: usize) -> u64 {
-    if length > 16 {
-        // SAFETY: as the caller promises.
-        return unsafe { long_key(at, length) };
-    }
-    // SAFETY: as the caller promises.
-    let (first, last) = unsafe { (eight(at), eight(at.add(length).sub(8))) };
-    // Without a branch: one token in six is longer than eight bytes, and no predictor foresees it.
-    let bits = 8 * length.min(8) as u32;
-    let short = first & u64::MAX.checked_shr(64 - bits).unwrap_or(0);
-    std::hint::select_unpredictable(length > 8, hashed(first, last, length), short)
-}
-
-/// The key of any token; equal to [`key`] for one without NUL.
-///
-/// # Safety
-/// As for [`key`].
+/// Eight bytes must be readable.
+#[inline(never)]
 unsafe fn careful_key(at: *const u8, length: usize) -> u64 {
-    // SAFETY: the token is readable.
-    let bytes = unsafe { std::slice::from_raw_parts(at, length) };
-    // SAFETY: as the caller promises.
-    let plain = unsafe { key(at, length) };
-    if length > 8 || !bytes.contains(&0) {
-        plain
-    } else {
-        hashed(plain, plain.wrapping_mul(31), length)
+    if length == 0 {
+        return 0;
     }
+    // SAFETY: as the caller promises.
+    let (bytes, key) =
+        unsafe { (std::slice::from_raw_parts(at, length), short_key::<Portable>(at, length)) };
+    if bytes.contains(&0) { hashed(key, key.wrapping_mul(31), length) } else { key }
 }
 
 /// The tokens of one segment.
@@ -225,7 +260,7 @@ impl<'a> View<'a> {
     /// Makes the keys of other tokens of the same text; `careful` if one of them may hold a NUL.
     #[inline(always)]
     pub fn make_keys(&self, tokens: &mut Tokens, careful: bool) {
-        tokens.make_keys(self.text, 0, careful);
+        tokens.make_keys(self.text, careful);
     }
 
     /// The bytes of token `i`.
@@ -233,6 +268,26 @@ impl<'a> View<'a> {
     pub fn token(&self, i: usize) -> &'a [u8] {
         let range = self.range(i);
         &self.text.bytes()[range]
+    }
+
+    /// True if a token that has a hashed key equals another one with the same key.
+    #[inline(always)]
+    pub fn is_same(&self, i: usize, other: &Self, j: usize) -> bool {
+        let (own, others) = (self.range(i), other.range(j));
+        let length = own.len();
+        if length != others.len() {
+            return false;
+        }
+        if (9..=16).contains(&length) {
+            // SAFETY: tokens lie in their texts, and these are longer than eight bytes.
+            return unsafe {
+                let own = self.text.pointer().add(own.start);
+                let others = other.text.pointer().add(others.start);
+                let last = length - 8;
+                (eight(own) ^ eight(others)) | (eight(own.add(last)) ^ eight(others.add(last))) == 0
+            };
+        }
+        self.token(i) == other.token(j)
     }
 
     /// Where token `i` lies in its text.
@@ -257,7 +312,7 @@ mod tests {
             tokens.push(start, text.len());
         }
         text.finish();
-        tokens.make_keys(text.padded(), 0, false);
+        tokens.make_keys(text.padded(), false);
         tokens.view(text.padded(), 0, of.len()).keys().to_vec()
     }
 

@@ -50,6 +50,17 @@ impl Stretch<'_> {
         unsafe { std::slice::from_raw_parts(self.start.add(at as usize), 16) }
     }
 
+    /// The 64 bytes from position `at` on, which is at most 4.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `V`.
+    #[inline(always)]
+    pub unsafe fn load<V: Vector>(&self, at: usize) -> V::Bytes {
+        debug_assert!(at <= 4);
+        // SAFETY: the block starts before the text's end, and 96 bytes behind that are readable.
+        unsafe { V::load(self.start.add(at)) }
+    }
+
     /// The byte behind the block.
     #[inline(always)]
     pub fn next(&self) -> u8 {
@@ -196,6 +207,7 @@ impl<R: Rule> Job for LexBlocks<'_, R> {
         }
         debug_assert_eq!(started, ended);
         self.tokens.set_count(ended);
-        self.tokens.make_keys(self.text, 0, false);
+        // SAFETY: V is what the caller runs.
+        unsafe { self.tokens.make_keys_with::<V>(self.text, false) };
     }
 }

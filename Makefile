@@ -34,7 +34,7 @@ NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel -name target -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test test-all engines hosts neural upstream sanitize aarch64 wasm bench screenshots lint lint-js format docs clean help
+.PHONY: demo test test-all engines hosts neural upstream sanitize free-threaded aarch64 wasm bench screenshots lint lint-js format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -93,6 +93,10 @@ sanitize: $(VENV)/.installed $(VENV)/.group-test ## the kernel with AddressSanit
 	@rm -rf build/sanitize && mkdir -p build/sanitize && cp -R truebleu build/sanitize/
 	@rm -f build/sanitize/truebleu/_kernel*.so && cp target/sanitize/$(TRIPLE)/release/libtruebleu_kernel.so build/sanitize/truebleu/_kernel.abi3.so
 	env $(SANITIZED) PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/build/sanitize $(BIN)/python -m pytest --quiet $(SANITIZABLE)
+
+free-threaded: $(VENV)/.installed $(VENV)/.group-free-threaded ## the kernel's tests on a free-threaded Python: make free-threaded PYTHON=python3.14t VENV=build/py314t
+	@$(BIN)/python -c 'import sysconfig, sys; sys.exit(not sysconfig.get_config_var("Py_GIL_DISABLED"))' || { echo '"$(PYTHON)" is no free-threaded Python. Name one, and an environment of its own: make free-threaded PYTHON=python3.14t VENV=build/py314t' >&2; exit 1; }
+	PYTHON_GIL=0 $(BIN)/python -m pytest $(addprefix tests/,metrics pairs significance text)
 
 aarch64: ## the kernel's tests on an emulated aarch64: NEON and the portable path
 	@command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null && test -d /usr/aarch64-linux-gnu/include || { echo 'This needs a linker and a C library for aarch64, and an emulator (Debian and Ubuntu: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user).' >&2; exit 1; }

@@ -1,6 +1,6 @@
 //! aarch64 with 128-bit vectors: sixty-four bytes, eight keys or eight orders in four of them.
 
-use super::{Job, ORDERS, Vector};
+use super::{Classes, Job, ORDERS, Vector};
 use std::arch::aarch64::*;
 use std::array::from_fn;
 
@@ -10,6 +10,19 @@ pub struct Neon;
 
 /// The bit of each byte of a mask within its eight.
 const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
+
+/// Eight truth values of 64 bits as bits.
+#[inline(always)]
+unsafe fn eight_bits(mask: [uint64x2_t; 4]) -> u64 {
+    // SAFETY: the target has NEON, and the array more than 8 bytes.
+    unsafe {
+        let four = mask.map(|two| vreinterpretq_u32_u64(two));
+        let low = vreinterpretq_u16_u32(vuzp1q_u32(four[0], four[1]));
+        let high = vreinterpretq_u16_u32(vuzp1q_u32(four[2], four[3]));
+        let eight = vmovn_u16(vuzp1q_u16(low, high));
+        u64::from(vaddv_u8(vand_u8(eight, vld1_u8(BITS.as_ptr()))))
+    }
+}
 
 // SAFETY: each function uses only what the trait's contract gives it, and the target has NEON.
 unsafe impl Vector for Neon {
@@ -43,6 +56,24 @@ unsafe impl Vector for Neon {
             let (low, span) = (vdupq_n_u8(first), vdupq_n_u8(last - first));
             bytes.map(|sixteen| vcleq_u8(vsubq_u8(sixteen, low), span))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn classes(bytes: Self::Bytes, table: &Classes) -> Self::Bytes {
+        // SAFETY: the target has NEON, and each table 16 bytes.
+        unsafe {
+            let (low, high) = (vld1q_u8(table.low.as_ptr()), vld1q_u8(table.high.as_ptr()));
+            bytes.map(|sixteen| {
+                let of_low = vqtbl1q_u8(low, vandq_u8(sixteen, vdupq_n_u8(15)));
+                vandq_u8(of_low, vqtbl1q_u8(high, vshrq_n_u8::<4>(sixteen)))
+            })
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn having(classes: Self::Bytes, some: u8) -> u64 {
+        // SAFETY: the target has NEON.
+        unsafe { Self::bits(classes.map(|sixteen| vtstq_u8(sixteen, vdupq_n_u8(some)))) }
     }
 
     #[inline(always)]
@@ -85,14 +116,15 @@ unsafe impl Vector for Neon {
 
     #[inline(always)]
     unsafe fn equal_keys(keys: Self::Keys, key: u64) -> u64 {
-        // SAFETY: the target has NEON, and the array more than 8 bytes.
+        // SAFETY: the target has NEON.
+        unsafe { eight_bits(keys.map(|two| vceqq_u64(two, vdupq_n_u64(key)))) }
+    }
+
+    #[inline(always)]
+    unsafe fn marked_keys(at: *const u64) -> u64 {
+        // SAFETY: the caller gives eight readable keys.
         unsafe {
-            let same = keys.map(|two| vreinterpretq_u32_u64(vceqq_u64(two, vdupq_n_u64(key))));
-            let low = vreinterpretq_u16_u32(vuzp1q_u32(same[0], same[1]));
-            let high = vreinterpretq_u16_u32(vuzp1q_u32(same[2], same[3]));
-            let eight = vmovn_u16(vuzp1q_u16(low, high));
-            let places = vld1_u8(BITS.as_ptr());
-            u64::from(vaddv_u8(vand_u8(eight, places)))
+            eight_bits(Self::load_keys(at).map(|two| vcgeq_u64(two, vdupq_n_u64(0xFF << 56))))
         }
     }
 

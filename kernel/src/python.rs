@@ -331,7 +331,7 @@ fn listed<'py>(
     Ok(list)
 }
 
-#[pymodule]
+#[pymodule(gil_used = false)]
 fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     if let Ok(name) = std::env::var("TRUEBLEU_SIMD")
         && let Err(error) = use_instructions(&name)

@@ -13,6 +13,9 @@ macro_rules! bytes {
     };
 }
 
+/// What is done to an array, and what is then said of it.
+type Change = (fn(&mut ArrowArray), &'static str);
+
 /// An array of so many entries, none of them null.
 fn array(length: usize, buffers: &[Vec<u8>]) -> ArrowArray {
     export::column(&vec![true; length], buffers.to_vec())
@@ -95,7 +98,7 @@ fn offsets_rise_and_begin_at_0_or_above() {
 #[test]
 fn lengths_pointers_and_numbers_of_buffers() {
     let small = export::schema("u", "", Vec::new());
-    let changes: [(fn(&mut ArrowArray), &str); 10] = [
+    let changes: [Change; 10] = [
         (|array| array.length = -1, "length -1"),
         (|array| array.length = i64::MAX, "length 9223372036854775807"),
         (|array| array.offset = -1, "offset -1"),
@@ -262,7 +265,7 @@ fn tables_have_their_columns_whole() {
         Ok(frame.next_rows()?.map_or(0, |rows| rows.len()))
     };
     assert_eq!(rows(table()).unwrap(), 2);
-    let changes: [(fn(&mut ArrowArray), &str); 8] = [
+    let changes: [Change; 8] = [
         (|table| table.length = 3, "a column is truncated, with 2 of 3 rows"),
         (|table| table.offset = 1, "a column is truncated, with 2 of 3 rows"),
         (|table| table.offset = i64::MAX, "offset 9223372036854775807"),
@@ -270,11 +273,7 @@ fn tables_have_their_columns_whole() {
         (|table| table.n_children = 1, "1 columns, and its schema has 2"),
         (|table| table.n_children = -1, "-1 columns"),
         (|table| table.buffers = std::ptr::null_mut(), "a buffer is missing"),
-        // SAFETY: the first child is an array of strings, with three buffers.
-        (
-            |table| unsafe { *(**table.children).buffers.add(1) = offsets_that_fall() },
-            "text: a mal",
-        ),
+        (|table| spoil(table), "text: a mal"),
     ];
     for (change, told) in changes {
         let mut array = table();
@@ -284,8 +283,11 @@ fn tables_have_their_columns_whole() {
     }
 }
 
-fn offsets_that_fall() -> *const c_void {
-    Box::leak(Box::new([0_i32, 7, 6])).as_ptr().cast()
+/// Gives the first column of a table offsets that fall.
+fn spoil(table: &mut ArrowArray) {
+    let offsets: *const c_void = Box::leak(Box::new([0_i32, 7, 6])).as_ptr().cast();
+    // SAFETY: the first child is an array of strings, with three buffers.
+    unsafe { *(**table.children).buffers.add(1) = offsets }
 }
 
 #[test]

@@ -20,7 +20,7 @@
 //! is what the tests hold the bitsets equal to.
 
 use crate::interrupt::Work;
-use crate::tokens::{HASHED, View};
+use crate::tokens::View;
 use crate::vector::{Job, Vector};
 use rustc_hash::FxHashMap;
 
@@ -40,6 +40,8 @@ pub type Matches = [u32; MOST_ORDERS];
 pub struct Scratch {
     /// For each hypothesis token the reference positions with an equal key.
     equal: Vec<u64>,
+    /// The hypothesis tokens with hashed keys that are found in the reference.
+    hashed: Vec<u32>,
     /// For each order, the hypothesis positions that found a free position in some reference.
     marks: Vec<u64>,
     /// The positions of each key of the current reference.
@@ -122,14 +124,11 @@ unsafe fn one_word<V: Vector>(
             5 => four_orders::<V, 5>(hypothesis, reference, equal),
             6 => four_orders::<V, 6>(hypothesis, reference, equal),
             7 => four_orders::<V, 7>(hypothesis, reference, equal),
-            8 => four_orders::<V, 8>(hypothesis, reference, equal),
-            9 | 10 => four_orders::<V, 10>(hypothesis, reference, equal),
-            11 | 12 => four_orders::<V, 12>(hypothesis, reference, equal),
-            13 | 14 => four_orders::<V, 14>(hypothesis, reference, equal),
-            _ => four_orders::<V, 16>(hypothesis, reference, equal),
+            _ => four_orders::<V, 8>(hypothesis, reference, equal),
         }
     };
-    if !verify(hypothesis, reference, equal, 1) {
+    // SAFETY: V is what the caller runs.
+    if !unsafe { verify::<V, 1>(hypothesis, reference, equal.as_chunks().0, &mut scratch.hashed) } {
         return None;
     }
     let mut matches = [0; MOST_ORDERS];
@@ -146,7 +145,7 @@ unsafe fn four_orders<V: Vector, const CHUNKS: usize>(
     reference: &View<'_>,
     equal: &mut [u64],
 ) -> [u64; 4] {
-    let at = reference.keys().as_ptr();
+    let at = reference.keys_and_more();
     // SAFETY: keys can be read far enough behind the last token; V is what the caller runs.
     let mut chunks = unsafe { [V::load_keys(at); CHUNKS] };
     for (i, chunk) in chunks.iter_mut().enumerate().skip(1) {
@@ -176,22 +175,61 @@ unsafe fn four_orders<V: Vector, const CHUNKS: usize>(
     [used1, used2, used3, used4]
 }
 
-/// True if all pairs of tokens with equal hashed keys are equal indeed.
+/// The tokens with hashed keys among the 64 from `first` on, as bits.
 #[inline(always)]
-fn verify(hypothesis: &View<'_>, reference: &View<'_>, equal: &[u64], words: usize) -> bool {
-    for (i, &key) in hypothesis.keys().iter().enumerate() {
-        if key < HASHED {
-            continue;
+unsafe fn hashed<V: Vector>(text: &View<'_>, first: usize) -> u64 {
+    let here = (text.count() - first).min(64);
+    let mut hashed = 0;
+    // Thirty-two at once: most segments have no more, and how many loops a few take, no predictor
+    // foresees.
+    for half in (0..here).step_by(32) {
+        for lane in (half..half + 32).step_by(V::LANES) {
+            // SAFETY: keys can be read far enough behind the last token.
+            hashed |= unsafe { V::marked_keys(text.keys_and_more().add(first + lane)) } << lane;
         }
-        for word in 0..words {
-            let mut same = equal[i * words + word];
+    }
+    hashed & u64::MAX >> (64 - here)
+}
+
+/// True if all pairs of tokens with equal hashed keys are equal indeed; `equal` has `N` words for
+/// each token of the hypothesis.
+#[inline(always)]
+unsafe fn verify<V: Vector, const N: usize>(
+    hypothesis: &View<'_>,
+    reference: &View<'_>,
+    equal: &[[u64; N]],
+    found: &mut Vec<u32>,
+) -> bool {
+    if found.len() < equal.len() {
+        found.resize(equal.len().next_power_of_two(), 0);
+    }
+    // Two loops without a branch inside: whether a long token is found, no predictor foresees.
+    let mut count = 0;
+    for first in (0..equal.len()).step_by(64) {
+        // SAFETY: V is what the caller runs.
+        let mut hashed = unsafe { hashed::<V>(hypothesis, first) };
+        while hashed != 0 {
+            let i = first + hashed.trailing_zeros() as usize;
+            hashed &= hashed - 1;
+            // SAFETY: i is a token's, and no more are found than there are tokens.
+            unsafe {
+                *found.get_unchecked_mut(count) = i as u32;
+                count += usize::from(*equal.get_unchecked(i) != [0; N]);
+            }
+        }
+    }
+    for &i in &found[..count] {
+        let mut verified = true;
+        for (word, &same) in equal[i as usize].iter().enumerate() {
+            let mut same = same;
             while same != 0 {
                 let j = word * 64 + same.trailing_zeros() as usize;
                 same &= same - 1;
-                if hypothesis.token(i) != reference.token(j) {
-                    return false;
-                }
+                verified &= hypothesis.is_same(i as usize, reference, j);
             }
+        }
+        if !verified {
+            return false;
         }
     }
     true
@@ -251,10 +289,11 @@ unsafe fn mark<V: Vector, const N: usize, const O: usize>(
         scratch.equal.resize((length * N).next_power_of_two(), 0);
     }
     // Looking a key up costs as much as a handful of vector comparisons.
-    let indexed = reference.count() > 5 * V::LANES;
+    let indexed = reference.count() > 4 * V::LANES;
     if indexed {
         scratch.index.fill(reference);
     }
+    let equal = &mut scratch.equal.as_chunks_mut().0[..length];
     let (mut ends, mut used) = ([[0u64; N]; O], [[0u64; N]; O]);
     let mut work = Work::default();
     for (chunk, keys) in hypothesis.keys().chunks(64).enumerate() {
@@ -267,7 +306,7 @@ unsafe fn mark<V: Vector, const N: usize, const O: usize>(
                 // SAFETY: V is what the caller runs.
                 unsafe { compare::<V, N>(reference, key) }
             };
-            scratch.equal[(chunk * 64 + i) * N..][..N].copy_from_slice(&same);
+            equal[chunk * 64 + i] = same;
             // High orders first: they need what the lower ones were one position earlier.
             for order in (0..orders.min(O)).rev() {
                 let mut carry = 0;
@@ -293,21 +332,22 @@ unsafe fn mark<V: Vector, const N: usize, const O: usize>(
             scratch.marks[order * mark_words + chunk] |= marks;
         }
     }
-    verify(hypothesis, reference, &scratch.equal, N)
+    // SAFETY: V is what the caller runs.
+    unsafe { verify::<V, N>(hypothesis, reference, equal, &mut scratch.hashed) }
 }
 
 /// The reference positions that have this key, by comparing all of them.
 #[inline(always)]
 unsafe fn compare<V: Vector, const N: usize>(reference: &View<'_>, key: u64) -> [u64; N] {
+    let (keys, count) = (reference.keys_and_more(), reference.count());
     let mut same = [0; N];
-    for (word, keys) in same.iter_mut().zip(reference.keys().chunks(64)) {
-        let mut first = 0;
-        while first < keys.len() {
+    for (word, first) in same.iter_mut().zip((0..count).step_by(64)) {
+        let here = (count - first).min(64);
+        for lane in (0..here).step_by(V::LANES) {
             // SAFETY: keys can be read far enough behind the last token.
-            *word |= unsafe { V::equal_keys(V::load_keys(keys.as_ptr().add(first)), key) << first };
-            first += V::LANES;
+            *word |= unsafe { V::equal_keys(V::load_keys(keys.add(first + lane)), key) << lane };
         }
-        *word &= u64::MAX >> (64 - keys.len());
+        *word &= u64::MAX >> (64 - here);
     }
     same
 }
@@ -410,7 +450,8 @@ pub fn count_matches_general(
             }
             pairs.len()
         };
-        let count = |grams: &[u32]| {
+        let mut count = |grams: &[u32]| {
+            work.done(4 * (known + grams.len()));
             let mut counts = vec![0u32; known];
             for &gram in grams {
                 counts[gram as usize] += 1;

@@ -38,7 +38,9 @@ impl<'a> Padded<'a> {
 
     /// Where the text starts; [`MARGIN`] bytes are readable before and behind it.
     pub fn pointer(self) -> *const u8 {
-        self.all[self.start..].as_ptr()
+        // Of the whole memory, not of the text's part of it: what it points to may be read before the
+        // text and behind it.
+        self.all.as_ptr().wrapping_add(self.start)
     }
 }
 

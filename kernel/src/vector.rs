@@ -14,7 +14,7 @@ pub enum Instructions {
     Portable,
     /// x86-64 with 256-bit integer vectors.
     Avx2,
-    /// x86-64 with 512-bit vectors and byte masks.
+    /// x86-64 with 512-bit vectors that compress bytes: Ice Lake, Zen 4 and later.
     Avx512,
 }
 
@@ -68,6 +68,7 @@ impl Instructions {
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512vbmi2")
             }
             #[cfg(not(target_arch = "x86_64"))]
             Self::Avx2 | Self::Avx512 => false,
@@ -90,6 +91,44 @@ impl Instructions {
             // SAFETY: the portable set needs nothing of the processor.
             _ => unsafe { Portable::call(job) },
         }
+    }
+}
+
+/// Up to eight classes of ASCII bytes, for [`Vector::classes`]: a byte has those that its low and its
+/// high half both have.
+pub struct Classes {
+    low: [u8; 16],
+    high: [u8; 16],
+    /// The classes of each byte.
+    bytes: [u8; 256],
+}
+
+impl Classes {
+    /// Class `i` has the bytes whose high half is a bit of `rectangles[i].0` and whose low half is one
+    /// of `rectangles[i].1`.
+    pub const fn new(rectangles: [(u8, u16); 8]) -> Self {
+        let mut table = Self { low: [0; 16], high: [0; 16], bytes: [0; 256] };
+        let mut byte = 0;
+        while byte < 0x80 {
+            let (high, low) = (byte >> 4, byte & 15);
+            let mut class = 0;
+            while class < 8 {
+                table.high[high] |= (rectangles[class].0 >> high & 1) << class;
+                table.low[low] |= ((rectangles[class].1 >> low & 1) as u8) << class;
+                class += 1;
+            }
+            byte += 1;
+        }
+        while byte > 0 {
+            byte -= 1;
+            table.bytes[byte] = table.high[byte >> 4] & table.low[byte & 15];
+        }
+        table
+    }
+
+    /// The classes of a byte.
+    pub fn of(&self, byte: u8) -> u8 {
+        self.bytes[usize::from(byte)]
     }
 }
 
@@ -131,16 +170,33 @@ pub unsafe trait Vector: Copy {
     unsafe fn equal(bytes: Self::Bytes, value: u8) -> Self::Mask;
     /// Which bytes lie between `first` and `last`, both included.
     unsafe fn within(bytes: Self::Bytes, first: u8, last: u8) -> Self::Mask;
+    /// The classes of each byte.
+    unsafe fn classes(bytes: Self::Bytes, table: &Classes) -> Self::Bytes;
+    /// Which bytes have one of the classes `some`, as bits.
+    unsafe fn having(classes: Self::Bytes, some: u8) -> u64;
     /// Either.
     unsafe fn or(a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// The truth values as bits, byte 0 lowest.
     unsafe fn bits(mask: Self::Mask) -> u64;
     /// Writes `base + i` for each set bit `i`, in order. `out` must have room for 80 values.
     unsafe fn positions(bits: u64, base: u32, out: *mut u32);
+    /// The lowest `count` bytes of a word; of no use for a count above 8.
+    #[inline(always)]
+    unsafe fn low_bytes(word: u64, count: usize) -> u64 {
+        if count < 8 { word & ((1 << (8 * count)) - 1) } else { word }
+    }
     /// Reads [`Vector::LANES`] keys.
     unsafe fn load_keys(at: *const u64) -> Self::Keys;
     /// Which of the keys equal `key`, as bits.
     unsafe fn equal_keys(keys: Self::Keys, key: u64) -> u64;
+    /// Which of [`Vector::LANES`] keys have all bits of their top byte set, as bits.
+    #[inline(always)]
+    unsafe fn marked_keys(at: *const u64) -> u64 {
+        // SAFETY: the caller gives so many readable keys.
+        (0..Self::LANES)
+            .map(|i| u64::from(unsafe { at.add(i).read() } >= 0xFF << 56) << i)
+            .fold(0, |bits, bit| bits | bit)
+    }
 
     /// A bitset for each of [`ORDERS`] orders.
     type Orders: Copy;
@@ -178,8 +234,8 @@ pub struct Portable;
 unsafe impl Vector for Portable {
     type Bytes = [u8; 64];
     type Mask = [u8; 64];
-    type Keys = [u64; 4];
-    const LANES: usize = 4;
+    type Keys = [u64; 8];
+    const LANES: usize = 8;
 
     #[inline(never)]
     unsafe fn call<J: Job>(job: J) -> J::Output {
@@ -201,6 +257,17 @@ unsafe impl Vector for Portable {
     #[inline(always)]
     unsafe fn within(bytes: [u8; 64], first: u8, last: u8) -> [u8; 64] {
         bytes.map(|byte| u8::from(byte.wrapping_sub(first) <= last - first))
+    }
+
+    #[inline(always)]
+    unsafe fn classes(bytes: [u8; 64], table: &Classes) -> [u8; 64] {
+        bytes.map(|byte| table.of(byte))
+    }
+
+    #[inline(always)]
+    unsafe fn having(classes: [u8; 64], some: u8) -> u64 {
+        // SAFETY: this set needs nothing of the processor.
+        unsafe { Self::bits(classes.map(|class| u8::from(class & some != 0))) }
     }
 
     #[inline(always)]
@@ -235,17 +302,18 @@ unsafe impl Vector for Portable {
     }
 
     #[inline(always)]
-    unsafe fn load_keys(at: *const u64) -> [u64; 4] {
-        // SAFETY: the caller gives four readable keys.
-        unsafe { at.cast::<[u64; 4]>().read_unaligned() }
+    unsafe fn load_keys(at: *const u64) -> [u64; 8] {
+        // SAFETY: the caller gives eight readable keys.
+        unsafe { at.cast::<[u64; 8]>().read_unaligned() }
     }
 
     #[inline(always)]
-    unsafe fn equal_keys(keys: [u64; 4], key: u64) -> u64 {
-        u64::from(keys[0] == key)
-            | u64::from(keys[1] == key) << 1
-            | u64::from(keys[2] == key) << 2
-            | u64::from(keys[3] == key) << 3
+    unsafe fn equal_keys(keys: [u64; 8], key: u64) -> u64 {
+        let mut bits = 0;
+        for (i, &other) in keys.iter().enumerate() {
+            bits |= u64::from(other == key) << i;
+        }
+        bits
     }
 
     type Orders = [u64; ORDERS];
@@ -297,10 +365,12 @@ unsafe impl Vector for Portable {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Job, ORDERS, Vector};
+    use super::{Classes, Job, ORDERS, Vector};
     use std::arch::x86_64::*;
 
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt"
+    )]
     #[inline(never)]
     pub unsafe fn run_avx512<J: Job>(job: J) -> J::Output {
         // SAFETY: this function enables what Avx512 needs.
@@ -322,8 +392,8 @@ mod x86 {
     unsafe impl Vector for Avx2 {
         type Bytes = [__m256i; 2];
         type Mask = [__m256i; 2];
-        type Keys = __m256i;
-        const LANES: usize = 4;
+        type Keys = [__m256i; 2];
+        const LANES: usize = 8;
 
         #[inline(always)]
         unsafe fn call<J: Job>(job: J) -> J::Output {
@@ -355,6 +425,36 @@ mod x86 {
         }
 
         #[inline(always)]
+        unsafe fn classes(bytes: Self::Bytes, table: &Classes) -> Self::Bytes {
+            let both = |half: &[u8; 16]| {
+                _mm256_broadcastsi128_si256(_mm_loadu_si128(half.as_ptr().cast()))
+            };
+            let (low, high, half) = (both(&table.low), both(&table.high), _mm256_set1_epi8(15));
+            // A byte from 0x80 on has no classes: looking it up in `low` gives 0.
+            let row = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes[0]), half);
+            let next = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes[1]), half);
+            [
+                _mm256_and_si256(
+                    _mm256_shuffle_epi8(low, bytes[0]),
+                    _mm256_shuffle_epi8(high, row),
+                ),
+                _mm256_and_si256(
+                    _mm256_shuffle_epi8(low, bytes[1]),
+                    _mm256_shuffle_epi8(high, next),
+                ),
+            ]
+        }
+
+        #[inline(always)]
+        unsafe fn having(classes: Self::Bytes, some: u8) -> u64 {
+            let (some, zero) = (_mm256_set1_epi8(some as i8), _mm256_setzero_si256());
+            !Self::bits([
+                _mm256_cmpeq_epi8(_mm256_and_si256(classes[0], some), zero),
+                _mm256_cmpeq_epi8(_mm256_and_si256(classes[1], some), zero),
+            ])
+        }
+
+        #[inline(always)]
         unsafe fn or(a: Self::Mask, b: Self::Mask) -> Self::Mask {
             [_mm256_or_si256(a[0], b[0]), _mm256_or_si256(a[1], b[1])]
         }
@@ -369,14 +469,16 @@ mod x86 {
         #[inline(always)]
         unsafe fn positions(mut bits: u64, base: u32, out: *mut u32) {
             let count = bits.count_ones() as usize;
-            // Twelve at once without a branch: few blocks have more.
+            // Sixteen at once without a branch: few blocks have more.
             let mut i = 0;
             loop {
-                for k in i..i + 12 {
-                    out.add(k).write(base.wrapping_add(_tzcnt_u64(bits) as u32));
+                for k in i..i + 16 {
+                    // Volatile, so that each is stored by itself: gathering them in vectors first
+                    // takes longer.
+                    out.add(k).write_volatile(base.wrapping_add(_tzcnt_u64(bits) as u32));
                     bits = _blsr_u64(bits);
                 }
-                i += 12;
+                i += 16;
                 if i >= count {
                     break;
                 }
@@ -384,14 +486,35 @@ mod x86 {
         }
 
         #[inline(always)]
+        unsafe fn low_bytes(word: u64, count: usize) -> u64 {
+            _bzhi_u64(word, 8 * count as u32)
+        }
+
+        #[inline(always)]
         unsafe fn load_keys(at: *const u64) -> Self::Keys {
-            _mm256_loadu_si256(at.cast())
+            let (low, high) = (_mm256_loadu_si256(at.cast()), _mm256_loadu_si256(at.add(4).cast()));
+            // 0 1 4 5 and 2 3 6 7: as `equal_keys` needs them, to pack them in order.
+            [
+                _mm256_permute2x128_si256::<0x20>(low, high),
+                _mm256_permute2x128_si256::<0x31>(low, high),
+            ]
         }
 
         #[inline(always)]
         unsafe fn equal_keys(keys: Self::Keys, key: u64) -> u64 {
-            let same = _mm256_cmpeq_epi64(keys, _mm256_set1_epi64x(key as i64));
-            _mm256_movemask_pd(_mm256_castsi256_pd(same)) as u32 as u64
+            let key = _mm256_set1_epi64x(key as i64);
+            let (low, high) = (_mm256_cmpeq_epi64(keys[0], key), _mm256_cmpeq_epi64(keys[1], key));
+            let same = _mm256_packs_epi32(low, high);
+            _mm256_movemask_ps(_mm256_castsi256_ps(same)) as u32 as u64
+        }
+
+        #[inline(always)]
+        unsafe fn marked_keys(at: *const u64) -> u64 {
+            let [low, high] = Self::load_keys(at);
+            let mark = _mm256_set1_epi64x(0xFF);
+            let low = _mm256_cmpeq_epi64(_mm256_srli_epi64::<56>(low), mark);
+            let high = _mm256_cmpeq_epi64(_mm256_srli_epi64::<56>(high), mark);
+            _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_packs_epi32(low, high))) as u32 as u64
         }
 
         type Orders = [__m256i; 2];
@@ -447,6 +570,20 @@ mod x86 {
         }
     }
 
+    #[repr(align(64))]
+    struct Aligned([u8; 64]);
+
+    /// 0 to 63.
+    static COUNTING: Aligned = {
+        let mut bytes = [0; 64];
+        let mut i = 0;
+        while i < 64 {
+            bytes[i] = i as u8;
+            i += 1;
+        }
+        Aligned(bytes)
+    };
+
     #[derive(Clone, Copy)]
     pub struct Avx512;
 
@@ -480,6 +617,21 @@ mod x86 {
         }
 
         #[inline(always)]
+        unsafe fn classes(bytes: Self::Bytes, table: &Classes) -> Self::Bytes {
+            let all =
+                |half: &[u8; 16]| _mm512_broadcast_i32x4(_mm_loadu_si128(half.as_ptr().cast()));
+            // A byte from 0x80 on has no classes: looking it up in `low` gives 0.
+            let row = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), _mm512_set1_epi8(15));
+            let low = _mm512_shuffle_epi8(all(&table.low), bytes);
+            _mm512_and_si512(low, _mm512_shuffle_epi8(all(&table.high), row))
+        }
+
+        #[inline(always)]
+        unsafe fn having(classes: Self::Bytes, some: u8) -> u64 {
+            _mm512_test_epi8_mask(classes, _mm512_set1_epi8(some as i8))
+        }
+
+        #[inline(always)]
         unsafe fn or(a: Self::Mask, b: Self::Mask) -> Self::Mask {
             a | b
         }
@@ -490,18 +642,27 @@ mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn positions(bits: u64, base: u32, mut out: *mut u32) {
-            let mut index = _mm512_add_epi32(
-                _mm512_set1_epi32(base as i32),
-                _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-            );
-            for quarter in 0..4 {
-                let chosen = (bits >> (16 * quarter)) as u16;
-                // A register compress and a plain store: compressing into memory is slow on Zen.
-                _mm512_storeu_si512(out.cast(), _mm512_maskz_compress_epi32(chosen, index));
-                out = out.add(chosen.count_ones() as usize);
-                index = _mm512_add_epi32(index, _mm512_set1_epi32(16));
+        unsafe fn positions(bits: u64, base: u32, out: *mut u32) {
+            // The numbers of the set bits as bytes, which are then widened sixteen at a time.
+            let mut places =
+                _mm512_maskz_compress_epi8(bits, _mm512_load_si512(COUNTING.0.as_ptr().cast()));
+            let base = _mm512_set1_epi32(base as i32);
+            let count = bits.count_ones() as usize;
+            let mut i = 0;
+            loop {
+                let sixteen = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(places));
+                _mm512_storeu_si512(out.add(i).cast(), _mm512_add_epi32(base, sixteen));
+                i += 16;
+                if i >= count {
+                    break;
+                }
+                places = _mm512_alignr_epi32::<4>(places, places);
             }
+        }
+
+        #[inline(always)]
+        unsafe fn low_bytes(word: u64, count: usize) -> u64 {
+            _bzhi_u64(word, 8 * count as u32)
         }
 
         #[inline(always)]
@@ -512,6 +673,12 @@ mod x86 {
         #[inline(always)]
         unsafe fn equal_keys(keys: Self::Keys, key: u64) -> u64 {
             u64::from(_mm512_cmpeq_epi64_mask(keys, _mm512_set1_epi64(key as i64)))
+        }
+
+        #[inline(always)]
+        unsafe fn marked_keys(at: *const u64) -> u64 {
+            let marks = _mm512_set1_epi64((0xFF_u64 << 56) as i64);
+            u64::from(_mm512_cmpge_epu64_mask(_mm512_loadu_si512(at.cast()), marks))
         }
 
         type Orders = __m512i;

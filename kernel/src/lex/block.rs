@@ -51,6 +51,17 @@ impl Stretch<'_> {
         unsafe { std::slice::from_raw_parts(self.start.add(at as usize), 16) }
     }
 
+    /// The 64 bytes from position `at` on, which is at most 4.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `V`.
+    #[inline(always)]
+    pub unsafe fn load<V: Vector>(&self, at: usize) -> V::Bytes {
+        debug_assert!(at <= 4);
+        // SAFETY: the block starts before the text's end, and 96 bytes behind that are readable.
+        unsafe { V::load(self.start.add(at)) }
+    }
+
     /// The byte behind the block.
     #[inline(always)]
     pub fn next(&self) -> u8 {
@@ -167,7 +178,7 @@ impl<R: Rule> Job for LexBlocks<'_, R> {
         let mut position = 0;
         let mut stop = length.min(MOST);
         while position < stop || goes_on(position, length, &mut stop) {
-            let (starts_at, ends_at) = self.tokens.room(started, 64);
+            let (starts_at, ends_at) = self.tokens.room(started + 64);
             // SAFETY: position is within the text.
             let start = unsafe { pointer.add(position) };
             let stretch = Stretch { start, text: PhantomData };
@@ -202,8 +213,8 @@ impl<R: Rule> Job for LexBlocks<'_, R> {
             // SAFETY: `room` made place for 64 tokens behind those started, and for what
             // `positions` may write beyond; fewer tokens have ended than started.
             unsafe {
-                V::positions(starts, position as u32, starts_at);
-                V::positions(ends, position as u32, ends_at.sub(started - ended));
+                V::positions(starts, position as u32, starts_at.add(started));
+                V::positions(ends, position as u32, ends_at.add(ended));
             }
             started += starts.count_ones() as usize;
             ended += ends.count_ones() as usize;
@@ -211,6 +222,7 @@ impl<R: Rule> Job for LexBlocks<'_, R> {
         }
         debug_assert_eq!(started, ended);
         self.tokens.set_count(ended);
-        self.tokens.make_keys(self.text, 0, false);
+        // SAFETY: V is what the caller runs.
+        unsafe { self.tokens.make_keys_with::<V>(self.text, false) };
     }
 }

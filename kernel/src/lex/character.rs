@@ -34,7 +34,8 @@ impl Rule for Character {
             (space, leads, continuation, V::bits(V::equal(bytes, 0)))
         };
         self.space.now |= space;
-        wide_space(leads, stretch, &mut self.space);
+        // SAFETY: the caller's processor has the instructions of V.
+        unsafe { wide_space::<V>(leads, bytes, stretch, &mut self.space) };
         Cut { space: self.space.now, breaks: !continuation, irregular: nul }
     }
 }

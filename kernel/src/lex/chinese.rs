@@ -8,7 +8,7 @@
 
 use super::block::{Bits, Cut, Edges, Rule, Stretch};
 use super::thirteen_a::{Carry, Classes, split};
-use super::whitespace::{ascii_space, wide_space};
+use super::whitespace::{wide_leads, wide_space};
 use crate::vector::Vector;
 
 /// The characters that stand alone, first and last of each range.
@@ -69,13 +69,14 @@ impl Rule for Chinese {
         self.space.advance();
         self.alone.advance();
         // SAFETY: the caller's processor has the instructions of V.
-        let (space, leads, classes, mut wide, nul) = unsafe {
-            let (space, leads) = ascii_space::<V>(bytes);
+        let (leads, classes, mut wide, nul) = unsafe {
             let wide = V::bits(V::within(bytes, 0xE2, 0xEF));
-            (space, leads, Classes::of::<V>(bytes), wide, V::bits(V::equal(bytes, 0)))
+            let nul = V::bits(V::equal(bytes, 0));
+            (wide_leads::<V>(bytes), Classes::of::<V>(bytes), wide, nul)
         };
-        self.space.now |= space;
-        wide_space(leads, stretch, &mut self.space);
+        self.space.now |= classes.space;
+        // SAFETY: the caller's processor has the instructions of V.
+        unsafe { wide_space::<V>(leads, bytes, stretch, &mut self.space) };
         let (mut breaks, run) = self.carry.split(&classes, stretch);
         // A cut before the character and one behind it.
         while wide != 0 {

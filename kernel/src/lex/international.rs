@@ -156,7 +156,8 @@ impl Rule for International {
             )
         };
         self.space.now |= space;
-        wide_space(leads, stretch, &mut self.space);
+        // SAFETY: the caller's processor has the instructions of V.
+        unsafe { wide_space::<V>(leads, bytes, stretch, &mut self.space) };
         self.number.now |= digit;
         self.mark.now |= mark;
 

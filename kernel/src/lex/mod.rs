@@ -309,7 +309,7 @@ impl Lexer {
         }
         self.lex_exceptions(block, text, lines, folded, annex_text, annex, exceptions);
         annex_text.finish();
-        annex.make_keys(annex_text.padded(), 0, true);
+        annex.make_keys(annex_text.padded(), true);
         Ok(Lexed {
             text,
             tokens,
@@ -407,7 +407,7 @@ fn lex_whole(text: Padded<'_>, tokens: &mut Tokens, lines: &mut LineTable) {
         lines.token_ends.push(tokens.count() as u32);
         start = end + 1;
     }
-    tokens.make_keys(text, 0, true);
+    tokens.make_keys(text, true);
 }
 
 /// Joins segments to lines again, with an empty line in place of each that has a newline inside.
@@ -437,7 +437,7 @@ fn lex_given(
         tokens.push(start, end as usize);
         start = end as usize;
     }
-    tokens.make_keys(given.text.padded(), 0, true);
+    tokens.make_keys(given.text.padded(), true);
     lines.token_ends.extend_from_slice(&given.segment_ends);
     exceptions.extend(given.missing.iter().map(|&segment| Exception { segment, tokens: None }));
 }

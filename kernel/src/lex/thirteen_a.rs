@@ -6,9 +6,9 @@
 //! and CJK punctuation stay attached.
 
 use super::block::{Bits, Cut, Rule, Stretch};
-use super::whitespace::{ascii_space, space, wide_space};
+use super::whitespace::{space, wide_leads, wide_space};
 use crate::interrupt::Work;
-use crate::vector::Vector;
+use crate::vector::{self, Vector};
 use memchr::memmem;
 use std::borrow::Cow;
 
@@ -131,8 +131,25 @@ pub fn split(
     }
 }
 
+/// Symbols and white space, by rows of the ASCII table: `!` to `/`, `:` to `?`, the brackets and what
+/// is between them, `@` and the grave accent, `_`; tab to carriage return, the separators, the space.
+const TABLE: vector::Classes = vector::Classes::new([
+    (1 << 2, 0b1000_1111_0111_1110),
+    (1 << 3, 0b1111_1100_0000_0000),
+    (1 << 5 | 1 << 7, 0b0111_1000_0000_0000),
+    (1 << 4 | 1 << 6, 1),
+    (1 << 5, 1 << 15),
+    (1 << 0, 0b0011_1110_0000_0000),
+    (1 << 1, 0b1111_0000_0000_0000),
+    (1 << 2, 1),
+]);
+const SYMBOL: u8 = 0b0001_1111;
+const SPACE: u8 = 0b1110_0000;
+
 /// The classes of bytes that the splitting rules speak of.
 pub(super) struct Classes {
+    /// ASCII white space.
+    pub space: u64,
     /// Always alone.
     pub symbol: u64,
     /// `.` and `,`.
@@ -148,13 +165,10 @@ impl Classes {
     pub unsafe fn of<V: Vector>(bytes: V::Bytes) -> Self {
         // SAFETY: the caller's processor has the instructions of V.
         unsafe {
-            let mut symbol = V::or(V::within(bytes, b'!', b'&'), V::within(bytes, b'(', b'+'));
-            symbol = V::or(symbol, V::within(bytes, b':', b'@'));
-            symbol = V::or(symbol, V::within(bytes, b'[', b'`'));
-            symbol = V::or(symbol, V::within(bytes, b'{', b'~'));
-            symbol = V::or(symbol, V::equal(bytes, b'/'));
+            let classes = V::classes(bytes, &TABLE);
             Self {
-                symbol: V::bits(symbol),
+                space: V::having(classes, SPACE),
+                symbol: V::having(classes, SYMBOL),
                 point: V::bits(V::or(V::equal(bytes, b'.'), V::equal(bytes, b','))),
                 digit: V::bits(V::within(bytes, b'0', b'9')),
                 hyphen: V::bits(V::equal(bytes, b'-')),
@@ -200,13 +214,14 @@ impl Rule for ThirteenA {
     unsafe fn cut<V: Vector>(&mut self, bytes: V::Bytes, stretch: &Stretch<'_>) -> Cut {
         self.space.advance();
         // SAFETY: the caller's processor has the instructions of V.
-        let (space, leads, classes, mut rare, nul) = unsafe {
-            let (space, leads) = ascii_space::<V>(bytes);
+        let (leads, classes, mut rare, nul) = unsafe {
             let rare = V::bits(V::or(V::equal(bytes, b'&'), V::equal(bytes, b'<')));
-            (space, leads, Classes::of::<V>(bytes), rare, V::bits(V::equal(bytes, 0)))
+            let nul = V::bits(V::equal(bytes, 0));
+            (wide_leads::<V>(bytes), Classes::of::<V>(bytes), rare, nul)
         };
-        self.space.now |= space;
-        wide_space(leads, stretch, &mut self.space);
+        self.space.now |= classes.space;
+        // SAFETY: the caller's processor has the instructions of V.
+        unsafe { wide_space::<V>(leads, bytes, stretch, &mut self.space) };
         let (breaks, run) = self.carry.split(&classes, stretch);
         let mut irregular = nul | run;
         while rare != 0 {
@@ -220,5 +235,19 @@ impl Rule for ThirteenA {
             }
         }
         Cut { space: self.space.now, breaks, irregular }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_says_what_the_definitions_say() {
+        for byte in 0..=u8::MAX {
+            let classes = TABLE.of(byte);
+            assert_eq!(classes & SYMBOL != 0, is_symbol(byte), "{byte:#x}");
+            assert_eq!(classes & SPACE != 0, space(&[byte]) == 1, "{byte:#x}");
+        }
     }
 }

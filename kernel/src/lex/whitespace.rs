@@ -97,14 +97,36 @@ pub(super) unsafe fn ascii_space<V: Vector>(bytes: V::Bytes) -> (u64, u64) {
     // SAFETY: the caller's processor has the instructions of V.
     unsafe {
         let controls = V::or(V::within(bytes, 0x09, 0x0D), V::within(bytes, 0x1C, 0x20));
-        let leads = V::or(V::equal(bytes, 0xC2), V::within(bytes, 0xE1, 0xE3));
-        (V::bits(controls), V::bits(leads))
+        (V::bits(controls), wide_leads::<V>(bytes))
     }
+}
+
+/// The bits of the bytes that may start white space beyond ASCII.
+#[inline(always)]
+pub(super) unsafe fn wide_leads<V: Vector>(bytes: V::Bytes) -> u64 {
+    // SAFETY: the caller's processor has the instructions of V.
+    unsafe { V::bits(V::or(V::equal(bytes, 0xC2), V::within(bytes, 0xE1, 0xE3))) }
 }
 
 /// Adds the white space beyond ASCII that starts at one of `leads`.
 #[inline(always)]
-pub(super) fn wide_space(mut leads: u64, stretch: &Stretch<'_>, space_bits: &mut Bits) {
+pub(super) unsafe fn wide_space<V: Vector>(
+    mut leads: u64,
+    bytes: V::Bytes,
+    stretch: &Stretch<'_>,
+    space_bits: &mut Bits,
+) {
+    if leads == 0 {
+        return;
+    }
+    // Curly quotes and dashes begin as some of these spaces do: the third byte tells them apart.
+    // SAFETY: the caller's processor has the instructions of V.
+    leads &= unsafe {
+        let third = stretch.load::<V>(2);
+        let spaces = V::or(V::within(third, 0x80, 0x8A), V::within(third, 0xA8, 0xA9));
+        let others = V::or(V::equal(third, 0x9F), V::equal(third, 0xAF));
+        V::bits(V::or(V::or(spaces, others), V::equal(bytes, 0xC2)))
+    };
     while leads != 0 {
         let at = leads.trailing_zeros();
         leads &= leads - 1;
@@ -131,7 +153,8 @@ impl Rule for Whitespace {
             (space, leads, V::bits(V::equal(bytes, 0)))
         };
         self.space.now |= space;
-        wide_space(leads, stretch, &mut self.space);
+        // SAFETY: the caller's processor has the instructions of V.
+        unsafe { wide_space::<V>(leads, bytes, stretch, &mut self.space) };
         Cut { space: self.space.now, breaks: 0, irregular: nul }
     }
 }

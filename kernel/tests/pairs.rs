@@ -222,8 +222,10 @@ fn an_error_of_the_check_stops_all_threads() {
     let pairs = Overlaps::read(metric, &lexer, source(&texts), None).unwrap();
     let mut rows = vec![Expected::new(None, false); texts.len()];
     let enough = || Err(Error::Input("enough".into()));
-    let stopped = interrupt::run(enough, || loop {
-        run(&pairs, false, &mut rows, 3).unwrap();
+    let stopped = interrupt::run(enough, || {
+        loop {
+            run(&pairs, false, &mut rows, 3).unwrap();
+        }
     });
     let stopped: Result<(), Error> = stopped;
     assert!(matches!(stopped, Err(Error::Input(_))));

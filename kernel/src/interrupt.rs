@@ -147,7 +147,7 @@ pub fn in_threads<T: Send>(
         let mut others = Vec::new();
         for _ in 1..threads {
             running.count.fetch_add(1, Ordering::Relaxed);
-            match thread::Builder::new().spawn_scoped(scope, &other) {
+            match thread::Builder::new().spawn_scoped(scope, other) {
                 Ok(thread) => others.push(thread),
                 Err(_) => {
                     running.count.fetch_sub(1, Ordering::Relaxed);

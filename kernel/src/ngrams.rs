@@ -450,7 +450,8 @@ pub fn count_matches_general(
             }
             pairs.len()
         };
-        let count = |grams: &[u32]| {
+        let mut count = |grams: &[u32]| {
+            work.done(4 * (known + grams.len()));
             let mut counts = vec![0u32; known];
             for &gram in grams {
                 counts[gram as usize] += 1;

@@ -469,9 +469,9 @@ impl Stream {
         let rest = self.piece.end - self.start;
         let alone = Arc::get_mut(&mut self.piece);
         match alone {
-            // There is room behind it for more than a newline.
-            Some(piece) if rest < piece.size() / 2 => {
-                if piece.end - MARGIN > piece.size() / 2 {
+            // A quarter stays free: a line that takes more has a piece of twice its length next.
+            Some(piece) if rest < piece.size() - piece.size() / 4 => {
+                if piece.end - MARGIN > piece.size() - piece.size() / 4 {
                     piece.bytes.copy_within(self.start..piece.end, MARGIN);
                     piece.end = MARGIN + rest;
                     self.start = MARGIN;

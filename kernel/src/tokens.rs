@@ -4,6 +4,7 @@
 //! are. A longer one (or one that holds a NUL) has a mark byte and a 56-bit hash of all its bytes:
 //! equal keys are then only a candidate, and the matcher compares the bytes.
 
+use crate::interrupt::Work;
 use crate::text::Padded;
 use crate::vector::{Portable, Vector};
 
@@ -93,7 +94,9 @@ impl Tokens {
         let (starts, ends) = (&self.starts[..self.count], &self.ends[..self.count]);
         let keys = &mut self.keys[..self.count];
         let chunks = keys.chunks_mut(CHUNK).zip(starts.chunks(CHUNK)).zip(ends.chunks(CHUNK));
+        let mut work = Work::default();
         for ((keys, starts), ends) in chunks {
+            work.done(2 * CHUNK);
             // Without a branch: one token in six is longer than eight bytes, which no predictor
             // foresees. Those are noted, and come by themselves.
             let (mut long, mut longer) = ([0_u16; CHUNK], 0);

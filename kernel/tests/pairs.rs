@@ -9,6 +9,7 @@ use truebleu_kernel::bleu::{self, ReferenceLength, Smoothing};
 use truebleu_kernel::chrf;
 use truebleu_kernel::count::{Counter, Formula, Metric};
 use truebleu_kernel::error::Error;
+use truebleu_kernel::interrupt;
 use truebleu_kernel::lex::{Lexer, Tokenizer};
 use truebleu_kernel::pairwise::bleu::Bleu;
 use truebleu_kernel::pairwise::overlap::{Overlap, Overlaps};
@@ -51,7 +52,7 @@ fn matrix(pairs: &dyn Pairs, workers: usize) -> Vec<f64> {
     let mut values = vec![f64::NAN; height * width];
     let mut rows: Vec<_> =
         values.chunks_mut(width).map(|values| Values { first: 0, values }).collect();
-    run(pairs, false, &mut rows, workers, &mut || Ok(())).unwrap();
+    run(pairs, false, &mut rows, workers).unwrap();
     values
 }
 
@@ -96,7 +97,7 @@ fn check<M: Metric, O: Overlap + Clone>(
             values.resize(references.len() - i - 1, f32::NAN);
             rows.push(Values { first: i + 1, values });
         }
-        run(&pairs, true, &mut rows, 2, &mut || Ok(())).unwrap();
+        run(&pairs, true, &mut rows, 2).unwrap();
         for (i, row) in whole.chunks(references.len()).enumerate() {
             let row: Vec<f32> = row[i + 1..].iter().map(|&score| score as f32).collect();
             assert_eq!(half[i], row);
@@ -220,12 +221,14 @@ fn an_error_of_the_check_stops_all_threads() {
     let metric = Bleu { orders: 4, at_least_one: false, formula };
     let pairs = Overlaps::read(metric, &lexer, source(&texts), None).unwrap();
     let mut rows = vec![Expected::new(None, false); texts.len()];
-    let mut calls = 0;
-    let stopped = run(&pairs, false, &mut rows, 3, &mut || {
-        calls += 1;
-        if calls == 2 { Err(Error::Input("enough".into())) } else { Ok(()) }
+    let enough = || Err(Error::Input("enough".into()));
+    let stopped = interrupt::run(enough, || {
+        loop {
+            run(&pairs, false, &mut rows, 3).unwrap();
+        }
     });
-    assert!(calls < 2 || matches!(stopped, Err(Error::Input(_))));
+    let stopped: Result<(), Error> = stopped;
+    assert!(matches!(stopped, Err(Error::Input(_))));
 }
 
 #[test]

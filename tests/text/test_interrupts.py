@@ -28,9 +28,10 @@ def test_ctrl_c_comes_out_of_the_kernel(case):
             process.kill()
             process.wait()
         # A signal may come before the work begins; none may wait until it is done.
-        if told == "c_exception\n":
+        kind = told.partition(" ")[0]
+        if kind == "c_exception":
             return
-        assert told in ("c_call\n", "not begun\n"), (told, error)
+        assert kind in ("c_call", "early"), (told, error)
     pytest.fail(f"{case}: no interrupt came out of the kernel")
 
 
@@ -81,7 +82,7 @@ def test_calls_in_other_threads_go_on():
 
         signal.signal(signal.SIGINT, signal.default_int_handler)
         text = " ".join(map(str, range(100_000)))
-        expected, found = tb.BLEU().sentence(text, [text]), []
+        expected, found = tb.BLEU().sentence(text, [text] * 20), []
         def other():
             found.append(tb.BLEU().sentence(text, [text] * 20))
         threads = [threading.Thread(target=other) for _ in range(3)]
@@ -95,7 +96,7 @@ def test_calls_in_other_threads_go_on():
             pass
         for thread in threads:
             thread.join()
-        assert len(found) == 3 and all(score.score == expected.score for score in found)
+        assert len(found) == 3 and all(score == expected for score in found)
         """
     )
     assert done.returncode == 0, done.stderr
@@ -185,7 +186,7 @@ def test_tokens_and_progress_cannot_read_on_either():
                 assert "the run is being read already" in str(error), error
             else:
                 raise SystemExit("it was read")
-        ours, theirs = _kernel.tokens(rows(), "hypotheses", False), _kernel.tokens(rows(), "references", False)
+        ours, theirs = (_kernel.tokens(rows(), role, False) for role in ("ours", "theirs"))
         scan = metric.scan(ours, [theirs], 2)
         refused(scan.totals)
         # A progress callback is told of a run that is long enough.

@@ -14,7 +14,7 @@
 
 use super::{Band, Block, Pairs, Take, Worker, read};
 use crate::error::Error;
-use crate::interrupt::Work;
+use crate::interrupt::{self, Work};
 use crate::inventory::Numbers;
 use crate::lex::Lexer;
 use crate::text::{Source, Want};
@@ -302,6 +302,7 @@ impl<T: Number> Index<T> {
         self.entries.resize(found.len(), Default::default());
         let mut start = 0;
         for (lane, &end) in ends.iter().enumerate() {
+            interrupt::poll();
             for &node in &found[start..end] {
                 let place = &mut self.places[node as usize];
                 let list = &mut self.entries[place.at as usize..][..=place.count as usize];

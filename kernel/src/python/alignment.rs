@@ -106,6 +106,11 @@ fn tokens<'a, 'py>(
         .map_err(crate::error::Error::from)?;
     let missing = crate::error::Error::NoReference { segment: 1 };
     let view = lexed.next_segment().ok_or(missing)?;
-    let tokens = (0..view.count()).map(|i| decoded(py, view.token(i)));
+    let tokens = (0..view.count()).map(|i| {
+        if i % (1 << 14) == 0 {
+            py.check_signals()?;
+        }
+        decoded(py, view.token(i))
+    });
     Ok((view, tokens.collect::<PyResult<_>>()?))
 }

@@ -89,6 +89,16 @@ def million() -> Corpus:
     return _made("million", 1_000_000, 1, lambda: _european(references=1))
 
 
+def sentences_of(words: range, segments: int) -> Corpus:
+    """Pairs whose hypotheses have so many words, the first so many of them."""
+    made = _corpus(f"words-{words.start}-{words.stop - 1}-{segments}", segments, 1)
+    if not made.hypotheses.exists():
+        pairs = zip(*map(read_lines, million().files), strict=True)
+        fitting = (pair for pair in pairs if len(pair[0].split()) in words)
+        _write(made, itertools.islice(fitting, segments))
+    return made
+
+
 def ten_million() -> Corpus:
     """The same, ten times over."""
     one = million()

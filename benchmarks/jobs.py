@@ -158,8 +158,12 @@ def segments_again(hypotheses: str, reference: str) -> dict[str, Any]:
 def sentences(hypotheses: str, reference: str) -> dict[str, Any]:
     import truebleu as tb
 
-    pairs, metric = list(zip(lines(hypotheses), lines(reference), strict=True)), tb.BLEU()
-    return timed(lambda: [metric.sentence(hyp, ref).value for hyp, ref in pairs])
+    metric, hyps = tb.BLEU(), lines(hypotheses)
+    pairs = [(hyp, [ref]) for hyp, ref in zip(hyps, lines(reference), strict=True)]
+    # The second time: Python has the UTF-8 form of each string, as in the row of `segments`.
+    for _ in range(2):
+        report = timed(lambda: [metric.sentence(hyp, refs).value for hyp, refs in pairs])
+    return report
 
 
 def score_chrf(words: str, hypotheses: str, reference: str) -> dict[str, Any]:
@@ -427,8 +431,9 @@ def sacrebleu_segments(hypotheses: str, reference: str) -> dict[str, Any]:
 def sacrebleu_sentences(hypotheses: str, reference: str) -> dict[str, Any]:
     import sacrebleu
 
-    pairs = list(zip(lines(hypotheses), lines(reference), strict=True))
-    return timed(lambda: [sacrebleu.sentence_bleu(hyp, [ref]).score for hyp, ref in pairs])
+    hyps = lines(hypotheses)
+    pairs = [(hyp, [ref]) for hyp, ref in zip(hyps, lines(reference), strict=True)]
+    return timed(lambda: [sacrebleu.sentence_bleu(hyp, refs).score for hyp, refs in pairs])
 
 
 def sacrebleu_rewards(metric: str, hypotheses: str, reference: str) -> dict[str, Any]:

@@ -282,7 +282,8 @@ def test_computed_imports_have_a_table():
         for node in ast.walk(_tree(module))
         if _is_dynamic(node) and not isinstance(node.args[0], ast.Constant)
     }
-    assert computed == set(TABLES)
+    # `typed` has import_module itself.
+    assert computed - {"truebleu.text.typed"} == set(TABLES)
 
 
 def test_the_kernel_imports_nothing_of_the_package():

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from truebleu.cli.output import UsageError, printable
-from truebleu.cli.rows import Table, as_json, plain
+from truebleu.text import json_text
 from truebleu.text.record import Record
 
 TYPE_CHECKING = False
@@ -24,6 +22,10 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "tsv", "csv", "markdown", "latex", "html")
 
 
+# What signatures say of no test set.
+NO_TEST_SET: Mapping[str, str] = {}
+
+
 class Scored(Record):
     """A score by one metric: of a system, of one of its documents, or of a group of rows."""
 
@@ -37,7 +39,7 @@ class Scored(Record):
     group: Mapping[str, object] | None = None
     """What the rows of a group have in common, by the names of columns."""
     interval: Interval | None = None
-    test_set: Mapping[str, str] = MappingProxyType({})
+    test_set: Mapping[str, str] = NO_TEST_SET
     """What signatures say of the published test set that was scored."""
     metric: TableMetric[Any] | None = None
     scripts: Mapping[str, float] | None = None
@@ -90,6 +92,8 @@ class Scored(Record):
         """Everything: sacreBLEU's keys, and truebleu's."""
         named = dict(self.keys)
         if self.group is not None:
+            from truebleu.cli.rows import plain
+
             group = {name: plain(value) for name, value in self.group.items()}
             named = {"system": self.system, "group": group, "segments": self.segments}
         score = self.score.to_dict()
@@ -241,14 +245,15 @@ def _write_rows(rows: Sequence[Sequence[Scored]], output: Results) -> None:
     columns += [[row[i].score.value for row in rows] for i in range(len(first))]
     columns += [[one.get(name) for one in beside] for name in further]
     columns += [[output.signature(row[i].signature) for row in rows] for i in range(len(first))]
+    from truebleu.cli.row_formats import FORMATS as ROWS
+    from truebleu.cli.rows import Table
+
     table = Table(
         "score",
         [*names, *scores, *further, *signatures],
         scores=scores,
         texts=[*names, *further, *signatures],
     )
-    from truebleu.cli.row_formats import FORMATS as ROWS
-
     writer = ROWS[output.form](output, table)
     writer.write(columns)
     writer.finish()
@@ -267,6 +272,6 @@ def _beside(row: Sequence[Scored]) -> Iterator[tuple[str, Any]]:
             if isinstance(value, list):
                 yield from ((f"{name}_{place}", part) for place, part in enumerate(value, 1))
             elif isinstance(value, dict):
-                yield name, as_json(value)
+                yield name, json_text.written(value, default=str)
             else:
                 yield name, value

@@ -6,10 +6,9 @@ asked for. Rooms above add what they know by name (`add_source`), as the BLEU fa
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from truebleu.metrics.base import CIRCUMSTANCES, Metric, Signature, split_signature
 from truebleu.text import checks
+from truebleu.text.typed import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from importlib import import_module
 from itertools import compress, islice
 
 from truebleu import _kernel
@@ -317,6 +316,8 @@ def _open(path: str) -> Readable:
     module = next((DECOMPRESSORS[end] for end in DECOMPRESSORS if path.endswith(end)), None)
     if module is None:
         return open(path, "rb")
+    from importlib import import_module
+
     opened: Readable = import_module(module).open(path, "rb")
     return opened
 

@@ -20,21 +20,26 @@ def written(
     '{"name": "BLEU", "matches": [1, 2.5, null, true]}'
     """
     try:
-        from _json import encode_basestring
-
-        step = None if indent is None else " " * indent
-        return _plain(value, encode_basestring, step, "\n")
-    except (ImportError, TypeError):
+        return _plain(value, None if indent is None else " " * indent, "\n")
+    except TypeError:
         import json
 
         return json.dumps(value, indent=indent, ensure_ascii=False, default=default)
 
 
-def _plain(value: Any, string: Callable[[str], str], step: str | None, line: str) -> str:
+def _string(text: str) -> str:
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    import json
+
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _plain(value: Any, step: str | None, line: str) -> str:
     """A value of strings, numbers, lists and dictionaries. Raises TypeError for any other."""
     kind = type(value)
     if kind is str:
-        return string(value)
+        return _string(value)
     if kind is int or (kind is float and abs(value) < float("inf")):
         return repr(value)
     if value is None or kind is bool:
@@ -42,10 +47,10 @@ def _plain(value: Any, string: Callable[[str], str], step: str | None, line: str
     inner = line + (step or "")
     if kind is dict and all(type(key) is str for key in value):
         ends = "{}"
-        items = [f"{string(key)}: {_plain(value[key], string, step, inner)}" for key in value]
+        items = [f"{_string(key)}: {_plain(value[key], step, inner)}" for key in value]
     elif kind in (list, tuple):
         ends = "[]"
-        items = [_plain(one, string, step, inner) for one in value]
+        items = [_plain(one, step, inner) for one in value]
     else:
         raise TypeError
     if step is None or not items:

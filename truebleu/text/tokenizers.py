@@ -7,10 +7,9 @@ if that needs a dictionary or a model; or of `PYTHON`.
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from truebleu import _kernel
 from truebleu.text import checks
+from truebleu.text.typed import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,8 @@
-"""Names of `typing` for type checkers, without the cost of importing it at run time."""
+"""What `typing` and `importlib` have, without the cost of importing them at run time."""
 
-__all__ = ["Generic", "overload"]
+import sys
+
+__all__ = ["Generic", "import_module", "overload"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,3 +17,9 @@ else:
 
     def overload(function: object) -> object:  # noqa: D103
         return function
+
+
+def import_module(name: str) -> object:
+    """The module of this name. `importlib` imports warnings and more, which few need."""
+    __import__(name)
+    return sys.modules[name]

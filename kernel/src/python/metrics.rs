@@ -89,7 +89,9 @@ impl Metric {
     fn with_reader<R>(&self, work: impl FnOnce(&mut dyn Reader) -> R) -> PyResult<R> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let instructions = current_instructions()?;
-        let mut reader = match idle().pop() {
+        // Making one may run Python code: not under the lock.
+        let found = idle().pop();
+        let mut reader = match found {
             Some((theirs, reader)) if theirs == instructions => reader,
             _ => (self.make)(instructions)?.reader(),
         };

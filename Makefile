@@ -104,12 +104,13 @@ aarch64: ## the kernel's tests on an emulated aarch64: NEON and the portable pat
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER='qemu-aarch64 -L /usr/aarch64-linux-gnu' \
 		CARGO_PROFILE_TEST_OPT_LEVEL=1 cargo test --quiet --target aarch64-unknown-linux-gnu
 
+# Without the optimizing compiler: Node died once as a program ended, and that works on in the background.
 wasm: ## the kernel compiled to WebAssembly, and its tests under Node
 	@command -v node >/dev/null || { echo 'WebAssembly runs in Node here (Debian and Ubuntu: apt-get install nodejs).' >&2; exit 1; }
 	@$(call has_target,wasm32-unknown-unknown)
 	@$(call has_target,wasm32-wasip1)
 	cargo build --quiet --lib --target wasm32-unknown-unknown
-	CARGO_TARGET_WASM32_WASIP1_RUNNER='node --no-warnings $(CURDIR)/kernel/tests/wasi.mjs' \
+	CARGO_TARGET_WASM32_WASIP1_RUNNER='node --no-warnings --liftoff-only $(CURDIR)/kernel/tests/wasi.mjs' \
 		CARGO_PROFILE_TEST_OPT_LEVEL=1 cargo test --quiet --tests --target wasm32-wasip1 -- $(WITHOUT_FILES)
 
 bench: $(VENV)/.installed $(VENV)/.group-bench ## measure it beside its peers, into benchmarks/results.md

@@ -12,13 +12,14 @@ import sys
 import sysconfig
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import truebleu as tb
 from truebleu import _kernel, significance
-from truebleu.text import inputs
+from truebleu.text import inputs, tokenizers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,6 +90,25 @@ def test_one_metric(metric):
     alone = scores(0)
     for number, found in enumerate(at_once(scores)):
         assert found == alone[number * 15 :] + alone[: number * 15]
+
+
+def test_one_metric_whose_tokenizer_is_loaded_at_the_first_segment():
+    pytest.importorskip("ipadic")
+    waiting = threading.Barrier(2)
+
+    def load(name: str) -> _kernel.LoadedTokenizer:
+        # Until another thread wants it, too, or none of them comes.
+        with suppress(threading.BrokenBarrierError):
+            waiting.wait(0.5)
+        return tokenizers.loaded(name)
+
+    metric = tb.BLEU("ja-mecab")
+    _kernel.load_tokenizers_with(load)
+    try:
+        found = at_once(lambda _: metric.sentence("猫が座る", "猫が座った").value)
+    finally:
+        _kernel.load_tokenizers_with(tokenizers.loaded)
+    assert set(found) == {tb.BLEU("ja-mecab").sentence("猫が座る", "猫が座った").value}
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)

@@ -8,6 +8,7 @@
 //! but with one order per lane: a step takes all orders at once.
 
 use crate::count::{self, Metric};
+use crate::interrupt::Work;
 use crate::lex::{self, whitespace};
 use crate::ngrams::{self, Match};
 use crate::tokens::{Tokens, View};
@@ -48,6 +49,8 @@ pub(crate) struct Text {
 
 impl Metric for Columns {
     type Scratch = Scratch;
+    /// Words have keys of their own, since punctuation marks are split off them.
+    const KEYS: bool = false;
 
     fn width(&self) -> usize {
         3 * (self.char_order + self.word_order)
@@ -104,7 +107,8 @@ impl Columns {
         let work = |n: usize, bits: usize| n * bits.div_ceil(64);
         let (steps, bits) =
             if work(a.len(), b.len()) <= work(b.len(), a.len()) { (a, b) } else { (b, a) };
-        if bits.len() <= MOST_BITS && self.char_order <= ORDERS {
+        let bounded = work(steps.len(), bits.len()) <= MOST_STEPS;
+        if bits.len() <= MOST_BITS && self.char_order <= ORDERS && bounded {
             positions.resize(positions.len().max(interner.ids() * words_for(bits.len())), 0);
             // SAFETY: as the caller promises; positions have room for every id.
             let matches = unsafe { match_with_bitsets::<V>(steps, bits, positions) };
@@ -132,35 +136,15 @@ impl Columns {
         let Text { characters, words } = text;
         characters.clear();
         let bytes = segment.span();
-        if bytes.is_ascii() {
-            // Sixteen bytes at a time; what is written past a token's end, the next one overwrites.
-            characters.resize(bytes.len() + 16, 0);
-            let mut length = 0;
-            for i in 0..segment.count() {
-                let token = segment.token_and_more(i);
-                let end = length + segment.range(i).len();
-                for sixteen in token.as_chunks::<16>().0 {
-                    if length >= end {
-                        break;
-                    }
-                    let out = &mut characters[length..length + 16];
-                    for (out, byte) in out.iter_mut().zip(sixteen) {
-                        *out = u32::from(*byte);
-                    }
-                    length += 16;
-                }
-                length = end;
-            }
-            characters.truncate(length);
-        } else {
-            for i in 0..segment.count() {
-                let mut token = segment.token(i);
-                while !token.is_empty() {
-                    let (point, width) = next_point(token);
-                    characters.push(interner.id(point));
-                    token = &token[width..];
-                }
-            }
+        characters.reserve(bytes.len() + SIXTEEN);
+        // SAFETY: no text has more characters than bytes, and there is room for sixteen more.
+        unsafe {
+            let length = if bytes.is_ascii() {
+                read_ascii(segment, characters.as_mut_ptr())
+            } else {
+                read_any(segment, interner, characters.as_mut_ptr())
+            };
+            characters.set_len(length);
         }
         if self.word_order > 0 {
             words.clear();
@@ -179,6 +163,95 @@ impl Columns {
             segment.make_keys(words, memchr::memchr(0, bytes).is_some());
         }
     }
+}
+
+/// Characters are widened so many at a time.
+const SIXTEEN: usize = 16;
+
+/// Writes sixteen bytes as numbers.
+///
+/// # Safety
+/// Sixteen bytes must be readable, and sixteen numbers writable.
+#[inline(always)]
+unsafe fn widen(from: *const u8, to: *mut u32) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let bytes = from.cast::<[u8; SIXTEEN]>().read_unaligned();
+        let mut numbers = [0; SIXTEEN];
+        for (number, byte) in numbers.iter_mut().zip(bytes) {
+            *number = u32::from(byte);
+        }
+        to.cast::<[u32; SIXTEEN]>().write_unaligned(numbers);
+    }
+}
+
+/// Writes the characters of a segment that is all ASCII, and says how many they are.
+///
+/// # Safety
+/// There must be room for as many numbers as there are bytes, and sixteen more.
+#[inline(always)]
+unsafe fn read_ascii(segment: &View<'_>, to: *mut u32) -> usize {
+    let mut length = 0;
+    for (token, width) in segment.places() {
+        // What is written past a token's end, the next one overwrites.
+        for done in (0..width).step_by(SIXTEEN) {
+            // SAFETY: sixteen bytes are readable from each byte of a token; as the caller promises.
+            unsafe { widen(token.add(done), to.add(length + done)) };
+        }
+        length += width;
+    }
+    length
+}
+
+/// The same for any segment.
+///
+/// # Safety
+/// As for [`read_ascii`].
+#[inline(always)]
+unsafe fn read_any(segment: &View<'_>, interner: &mut Interner, to: *mut u32) -> usize {
+    const BEYOND_ASCII: u128 = u128::from_le_bytes([0x80; SIXTEEN]);
+    let mut length = 0;
+    let mut work = Work::default();
+    for (mut at, mut left) in segment.places() {
+        work.done(4 * left);
+        while left > 0 {
+            // SAFETY: sixteen bytes are readable from each byte of a token; as the caller promises.
+            let next = unsafe {
+                widen(at, to.add(length));
+                u128::from_le_bytes(at.cast::<[u8; SIXTEEN]>().read_unaligned())
+            };
+            // Most tokens are all ASCII in most languages.
+            let plain = (next & BEYOND_ASCII).trailing_zeros() as usize / 8;
+            let plain = plain.min(left);
+            length += plain;
+            left -= plain;
+            // SAFETY: so many bytes of the token are left.
+            let mut rest = unsafe { std::slice::from_raw_parts(at.add(plain), left) };
+            while let [lead @ 0x80..=0xFF, ..] = *rest {
+                let (id, width) = match *rest {
+                    [0xC0..=0xDF, second @ 0x80..=0xBF, ..] => {
+                        (u32::from(lead & 31) << 6 | u32::from(second & 63), 2)
+                    }
+                    [0xE0..=0xEF, second @ 0x80..=0xBF, third @ 0x80..=0xBF, ..] => {
+                        let tail = u32::from(second & 63) << 6 | u32::from(third & 63);
+                        (interner.id(u32::from(lead & 15) << 12 | tail), 3)
+                    }
+                    _ => {
+                        let (point, width) = next_point(rest);
+                        (interner.id(point), width)
+                    }
+                };
+                // SAFETY: as the caller promises.
+                unsafe { to.add(length).write(id) };
+                length += 1;
+                rest = &rest[width..];
+            }
+            // Not the slice's own pointer: what stands behind it is read, too.
+            at = at.wrapping_add(plain + left - rest.len());
+            left = rest.len();
+        }
+    }
+    length
 }
 
 /// The code point that a text starts with, and its width. No text has a byte that starts none; beyond
@@ -300,6 +373,9 @@ impl Interner {
 
 /// The most characters on the shorter side that bitsets are used for.
 const MOST_BITS: usize = 2048;
+
+/// The most words of bitsets that are gone through in one go, which is not polled in.
+const MOST_STEPS: usize = 1 << 24;
 
 /// The number of words of a bitset of `bits` positions.
 fn words_for(bits: usize) -> usize {
@@ -473,6 +549,7 @@ pub fn match_generally(hypothesis: &[u32], reference: &[u32], orders: usize) -> 
     let mut ours = vec![0; hypothesis.len()];
     let mut theirs = vec![0; reference.len()];
     let mut all = Vec::with_capacity(orders);
+    let mut work = Work::default();
     for order in 0..orders {
         numbers.clear();
         let mut counts: Vec<i64> = Vec::new();
@@ -481,6 +558,7 @@ pub fn match_generally(hypothesis: &[u32], reference: &[u32], orders: usize) -> 
             [(reference, &mut theirs, true), (hypothesis, &mut ours, false)]
         {
             for i in 0..text.len().saturating_sub(order) {
+                work.done(16);
                 let next = numbers.len() as u32;
                 let number = *numbers.entry((prefix[i], text[i + order])).or_insert(next);
                 prefix[i] = number;

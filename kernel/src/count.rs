@@ -2,6 +2,7 @@
 //! references, and let the metric count each segment.
 
 use crate::error::Error;
+use crate::interrupt;
 use crate::lex::{self, Lexed, Lexer};
 use crate::text::Block;
 use crate::text_checks::TextChecks;
@@ -13,6 +14,9 @@ use std::sync::Arc;
 pub trait Metric: Send + Sync + 'static {
     /// A thread's memory.
     type Scratch: Default + Send;
+
+    /// False if [`View::keys`] are not asked for.
+    const KEYS: bool = true;
 
     /// The number of columns of a row.
     fn width(&self) -> usize;
@@ -223,11 +227,20 @@ struct Counting<M: Metric> {
     counter: Arc<Counter<M>>,
     scratch: Scratch<M::Scratch>,
     rows: Vec<i64>,
+    /// True while something is counted, and for ever after if that was stopped in the middle.
+    unfinished: bool,
 }
 
 impl<M: Metric> Counting<M> {
     fn new(counter: Arc<Counter<M>>) -> Self {
-        Self { counter, scratch: Scratch::default(), rows: Vec::new() }
+        Self { counter, scratch: Scratch::default(), rows: Vec::new(), unfinished: false }
+    }
+
+    /// Begins to count, in memory that was left in order.
+    fn begin(&mut self) {
+        if std::mem::replace(&mut self.unfinished, true) {
+            self.scratch = Scratch::default();
+        }
     }
 }
 
@@ -240,7 +253,7 @@ struct Scratch<S> {
 
 impl<S> Scratch<S> {
     /// Lexes all blocks. An error comes with the number of its stream, the hypotheses' being 0.
-    fn lex<'a, M>(
+    fn lex<'a, M: Metric>(
         &'a mut self,
         counter: &Counter<M>,
         hypotheses: &'a Block,
@@ -250,10 +263,11 @@ impl<S> Scratch<S> {
         if scratches.len() < references.len() {
             scratches.resize_with(references.len(), Default::default);
         }
-        let hypotheses = counter.hypotheses.lex(hypotheses, scratch).map_err(|bad| (0, bad))?;
+        let hypotheses = counter.hypotheses.lex_for(hypotheses, scratch, M::KEYS);
+        let hypotheses = hypotheses.map_err(|bad| (0, bad))?;
         let references = references.iter().zip(scratches).enumerate();
         let references = references.map(|(i, (block, scratch))| {
-            counter.references.lex(block, scratch).map_err(|bad| (i + 1, bad))
+            counter.references.lex_for(block, scratch, M::KEYS).map_err(|bad| (i + 1, bad))
         });
         Ok((hypotheses, references.collect::<Result<_, _>>()?, metric))
     }
@@ -261,12 +275,13 @@ impl<S> Scratch<S> {
 
 impl<M: Metric> Worker for Counting<M> {
     fn count(&mut self, batch: &Batch<'_>, summary: &mut Summary) -> Result<&[i64], Error> {
+        self.begin();
         let Batch { first, count, hypotheses, references, names } = *batch;
         if first == 0 {
             let streams = std::iter::once(hypotheses).chain(references);
             summary.checks.look_for_mark(streams);
         }
-        let Self { counter, scratch, rows } = self;
+        let Self { counter, scratch, rows, unfinished } = self;
         rows.clear();
         rows.resize(count * counter.metric.width(), 0);
         let lexed = scratch.lex(counter, hypotheses, references);
@@ -285,6 +300,7 @@ impl<M: Metric> Worker for Counting<M> {
         });
         let counted = outcome.map_err(|i| Error::NoReference { segment: first + i as u64 + 1 })?;
         summary.references = widest(summary.references, counted);
+        *unfinished = false;
         Ok(rows)
     }
 }
@@ -295,7 +311,8 @@ impl<M: Metric> Reader for Counting<M> {
         hypothesis: &Block,
         references: &[Block],
     ) -> Result<(&[i64], usize), Error> {
-        let Self { counter, scratch, rows } = self;
+        self.begin();
+        let Self { counter, scratch, rows, unfinished } = self;
         rows.clear();
         rows.resize(counter.metric.width(), 0);
         let lexed = scratch.lex(counter, hypothesis, references);
@@ -307,6 +324,7 @@ impl<M: Metric> Reader for Counting<M> {
             scratch,
             rows,
         });
+        *unfinished = false;
         match counted {
             Ok(Some((_, references))) => Ok((rows, references as usize)),
             _ => Err(Error::NoReference { segment: 1 }),
@@ -320,13 +338,15 @@ impl<M: Metric> Reader for Counting<M> {
         formula: &dyn Formula,
         take: &mut dyn FnMut(f64),
     ) -> Result<(), Error> {
-        let Self { counter, scratch, rows } = self;
+        self.begin();
+        let Self { counter, scratch, rows, unfinished } = self;
         rows.clear();
         rows.resize(counter.metric.width(), 0);
         let lexed = scratch.lex(counter, hypotheses.0, std::slice::from_ref(references.0));
         let (lexed, lexed_references, scratch) = lexed.map_err(|(_, bad)| Error::from(bad))?;
         let references = lexed_references[0].each(references.1);
         for hypothesis in lexed.each(hypotheses.1) {
+            interrupt::poll();
             for reference in &references {
                 let reference = std::slice::from_ref(reference);
                 let instructions = counter.hypotheses.instructions;
@@ -334,6 +354,7 @@ impl<M: Metric> Reader for Counting<M> {
                 take(formula.score(rows));
             }
         }
+        *unfinished = false;
         Ok(())
     }
 }

@@ -11,6 +11,7 @@
 //! Memory, beside the corpus: as much again for numbers, at most 32 MiB for sketches, and a record
 //! for each n-gram of one order that occurs often enough.
 
+use crate::interrupt::{self, Work};
 use crate::inventory::{Corpus, Here, NONE, Numbers, Tally, spread};
 
 /// The kinds of lists.
@@ -119,6 +120,7 @@ impl Lists<'_> {
     /// For each kind the values and the numbers of the n-grams to list.
     fn choose(&self, totals: &Totals, pair: (usize, Option<usize>)) -> [(Vec<u32>, Vec<u32>); 3] {
         Kind::ALL.map(|kind| {
+            interrupt::poll();
             let mut found: Vec<(u32, u32)> = (0..totals.count() as u32)
                 .map(|gram| (totals.record(gram).value(kind, pair), gram))
                 .filter(|&(value, _)| value > 0)
@@ -171,12 +173,14 @@ impl Lists<'_> {
         let mut open = listed.len();
         let mut tally = Tally::new(corpus.systems, listed.len(), 0);
         let (mut numbers, mut local_ends) = (Vec::new(), Vec::new());
+        let mut work = Work::default();
         for (i, (start, ends)) in corpus.segments().enumerate() {
             if open == 0 {
                 break;
             }
             numbers.clear();
             local_ends.clear();
+            work.done(2 * (ends.last().map_or(0, |&end| end as usize) - start));
             let mut at = start;
             for &end in ends {
                 for (at, &gram) in (at..).zip(&grams.numbers[at..end as usize]) {
@@ -269,7 +273,9 @@ impl Totals {
     fn of(corpus: &Corpus, grams: &Grams) -> Self {
         let systems = corpus.systems;
         let mut records = Tally::new(systems, grams.count, 2 * systems + 3);
+        let mut work = Work::default();
         for ((start, ends), &different) in corpus.segments().zip(&grams.different) {
+            work.done(8 * (ends.last().map_or(0, |&end| end as usize) - start));
             records.segment(&grams.numbers, start, ends, |_, here, record| {
                 let mut most = 0;
                 for (system, &times) in here.produced.iter().enumerate() {
@@ -372,9 +378,11 @@ impl Grams {
         // What occurs often enough anywhere does so without being counted apart.
         let mut apart = (least.different < least.all && least.all > 1)
             .then(|| Sketch::new(numbers.len(), least.different));
+        let mut work = Work::default();
         for (segment, (mut start, ends)) in corpus.segments().enumerate() {
             for (text, &end) in ends.iter().enumerate() {
                 for at in start..(end as usize).saturating_sub(1) {
+                    work.done(2);
                     if let Some(key) = pair(numbers, at) {
                         if let Some(all) = &mut all {
                             all.add(key);
@@ -399,6 +407,7 @@ impl Grams {
         for &end in &corpus.ends {
             let end = end as usize;
             for at in start..end.saturating_sub(1) {
+                work.done(4);
                 let key = pair(numbers, at).filter(|&key| enough(key));
                 numbers[at] = key.map_or(NONE, |key| known.number(key, |_| true).0);
             }

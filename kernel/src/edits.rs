@@ -11,6 +11,7 @@ pub mod plain;
 use crate::chrf;
 use crate::count;
 use crate::interner::Interner;
+use crate::interrupt::Work;
 use crate::lex::whitespace;
 use crate::tokens::View;
 use crate::vector::Vector;
@@ -175,7 +176,9 @@ impl Characters {
             ids.clear();
             // White space within counts, that at the ends does not.
             let mut text = whitespace::trim_end(whitespace::trim_start(view.span()));
+            let mut work = Work::default();
             while !text.is_empty() {
+                work.done(4);
                 let (point, width) = chrf::next_point(text);
                 ids.push(interner.id(point));
                 text = &text[width..];
@@ -202,7 +205,9 @@ impl Characters {
 pub fn edits(reference: &[u32], hypothesis: &[u32]) -> Vec<Edit> {
     let mut numbers = rustc_hash::FxHashMap::default();
     let mut theirs = Vec::with_capacity(reference.len());
+    let mut work = Work::default();
     for token in reference {
+        work.done(8);
         let next = numbers.len() as u32 + 1;
         theirs.push(*numbers.entry(token).or_insert(next));
     }

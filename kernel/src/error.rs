@@ -41,8 +41,19 @@ pub enum Error {
     TooLong {
         /// The input.
         input: String,
+        /// The segment that makes them too many, counted from 1, where it is known.
+        segment: Option<u64>,
         /// The number of bytes.
         bytes: u64,
+    },
+    /// A file that has become shorter since it was opened.
+    Changed {
+        /// The input.
+        input: String,
+        /// Its size in bytes when it was opened.
+        before: u64,
+        /// Its size now.
+        now: u64,
     },
     /// A line with too few tab-separated columns.
     Column {
@@ -55,6 +66,8 @@ pub enum Error {
         /// The number of columns found.
         found: usize,
     },
+    /// A run that is asked for more while it is being read.
+    Busy,
     /// Anything else, in words.
     Input(String),
     /// The caller's own reason to stop: an exception, an interrupt.
@@ -103,9 +116,21 @@ impl fmt::Display for Error {
                 "references: segment {segment} has none (all are missing); every segment needs at \
                  least one reference, so leave the segment out or give it one"
             ),
-            Self::TooLong { input, bytes } => write!(
+            Self::TooLong { input, segment, bytes } => {
+                write!(out, "{input}")?;
+                if let Some(segment) = segment {
+                    write!(out, ", segment {segment}")?;
+                }
+                write!(out, ": {bytes} bytes in one piece; a segment can have at most 2 GiB")
+            }
+            Self::Changed { input, before, now } => write!(
                 out,
-                "{input}: {bytes} bytes without a usable line end; a segment can have at most 2 GiB"
+                "{input} changed while it was read: it had {before} bytes, now {now}; score it \
+                 when nothing writes to it any more"
+            ),
+            Self::Busy => out.write_str(
+                "the run is being read already; what it calls, and other threads, cannot read on \
+                 in it",
             ),
             Self::Column { input, line, column, found } => write!(
                 out,

@@ -2,6 +2,7 @@
 //!
 //! `truebleu/views/report/health.py` says what each flag means to a reader; the definitions are here.
 
+use crate::interrupt::{self, Work};
 use crate::lex::utf8::decode;
 use crate::lex::whitespace::{trim_end, trim_start};
 use crate::scripts::{self, HAN, KANA, LATIN};
@@ -101,7 +102,9 @@ impl Seen {
         // Where the last character ended that was not of ASCII.
         let mut end = 0;
         let mut at = 0;
+        let mut work = Work::default();
         while at < inner.len() {
+            work.done(1);
             let byte = inner[at];
             if !UNUSUAL[usize::from(byte)] {
                 at += 1;
@@ -275,6 +278,7 @@ fn is_continuation(point: u32) -> bool {
 /// True if one to four words are repeated four times in a row.
 fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
     words.clear();
+    let mut work = Work::default();
     let mut start = 0;
     for end in memchr::memchr_iter(b' ', text).chain([text.len()]) {
         if start < end {
@@ -286,6 +290,7 @@ fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
     (1..=4).any(|period| {
         let mut run = 0;
         (period..words.len()).any(|at| {
+            work.done(1);
             run = if words[at] == words[at - period] { run + 1 } else { 0 };
             run >= 3 * period && words[at + 1 - period..=at].iter().any(&is_word)
         })
@@ -302,6 +307,7 @@ impl<'a> Texts<'a> {
         let mut source: Option<_> = self.source.as_ref().map(|_| new());
         let mut words = Vec::new();
         for i in 0..count {
+            interrupt::poll();
             let seen: Vec<Option<Seen>> = self
                 .references
                 .iter()

@@ -1,5 +1,6 @@
 //! The words of a segment as small numbers, for metrics that align two texts.
 
+use crate::interrupt::Work;
 use crate::tokens::{HASHED, View};
 
 /// Words as small numbers: those of the reference from 1 on, all others 0.
@@ -50,7 +51,9 @@ impl Interner {
         self.reference.clear();
         self.hypothesis.clear();
         self.common = 0;
+        let mut work = Work::default();
         for (i, &key) in reference.keys().iter().enumerate() {
+            work.done(8);
             let word = match self.find(reference, key, reference.token(i)) {
                 Ok(word) => word,
                 Err(slot) => {
@@ -63,6 +66,7 @@ impl Interner {
             self.reference.push(word);
         }
         for (i, &key) in hypothesis.keys().iter().enumerate() {
+            work.done(8);
             let word = self.find(reference, key, hypothesis.token(i)).unwrap_or(0);
             if let Some(index) = (word as usize).checked_sub(1) {
                 let left = &mut self.words[index].1;

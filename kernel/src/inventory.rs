@@ -7,6 +7,7 @@
 use crate::bleu;
 use crate::count::{Metric, count_next};
 use crate::error::Error;
+use crate::interrupt::{self, Work};
 use crate::lex::{Lexer, Scratch};
 use crate::ngrams::{self, MOST_ORDERS};
 use crate::text::{Source, Want};
@@ -123,7 +124,9 @@ impl Vocabulary {
 
     /// The numbers of a text's tokens, new ones where they are new.
     pub(crate) fn number_all(&mut self, text: &View<'_>, mut take: impl FnMut(u32)) {
+        let mut work = Work::default();
         for (i, &key) in text.keys().iter().enumerate() {
+            work.done(8);
             take(self.number(key, text.token(i)));
         }
     }
@@ -223,6 +226,7 @@ impl Corpus {
             let lexed = lexed.map(|(block, scratch)| lexer.lex(block, scratch));
             let mut lexed = lexed.collect::<Result<Vec<_>, _>>()?;
             for _ in 0..count {
+                interrupt::poll();
                 let before = lexed.clone();
                 let mut views: Vec<View<'_>> = Vec::with_capacity(lexed.len());
                 for (i, text) in lexed.iter_mut().enumerate() {
@@ -252,7 +256,9 @@ impl Corpus {
     /// Adds a segment: the texts of the systems, and the references that there are.
     fn add(&mut self, texts: &[View<'_>]) {
         for (text, view) in texts.iter().enumerate() {
+            let mut work = Work::default();
             for (at, &key) in view.keys().iter().enumerate() {
+                work.done(8);
                 self.tokens.push(self.vocabulary.number(key, view.token(at)));
             }
             self.ends.push(self.tokens.len() as u32);
@@ -308,7 +314,9 @@ impl Corpus {
         let width = (1 + self.systems) * count;
         let mut rows = vec![0; self.count() * width];
         let mut tally = Tally::new(self.systems, self.vocabulary.count(), 0);
+        let mut work = Work::default();
         for ((start, ends), row) in self.segments().zip(rows.chunks_exact_mut(width)) {
+            work.done(8 * (ends.last().map_or(0, |&end| end as usize) - start));
             tally.segment(&self.tokens, start, ends, |token, here, _| {
                 let bucket = usize::from(buckets[token as usize]);
                 if bucket < count {

@@ -10,9 +10,10 @@
 
 use crate::bleu::ReferenceLength;
 use crate::error::Error;
+use crate::interrupt::{self, Work, in_threads};
 use crate::inventory::{Numbers, Vocabulary};
 use crate::lex::{Lexer, Scratch};
-use crate::pairwise::{in_threads, missing};
+use crate::pairwise::missing;
 use crate::text::{Source, Want};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -35,19 +36,13 @@ pub struct Set {
 }
 
 impl Set {
-    /// Reads a source, up to about `most` texts of it. `check` is called now and then, and may
-    /// stop it.
-    pub fn read(
-        mut source: Box<dyn Source>,
-        lexer: &Lexer,
-        most: usize,
-        check: &mut dyn FnMut(u64) -> Result<(), Error>,
-    ) -> Result<Self, Error> {
+    /// Reads a source, up to about `most` texts of it.
+    pub fn read(mut source: Box<dyn Source>, lexer: &Lexer, most: usize) -> Result<Self, Error> {
         let mut set = Self::default();
         let mut vocabulary = Vocabulary::default();
         let mut scratch = Scratch::default();
         while set.count() < most {
-            check(set.count() as u64)?;
+            interrupt::poll();
             let Some(batch) = source.next(Want::Bytes(BATCH_BYTES)).map_err(missing)? else {
                 break;
             };
@@ -99,8 +94,7 @@ impl Set {
         rule: ReferenceLength,
         at_least_one: bool,
         workers: usize,
-        check: &mut dyn FnMut(u64) -> Result<(), Error>,
-    ) -> Result<Vec<i64>, Error> {
+    ) -> Vec<i64> {
         let width = 2 + 2 * orders;
         let least = usize::from(at_least_one);
         let mut rows = vec![0; self.count() * width];
@@ -117,7 +111,6 @@ impl Set {
         }
         let mut parts = self.parts(workers);
         for order in 0..orders {
-            check(self.count() as u64)?;
             let threads = parts.len();
             let rest = Mutex::new(parts.iter_mut());
             let next = || rest.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -133,7 +126,7 @@ impl Set {
                 }
             }
         }
-        Ok(rows)
+        rows
     }
 
     /// The positions of tokens, shared out among `workers` by the tokens.
@@ -170,18 +163,14 @@ impl Set {
 
     /// The number of different n-grams of an order, counted from 1; and for each text its
     /// tokens, its n-grams, and how many of these are different ones.
-    pub fn distinct(
-        &self,
-        order: usize,
-        check: &mut dyn FnMut(u64) -> Result<(), Error>,
-    ) -> Result<(usize, Vec<i64>), Error> {
+    pub fn distinct(&self, order: usize) -> (usize, Vec<i64>) {
         let mut grams = vec![0u32; self.tokens.len()];
         let mut rows = vec![0; 3 * self.count()];
         let mut different = 0;
         for before in 0..order {
-            check(self.count() as u64)?;
             let is_last = before + 1 == order;
             let mut numbers = Numbers::default();
+            let mut work = Work::default();
             // For each n-gram the last text that had it.
             let mut owners: Vec<u32> = Vec::new();
             let mut start = 0;
@@ -190,6 +179,7 @@ impl Set {
                 let count = (end - start).saturating_sub(before);
                 let last = self.tokens[(start + before).min(end)..end].iter();
                 for (gram, &token) in grams[start..end].iter_mut().zip(last) {
+                    work.done(4);
                     let key = u64::from(*gram) << 32 | u64::from(token);
                     let (number, new) = numbers.number(key, |_| true);
                     *gram = number;
@@ -207,7 +197,7 @@ impl Set {
             }
             different = numbers.count();
         }
-        Ok((different, rows))
+        (different, rows)
     }
 }
 
@@ -311,12 +301,14 @@ impl Part {
     fn count(&mut self, set: &Set, before: usize) {
         let Self { positions, grams, matched } = self;
         let mut numbers = Numbers::default();
+        let mut work = Work::default();
         let mut records: Vec<Record> = Vec::new();
         let (mut next, mut kept) = (0, 0);
         for (text, &end) in set.ends.iter().enumerate() {
             while let Some(&at) = positions.get(next)
                 && at < end
             {
+                work.done(4);
                 let last = at + before as u32;
                 if last < end {
                     let token = set.tokens[last as usize];
@@ -343,6 +335,7 @@ impl Part {
             while let Some(&at) = positions.get(next)
                 && at < end
             {
+                work.done(4);
                 let gram = grams[next];
                 let record = &mut records[gram as usize];
                 if record.second > 0 {
@@ -395,7 +388,7 @@ mod tests {
         #[test]
         fn all_others_are_references(texts in texts(), orders in 1usize..6, workers in 1usize..5) {
             let rule = ReferenceLength::Closest;
-            let rows = set(&texts).rows(orders, rule, false, workers, &mut |_| Ok(())).unwrap();
+            let rows = set(&texts).rows(orders, rule, false, workers);
             for (own, row) in rows.chunks_exact(2 + 2 * orders).enumerate() {
                 prop_assert_eq!(row[0], texts[own].len() as i64);
                 for order in 1..=orders {
@@ -414,7 +407,7 @@ mod tests {
         /// Different n-grams, in all texts and in each.
         #[test]
         fn distinct_ones(texts in texts(), order in 1usize..6) {
-            let (different, rows) = set(&texts).distinct(order, &mut |_| Ok(())).unwrap();
+            let (different, rows) = set(&texts).distinct(order);
             let mut all = HashMap::new();
             for (text, row) in texts.iter().zip(rows.chunks_exact(3)) {
                 let own = counts(text, order);

@@ -15,6 +15,7 @@ pub mod error;
 pub mod groups;
 pub mod health;
 mod interner;
+pub mod interrupt;
 pub mod inventory;
 pub mod leave_one_out;
 pub mod lex;

@@ -5,6 +5,7 @@
 //! that people rated are in it. Counts are integers, and every sum has one order, so the results
 //! do not depend on who computes how many of them at a time.
 
+use crate::interrupt::{self, Work};
 use crate::random::Generator;
 use std::cmp::Ordering;
 
@@ -107,7 +108,9 @@ impl Counts {
     /// Pair by pair.
     pub fn by_definition(row: &Row, epsilon: f64, least: f64) -> Self {
         let mut counts = Self::default();
+        let mut work = Work::default();
         for (i, (&gold, &metric)) in row.gold.iter().zip(&row.metric).enumerate() {
+            work.done(4 * i);
             for (&other, &others) in row.gold[..i].iter().zip(&row.metric[..i]) {
                 if (gold - other).abs() < least {
                     continue;
@@ -136,7 +139,11 @@ impl Counts {
     fn by_sorting(row: &Row) -> Self {
         let mut cells: Vec<(f64, f64)> =
             row.gold.iter().copied().zip(row.metric.iter().copied()).collect();
-        cells.sort_unstable_by(|a, b| ordered(a.0, b.0).then(ordered(a.1, b.1)));
+        let mut work = Work::default();
+        cells.sort_unstable_by(|a, b| {
+            work.done(4);
+            ordered(a.0, b.0).then(ordered(a.1, b.1))
+        });
         let gold_ties = ties(&cells, |a, b| a.0 == b.0);
         let both_tied = ties(&cells, |a, b| a == b);
         let mut metric: Vec<f64> = cells.iter().map(|cell| cell.1).collect();
@@ -169,6 +176,9 @@ fn exchanges(values: &mut [f64], space: &mut [f64]) -> i64 {
     if values.len() < 2 {
         return 0;
     }
+    if values.len() > 1 << 12 {
+        interrupt::poll();
+    }
     let middle = values.len() / 2;
     let (left, right) = values.split_at_mut(middle);
     let (first, second) = space.split_at_mut(middle);
@@ -191,7 +201,11 @@ fn exchanges(values: &mut [f64], space: &mut [f64]) -> i64 {
 /// The number of different values.
 pub fn distinct(values: &[f64]) -> i64 {
     let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(|a, b| ordered(*a, *b));
+    let mut work = Work::default();
+    sorted.sort_unstable_by(|a, b| {
+        work.done(4);
+        ordered(*a, *b)
+    });
     sorted.dedup();
     sorted.len() as i64
 }
@@ -232,7 +246,11 @@ fn sum(values: impl Iterator<Item = f64>) -> f64 {
 
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| ordered(values[a], values[b]));
+    let mut work = Work::default();
+    order.sort_by(|&a, &b| {
+        work.done(8);
+        ordered(values[a], values[b])
+    });
     let mut ranks = vec![0.0; values.len()];
     let mut before = 0;
     for run in order.chunk_by(|&a, &b| values[a] == values[b]) {
@@ -264,9 +282,11 @@ pub fn best_epsilon(rows: &[Row]) -> Best {
     // A pair that becomes a tie is won if people tie it, and lost if it was concordant.
     let mut changes: Vec<(f64, u32, i8)> = Vec::new();
     let mut counted: Vec<[i64; 3]> = Vec::with_capacity(rows.len());
+    let mut work = Work::default();
     for (number, row) in (0_u32..).zip(rows) {
         let mut hits = 0;
         for (i, (&gold, &metric)) in row.gold.iter().zip(&row.metric).enumerate() {
+            work.done(8 * i);
             for (&other, &others) in row.gold[..i].iter().zip(&row.metric[..i]) {
                 let difference = (metric - others).abs();
                 let (gold_tied, tied) = (gold == other, difference == 0.0);
@@ -281,11 +301,15 @@ pub fn best_epsilon(rows: &[Row]) -> Best {
         let cells = row.gold.len() as i64;
         counted.push([cells * (cells - 1) / 2, hits, hits]);
     }
-    changes.sort_unstable_by(|a, b| ordered(a.0, b.0));
+    changes.sort_unstable_by(|a, b| {
+        work.done(4);
+        ordered(a.0, b.0)
+    });
     let weights = weights(&counted);
     let (mut epsilon, mut last, mut gain, mut most) = (0.0, 0, 0_i128, 0_i128);
     let mut start = 0;
     for run in changes.chunk_by(|a, b| a.0 == b.0) {
+        work.done(8 * run.len());
         start += run.len();
         gain += run.iter().map(|c| i128::from(c.2) * weights[c.1 as usize]).sum::<i128>();
         if gain > most {
@@ -325,8 +349,10 @@ fn divisor(mut one: i128, mut other: i128) -> i128 {
 /// For each pair of each row, in order, whether the metric agrees with people at a threshold.
 pub fn outcomes(rows: &[Row], epsilon: f64) -> Vec<u8> {
     let mut found = Vec::new();
+    let mut work = Work::default();
     for row in rows {
         for (i, (&gold, &metric)) in row.gold.iter().zip(&row.metric).enumerate() {
+            work.done(8 * i);
             for (&other, &others) in row.gold[..i].iter().zip(&row.metric[..i]) {
                 let tied = (metric - others).abs() <= epsilon;
                 let same = (gold > other) == (metric > others);
@@ -369,9 +395,12 @@ pub fn leads(
     }
     let mut counts = vec![0; systems * systems.saturating_sub(1) / 2];
     let mut exchanged = vec![0_i64; systems];
+    let mut work = Work::default();
     for _ in 0..samples {
         exchanged.fill(0);
+        work.done(systems * systems);
         for row in values.chunks_exact(systems.max(1)) {
+            work.done(4 + systems);
             if !generator.rounded_single() {
                 for (sum, value) in exchanged.iter_mut().zip(row) {
                     *sum += value;
@@ -422,7 +451,9 @@ pub fn exceeding(
     };
     let observed: Vec<f64> = (0..metrics).map(|metric| r(of(totals, metric))).collect();
     let mut counts = vec![0; metrics * metrics.saturating_sub(1) / 2];
+    let mut work = Work::default();
     for trial in exchanged.chunks_exact(totals.len().max(1)) {
+        work.done(32 * metrics * metrics);
         let mut count = counts.iter_mut();
         for first in 0..metrics {
             let (first_all, first_part) = (of(totals, first), of(trial, first));
@@ -443,6 +474,7 @@ pub fn exceeding(
 pub fn subset_sums(rows: &[i64], width: usize) -> Vec<i64> {
     let mut sums = vec![0; width];
     for row in rows.chunks_exact(width.max(1)) {
+        interrupt::poll();
         for at in 0..sums.len() {
             sums.push(sums[at] + row[at % width]);
         }
@@ -459,7 +491,9 @@ pub fn score_lines(text: &[u8]) -> Result<(Vec<Block<'_>>, Vec<f64>), usize> {
     let mut blocks: Vec<Block<'_>> = Vec::new();
     let mut scores = Vec::new();
     let lines = text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n');
+    let mut work = Work::default();
     for (number, line) in (1..).zip(lines) {
+        work.done(line.len());
         let line = std::str::from_utf8(line).map_err(|_| number)?;
         let mut words = line.split_ascii_whitespace();
         let (Some(system), Some(score), None) = (words.next(), words.next(), words.next()) else {

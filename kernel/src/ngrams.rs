@@ -19,12 +19,15 @@
 //! [`count_matches_general`] counts with hash maps, for references too long for the bitsets, and
 //! is what the tests hold the bitsets equal to.
 
+use crate::interrupt::Work;
 use crate::tokens::View;
 use crate::vector::{Job, Vector};
 use rustc_hash::FxHashMap;
 
 /// The highest n-gram order.
 pub const MOST_ORDERS: usize = 16;
+/// A hypothesis of more tokens is polled in the middle of.
+const LONG: usize = 1 << 20;
 /// The most tokens of a reference that bitsets are used for.
 pub const MOST_BITS: usize = 256;
 const WORDS: usize = MOST_BITS / 64;
@@ -68,7 +71,9 @@ impl Match<'_, '_> {
         // SAFETY: as the caller promises.
         let counted = unsafe {
             match references {
-                [reference] if orders == 4 && reference.count() <= 64 => {
+                [reference]
+                    if orders == 4 && reference.count() <= 64 && hypothesis.count() <= LONG =>
+                {
                     one_word::<V>(&hypothesis, reference, scratch)
                 }
                 _ => many_words::<V>(&hypothesis, references, orders, scratch),
@@ -290,7 +295,9 @@ unsafe fn mark<V: Vector, const N: usize, const O: usize>(
     }
     let equal = &mut scratch.equal.as_chunks_mut().0[..length];
     let (mut ends, mut used) = ([[0u64; N]; O], [[0u64; N]; O]);
+    let mut work = Work::default();
     for (chunk, keys) in hypothesis.keys().chunks(64).enumerate() {
+        work.done(64 * N * orders);
         let mut marks = [0u64; O];
         for (i, &key) in keys.iter().enumerate() {
             let same = if indexed {
@@ -415,9 +422,11 @@ pub fn count_matches_general(
     orders: usize,
 ) -> Matches {
     let mut numbers: FxHashMap<&[u8], u32> = FxHashMap::default();
+    let mut work = Work::default();
     let mut segments: Vec<Vec<u32>> = Vec::with_capacity(1 + references.len());
     for view in std::iter::once(hypothesis).chain(references) {
         let tokens = (0..view.count()).map(|i| {
+            work.done(8);
             let next = numbers.len() as u32;
             *numbers.entry(view.token(i)).or_insert(next)
         });
@@ -433,6 +442,7 @@ pub fn count_matches_general(
             for (grams, tokens) in grams.iter_mut().zip(&segments) {
                 let longer = tokens.len().saturating_sub(order - 1);
                 for i in 0..longer {
+                    work.done(8);
                     let next = pairs.len() as u32;
                     grams[i] = *pairs.entry((grams[i], tokens[i + order - 1])).or_insert(next);
                 }

@@ -32,6 +32,7 @@ pub mod plain;
 
 use crate::bleu::Sum;
 use crate::error::Error;
+use crate::interrupt::{self, in_threads};
 use crate::lex::{Lexer, Scratch};
 use crate::text::{self, Source, Want};
 use crate::tokens::View;
@@ -92,14 +93,11 @@ pub trait Row: Send {
 }
 
 /// Scores all pairs, or with `above` those of a hypothesis and the references behind its place.
-///
-/// `check` is called now and then by the calling thread, and may stop the work.
 pub fn run<R: Row>(
     pairs: &dyn Pairs,
     above: bool,
     rows: &mut [R],
     workers: usize,
-    check: &mut dyn FnMut() -> Result<(), Error>,
 ) -> Result<(), Error> {
     let (_, references) = pairs.shape();
     let mut end = 0;
@@ -113,7 +111,7 @@ pub fn run<R: Row>(
         let blocks = made_ready(pairs, &ranges);
         // Above the diagonal, no later hypothesis meets these references.
         let height = if above { rows.len().min(end) } else { rows.len() };
-        score_bands(&blocks, above, &mut rows[..height], workers, check)?;
+        score_bands(&blocks, above, &mut rows[..height], workers)?;
     }
     Ok(())
 }
@@ -144,13 +142,12 @@ fn score_bands<R: Row>(
     above: bool,
     rows: &mut [R],
     workers: usize,
-    check: &mut dyn FnMut() -> Result<(), Error>,
 ) -> Result<(), Error> {
     let threads = workers.min(rows.len().div_ceil(BAND));
     let bands = Mutex::new(rows.chunks_mut(BAND).enumerate());
     let stopped = AtomicBool::new(false);
     let next = || bands.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let work = |check: &mut dyn FnMut() -> Result<(), Error>| {
+    let work = || {
         let mut parts: Vec<_> = blocks.iter().map(|block| block.worker()).collect();
         while !stopped.load(Ordering::Relaxed)
             && let Some((number, rows)) = next()
@@ -158,40 +155,18 @@ fn score_bands<R: Row>(
             let first = number * BAND;
             let band = Band { hypotheses: first..first + rows.len(), above };
             let mut take = |i: usize, column, scores: &[f64]| rows[i - first].take(column, scores);
-            let mut scored = check();
             for part in &mut parts {
-                scored = scored.and_then(|()| part.score(&band, &mut take));
-            }
-            if scored.is_err() {
-                stopped.store(true, Ordering::Relaxed);
-                return scored;
+                interrupt::poll();
+                let scored = part.score(&band, &mut take);
+                if scored.is_err() {
+                    stopped.store(true, Ordering::Relaxed);
+                    return scored;
+                }
             }
         }
         Ok(())
     };
-    in_threads(threads, || work(check), || work(&mut || Ok(()))).into_iter().collect()
-}
-
-/// The results of `own` in this thread and of `other` in all others. A thread that the system does not
-/// grant is one fewer: they share the work, and it gets done.
-pub(crate) fn in_threads<T: Send>(
-    threads: usize,
-    own: impl FnOnce() -> T,
-    other: impl Fn() -> T + Sync,
-) -> Vec<T> {
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads)
-            .map_while(|_| std::thread::Builder::new().spawn_scoped(scope, &other).ok())
-            .collect();
-        let mut results = vec![own()];
-        for thread in others {
-            match thread.join() {
-                Ok(result) => results.push(result),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        results
-    })
+    in_threads(threads, work, work).into_iter().collect()
 }
 
 /// Lexes all of a source, about `want` at a time. Each text's tokens go to `look`, then each batch
@@ -210,6 +185,7 @@ fn read(
         let name = source.name();
         let mut lexed =
             lexer.lex(&block, &mut scratch).map_err(|bad| bad.within(&block, name, texts))?;
+        interrupt::poll();
         for _ in 0..batch.count {
             texts += 1;
             let Some(text) = lexed.next_segment() else {

@@ -19,6 +19,7 @@ use crate::vector::Instructions;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
+use run::on_text;
 use sources::Source;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -39,6 +40,7 @@ impl From<Error> for PyErr {
                 Ok(error) => *error,
                 Err(_) => PyRuntimeError::new_err("stopped"),
             },
+            Error::Busy => PyRuntimeError::new_err(error.to_string()),
             error => InputError::new_err(error.to_string()),
         }
     }
@@ -164,17 +166,27 @@ impl LoadedTokenizer {
     /// The pieces of a text, which may hold white space; the tokens are what it separates.
     fn pieces<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();
-        let mut pieces: Vec<PyResult<Bound<'py, PyAny>>> = Vec::new();
-        with_utf8(text, |bytes| match &self.tokenizer {
-            Tokenizer::Mecab(dictionary) => {
-                dictionary.split(bytes, |start, end| pieces.push(decoded(py, &bytes[start..end])));
-            }
-            Tokenizer::SentencePiece(model) => {
-                model.split(bytes, &mut Vec::new(), |piece, _| pieces.push(decoded(py, piece)));
-            }
-            _ => {}
-        })?;
-        PyList::new(py, pieces.into_iter().collect::<PyResult<Vec<_>>>()?)
+        let (found, ends) = with_utf8(text, |bytes| {
+            on_text(py, bytes.len(), || {
+                let (mut found, mut ends) = (Vec::new(), Vec::new());
+                let mut take = |piece: &[u8]| {
+                    found.extend_from_slice(piece);
+                    ends.push(found.len());
+                };
+                match &self.tokenizer {
+                    Tokenizer::Mecab(dictionary) => {
+                        dictionary.split(bytes, |start, end| take(&bytes[start..end]));
+                    }
+                    Tokenizer::SentencePiece(model) => {
+                        model.split(bytes, &mut Vec::new(), |piece, _| take(piece));
+                    }
+                    _ => {}
+                }
+                (found, ends)
+            })
+        })??;
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        listed(py, &found, starts.zip(ends.iter().copied()))
     }
 
     /// Checks all data, of which loading checks the outline.
@@ -277,23 +289,38 @@ fn tokenize<'py>(
         Err(_) => Lexing::new(py, tokenizer.extract()?, lowercase)?,
     };
     let tokenizer = lexing.tokenizer()?;
-    let mut buffer = Vec::new();
-    let mut tokens = Vec::new();
-    with_utf8(text, |bytes| {
-        let mut lowered = crate::text::PaddedBuffer::default();
-        let bytes = match &lexing.lowercase {
-            None => bytes,
-            Some(lowercase) => {
-                lowercase.append(bytes, &mut lowered);
-                lowered.finish();
-                lowered.padded().bytes()
-            }
-        };
-        tokenizer.tokenize(bytes, &mut buffer, |start, end| tokens.push(start..end));
-    })?;
+    let lowercase = lexing.lowercase.as_ref();
+    let (buffer, tokens) = with_utf8(text, |bytes| {
+        on_text(py, bytes.len(), || {
+            let (mut buffer, mut tokens) = (Vec::new(), Vec::new());
+            let mut lowered = crate::text::PaddedBuffer::default();
+            let bytes = match lowercase {
+                None => bytes,
+                Some(lowercase) => {
+                    lowercase.append(bytes, &mut lowered);
+                    lowered.finish();
+                    lowered.padded().bytes()
+                }
+            };
+            tokenizer.tokenize(bytes, &mut buffer, |start, end| tokens.push((start, end)));
+            (buffer, tokens)
+        })
+    })??;
+    listed(py, &buffer, tokens.into_iter())
+}
+
+/// Parts of a text as a list of strings.
+fn listed<'py>(
+    py: Python<'py>,
+    text: &[u8],
+    parts: impl Iterator<Item = (usize, usize)>,
+) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
-    for range in tokens {
-        list.append(decoded(py, &buffer[range])?)?;
+    for (i, (start, end)) in parts.enumerate() {
+        if i % (1 << 14) == 0 {
+            py.check_signals()?;
+        }
+        list.append(decoded(py, &text[start..end])?)?;
     }
     Ok(list)
 }
@@ -340,7 +367,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(sources::references, module)?,
         wrap_pyfunction!(sources::tokens, module)?,
         wrap_pyfunction!(sources::arrow, module)?,
-        wrap_pyfunction!(sources::mapped, module)?,
+        wrap_pyfunction!(sources::file, module)?,
         wrap_pyfunction!(sources::stream, module)?,
         wrap_pyfunction!(meta_evaluation::pair_counts, module)?,
         wrap_pyfunction!(meta_evaluation::correlations, module)?,

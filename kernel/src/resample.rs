@@ -9,9 +9,10 @@
 //! any order, so neither the layout nor the number of threads can be seen in the result.
 
 use crate::error::Error;
+use crate::interrupt::{self, Work, in_threads};
 use crate::random::{Bits, Generator};
 use crate::vector::{Instructions, Job, Vector};
-use std::thread;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Columns of one tile: a cache line of 16-bit integers.
 const NARROW: usize = 32;
@@ -118,11 +119,13 @@ impl<L: Lane, const N: usize> Tile<L, N> {
         value: impl Fn(usize, usize) -> L,
     ) -> Vec<Self> {
         let tile = |columns: &[usize]| {
+            let mut work = Work::default();
             let row = |row| {
                 let mut lanes = Lanes::zero();
                 for (lane, &column) in lanes.0.iter_mut().zip(columns) {
                     *lane = value(row, column);
                 }
+                work.done(4 * N);
                 lanes
             };
             Self {
@@ -167,7 +170,10 @@ where
     unsafe fn run<V: Vector>(self) {
         let rows = self.tile.rows.as_slice();
         let replicates = self.draws.chunks_exact(rows.len());
+        let mut work = Work::default();
         for (draws, out) in replicates.zip(self.out.chunks_exact_mut(self.width)) {
+            // A draw from many rows waits for memory.
+            work.done(4 * draws.len());
             let mut total = [L::Wide::default(); N];
             for draws in draws.chunks(self.tile.span) {
                 let mut sum = Lanes::<L, N>::zero();
@@ -193,7 +199,9 @@ struct Halves {
 impl Halves {
     fn draw(generator: &mut Generator, bits: &mut Bits, rows: usize, trials: usize) -> Self {
         let mut bytes = vec![0; rows.div_ceil(8) * trials];
+        let mut work = Work::default();
         for trial in 0..trials {
+            work.done(rows / 8);
             let mut slots = bytes[trial..].iter_mut().step_by(trials);
             for start in (0..rows).step_by(32) {
                 let word = bits.take(generator, (rows - start).min(32) as u32);
@@ -229,7 +237,9 @@ where
         let mut totals = vec![[L::Wide::default(); N]; halves.trials];
         let eights = tile.rows.chunks(8).zip(halves.bytes.chunks_exact(halves.trials));
         let mut eights = eights.peekable();
+        let mut work = Work::default();
         while eights.peek().is_some() {
+            work.done(SUBSETS * (halves.trials + 256));
             let mut bytes: [&[u8]; SUBSETS] = [&[]; SUBSETS];
             let mut used = 0;
             for (table, (rows, column)) in
@@ -284,6 +294,7 @@ impl Stack {
         let (mut narrow, mut middle, mut wide) = (Vec::new(), Vec::new(), Vec::new());
         let (mut most, mut divisors) = (Vec::new(), Vec::new());
         for column in 0..columns.len() {
+            interrupt::poll();
             let values = || (0..rows).map(|row| value(row, column).unsigned_abs());
             let mut largest = values().max().unwrap_or(0);
             if (largest as u128) * (rows as u128) > i64::MAX as u128 {
@@ -378,36 +389,29 @@ impl Stack {
         if sums.is_empty() {
             return sums;
         }
-        let mut work = Vec::new();
         let most = TRIALS.min(HALVES / self.rows.div_ceil(8)).max(100);
-        for out in sums.chunks_mut(most * self.width) {
-            let trials = out.len() / self.width;
-            work.push((out, trials));
-        }
-        for work in work.chunks_mut(workers.max(1)) {
-            thread::scope(|scope| {
-                let mut running = Vec::new();
-                for (out, trials) in work {
-                    let halves = Halves::draw(generator, bits, self.rows, *trials);
-                    let mut run = move || {
-                        for tile in &self.narrow {
-                            tile.choose(&halves, out, self.width, instructions);
-                        }
-                        for tile in &self.middle {
-                            tile.choose(&halves, out, self.width, instructions);
-                        }
-                        for tile in &self.wide {
-                            tile.choose(&halves, out, self.width, instructions);
-                        }
-                    };
-                    if workers > 1 {
-                        running.push(scope.spawn(run));
-                    } else {
-                        run();
-                    }
+        // Draws come from the one generator, and are used while others are drawn.
+        let rest = Mutex::new((sums.chunks_mut(most * self.width), generator, bits));
+        let next = || {
+            let (parts, generator, bits) = &mut *lock(&rest);
+            let part = parts.next()?;
+            let trials = part.len() / self.width;
+            Some((Halves::draw(generator, bits, self.rows, trials), part))
+        };
+        let work = || {
+            while let Some((halves, out)) = next() {
+                for tile in &self.narrow {
+                    tile.choose(&halves, out, self.width, instructions);
                 }
-            });
-        }
+                for tile in &self.middle {
+                    tile.choose(&halves, out, self.width, instructions);
+                }
+                for tile in &self.wide {
+                    tile.choose(&halves, out, self.width, instructions);
+                }
+            }
+        };
+        in_threads(workers.min(trials.div_ceil(most)), work, work);
         self.multiply(&mut sums);
         sums
     }
@@ -508,13 +512,19 @@ fn in_blocks<O: Send>(
             work(draws, sums);
             continue;
         }
-        thread::scope(|scope| {
-            for (draws, sums) in draws.chunks(share * rows).zip(sums.chunks_mut(share * width)) {
-                let work = &work;
-                scope.spawn(move || work(draws, sums));
+        let parts = draws.chunks(share * rows).zip(sums.chunks_mut(share * width));
+        let (threads, parts) = (parts.len(), Mutex::new(parts));
+        let work = || {
+            while let Some((draws, sums)) = { lock(&parts).next() } {
+                work(draws, sums);
             }
-        });
+        };
+        in_threads(threads, work, work);
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {

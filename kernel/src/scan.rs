@@ -5,8 +5,10 @@
 
 use crate::count::{self, Count, Formula, Names, Summary};
 use crate::error::Error;
+use crate::interrupt::{self, in_threads};
 use crate::text::{Batch, Block, MOST_SEGMENTS, Source, Want};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Bytes of hypotheses per batch, about. Its tokens stay in the second-level cache.
 const BATCH_BYTES: usize = 1 << 16;
@@ -103,6 +105,7 @@ impl Feed {
 fn count_rest(source: &mut dyn Source) -> Result<u64, Error> {
     let mut count = 0;
     while let Some(batch) = source.next(Want::Segments(MOST_SEGMENTS))? {
+        interrupt::poll();
         count += batch.count as u64;
     }
     Ok(count)
@@ -114,10 +117,74 @@ pub trait Sink: Send {
     fn take(&mut self, batch: usize, rows: &[i64]);
 }
 
+/// The feed, in the hands of one thread at a time. The others poll while they wait for it.
+struct Turns {
+    feed: Mutex<Feed>,
+    taken: Mutex<bool>,
+    free: Condvar,
+}
+
+impl Turns {
+    fn take(&self) -> Turn<'_> {
+        loop {
+            let mut taken = lock(&self.taken);
+            if *taken {
+                let wait = self.free.wait_timeout(taken, interrupt::PAUSE);
+                taken = wait.unwrap_or_else(PoisonError::into_inner).0;
+            }
+            if !*taken {
+                *taken = true;
+                return Turn { feed: lock(&self.feed), turns: self };
+            }
+            drop(taken);
+            interrupt::poll();
+        }
+    }
+}
+
+/// The feed, until this is dropped.
+struct Turn<'a> {
+    feed: MutexGuard<'a, Feed>,
+    turns: &'a Turns,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *lock(&self.turns.taken) = false;
+        self.turns.free.notify_one();
+    }
+}
+
 /// A run over inputs, all at once or in pieces.
 pub struct Scan {
-    feed: Mutex<Feed>,
+    turns: Turns,
     names: Names,
+    busy: AtomicBool,
+}
+
+/// The part of a run that is being done; one that is not done to its end ends the run.
+struct Part<'a> {
+    scan: &'a Scan,
+    whole: bool,
+}
+
+impl<'a> Part<'a> {
+    fn new(scan: &'a Scan) -> Result<Self, Error> {
+        match scan.busy.swap(true, Ordering::Acquire) {
+            false => Ok(Self { scan, whole: false }),
+            // To wait for it would be forever, if it waits for us.
+            true => Err(Error::Busy),
+        }
+    }
+}
+
+impl Drop for Part<'_> {
+    fn drop(&mut self) {
+        if !self.whole {
+            lock(&self.scan.turns.feed).ended = true;
+        }
+        self.scan.busy.store(false, Ordering::Release);
+    }
 }
 
 impl Scan {
@@ -125,7 +192,9 @@ impl Scan {
     pub fn new(inputs: Inputs) -> Self {
         let feed = Feed::new(inputs);
         let names = Names(feed.sources.iter().map(|source| source.name().to_owned()).collect());
-        Self { feed: Mutex::new(feed), names }
+        let turns =
+            Turns { feed: Mutex::new(feed), taken: Mutex::new(false), free: Condvar::new() };
+        Self { turns, names, busy: AtomicBool::new(false) }
     }
 
     /// Counts the next segments, about `segments` of them or all that are left (`None`), with a
@@ -135,8 +204,8 @@ impl Scan {
     /// far, and may stop the run. Of several errors the first in the text is given. No segments
     /// in the summary means the end.
     ///
-    /// A source that may wait is read by the calling thread alone: only that one can be
-    /// interrupted, and the source is slower than the counting anyway.
+    /// A source that may wait, or that calls what others wrote, is read by the calling thread
+    /// alone: only that one can be interrupted, and the source is slower than the counting anyway.
     pub fn run<S: Sink>(
         &self,
         counter: &Arc<dyn Count>,
@@ -144,81 +213,64 @@ impl Scan {
         sinks: &mut [S],
         check: &mut dyn FnMut(u64) -> Result<(), Error>,
     ) -> Result<Summary, Error> {
-        let mut sinks = sinks;
+        let mut part = Part::new(self)?;
+        let mut threads = sinks.len();
         {
-            let mut feed = lock(&self.feed);
+            let feed = &mut self.turns.take().feed;
             if feed.sources.iter().any(|source| source.waits()) {
-                sinks = &mut sinks[..1];
+                threads = 1;
             }
             feed.limit = segments.map_or(u64::MAX, |more| feed.given[0].saturating_add(more));
         }
+        let sinks = Mutex::new(sinks.iter_mut());
         let failed: Mutex<Option<(usize, Error)>> = Mutex::new(None);
-        let fail = |batch: usize, error: Error| {
-            let mut failed = lock(&failed);
-            if failed.as_ref().is_none_or(|(earlier, _)| batch < *earlier) {
-                *failed = Some((batch, error));
-            }
-            drop(failed);
-            lock(&self.feed).ended = true;
-        };
-        let work = |sink: &mut S, check: &mut dyn FnMut(u64) -> Result<(), Error>| {
-            let mut taken = 0;
-            let mut worker = Arc::clone(counter).worker();
+        let work = |check: &mut dyn FnMut(u64) -> Result<(), Error>| {
             let mut summary = Summary::default();
-            loop {
-                if let Err(error) = check(taken) {
-                    fail(0, error);
-                    break;
+            let Some(sink) = lock(&sinks).next() else { return summary };
+            if let Err((batch, error)) = self.work(counter, sink, check, &mut summary) {
+                let mut failed = lock(&failed);
+                if failed.as_ref().is_none_or(|(earlier, _)| batch < *earlier) {
+                    *failed = Some((batch, error));
                 }
-                let (batches, next) = {
-                    let mut feed = lock(&self.feed);
-                    taken = feed.given[0];
-                    (feed.batches, feed.next())
-                };
-                match next {
-                    Ok(None) => break,
-                    Err(error) => {
-                        fail(batches, error);
-                        break;
-                    }
-                    Ok(Some(batch)) => {
-                        let number = batch.number;
-                        match worker.count(&batch.texts(&self.names), &mut summary) {
-                            Ok(rows) => sink.take(number, rows),
-                            Err(error) => {
-                                fail(number, error);
-                                break;
-                            }
-                        }
-                    }
-                }
+                drop(failed);
+                self.turns.take().feed.ended = true;
             }
             summary
         };
         let mut summary = Summary::default();
-        if let [own, others @ ..] = sinks {
-            std::thread::scope(|scope| {
-                // A thread that the system does not grant is one fewer; the work gets done.
-                let work = &work;
-                let threads: Vec<_> = others
-                    .iter_mut()
-                    .map_while(|sink| {
-                        let thread = std::thread::Builder::new();
-                        thread.spawn_scoped(scope, move || work(sink, &mut |_| Ok(()))).ok()
-                    })
-                    .collect();
-                summary.merge(work(own, check));
-                for thread in threads {
-                    match thread.join() {
-                        Ok(other) => summary.merge(other),
-                        Err(panic) => std::panic::resume_unwind(panic),
-                    }
-                }
-            });
+        for part in in_threads(threads, || work(check), || work(&mut |_| Ok(()))) {
+            summary.merge(part);
         }
+        part.whole = true;
         match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some((_, error)) => Err(error),
             None => Ok(summary),
+        }
+    }
+
+    /// One thread's part; an error comes with the number of its batch.
+    fn work<S: Sink>(
+        &self,
+        counter: &Arc<dyn Count>,
+        sink: &mut S,
+        check: &mut dyn FnMut(u64) -> Result<(), Error>,
+        summary: &mut Summary,
+    ) -> Result<(), (usize, Error)> {
+        let mut worker = Arc::clone(counter).worker();
+        let mut taken = 0;
+        loop {
+            interrupt::poll();
+            check(taken).map_err(|error| (0, error))?;
+            let next = {
+                let feed = &mut self.turns.take().feed;
+                taken = feed.given[0];
+                let number = feed.batches;
+                feed.next().map_err(|error| (number, error))?
+            };
+            let Some(batch) = next else { return Ok(()) };
+            let number = batch.number;
+            let rows = worker.count(&batch.texts(&self.names), summary);
+            sink.take(number, rows.map_err(|error| (number, error))?);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Where segments come from, as far as the kernel sees it: batches of bytes.
 //!
 //! A [`Source`] gives its segments a batch at a time, so that memory stays flat however long the
-//! input is. Files are mapped and read in place; anything else arrives through a buffer.
+//! input is. Files, pipes and decompressors are read a piece at a time, which batches share.
 
 use crate::error::Error;
-use memmap2::Mmap;
+use crate::interrupt;
 use std::any::Any;
 use std::fs::File;
 use std::ops::Range;
@@ -117,8 +117,8 @@ impl Foreign {
 
 /// The memory of a newline-terminated text.
 pub enum Lines {
-    /// A mapped file, and the part of it.
-    Mapped(Arc<Mmap>, Range<usize>),
+    /// A part of what a [`Stream`] read at once.
+    Shared(Arc<Piece>, Range<usize>),
     /// Bytes of its own.
     Owned(PaddedBuffer),
 }
@@ -127,9 +127,9 @@ impl Lines {
     /// The text; its last byte is a newline.
     pub fn padded(&self) -> Padded<'_> {
         match self {
-            // The constructor in `MappedFile::next` has checked the margins.
-            Self::Mapped(map, range) => {
-                Padded { all: &map[..], start: range.start, end: range.end }
+            // A piece has margins around all that was read into it.
+            Self::Shared(piece, range) => {
+                Padded { all: &piece.bytes, start: range.start, end: range.end }
             }
             Self::Owned(buffer) => buffer.padded(),
         }
@@ -156,6 +156,19 @@ pub enum Block {
     },
     /// Segments that are tokens already.
     Tokens(TokenBlock),
+}
+
+impl Block {
+    /// The length of the text, or of the segments or tokens together.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Lines { lines, .. } => lines.padded().bytes().len(),
+            Self::Segments { segments, .. } => {
+                segments.iter().flatten().map(|text| text.bytes().len()).sum()
+            }
+            Self::Tokens(tokens) => tokens.text.len(),
+        }
+    }
 }
 
 /// Segments that came as tokens.
@@ -205,170 +218,312 @@ pub trait Source: Send {
     }
 }
 
-/// Splits `text` for a batch: how many lines, and how many bytes they take with their newlines.
-///
-/// A last line without a newline counts when `last` is set, and is left for later otherwise.
-pub fn split_lines(text: &[u8], want: Want, last: bool) -> (usize, usize) {
-    let (limit, bytes) = match want {
-        Want::Segments(lines) => (lines, text.len()),
-        Want::Bytes(bytes) => (MOST_SEGMENTS, bytes.min(text.len())),
-    };
-    let mut lines = 0;
-    let mut end = 0;
-    for chunk in text[..bytes].chunks(4096) {
-        let here = memchr::memchr_iter(b'\n', chunk).count();
-        if lines + here >= limit {
-            let inside = memchr::memchr_iter(b'\n', chunk).nth(limit - lines - 1);
-            return (limit, end + inside.map_or(0, |at| at + 1));
-        }
-        lines += here;
-        end += chunk.len();
-    }
-    // Nothing more fits: back to the last whole line, or on to the end of the first one.
-    if lines > 0 && bytes < text.len() {
-        return (lines, memchr::memrchr(b'\n', &text[..bytes]).map_or(0, |at| at + 1));
-    }
-    if bytes < text.len()
-        && let Some(at) = memchr::memchr(b'\n', &text[bytes..])
-    {
-        return (1, bytes + at + 1);
-    }
-    let whole = memchr::memrchr(b'\n', text).map_or(0, |at| at + 1);
-    if last && whole < text.len() { (lines + 1, text.len()) } else { (lines, whole) }
-}
+/// The most bytes of a batch: positions in it are 32-bit numbers, and lower-casing may lengthen it.
+const MOST_BYTES: usize = if cfg!(test) { 1 << 24 } else { 1 << 31 };
 
-/// A regular file, mapped into memory and lexed in place.
-pub struct MappedFile {
-    name: String,
-    map: Arc<Mmap>,
-    position: usize,
-    /// How far the system has been asked to bring pages in.
-    brought: usize,
-}
-
-/// The bytes of a file paged in at once: far cheaper than a fault every few pages.
-const WINDOW: usize = 1 << 22;
-
-impl MappedFile {
-    /// Maps `file`.
-    ///
-    /// The file must not be cut short while it is read; that is the operating system's rule for
-    /// mapped files.
-    pub fn new(name: String, file: &File) -> std::io::Result<Self> {
-        // SAFETY: the map is only read; a file that another program changes meanwhile gives other
-        // bytes, which are checked before they are lexed.
-        let map = unsafe { Mmap::map(file)? };
-        #[cfg(unix)]
-        {
-            let _ = map.advise(memmap2::Advice::Sequential);
-        }
-        Ok(Self { name, map: Arc::new(map), position: 0, brought: 0 })
-    }
-}
-
-impl MappedFile {
-    /// Has the system bring in the next part of the file, and let go of what has been read, where
-    /// it knows how to. What goes stays in the page cache, and would come back if asked for.
-    fn bring(&mut self) {
-        while self.position + WINDOW / 4 > self.brought && self.brought < self.map.len() {
-            let length = WINDOW.min(self.map.len() - self.brought);
-            #[cfg(target_os = "linux")]
-            {
-                // An older kernel refuses; then pages come in one fault after the other.
-                let populate = memmap2::Advice::PopulateRead;
-                let _ = self.map.advise_range(populate, self.brought, length);
-            }
-            #[cfg(unix)]
-            if let Some(behind) = self.brought.checked_sub(2 * WINDOW) {
-                // SAFETY: the map is of a file and only read: the pages' content cannot be lost.
-                let _ = unsafe {
-                    let let_go = memmap2::UncheckedAdvice::DontNeed;
-                    self.map.unchecked_advise_range(let_go, behind, WINDOW)
-                };
-            }
-            self.brought += length;
-        }
-    }
-}
-
-impl Source for MappedFile {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {
-        self.bring();
-        let start = self.position;
-        let (count, length) = split_lines(&self.map[start..], want, true);
-        if count == 0 {
-            return Ok(None);
-        }
-        check_size(&self.name, length)?;
-        let range = start..start + length;
-        self.position = range.end;
-        let whole = self.map[range.end - 1] == b'\n';
-        let lines = if whole && Padded::within(&self.map, range.clone()).is_some() {
-            Lines::Mapped(Arc::clone(&self.map), range)
-        } else {
-            Lines::Owned(owned_lines(&self.map[range]))
-        };
-        let offset = Some(start as u64);
-        Ok(Some(Batch { count, streams: vec![Block::Lines { lines, offset }] }))
-    }
-}
-
-/// A copy of `text` with margins and a newline at its end.
-fn owned_lines(text: &[u8]) -> PaddedBuffer {
-    let mut buffer = PaddedBuffer::default();
-    buffer.raw().extend_from_slice(text);
-    if text.last() != Some(&b'\n') {
-        buffer.raw().push(b'\n');
-    }
-    buffer.finish();
-    buffer
-}
-
-/// Positions in a batch are 32-bit numbers, and lower-casing may lengthen the text.
+/// An error if so many bytes are too many for a batch.
 pub fn check_size(name: &str, length: usize) -> Result<(), Error> {
-    if length <= 1 << 31 {
+    if length <= MOST_BYTES {
         Ok(())
     } else {
-        Err(Error::TooLong { input: name.to_owned(), bytes: length as u64 })
+        Err(Error::TooLong { input: name.to_owned(), segment: None, bytes: length as u64 })
     }
 }
 
-/// Reads more bytes into a buffer; 0 at the end.
-pub type Read = Box<dyn FnMut(&mut Vec<u8>) -> Result<usize, Error> + Send>;
+/// The search for a batch's last line end, which goes on where it stopped when more text is there.
+#[derive(Default)]
+struct Split {
+    /// The number of lines found.
+    lines: usize,
+    /// Where the last of them ends, behind its newline.
+    end: usize,
+    /// How much of the text has been looked at.
+    seen: usize,
+    /// How many bytes that took.
+    #[cfg(test)]
+    looked: usize,
+}
 
-/// Bytes that come a piece at a time: a pipe, a compressed file.
+impl Split {
+    /// Goes on in `text`, whose start is as it was; true if no more lines are wanted.
+    fn look(&mut self, text: &[u8], want: Want) -> bool {
+        const CHUNK: usize = 4096;
+        let (most, bytes) = match want {
+            Want::Segments(lines) => (lines, usize::MAX),
+            Want::Bytes(bytes) => (MOST_SEGMENTS, bytes),
+        };
+        while self.lines < most && self.seen < text.len() {
+            if self.seen >= bytes && self.lines > 0 {
+                return true;
+            }
+            // Of a line that is longer than wanted the end is, and nothing behind it.
+            let (most, chunk) = match bytes.checked_sub(self.seen) {
+                Some(left @ 1..) => (most, left.min(CHUNK)),
+                _ => (1, CHUNK),
+            };
+            let chunk = &text[self.seen..][..chunk.min(text.len() - self.seen)];
+            #[cfg(test)]
+            {
+                self.looked += chunk.len();
+            }
+            let here = memchr::memchr_iter(b'\n', chunk).count();
+            if self.lines + here >= most {
+                let last = memchr::memchr_iter(b'\n', chunk).nth(most - self.lines - 1);
+                self.lines = most;
+                self.end = self.seen + last.map_or(0, |at| at + 1);
+                self.seen = self.end;
+                return true;
+            }
+            if let Some(last) = memchr::memrchr(b'\n', chunk) {
+                self.lines += here;
+                self.end = self.seen + last + 1;
+            }
+            self.seen += chunk.len();
+        }
+        self.lines >= most
+    }
+}
+
+/// Bytes read at once, with a [`MARGIN`] before and behind them. Batches share it.
+pub struct Piece {
+    /// All of them have a value, so that reading into them needs no zeros first.
+    bytes: Vec<u8>,
+    /// Where what was read ends.
+    end: usize,
+}
+
+impl Piece {
+    /// Bytes of a piece, unless a batch needs more.
+    const SIZE: usize = 1 << 18;
+
+    /// An empty one for so many bytes.
+    fn new(size: usize) -> Self {
+        Self { bytes: vec![0; MARGIN + size + MARGIN], end: MARGIN }
+    }
+
+    /// The number of bytes it has place for.
+    fn size(&self) -> usize {
+        self.bytes.len() - 2 * MARGIN
+    }
+
+    /// The place for more bytes, of which [`Piece::took`] then says how many there are.
+    pub fn room(&mut self) -> &mut [u8] {
+        let last = self.bytes.len() - MARGIN;
+        &mut self.bytes[self.end..last]
+    }
+
+    /// Notes that so many bytes have come into the [`Piece::room`].
+    pub fn took(&mut self, count: usize) {
+        self.end += count.min(self.bytes.len() - MARGIN - self.end);
+    }
+
+    /// Appends bytes, in more memory if need be.
+    pub fn append(&mut self, bytes: &[u8]) {
+        let end = self.end + bytes.len();
+        if end + MARGIN > self.bytes.len() {
+            self.bytes.resize((end + MARGIN).next_power_of_two(), 0);
+        }
+        self.bytes[self.end..end].copy_from_slice(bytes);
+        self.end = end;
+    }
+}
+
+/// What a [`Stream`] reads from.
+pub trait Read: Send {
+    /// Brings more bytes into a piece; 0 at the end.
+    fn read(&mut self, into: &mut Piece) -> Result<usize, Error>;
+
+    /// True if that may wait for another process or thread.
+    fn waits(&self) -> bool {
+        true
+    }
+
+    /// The number of bytes that are still to come, where it is known.
+    fn left(&self) -> Option<u64> {
+        None
+    }
+}
+
+impl<F: FnMut(&mut Piece) -> Result<usize, Error> + Send> Read for F {
+    fn read(&mut self, into: &mut Piece) -> Result<usize, Error> {
+        self(into)
+    }
+}
+
+/// A regular file, as long as it was when it was opened: what is appended later is not read, and a
+/// file that has become shorter is an error.
+///
+/// It is read and not mapped: another program that cuts a mapped file short would end this one, and
+/// bytes that others write to must not be seen as a slice.
+struct Regular {
+    name: String,
+    file: File,
+    position: u64,
+    /// 0 also for files without a size, as those that a system's kernel makes up.
+    size: u64,
+}
+
+impl Regular {
+    /// The most bytes of one call, which cannot be interrupted.
+    const MOST: usize = 1 << 22;
+
+    fn read_some(&self, into: &mut [u8]) -> std::io::Result<usize> {
+        #[cfg(unix)]
+        return std::os::unix::fs::FileExt::read_at(&self.file, into, self.position);
+        #[cfg(windows)]
+        return std::os::windows::fs::FileExt::seek_read(&self.file, into, self.position);
+        #[cfg(not(any(unix, windows)))]
+        return std::io::Read::read(&mut &self.file, into);
+    }
+}
+
+impl Read for Regular {
+    fn read(&mut self, into: &mut Piece) -> Result<usize, Error> {
+        let left = self.left().and_then(|left| left.try_into().ok()).unwrap_or(usize::MAX);
+        let room = into.room();
+        let most = room.len().min(Self::MOST).min(left);
+        let count = loop {
+            match self.read_some(&mut room[..most]) {
+                Ok(count) => break count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    return Err(Error::Input(format!("{} cannot be read: {error}", self.name)));
+                }
+            }
+        };
+        if count == 0 && most > 0 && self.size > 0 {
+            return Err(Error::Changed {
+                input: self.name.clone(),
+                before: self.size,
+                now: self.file.metadata().map_or(self.position, |file| file.len()),
+            });
+        }
+        into.took(count);
+        self.position += count as u64;
+        Ok(count)
+    }
+
+    fn waits(&self) -> bool {
+        false
+    }
+
+    fn left(&self) -> Option<u64> {
+        (self.size > 0).then(|| self.size - self.position)
+    }
+}
+
+/// Lines of bytes that come a piece at a time: of a file, a pipe, a decompressor.
 pub struct Stream {
     name: String,
-    read: Read,
-    /// Bytes read and not yet given; the first `start` of them are used up.
-    pending: Vec<u8>,
+    read: Box<dyn Read>,
+    /// What was read; `start` is the first byte that has not been given.
+    piece: Arc<Piece>,
     start: usize,
+    /// Pieces whose batches may be gone, to be filled again.
+    spare: Vec<Arc<Piece>>,
+    /// The number of bytes and of lines that have been given.
     offset: u64,
+    given: u64,
     ended: bool,
     /// Give only this tab-separated column, counted from 0.
     column: Option<usize>,
-    line: u64,
+    #[cfg(test)]
+    looked: usize,
 }
 
 impl Stream {
+    /// Pieces that are kept to be filled again: each thread has one in its hands.
+    const SPARE: usize = 64;
+    /// The largest of them.
+    const LARGEST: usize = 1 << 22;
+
     /// Lines of the bytes that `read` brings; with `column`, one tab-separated column of them.
-    pub fn new(name: String, column: Option<usize>, read: Read) -> Self {
-        Self { name, read, pending: Vec::new(), start: 0, offset: 0, ended: false, column, line: 0 }
+    pub fn new(name: String, column: Option<usize>, read: Box<dyn Read>) -> Self {
+        // A whole file, and the newline that it may lack.
+        let size =
+            read.left().map_or(Piece::SIZE, |all| (all + 1).min(Piece::SIZE as u64) as usize);
+        Self {
+            name,
+            read,
+            piece: Arc::new(Piece::new(size)),
+            start: MARGIN,
+            spare: Vec::new(),
+            offset: 0,
+            given: 0,
+            ended: false,
+            column,
+            #[cfg(test)]
+            looked: 0,
+        }
     }
 
-    fn cut_column(&mut self, text: &[u8], column: usize) -> Result<PaddedBuffer, Error> {
+    /// The lines of a regular file, as far as it reaches now.
+    pub fn file(name: String, file: File) -> std::io::Result<Self> {
+        let size = file.metadata()?.len();
+        let read = Box::new(Regular { name: name.clone(), file, position: 0, size });
+        Ok(Self::new(name, None, read))
+    }
+
+    /// Reads on behind what is there, which may move.
+    fn read_on(&mut self) -> Result<(), Error> {
+        let rest = self.piece.end - self.start;
+        let alone = Arc::get_mut(&mut self.piece);
+        match alone {
+            // There is room behind it for more than a newline.
+            Some(piece) if rest < piece.size() / 2 => {
+                if piece.end - MARGIN > piece.size() / 2 {
+                    piece.bytes.copy_within(self.start..piece.end, MARGIN);
+                    piece.end = MARGIN + rest;
+                    self.start = MARGIN;
+                }
+            }
+            _ => {
+                let mut next = self.empty_piece(2 * rest + 2);
+                if let Some(piece) = Arc::get_mut(&mut next) {
+                    piece.append(&self.piece.bytes[self.start..self.piece.end]);
+                }
+                let full = std::mem::replace(&mut self.piece, next);
+                self.start = MARGIN;
+                if full.size() <= Self::LARGEST && self.spare.len() < Self::SPARE {
+                    self.spare.push(full);
+                }
+            }
+        }
+        if let Some(piece) = Arc::get_mut(&mut self.piece) {
+            let count = self.read.read(piece)?;
+            self.ended = count == 0 || self.read.left() == Some(0);
+            // The last line may lack a newline.
+            if self.ended && piece.end > self.start && piece.bytes[piece.end - 1] != b'\n' {
+                piece.append(b"\n");
+            }
+        }
+        Ok(())
+    }
+
+    /// A piece of at least this size that nobody else holds.
+    fn empty_piece(&mut self, size: usize) -> Arc<Piece> {
+        let mut spare = self.spare.iter_mut();
+        let fits = |piece: &mut Piece| piece.size() >= size.max(Piece::SIZE);
+        match spare.position(|piece| Arc::get_mut(piece).is_some_and(fits)) {
+            None => Arc::new(Piece::new(size.max(Piece::SIZE))),
+            Some(i) => {
+                let mut piece = self.spare.swap_remove(i);
+                if let Some(piece) = Arc::get_mut(&mut piece) {
+                    piece.end = MARGIN;
+                }
+                piece
+            }
+        }
+    }
+
+    fn cut_column(&self, text: &[u8], column: usize) -> Result<PaddedBuffer, Error> {
         let mut buffer = PaddedBuffer::default();
         let text = text.strip_suffix(b"\n").unwrap_or(text);
-        for line in text.split(|&byte| byte == b'\n') {
-            self.line += 1;
+        for (line, number) in text.split(|&byte| byte == b'\n').zip(self.given + 1..) {
             let field =
                 line.split(|&byte| byte == b'\t').nth(column).ok_or_else(|| Error::Column {
                     input: self.name.clone(),
-                    line: self.line,
+                    line: number,
                     column: column + 1,
                     found: line.split(|&byte| byte == b'\t').count(),
                 })?;
@@ -386,42 +541,49 @@ impl Source for Stream {
     }
 
     fn waits(&self) -> bool {
-        true
+        self.read.waits()
     }
 
     fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {
+        let mut found = Split::default();
         loop {
-            let text = &self.pending[self.start..];
-            let (count, length) = split_lines(text, want, self.ended);
-            let enough = match want {
-                Want::Segments(wanted) => count == wanted,
-                Want::Bytes(_) => count > 0,
-            };
-            if !enough && !self.ended {
-                self.pending.drain(..self.start);
-                self.start = 0;
-                check_size(&self.name, self.pending.len())?;
-                self.ended = (self.read)(&mut self.pending)? == 0;
-                continue;
+            let text = &self.piece.bytes[self.start..self.piece.end];
+            let all = found.look(text, want);
+            let enough = all || (matches!(want, Want::Bytes(_)) && found.lines > 0);
+            let length = if enough { found.end } else { text.len() };
+            if length > MOST_BYTES {
+                return Err(Error::TooLong {
+                    input: self.name.clone(),
+                    segment: Some(self.given + found.lines as u64 + u64::from(!enough)),
+                    bytes: length as u64,
+                });
             }
-            if count == 0 {
-                return Ok(None);
+            if enough || self.ended {
+                break;
             }
-            check_size(&self.name, length)?;
-            let offset = self.column.is_none().then_some(self.offset);
-            let range = self.start..self.start + length;
-            let lines = match self.column {
-                None => owned_lines(&self.pending[range.clone()]),
-                Some(column) => {
-                    let text = self.pending[range.clone()].to_vec();
-                    self.cut_column(&text, column)?
-                }
-            };
-            self.start = range.end;
-            self.offset += length as u64;
-            let block = Block::Lines { lines: Lines::Owned(lines), offset };
-            return Ok(Some(Batch { count, streams: vec![block] }));
+            interrupt::poll();
+            self.read_on()?;
         }
+        #[cfg(test)]
+        {
+            self.looked += found.looked;
+        }
+        let Split { lines: count, end: length, .. } = found;
+        if count == 0 {
+            return Ok(None);
+        }
+        let range = self.start..self.start + length;
+        let offset = self.column.is_none().then_some(self.offset);
+        let lines = match self.column {
+            None => Lines::Shared(Arc::clone(&self.piece), range.clone()),
+            Some(column) => {
+                Lines::Owned(self.cut_column(&self.piece.bytes[range.clone()], column)?)
+            }
+        };
+        self.start = range.end;
+        self.offset += length as u64;
+        self.given += count as u64;
+        Ok(Some(Batch { count, streams: vec![Block::Lines { lines, offset }] }))
     }
 }
 
@@ -429,38 +591,149 @@ impl Source for Stream {
 mod tests {
     use super::*;
 
+    /// How many lines a search finds, where they end, and if no more are wanted.
+    fn split(text: &[u8], want: Want) -> (usize, usize, bool) {
+        let mut found = Split::default();
+        let all = found.look(text, want);
+        (found.lines, found.end, all)
+    }
+
     #[test]
-    fn lines_are_split_at_newlines_only_and_the_last_may_lack_one() {
-        let text = b"a\nb\r\n\nlast";
-        assert_eq!(split_lines(text, Want::Segments(2), true), (2, 5));
-        assert_eq!(split_lines(text, Want::Segments(9), true), (4, 10));
-        assert_eq!(split_lines(text, Want::Segments(9), false), (3, 6));
-        assert_eq!(split_lines(text, Want::Bytes(3), true), (1, 2));
-        assert_eq!(split_lines(text, Want::Bytes(1), true), (1, 2));
-        assert_eq!(split_lines(text, Want::Bytes(100), true), (4, 10));
-        assert_eq!(split_lines(b"", Want::Segments(1), true), (0, 0));
-        assert_eq!(split_lines(b"no end", Want::Bytes(2), false), (0, 0));
+    fn lines_are_split_at_newlines_only() {
+        let text = b"a\nb\r\n\nlast\n";
+        assert_eq!(split(text, Want::Segments(2)), (2, 5, true));
+        assert_eq!(split(text, Want::Segments(9)), (4, 11, false));
+        assert_eq!(split(b"a\nlast", Want::Segments(9)), (1, 2, false));
+        assert_eq!(split(text, Want::Bytes(3)), (1, 2, true));
+        assert_eq!(split(text, Want::Bytes(1)), (1, 2, true));
+        assert_eq!(split(text, Want::Bytes(5)), (2, 5, true));
+        assert_eq!(split(text, Want::Bytes(100)), (4, 11, false));
+        assert_eq!(split(b"", Want::Segments(1)), (0, 0, false));
+        assert_eq!(split(b"no end", Want::Bytes(2)), (0, 0, false));
+        let many = b"\n".repeat(2 * MOST_SEGMENTS);
+        let most = (MOST_SEGMENTS, MOST_SEGMENTS, true);
+        assert_eq!(split(&many, Want::Bytes(1 << 16)), most);
+        let long = [&b"x".repeat(10_000)[..], b"\n\nrest\n"].concat();
+        assert_eq!(split(&long, Want::Bytes(9)), (1, 10_001, true));
+        assert_eq!(split(&long, Want::Segments(2)), (2, 10_002, true));
+    }
+
+    /// A source of `text` that brings `piece` bytes at a time.
+    fn pieces(text: &[u8], piece: usize) -> Box<dyn Read> {
+        let (text, mut at) = (text.to_vec(), 0);
+        Box::new(move |into: &mut Piece| {
+            let next = &text[at..text.len().min(at + piece)];
+            into.append(next);
+            at += next.len();
+            Ok(next.len())
+        })
+    }
+
+    /// All lines of a stream; `held` batches live at a time.
+    fn all(stream: &mut Stream, want: Want, held: usize) -> Vec<u8> {
+        let (mut seen, mut batches) = (Vec::new(), std::collections::VecDeque::new());
+        let mut take = |batch: Batch| {
+            for block in &batch.streams {
+                let Block::Lines { lines, offset } = block else { panic!("lines expected") };
+                let text = lines.padded();
+                assert_eq!(*offset, Some(seen.len() as u64));
+                assert_eq!(memchr::memchr_iter(b'\n', text.bytes()).count(), batch.count);
+                seen.extend_from_slice(text.bytes());
+            }
+        };
+        while let Some(batch) = stream.next(want).unwrap() {
+            batches.push_back(batch);
+            if batches.len() > held {
+                batches.pop_front().into_iter().for_each(&mut take);
+            }
+        }
+        batches.into_iter().for_each(take);
+        seen
     }
 
     #[test]
     fn a_stream_gives_the_same_lines_however_its_bytes_arrive() {
-        let text: Vec<u8> = (0..500).flat_map(|i| format!("line {i}\n").into_bytes()).collect();
-        for piece in [1, 7, 64, 10_000] {
-            let mut rest = text.clone();
-            let read: Read = Box::new(move |into| {
-                let count = piece.min(rest.len());
-                into.extend(rest.drain(..count));
-                Ok(count)
-            });
-            let mut stream = Stream::new("stream".into(), None, read);
-            let mut seen = Vec::new();
-            while let Some(batch) = stream.next(Want::Segments(33)).unwrap() {
-                for block in &batch.streams {
-                    let Block::Lines { lines, .. } = block else { panic!("lines expected") };
-                    seen.extend_from_slice(lines.padded().bytes());
+        let line = |i: usize| format!("{}line {i}\n", "long ".repeat(i % 7 * i % 300));
+        let text: Vec<u8> = (0..300).flat_map(|i| line(i).into_bytes()).collect();
+        for piece in [7, 640, 10_000, 300_000, 2_000_000] {
+            for want in [Want::Segments(33), Want::Bytes(1 << 16)] {
+                for held in [0, 3, 90] {
+                    let mut stream = Stream::new("stream".into(), None, pieces(&text, piece));
+                    assert!(all(&mut stream, want, held) == text);
+                    // But for the last newline.
+                    let cut = pieces(&text[..text.len() - 1], piece);
+                    let mut stream = Stream::new("stream".into(), None, cut);
+                    assert!(all(&mut stream, want, held) == text);
                 }
             }
-            assert_eq!(seen, text);
         }
+    }
+
+    #[test]
+    fn each_byte_is_looked_at_a_few_times_at_most() {
+        const LENGTH: usize = 1 << 18;
+        let long = [&b"x".repeat(LENGTH)[..], b"\nend\n"].concat();
+        let lines = b"a few words\n".repeat(LENGTH / 12);
+        for (text, column) in [(&long, None), (&lines, None), (&long, Some(0)), (&lines, Some(0))] {
+            for piece in [1000, 1 << 12, 1 << 18] {
+                for want in [Want::Segments(1), Want::Segments(4096), Want::Bytes(1 << 16)] {
+                    let mut stream = Stream::new("stream".into(), column, pieces(text, piece));
+                    while stream.next(want).unwrap().is_some() {}
+                    // A batch looks at a chunk behind its end, which the next one looks at again.
+                    let most = text.len() + stream.given as usize * 4096;
+                    assert!(stream.looked >= text.len() && stream.looked <= most);
+                    if stream.given == 2 {
+                        assert!(stream.looked <= text.len() + 2 * 4096);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_refused_when_it_is_known_to_be() {
+        let mut brought = 0_usize;
+        let read = move |into: &mut Piece| {
+            let room = into.room().len();
+            into.took(room);
+            brought += room;
+            assert!(brought <= 2 * MOST_BYTES);
+            Ok(room)
+        };
+        let mut stream = Stream::new("hypotheses".into(), None, Box::new(read));
+        let Err(error) = stream.next(Want::Bytes(1 << 16)) else { panic!("it was taken") };
+        let Error::TooLong { input, segment, bytes } = error else { panic!("another error") };
+        assert_eq!((&*input, segment), ("hypotheses", Some(1)));
+        assert!(bytes > MOST_BYTES as u64);
+    }
+
+    #[test]
+    fn a_file_is_read_as_far_as_it_reached() {
+        let path = std::env::temp_dir().join(format!("truebleu-text-{}", std::process::id()));
+        let text = b"a line of some words\n".repeat(40_000);
+        std::fs::write(&path, &text).unwrap();
+        let open = || Stream::file("file".into(), File::open(&path).unwrap()).unwrap();
+        assert!(all(&mut open(), Want::Bytes(1 << 16), 2) == text);
+        // What is appended meanwhile is not read.
+        let mut stream = open();
+        let more = std::fs::OpenOptions::new().append(true).open(&path);
+        std::io::Write::write_all(&mut more.unwrap(), b"more\n").unwrap();
+        assert!(all(&mut stream, Want::Segments(9), 0) == text);
+        // What is cut off is missed.
+        let mut stream = open();
+        stream.next(Want::Segments(3)).unwrap();
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(300_000).unwrap();
+        let error = loop {
+            match stream.next(Want::Bytes(1 << 16)) {
+                Ok(batch) => assert!(batch.is_some()),
+                Err(error) => break error,
+            }
+        };
+        let told = "file changed while it was read: it had 840005 bytes, now 300000";
+        assert!(error.to_string().starts_with(told), "{error}");
+        // A file that is gone is still open.
+        let mut stream = open();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(all(&mut stream, Want::Bytes(1 << 16), 0).len(), 300_000 + 1);
     }
 }

@@ -1,6 +1,7 @@
 //! Signs that a score may mislead, counted while the text is read: tokenized hypotheses, copied
 //! references, byte-order marks, scripts.
 
+use crate::interrupt::Work;
 use crate::lex::Lexed;
 use crate::scripts::{self, HAN, LATIN};
 use crate::text::Block;
@@ -149,8 +150,10 @@ fn han(lexed: &Lexed<'_>, count: usize) -> String {
 impl Scripts {
     fn look(&mut self, line: &[u8]) {
         self.segments += 1;
+        let mut work = Work::default();
         let mut at = 0;
         while at < line.len() {
+            work.done(1);
             let byte = line[at];
             if byte.is_ascii() {
                 self.characters += u64::from(byte > b' ');

@@ -237,15 +237,15 @@ impl<'a> View<'a> {
         &self.text.bytes()[self.range(0).start..self.range(self.count - 1).end]
     }
 
-    /// The bytes of token `i`, and what stands behind it, up to a multiple of 16 bytes.
+    /// Where each token starts, and its length. From each byte of it on, 16 can be read.
     #[inline(always)]
-    pub fn token_and_more(&self, i: usize) -> &'a [u8] {
-        let range = self.range(i);
-        // SAFETY: tokens lie in the text, which has a margin of more than 16 bytes behind it.
-        unsafe {
-            let start = self.text.pointer().add(range.start);
-            std::slice::from_raw_parts(start, range.len().next_multiple_of(16))
-        }
+    pub fn places(&self) -> impl Iterator<Item = (*const u8, usize)> {
+        let text = self.text.pointer();
+        let all = self.first..self.first + self.count;
+        let (starts, ends) = (&self.tokens.starts[all.clone()], &self.tokens.ends[all]);
+        let tokens = starts.iter().zip(ends);
+        tokens
+            .map(move |(&start, &end)| (text.wrapping_add(start as usize), (end - start) as usize))
     }
 
     /// Other tokens of the same text.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use truebleu_kernel::distinctive_ngrams::{Kind, Lists};
 use truebleu_kernel::inventory::Corpus;
 use truebleu_kernel::lex::{Lexer, Tokenizer};
-use truebleu_kernel::text::{Source, Stream};
+use truebleu_kernel::text::{Piece, Source, Stream};
 use truebleu_kernel::vector::Instructions;
 
 /// A segment: two systems and two references, as words.
@@ -16,9 +16,9 @@ type Segment = [Vec<String>; 4];
 
 fn source(texts: impl Iterator<Item = String>) -> Box<dyn Source> {
     let mut text: Vec<u8> = texts.flat_map(|text| (text + "\n").into_bytes()).collect();
-    let read = move |into: &mut Vec<u8>| {
+    let read = move |into: &mut Piece| {
         let count = text.len();
-        into.append(&mut text);
+        into.append(&std::mem::take(&mut text));
         Ok(count)
     };
     Box::new(Stream::new("texts".into(), None, Box::new(read)))

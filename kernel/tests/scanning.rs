@@ -9,7 +9,7 @@ use truebleu_kernel::count::{Count, Counter, Summary};
 use truebleu_kernel::error::Error;
 use truebleu_kernel::lex::{Lexer, Tokenizer};
 use truebleu_kernel::scan::{Inputs, Rows, Scan};
-use truebleu_kernel::text::{MappedFile, Source, Stream};
+use truebleu_kernel::text::{Piece, Source, Stream};
 use truebleu_kernel::vector::Instructions;
 
 fn counter() -> Arc<dyn Count> {
@@ -23,9 +23,9 @@ fn counter() -> Arc<dyn Count> {
 /// A stream that gives `piece` bytes at a time.
 fn stream(name: &str, text: &str, piece: usize) -> Box<dyn Source> {
     let mut rest = text.as_bytes().to_vec();
-    let read = move |into: &mut Vec<u8>| {
+    let read = move |into: &mut Piece| {
         let count = piece.min(rest.len());
-        into.extend(rest.drain(..count));
+        into.append(&rest.drain(..count).collect::<Vec<_>>());
         Ok(count)
     };
     Box::new(Stream::new(name.into(), None, Box::new(read)))
@@ -84,23 +84,23 @@ proptest! {
 }
 
 #[test]
-fn a_mapped_file_gives_the_rows_of_a_stream() {
+fn a_file_gives_the_rows_of_a_stream() {
     let folder = std::env::temp_dir().join(format!("truebleu-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     for size in [1, 2, 40, 3000, 20_000] {
         let text: String = (0..size).map(|i| format!("segment {i}, of {size}.\n")).collect();
         let path = folder.join("text");
         std::fs::write(&path, &text).unwrap();
-        let mapped = || -> Box<dyn Source> {
+        let file = || -> Box<dyn Source> {
             let file = std::fs::File::open(&path).unwrap();
-            Box::new(MappedFile::new("mapped".into(), &file).unwrap())
+            Box::new(Stream::file("file".into(), file).unwrap())
         };
-        let from_map = Inputs { hypotheses: mapped(), references: vec![mapped()] };
+        let from_file = Inputs { hypotheses: file(), references: vec![file()] };
         let from_stream = Inputs {
             hypotheses: stream("h", &text, 777),
             references: vec![stream("r", &text, 999)],
         };
-        let (rows, summary) = run(from_map, 2, None).unwrap();
+        let (rows, summary) = run(from_file, 2, None).unwrap();
         assert_eq!(rows, run(from_stream, 1, None).unwrap().0);
         assert_eq!(rows.len(), size * 10);
         assert_eq!(summary.checks.identical, size as u64);
@@ -133,9 +133,9 @@ fn different_lengths_are_counted_to_the_end() {
 fn bytes_that_are_not_utf8_are_found_by_line_and_offset() {
     let read = |text: Vec<u8>| {
         let mut rest = text;
-        Box::new(move |into: &mut Vec<u8>| {
+        Box::new(move |into: &mut Piece| {
             let count = rest.len();
-            into.append(&mut rest);
+            into.append(&std::mem::take(&mut rest));
             Ok(count)
         })
     };

@@ -65,7 +65,8 @@ def at_home(name: str) -> str:
 class File:
     """A file of segments, one per line. Lines end at newlines only, as sacreBLEU reads files.
 
-    A file must not be cut short while it is read: it is mapped into memory.
+    A regular file is read as far as it reached when it was opened: what is appended later is left
+    out, and one that is cut short meanwhile is an InputError.
 
     `path` may end in .gz, .bz2, .xz or .zst; "-" is standard input. `column` takes one
     tab-separated column, counted from 1. `encoding` is any that Python knows; utf-8-sig drops a
@@ -142,7 +143,7 @@ class File:
             # This gives Python's own error, with the name, if it fails.
             with open(self._path, "rb") as file:
                 refuse_utf16(file.read(2), self._path)
-            return _kernel.mapped(self._path, name)
+            return _kernel.file(self._path, name)
         column = None if self._column is None else self._column - 1
         return _kernel.stream(self._reader(), name, column)
 

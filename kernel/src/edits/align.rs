@@ -12,6 +12,7 @@
 //! passes, and from the size on that rapidfuzz has, because among equally cheap ways that decides.
 
 use super::Edit;
+use crate::interrupt::Work;
 
 /// Cells within the band from which on rapidfuzz cuts the table.
 const MOST_CELLS: usize = 1 << 22;
@@ -128,6 +129,7 @@ impl Aligner {
         self.rows.clear();
         self.starts.clear();
         let mut at = Last { first: 0, last: 0, base: 0 };
+        let mut work = Work::default();
         for (i, &word) in (1_usize..).zip(h) {
             let first = (i.saturating_sub(reach).max(1) - 1) / 64;
             for block in &self.row[at.first..first] {
@@ -136,6 +138,7 @@ impl Aligner {
             }
             at = Last { first, last: (r.len().min(i + reach) - 1) / 64, base: at.base + 1 };
             let row = &mut self.row[at.first..=at.last];
+            work.done(4 * row.len());
             let equal = self.places.equal(word, at.first, at.last);
             let mut carry = (1, 0);
             for (block, &equal) in row.iter_mut().zip(equal) {

@@ -5,6 +5,7 @@
 //! entity, a NUL, a run of points before a digit) makes the whole line irregular: the caller lexes
 //! that line with the scalar definition.
 
+use crate::interrupt;
 use crate::text::Padded;
 use crate::tokens::Tokens;
 use crate::vector::{Job, Vector};
@@ -143,8 +144,23 @@ pub struct LexBlocks<'a, R> {
     pub tokens: &'a mut Tokens,
     /// Where the lines go.
     pub lines: &'a mut LineTable,
+    /// Make the tokens' keys, too.
+    pub keys: bool,
     /// The tokenizer, before its first block.
     pub rule: R,
+}
+
+/// Bytes between two polls.
+const MOST: usize = 1 << 22;
+
+/// True if there is more text behind `position`, up to the next poll.
+#[cold]
+fn goes_on(position: usize, length: usize, stop: &mut usize) -> bool {
+    if position < length {
+        interrupt::poll();
+        *stop = length.min(position + MOST);
+    }
+    position < length
 }
 
 impl<R: Rule> Job for LexBlocks<'_, R> {
@@ -162,7 +178,8 @@ impl<R: Rule> Job for LexBlocks<'_, R> {
         let (mut started, mut ended) = (0, 0);
         let mut line_start = 0;
         let mut position = 0;
-        while position < length {
+        let mut stop = length.min(MOST);
+        while position < stop || goes_on(position, length, &mut stop) {
             let (starts_at, ends_at) = self.tokens.room(started + 64);
             // SAFETY: position is within the text.
             let start = unsafe { pointer.add(position) };
@@ -207,7 +224,9 @@ impl<R: Rule> Job for LexBlocks<'_, R> {
         }
         debug_assert_eq!(started, ended);
         self.tokens.set_count(ended);
-        // SAFETY: V is what the caller runs.
-        unsafe { self.tokens.make_keys_with::<V>(self.text, false) };
+        if self.keys {
+            // SAFETY: V is what the caller runs.
+            unsafe { self.tokens.make_keys_with::<V>(self.text, false) };
+        }
     }
 }

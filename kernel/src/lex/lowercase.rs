@@ -5,6 +5,7 @@
 //! characters: final sigma and U+0130. Lines that hold one go through the interpreter itself.
 
 use super::utf8::decode;
+use crate::interrupt::Work;
 use crate::text::PaddedBuffer;
 
 /// Lower-cases one segment, whatever is in it.
@@ -66,14 +67,17 @@ impl Lowercase {
         let out = out.raw();
         let begin = out.len();
         out.reserve(text.len() + 8);
+        let mut work = Work::default();
         let mut at = 0;
         while at < text.len() {
-            let plain = ascii_prefix(&text[at..]);
+            let plain = ascii_prefix(&text[at..text.len().min(at + (1 << 20))]);
+            work.done(plain / 4);
             let from = out.len();
             out.extend_from_slice(&text[at..at + plain]);
             out[from..].make_ascii_lowercase();
             at += plain;
             while at < text.len() && text[at] >= 0x80 {
+                work.done(4);
                 let (point, width) = decode(&text[at..]);
                 match point {
                     Some(SIGMA | DOTTED_I) => {

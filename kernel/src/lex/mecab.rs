@@ -12,6 +12,7 @@
 use super::utf8::width;
 use super::whitespace;
 use crate::error::Error;
+use crate::interrupt::Work;
 use memmap2::Mmap;
 use std::cell::Cell;
 use std::fs::File;
@@ -764,7 +765,9 @@ impl Lattice {
         nodes.push(Node { cost: 0, previous: NONE, next: NONE, start: 0, length: 0, right: 0 });
         ends[0] = End { last: 0, lowest: 0 };
         known.resize(known.len().max(view.dictionary.words.kinds.1 as usize), (0, 0));
+        let mut work = Work::default();
         for at in 0..size {
+            work.done(16);
             let here = ends[at];
             if here.last == NONE {
                 continue;

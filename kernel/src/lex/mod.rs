@@ -17,6 +17,7 @@ mod unicode;
 pub mod utf8;
 pub mod whitespace;
 
+use crate::interrupt::Work;
 use crate::text::{Block, Foreign, Padded, PaddedBuffer};
 use crate::tokens::{Tokens, View};
 use crate::vector::Instructions;
@@ -211,11 +212,21 @@ pub struct BadBytes {
 }
 
 impl Lexer {
-    /// Lexes a block of `count` segments.
+    /// Lexes the segments of a block.
     pub fn lex<'a>(
         &self,
         block: &'a Block,
         scratch: &'a mut Scratch,
+    ) -> Result<Lexed<'a>, BadBytes> {
+        self.lex_for(block, scratch, true)
+    }
+
+    /// The same; without `keys` only where the tokens are, for what does not compare them.
+    pub fn lex_for<'a>(
+        &self,
+        block: &'a Block,
+        scratch: &'a mut Scratch,
+        keys: bool,
     ) -> Result<Lexed<'a>, BadBytes> {
         let Scratch { joined, lowered, tokens, lines, annex_text, annex, exceptions, folded } =
             scratch;
@@ -293,15 +304,19 @@ impl Lexer {
         } else {
             match &self.tokenizer {
                 Tokenizer::Whitespace => {
-                    self.blocks::<whitespace::Whitespace>(text, tokens, lines);
+                    self.blocks::<whitespace::Whitespace>(text, tokens, lines, keys);
                 }
-                Tokenizer::Spaces => self.blocks::<whitespace::Spaces>(text, tokens, lines),
-                Tokenizer::ThirteenA => self.blocks::<thirteen_a::ThirteenA>(text, tokens, lines),
+                Tokenizer::Spaces => self.blocks::<whitespace::Spaces>(text, tokens, lines, keys),
+                Tokenizer::ThirteenA => {
+                    self.blocks::<thirteen_a::ThirteenA>(text, tokens, lines, keys)
+                }
                 Tokenizer::International => {
-                    self.blocks::<international::International>(text, tokens, lines);
+                    self.blocks::<international::International>(text, tokens, lines, keys);
                 }
-                Tokenizer::Chinese => self.blocks::<chinese::Chinese>(text, tokens, lines),
-                Tokenizer::Character => self.blocks::<character::Character>(text, tokens, lines),
+                Tokenizer::Chinese => self.blocks::<chinese::Chinese>(text, tokens, lines, keys),
+                Tokenizer::Character => {
+                    self.blocks::<character::Character>(text, tokens, lines, keys)
+                }
                 Tokenizer::Tercom(_) | Tokenizer::Mecab(_) | Tokenizer::SentencePiece(_) => {}
                 Tokenizer::Whole => lex_whole(text, tokens, lines),
             }
@@ -322,8 +337,14 @@ impl Lexer {
         })
     }
 
-    fn blocks<R: Rule>(&self, text: Padded<'_>, tokens: &mut Tokens, lines: &mut LineTable) {
-        self.instructions.run(LexBlocks { text, tokens, lines, rule: R::default() });
+    fn blocks<R: Rule>(
+        &self,
+        text: Padded<'_>,
+        tokens: &mut Tokens,
+        lines: &mut LineTable,
+        keys: bool,
+    ) {
+        self.instructions.run(LexBlocks { text, tokens, lines, keys, rule: R::default() });
         if let Some(irregular) = R::EDGES {
             let mut first = 0;
             for line in 0..lines.token_ends.len() {
@@ -355,10 +376,12 @@ impl Lexer {
         exceptions: &mut Vec<Exception>,
     ) {
         let missing = exceptions.len();
+        let mut work = Work::default();
         let mut lex = |segment: u32, bytes: &[u8]| {
             let first = annex.count() as u32;
             let raw = annex_text.raw();
             self.tokenizer.tokenize(bytes, raw, |start, end| {
+                work.done(16);
                 annex.push(start - crate::text::MARGIN, end - crate::text::MARGIN);
             });
             // A byte between two segments, so that none runs into the next.

@@ -13,6 +13,7 @@ mod trie;
 
 use super::utf8::width;
 use super::whitespace;
+use crate::interrupt::Work;
 pub use model::Model;
 use model::{Algorithm, Kind};
 use std::cell::Cell;
@@ -250,8 +251,10 @@ impl Scratch {
             return;
         }
         // No pair crosses the start of a word, or the edges of a piece that is fixed.
+        let mut work = Work::default();
         let mut at = 0;
         while at < text.len() {
+            work.done(1 << 8);
             let from = at;
             self.starts.clear();
             while at < text.len() {
@@ -318,8 +321,10 @@ impl Scratch {
         symbols.clear();
         heap.clear();
         joined.clear();
+        let mut work = Work::default();
         let mut at = from;
         while at < to {
+            work.done(16);
             let own = model.own.longest(&text[at..to]);
             let end = at + own.unwrap_or_else(|| character(&text[at..to]));
             let i = symbols.len() as u32;
@@ -362,6 +367,7 @@ impl Scratch {
             pair(symbols, heap, left);
         }
         while let Some(top) = heap.pop() {
+            work.done(64);
             let left = !(top as u32);
             // The pair has changed since.
             if symbols[left as usize].order != (top >> 32) as u32 {

@@ -7,6 +7,7 @@
 
 use super::block::{Bits, Cut, Rule, Stretch};
 use super::whitespace::{space, wide_leads, wide_space};
+use crate::interrupt::Work;
 use crate::vector::{self, Vector};
 use memchr::memmem;
 use std::borrow::Cow;
@@ -70,8 +71,10 @@ pub fn split(
     let digit = |at: usize, edge: bool| text.get(at).map_or(edge, u8::is_ascii_digit);
     let after_digit = |at: usize| at.checked_sub(1).map_or(!bounded, |before| digit(before, false));
     let mut token = None;
+    let mut work = Work::default();
     let mut at = 0;
     while at < text.len() {
+        work.done(2);
         let byte = text[at];
         let mut width = 1;
         let mut stands_alone = false;

@@ -5,6 +5,7 @@
 //! U+FEFF are not among them.
 
 use super::block::{Bits, Cut, Rule, Stretch};
+use crate::interrupt::Work;
 use crate::vector::Vector;
 
 /// The width of the white-space character that `text` starts with; 0 for none.
@@ -47,7 +48,9 @@ pub fn trim_start(mut text: &[u8]) -> &[u8] {
 pub fn tokenize(text: &[u8], mut emit: impl FnMut(usize, usize)) {
     let mut start = 0;
     let mut at = 0;
+    let mut work = Work::default();
     while at < text.len() {
+        work.done(1);
         let width = space(&text[at..]);
         if width > 0 {
             if start < at {

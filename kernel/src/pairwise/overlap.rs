@@ -14,6 +14,7 @@
 
 use super::{Band, Block, Pairs, Take, Worker, read};
 use crate::error::Error;
+use crate::interrupt::Work;
 use crate::inventory::Numbers;
 use crate::lex::Lexer;
 use crate::text::{Source, Want};
@@ -265,11 +266,13 @@ impl<T: Number> Index<T> {
         let mut nodes = Nodes::default();
         let mut found: Vec<u32> = Vec::new();
         let mut ends = Vec::new();
+        let mut work = Work::default();
         for units in references.map(|i| texts.text(i)) {
             let mut before = found.len();
             for order in 0..orders.min(units.len()) {
                 let start = found.len();
                 for (i, &unit) in units[order..].iter().enumerate() {
+                    work.done(8);
                     let shorter = if order == 0 { ROOT } else { found[before + i] };
                     found.push(nodes.grow(shorter, unit));
                 }
@@ -333,13 +336,15 @@ impl<T: Number> Index<T> {
     /// Adds the clipped matches of each order to `matches`, which has as many entries.
     #[inline(always)]
     fn count(&self, units: &[u32], lanes: usize, walk: &mut Walk<T>, matches: &mut [[T; LANES]]) {
-        let Walk { alive, seen, common } = walk;
+        let Walk { alive, seen, common, work } = walk;
+        work.done(units.len());
         alive.clear();
         alive.extend((0..units.len() as u32).map(|start| (start, ROOT)));
         seen.resize(seen.len().max(self.nodes.count()), 0);
         for (order, matches) in matches.iter_mut().enumerate() {
             let mut still = 0;
             for i in 0..alive.len() {
+                work.done(4);
                 let (start, before) = alive[i];
                 let Some(&unit) = units.get(start as usize + order) else { break };
                 if let Some(node) = self.nodes.next(before, unit) {
@@ -414,6 +419,7 @@ struct Walk<T> {
     seen: Vec<u32>,
     /// The rows found, and how often.
     common: Vec<(u32, T)>,
+    work: Work,
 }
 
 /// Some references: an index of each kind of units.

@@ -1,5 +1,6 @@
 //! The way from one hypothesis to a reference, word by word, for Python: TER's, and the error rates'.
 
+use super::run::{interruptible, on_text};
 use super::sources::Sentence;
 use super::{Choice, Lexing, current_instructions, decoded};
 use crate::edits::Edit;
@@ -61,9 +62,12 @@ pub fn ter_alignment<'py>(
     for (block, scratch) in texts.references.iter().zip(&mut scratches) {
         others.push(tokens(py, &theirs.with(instructions)?, block, scratch)?);
     }
-    let mut search = Scratch::default();
-    let outcomes = others.iter().map(|(view, _)| search.outcome(&words.0, view));
-    let best = outcomes.enumerate().min_by_key(|(_, outcome)| outcome.edits());
+    let (ours, theirs) = (words.0, others.iter().map(|(view, _)| *view).collect::<Vec<_>>());
+    let best = on_text(py, texts.bytes(), || {
+        let mut search = Scratch::default();
+        let outcomes = theirs.iter().map(|view| search.outcome(&ours, view));
+        outcomes.enumerate().min_by_key(|(_, outcome)| outcome.edits())
+    })?;
     let missing = crate::error::Error::NoReference { segment: 1 };
     let (chosen, Outcome { shifts, steps, .. }) = best.ok_or(missing)?;
     let shifts = shifts.iter().map(|shift| (shift.start, shift.length, shift.target));
@@ -80,14 +84,15 @@ pub fn ter_alignment<'py>(
 /// The edits that make a hypothesis of a reference, a letter each: "h"it, "s"ubstitution, "d"eletion (of
 /// a token of the reference), "i"nsertion. Equal tokens have equal numbers.
 #[pyfunction]
-pub fn edits(py: Python<'_>, reference: Vec<u32>, hypothesis: Vec<u32>) -> String {
+pub fn edits(py: Python<'_>, reference: Vec<u32>, hypothesis: Vec<u32>) -> PyResult<String> {
     let letter = |edit: &Edit| match edit {
         Edit::Hit => 'h',
         Edit::Substitution => 's',
         Edit::Deletion => 'd',
         Edit::Insertion => 'i',
     };
-    py.detach(|| crate::edits::edits(&reference, &hypothesis).iter().map(letter).collect())
+    let work = || crate::edits::edits(&reference, &hypothesis).iter().map(letter).collect();
+    Ok(interruptible(py, work)?)
 }
 
 /// The tokens of the only segment of a block, for the kernel and for Python.
@@ -97,7 +102,8 @@ fn tokens<'a, 'py>(
     block: &'a Block,
     scratch: &'a mut lex::Scratch,
 ) -> PyResult<(View<'a>, Vec<Bound<'py, PyAny>>)> {
-    let mut lexed = lexer.lex(block, scratch).map_err(crate::error::Error::from)?;
+    let mut lexed = on_text(py, block.bytes(), || lexer.lex(block, scratch))?
+        .map_err(crate::error::Error::from)?;
     let missing = crate::error::Error::NoReference { segment: 1 };
     let view = lexed.next_segment().ok_or(missing)?;
     let tokens = (0..view.count()).map(|i| decoded(py, view.token(i)));

@@ -1,6 +1,6 @@
 //! Counts beside the metrics, for Python: n-grams, words by frequency, the health of texts.
 
-use super::run::signals;
+use super::run::{interruptible, signals};
 use super::sources::Source;
 use super::table::Table;
 use super::{Lexing, current_instructions, decoded};
@@ -44,10 +44,10 @@ impl Corpus {
         };
         let (systems, references) = (taken(systems)?, taken(references)?);
         let lexer = Lexing::new(py, tokenizer, lowercase)?.with(current_instructions()?)?;
-        let read = py.detach(|| {
+        let corpus = interruptible(py, || {
             inventory::Corpus::read(systems, references, &lexer, orders, most, &mut signals(None))
-        });
-        Ok(Self { corpus: read?, orders })
+        })??;
+        Ok(Self { corpus, orders })
     }
 
     /// The number of segments.
@@ -67,8 +67,8 @@ impl Corpus {
     }
 
     /// The frequency of each token of the vocabulary in the references.
-    fn reference_frequencies(&self, py: Python<'_>) -> Vec<u64> {
-        py.detach(|| self.corpus.reference_frequencies())
+    fn reference_frequencies(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
+        Ok(interruptible(py, || self.corpus.reference_frequencies())?)
     }
 
     /// For each segment the reference words of each bucket, and those that each system matched.
@@ -78,7 +78,7 @@ impl Corpus {
             return Err(PyValueError::new_err("every token needs a bucket"));
         }
         let width = count * (1 + self.corpus.systems);
-        Ok(Table::new(py.detach(|| self.corpus.buckets(buckets, count)), width))
+        Ok(Table::new(interruptible(py, || self.corpus.buckets(buckets, count))?, width))
     }
 
     /// For each order how many n-grams each system has, and the references together at the end; and
@@ -110,7 +110,7 @@ impl Corpus {
             return Err(PyValueError::new_err("expected known systems and a limit of at least 1"));
         }
         let lists = Lists { orders: self.orders, pairs: &pairs, limit, examples, least };
-        let found = py.detach(|| lists.of(&self.corpus));
+        let found = interruptible(py, || lists.of(&self.corpus))?;
         let gram = |entry: Entry| -> PyResult<Gram<'py>> {
             let tokens = entry.tokens.iter().map(|&number| self.token(py, number));
             Ok((
@@ -180,7 +180,7 @@ pub fn health<'py>(
     });
     let options = Options { tokenized, unsplit: unsplit.collect::<PyResult<_>>()? };
     let texts = Texts { systems, references, source };
-    let flags = py.detach(|| texts.flags(&options));
+    let flags = interruptible(py, || texts.flags(&options))?;
     let list = PyList::empty(py);
     for column in flags {
         let mut counts = vec![0u64; 32];

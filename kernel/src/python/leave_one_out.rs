@@ -1,6 +1,6 @@
 //! A set of texts against itself, for Python.
 
-use super::run::{MOST_WORKERS, signals};
+use super::run::{MOST_WORKERS, interruptible};
 use super::sources::Source;
 use super::table::Table;
 use super::{Lexing, current_instructions};
@@ -19,7 +19,7 @@ fn read(
 ) -> PyResult<Set> {
     let source = texts.take()?;
     let lexer = Lexing::new(py, tokenizer, lowercase)?.with(current_instructions()?)?;
-    Ok(py.detach(|| Set::read(source, &lexer, most, &mut signals(None)))?)
+    Ok(interruptible(py, || Set::read(source, &lexer, most))??)
 }
 
 /// BLEU's row of each text with all the others as references: hypothesis length, reference length
@@ -46,8 +46,7 @@ pub fn left_out(
     }
     let set = read(py, texts, (tokenizer, lowercase), most)?;
     let workers = workers.clamp(1, MOST_WORKERS);
-    let rows =
-        py.detach(|| set.rows(max_order, rule, at_least_one, workers, &mut signals(None)))?;
+    let rows = interruptible(py, || set.rows(max_order, rule, at_least_one, workers))?;
     Ok(Table::new(rows, 2 + 2 * max_order))
 }
 
@@ -66,6 +65,6 @@ pub fn distinct(
         return Err(PyValueError::new_err("n-grams have at least one token"));
     }
     let set = read(py, texts, (tokenizer, lowercase), usize::MAX)?;
-    let (different, rows) = py.detach(|| set.distinct(order, &mut signals(None)))?;
+    let (different, rows) = interruptible(py, || set.distinct(order))?;
     Ok((different, Table::new(rows, 3)))
 }

@@ -1,6 +1,7 @@
 //! Two scores of the same things, for Python: doubles come as bytes, counts leave as tables.
 
 use super::resample::Stream;
+use super::run::interruptible;
 use super::table::Table;
 use crate::meta_evaluation::{self, Average, Counts, Matrices, Row};
 use pyo3::exceptions::PyValueError;
@@ -33,7 +34,7 @@ pub fn pair_counts(
     epsilon: f64,
     least: f64,
 ) -> PyResult<Table> {
-    py.detach(|| {
+    interruptible(py, || {
         let mut values = Vec::new();
         for row in rows(gold, metric, systems, average)? {
             let found = Counts::of(&row, epsilon, least);
@@ -49,7 +50,7 @@ pub fn pair_counts(
             ]);
         }
         Ok(Table::new(values, 7))
-    })
+    })?
 }
 
 /// Pearson's r, or Spearman's, of each row, and the number of its cells.
@@ -62,11 +63,11 @@ pub fn correlations(
     average: &str,
     ranks: bool,
 ) -> PyResult<(Vec<f64>, Vec<usize>)> {
-    py.detach(|| {
+    interruptible(py, || {
         let rows = rows(gold, metric, systems, average)?;
         let one = if ranks { meta_evaluation::spearman } else { meta_evaluation::pearson };
         Ok((rows.iter().map(one).collect(), rows.iter().map(|row| row.gold.len()).collect()))
-    })
+    })?
 }
 
 /// The best tie threshold; for each row its pairs, and those that agree with it and without; and
@@ -79,10 +80,10 @@ pub fn best_epsilon(
     systems: usize,
     average: &str,
 ) -> PyResult<(f64, Table, i64)> {
-    py.detach(|| {
+    interruptible(py, || {
         let best = meta_evaluation::best_epsilon(&rows(gold, metric, systems, average)?);
         Ok((best.epsilon, Table::new(best.rows.concat(), 3), best.tied))
-    })
+    })?
 }
 
 /// A byte for each pair of each row: 1 if the metric agrees with people at this threshold.
@@ -95,9 +96,9 @@ pub fn outcomes<'py>(
     average: &str,
     epsilon: f64,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let found = py.detach(|| -> PyResult<_> {
+    let found = interruptible(py, || -> PyResult<_> {
         Ok(meta_evaluation::outcomes(&rows(gold, metric, systems, average)?, epsilon))
-    })?;
+    })??;
     Ok(PyBytes::new(py, &found))
 }
 
@@ -109,11 +110,11 @@ pub fn leads(
     systems: usize,
     stream: &Stream,
     samples: usize,
-) -> Vec<u32> {
-    py.detach(|| {
+) -> PyResult<Vec<u32>> {
+    interruptible(py, || {
         let scores = doubles(scores);
         stream.generator(|draws| meta_evaluation::leads(&scores, systems, draws, samples))
-    })
+    })?
 }
 
 /// The cells that people rated and the metric did not.
@@ -138,8 +139,8 @@ pub fn exceeding(
     if totals.len() != exchanged.width() || !totals.len().is_multiple_of(meta_evaluation::MOMENTS) {
         return Err(PyValueError::new_err("three columns for each metric are needed"));
     }
-    let values: Vec<i64> = exchanged.rows().flatten().copied().collect();
-    Ok(py.detach(|| meta_evaluation::exceeding(&totals, &values, gold, scale, slack)))
+    let trials = exchanged.values();
+    Ok(interruptible(py, || meta_evaluation::exceeding(&totals, trials, gold, scale, slack))?)
 }
 
 /// A row for every subset of the rows: their sum.
@@ -148,8 +149,9 @@ pub fn subset_sums(py: Python<'_>, table: &Table) -> PyResult<Table> {
     if table.rows().count() > 20 {
         return Err(PyValueError::new_err("expected at most 20 rows"));
     }
-    let (values, width) = (table.rows().flatten().copied().collect::<Vec<i64>>(), table.width());
-    Ok(py.detach(|| Table::new(meta_evaluation::subset_sums(&values, width), width)))
+    let (values, width) = (table.values(), table.width());
+    let sums = interruptible(py, || meta_evaluation::subset_sums(values, width))?;
+    Ok(Table::new(sums, width))
 }
 
 /// A system, and the number of its lines.
@@ -162,13 +164,13 @@ pub fn score_lines<'py>(
     py: Python<'py>,
     text: &[u8],
 ) -> PyResult<(Vec<Block>, Bound<'py, PyBytes>)> {
-    let read = py.detach(|| {
+    let read = interruptible(py, || {
         meta_evaluation::score_lines(text).map(|(blocks, scores)| {
             let blocks: Vec<_> = blocks.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
             let bytes: Vec<u8> = scores.iter().flat_map(|score| score.to_ne_bytes()).collect();
             (blocks, bytes)
         })
-    });
+    })?;
     match read {
         Ok((blocks, bytes)) => Ok((blocks, PyBytes::new(py, &bytes))),
         Err(line) => Err(PyValueError::new_err(line)),

@@ -2,7 +2,7 @@
 
 use super::alignment;
 use super::pairwise::{Pairs, ReadPairs};
-use super::run::{MOST_WORKERS, Scan, signals, summary_dict};
+use super::run::{MOST_WORKERS, Scan, interruptible, on_text, summary_dict};
 use super::sources::{Sentence, Source};
 use super::table::{Scores, Table};
 use super::{Lexing, current_instructions, stopped};
@@ -10,6 +10,8 @@ use crate::bleu::{self, ReferenceLength, Smoothing};
 use crate::chrf;
 use crate::count::{self, Count, CountOne, Counter, Formula, Joint, Reader};
 use crate::edits;
+use crate::error::Error;
+use crate::interrupt::Work;
 use crate::lex::tercom;
 use crate::ngram_f;
 use crate::ngrams::MOST_ORDERS;
@@ -257,9 +259,10 @@ impl Metric {
         let width = run.counter.width();
         let mut sinks: Vec<_> =
             (0..run.workers).map(|_| Scored::new(&*self.segment, width)).collect();
-        let summary =
-            py.detach(|| run.scan.run(&run.counter, None, &mut sinks, &mut signals(None)))?;
-        let scores = py.detach(|| Scored::joined(sinks));
+        let (summary, scores) = interruptible(py, || -> Result<_, Error> {
+            let summary = run.scan.run(&run.counter, None, &mut sinks, &mut |_| Ok(()))?;
+            Ok((summary, Scored::joined(sinks)))
+        })??;
         Ok((Scores::new(scores), summary_dict(py, &summary)?))
     }
 
@@ -271,7 +274,12 @@ impl Metric {
             ));
         }
         let formula = if corpus { &self.corpus } else { &self.segment };
-        Ok(py.detach(|| Scores::new(table.rows().map(|row| formula.score(row)).collect())))
+        let mut work = Work::default();
+        let score = |row| {
+            work.done(1 << 6);
+            formula.score(row)
+        };
+        Ok(interruptible(py, || Scores::new(table.rows().map(score).collect()))?)
     }
 
     /// The score of one segment, its row, and how many references it had.
@@ -283,7 +291,9 @@ impl Metric {
         let py = hypothesis.py();
         let texts = Sentence::new(hypothesis, references)?;
         self.with_reader(|reader| {
-            let (row, count) = reader.sentence(&texts.hypothesis, &texts.references)?;
+            let (hypothesis, references) = (&texts.hypothesis, &texts.references);
+            let (row, count) =
+                on_text(py, texts.bytes(), || reader.sentence(hypothesis, references))??;
             Ok((self.segment.score(row), PyTuple::new(py, row)?, count))
         })?
     }
@@ -301,7 +311,7 @@ impl Metric {
         let hypotheses = hypotheses.take()?;
         let references = references.map(Source::take).transpose()?;
         let instructions = current_instructions()?;
-        let pairs = py.detach(|| (self.read_pairs)(instructions, hypotheses, references))?;
+        let pairs = interruptible(py, || (self.read_pairs)(instructions, hypotheses, references))??;
         Ok(Pairs::new(pairs, workers.clamp(1, MOST_WORKERS)))
     }
 }

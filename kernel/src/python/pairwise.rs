@@ -1,6 +1,6 @@
 //! All pairs for Python: texts that are ready to be scored against each other, and their scores.
 
-use super::run::signals;
+use super::run::interruptible;
 use super::table::{Scores, fill_buffer};
 use crate::arrow::{self, ArrowArray, ArrowSchema};
 use crate::error::Error;
@@ -26,10 +26,7 @@ impl Pairs {
     }
 
     fn run<R: Row>(&self, py: Python<'_>, above: bool, rows: &mut [R]) -> PyResult<()> {
-        let mut signals = signals(None);
-        let mut check = || signals(0);
-        py.detach(|| pairwise::run(&*self.pairs, above, rows, self.workers, &mut check))?;
-        Ok(())
+        Ok(interruptible(py, || pairwise::run(&*self.pairs, above, rows, self.workers))??)
     }
 
     /// The scores of all pairs, hypothesis after hypothesis; of a triangle those above the diagonal.

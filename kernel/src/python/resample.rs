@@ -2,17 +2,16 @@
 //! thousands of scores at a time.
 
 use super::current_instructions;
-use super::run::MOST_WORKERS;
+use super::run::{MOST_WORKERS, interruptible};
 use super::table::{Scores, Table};
 use crate::bleu::{PARTS, Smoothing};
-use crate::error::Error;
 use crate::random::{Bits, Generator};
 use crate::resample;
 use crate::sacrebleu_float32::{Formula, Number};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// Replicates whose single-precision sums are in memory at a time.
 const REPLICATES: usize = 4096;
@@ -22,15 +21,23 @@ const REPLICATES: usize = 4096;
 pub struct Stream(Mutex<(Generator, Bits)>);
 
 impl Stream {
-    fn lock(&self) -> MutexGuard<'_, (Generator, Bits)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Both, for one call at a time: what would wait for another may be what that waits for, a
+    /// handler of signals or the interpreter's lock.
+    fn both(&self) -> PyResult<MutexGuard<'_, (Generator, Bits)>> {
+        match self.0.try_lock() {
+            Ok(both) => Ok(both),
+            Err(TryLockError::Poisoned(both)) => Ok(both.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(
+                "this stream of random numbers is being drawn from already",
+            )),
+        }
     }
 
     /// The generator, for anything but truth values: what is left of those is lost.
-    pub(super) fn generator<R>(&self, draw: impl FnOnce(&mut Generator) -> R) -> R {
-        let (generator, bits) = &mut *self.lock();
+    pub(super) fn generator<R>(&self, draw: impl FnOnce(&mut Generator) -> R) -> PyResult<R> {
+        let (generator, bits) = &mut *self.both()?;
         *bits = Bits::default();
-        draw(generator)
+        Ok(draw(generator))
     }
 }
 
@@ -61,15 +68,15 @@ impl Stream {
             return Err(PyValueError::new_err("expected an upper bound above 0"));
         }
         let mut indices = vec![0; count];
-        self.generator(|generator| generator.fill_below(bound, &mut indices));
+        self.generator(|generator| generator.fill_below(bound, &mut indices))?;
         Ok(indices)
     }
 
     /// `count` truth values, as `Generator.integers(2, size=count, dtype=bool)`. Calls one after the
     /// other continue one call of NumPy's.
-    fn bools(&self, count: usize) -> Vec<bool> {
-        let (generator, bits) = &mut *self.lock();
-        (0..count).map(|_| bits.take(generator, 1) == 1).collect()
+    fn bools(&self, count: usize) -> PyResult<Vec<bool>> {
+        let (generator, bits) = &mut *self.both()?;
+        Ok((0..count).map(|_| bits.take(generator, 1) == 1).collect())
     }
 }
 
@@ -103,7 +110,7 @@ impl Stack {
         };
         let widths: Vec<usize> = tables.iter().map(|table| table.width()).collect();
         let values: Vec<_> = tables.iter().map(|table| (table.values(), table.width())).collect();
-        let stack = py.detach(|| resample::Stack::new(&values, rows))?;
+        let stack = interruptible(py, || resample::Stack::new(&values, rows))??;
         Ok(Self { stack, widths })
     }
 
@@ -116,11 +123,11 @@ impl Stack {
         workers: usize,
     ) -> PyResult<Vec<Table>> {
         let (set, workers) = (current_instructions()?, workers.clamp(1, MOST_WORKERS));
-        Ok(py.detach(|| {
+        interruptible(py, || {
             let sums = stream
-                .generator(|generator| self.stack.bootstrap(generator, replicates, set, workers));
-            self.split(&sums)
-        }))
+                .generator(|generator| self.stack.bootstrap(generator, replicates, set, workers))?;
+            Ok(self.split(&sums))
+        })?
     }
 
     /// Random halves: for each table, of each trial, the sum of the rows that the trial takes.
@@ -133,10 +140,10 @@ impl Stack {
         workers: usize,
     ) -> PyResult<Vec<Table>> {
         let (set, workers) = (current_instructions()?, workers.clamp(1, MOST_WORKERS));
-        Ok(py.detach(|| {
-            let (generator, bits) = &mut *stream.lock();
-            self.split(&self.stack.choose(generator, bits, trials, set, workers))
-        }))
+        interruptible(py, || {
+            let (generator, bits) = &mut *stream.both()?;
+            Ok(self.split(&self.stack.choose(generator, bits, trials, set, workers)))
+        })?
     }
 }
 
@@ -155,7 +162,7 @@ pub fn exchanged(
     }
     let (chosen, totals) =
         ((chosen.0.values(), chosen.1.values()), (totals.0.values(), totals.1.values()));
-    Ok(py.detach(|| {
+    Ok(interruptible(py, || {
         let sum: Vec<i64> = totals.0.iter().zip(totals.1).map(|(a, b)| a + b).collect();
         let totals = totals.1.iter().cycle();
         let one: Vec<i64> = chosen
@@ -167,14 +174,23 @@ pub fn exchanged(
             .collect();
         let other = one.iter().zip(sum.iter().cycle()).map(|(one, sum)| sum - one).collect();
         (Table::new(one, width), Table::new(other, width))
-    }))
+    })?)
 }
 
 /// The number of pairs of scores that differ by `distance` or more.
 #[pyfunction]
-pub fn count_apart(one: &Scores, other: &Scores, distance: f64, strictly: bool) -> usize {
-    let apart = one.values().iter().zip(other.values()).map(|(a, b)| (a - b).abs());
-    apart.filter(|&apart| if strictly { apart > distance } else { apart >= distance }).count()
+pub fn count_apart(
+    py: Python<'_>,
+    one: &Scores,
+    other: &Scores,
+    distance: f64,
+    strictly: bool,
+) -> usize {
+    let (one, other) = (one.values(), other.values());
+    py.detach(|| {
+        let apart = one.iter().zip(other).map(|(a, b)| (a - b).abs());
+        apart.filter(|&apart| if strictly { apart > distance } else { apart >= distance }).count()
+    })
 }
 
 /// A formula of sacreBLEU, in single precision as NumPy 2 computes it.
@@ -240,12 +256,12 @@ impl SingleStack {
                 })
             })
             .collect();
-        let stack = py.detach(|| {
+        let stack = interruptible(py, || {
             resample::SingleStack::new(rows, columns.len(), |row, column| {
                 let (values, width, parts) = columns[column];
                 (values[row * width] as f64 / parts) as f32
             })
-        })?;
+        })??;
         Ok(Self { stack, width: columns.len(), parts })
     }
 
@@ -258,13 +274,13 @@ impl SingleStack {
         workers: usize,
     ) -> PyResult<Vec<(Scores, bool)>> {
         let (set, workers) = (current_instructions()?, workers.clamp(1, MOST_WORKERS));
-        Ok(py.detach(|| {
+        interruptible(py, || {
             let mut scores = vec![(Vec::new(), true); self.parts.len()];
             let mut left = replicates;
             while left > 0 {
                 let block = left.min(REPLICATES);
                 let sums = stream
-                    .generator(|generator| self.stack.bootstrap(generator, block, set, workers));
+                    .generator(|generator| self.stack.bootstrap(generator, block, set, workers))?;
                 for row in sums.chunks_exact(self.width) {
                     let mut rest = row;
                     for ((width, formula), (values, single)) in self.parts.iter().zip(&mut scores) {
@@ -277,8 +293,9 @@ impl SingleStack {
                 }
                 left -= block;
             }
-            scores.into_iter().map(|(values, single)| (Scores::new(values), single)).collect()
-        }))
+            let scores = scores.into_iter();
+            Ok(scores.map(|(values, single)| (Scores::new(values), single)).collect())
+        })?
     }
 
     /// The sums themselves of so many bootstrap samples of rows of numbers.
@@ -294,11 +311,11 @@ impl SingleStack {
         if width == 0 || rows.iter().any(|row| row.len() != width) {
             return Err(PyValueError::new_err("every row must have the same number of values"));
         }
-        let sums = py.detach(|| -> Result<_, Error> {
+        let sums = interruptible(py, || -> PyResult<_> {
             let value = |row: usize, column: usize| rows[row][column] as f32;
             let stack = resample::SingleStack::new(rows.len(), width, value)?;
-            Ok(stream.generator(|generator| stack.bootstrap(generator, replicates, set, 1)))
-        })?;
+            stream.generator(|generator| stack.bootstrap(generator, replicates, set, 1))
+        })??;
         Ok(sums
             .chunks_exact(width)
             .map(|row| row.iter().map(|&sum| sum.into()).collect())

@@ -4,6 +4,7 @@ use super::stopped;
 use super::table::Table;
 use crate::count::{Count, Summary};
 use crate::error::Error;
+use crate::interrupt;
 use crate::scan::{self, Rows, Totals};
 use crate::scripts;
 use pyo3::prelude::*;
@@ -13,6 +14,25 @@ use std::time::{Duration, Instant};
 
 /// The most threads of a run.
 pub const MOST_WORKERS: usize = 1024;
+
+/// Does work without the interpreter's lock, until it is done or a signal's handler raises.
+///
+/// Handlers run in the main thread: work in another one is done to its end.
+pub fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
+    py.detach(|| interrupt::run(|| Python::attach(|py| py.check_signals()).map_err(stopped), work))
+}
+
+/// So many bytes of text are some tens of microseconds of work.
+const LONG: usize = 1 << 14;
+
+/// Work on so many bytes of text, [`interruptible`] if they are many.
+pub fn on_text<T: Send>(
+    py: Python<'_>,
+    bytes: usize,
+    work: impl FnOnce() -> T + Send,
+) -> Result<T, Error> {
+    if bytes > LONG { interruptible(py, work) } else { Ok(work()) }
+}
 
 /// Lets Python see an interrupt, and how far the run is, about twenty times a second.
 pub fn signals(progress: Option<Py<PyAny>>) -> impl FnMut(u64) -> Result<(), Error> {
@@ -71,9 +91,10 @@ impl Scan {
         segments: Option<u64>,
     ) -> PyResult<(Table, Bound<'py, PyDict>)> {
         let mut sinks = vec![Rows::default(); self.workers];
-        let summary =
-            py.detach(|| self.scan.run(&self.counter, segments, &mut sinks, &mut signals(None)))?;
-        let rows = py.detach(|| Rows::joined(sinks));
+        let (summary, rows) = interruptible(py, || -> Result<_, Error> {
+            let summary = self.scan.run(&self.counter, segments, &mut sinks, &mut |_| Ok(()))?;
+            Ok((summary, Rows::joined(sinks)))
+        })??;
         Ok((Table::new(rows, self.counter.width()), summary_dict(py, &summary)?))
     }
 
@@ -87,8 +108,9 @@ impl Scan {
     ) -> PyResult<(Table, Bound<'py, PyDict>)> {
         let width = self.counter.width();
         let mut sinks = vec![Totals(vec![0; width]); self.workers];
+        let mut told = signals(progress);
         let summary =
-            py.detach(|| self.scan.run(&self.counter, None, &mut sinks, &mut signals(progress)))?;
+            interruptible(py, || self.scan.run(&self.counter, None, &mut sinks, &mut told))??;
         let mut totals = vec![0; width];
         for sink in sinks {
             for (total, value) in totals.iter_mut().zip(sink.0) {

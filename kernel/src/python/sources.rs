@@ -3,8 +3,9 @@
 use super::{stopped, with_utf8};
 use crate::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, Column};
 use crate::error::Error;
+use crate::interrupt::Work;
 use crate::text::{
-    self, Batch, Block, Foreign, MOST_SEGMENTS, MappedFile, Stream, TokenBlock, Want, check_size,
+    self, Batch, Block, Foreign, MOST_SEGMENTS, Piece, Stream, TokenBlock, Want, check_size,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
@@ -291,8 +292,10 @@ fn push_tokens(
     name: &str,
     segment: usize,
 ) -> PyResult<()> {
+    let mut work = Work::default();
     for token in tokens.try_iter()? {
         let token = token?;
+        work.done(64);
         if let Ok(text) = token.cast::<PyString>() {
             with_utf8(text, |bytes| block.text.raw().extend_from_slice(bytes))?;
         } else {
@@ -368,6 +371,11 @@ impl text::Source for TokenRows {
         &self.name
     }
 
+    /// True, so that what others wrote runs in the thread that called, and nowhere else.
+    fn waits(&self) -> bool {
+        true
+    }
+
     fn next(&mut self, want: Want) -> Result<Option<Batch>, Error> {
         Python::attach(|py| self.read(py, want)).map_err(stopped)?
     }
@@ -436,15 +444,10 @@ pub fn arrow(column: &Bound<'_, PyAny>, name: String, required: bool) -> PyResul
     }))
 }
 
-/// The lines of a regular file, mapped into memory.
+/// The lines of a regular file, as far as it reaches now.
 #[pyfunction]
-pub fn mapped(path: PathBuf, name: String) -> PyResult<Source> {
-    let file = std::fs::File::open(path)?;
-    if file.metadata()?.len() == 0 {
-        // An empty file cannot be mapped everywhere.
-        return Ok(Source::new(Stream::new(name, None, Box::new(|_| Ok(0)))));
-    }
-    Ok(Source::new(MappedFile::new(name, &file)?))
+pub fn file(path: PathBuf, name: String) -> PyResult<Source> {
+    Ok(Source::new(Stream::file(name, std::fs::File::open(path)?)?))
 }
 
 /// The lines of what `read(size)` brings as bytes; with `column`, a tab-separated column of them,
@@ -452,12 +455,12 @@ pub fn mapped(path: PathBuf, name: String) -> PyResult<Source> {
 #[pyfunction]
 #[pyo3(signature = (read, name, column=None))]
 pub fn stream(read: Py<PyAny>, name: String, column: Option<usize>) -> Source {
-    const SIZE: usize = 1 << 18;
-    let read = move |into: &mut Vec<u8>| {
+    const MOST: usize = 1 << 22;
+    let read = move |into: &mut Piece| {
         let more = Python::attach(|py| -> PyResult<usize> {
-            let bytes = read.bind(py).call1((SIZE,))?;
+            let bytes = read.bind(py).call1((into.room().len().min(MOST),))?;
             let bytes = bytes.cast::<PyBytes>()?.as_bytes();
-            into.extend_from_slice(bytes);
+            into.append(bytes);
             Ok(bytes.len())
         });
         more.map_err(stopped)
@@ -476,6 +479,11 @@ pub struct Sentence {
 }
 
 impl Sentence {
+    /// The length of all texts.
+    pub fn bytes(&self) -> usize {
+        std::iter::once(&self.hypothesis).chain(&self.references).map(Block::bytes).sum()
+    }
+
     /// `references` is a string, or a sequence of strings and None. The caller holds them.
     pub fn new(hypothesis: &Bound<'_, PyString>, references: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut keep = Keep::default();

@@ -4,6 +4,7 @@
 //! beam is too wide for it.
 
 use super::{Band, Limits, Outcome, Shift};
+use crate::interrupt::Work;
 
 /// An edit of a word on the way from hypothesis to reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,7 @@ pub fn distance(hypothesis: &[u32], reference: &[u32]) -> (u32, Vec<Step>) {
     // Only the columns within the beam are kept of each row.
     let mut rows: Vec<(usize, Vec<(u32, Step)>)> = Vec::with_capacity(hypothesis.len() + 1);
     rows.push((0, (0..=reference.len()).map(|j| (j as u32, Step::Insertion)).collect()));
+    let mut work = Work::default();
     for (i, word) in (1..).zip(hypothesis) {
         let (above_start, above) = &rows[i - 1];
         let columns = band.columns(i);
@@ -37,6 +39,7 @@ pub fn distance(hypothesis: &[u32], reference: &[u32]) -> (u32, Vec<Step>) {
             j.checked_sub(*above_start).and_then(|j| above.get(j)).map_or(FAR, |cell| cell.0)
         };
         for j in columns.clone() {
+            work.done(4);
             if j == 0 {
                 row.push((at(0) + 1, Step::Deletion));
                 continue;

@@ -12,6 +12,7 @@
 
 use super::beam::{self, Occurrences, Place, Row, Trace};
 use super::{Band, Limits, Shift, Step};
+use crate::interrupt::{self, Work};
 use std::cmp::Reverse;
 
 /// A candidate as the definition knows it, in the order of preference.
@@ -54,6 +55,9 @@ impl Turn {
     }
 }
 
+/// In a hypothesis of more words, each candidate is polled for.
+const LONG: usize = 1 << 12;
+
 /// Memory of the search, and what it found.
 #[derive(Default)]
 pub struct Search {
@@ -71,6 +75,7 @@ pub struct Search {
     wrong_in_hypothesis: Vec<u32>,
     wrong_in_reference: Vec<u32>,
     candidates: Vec<Candidate>,
+    work: Work,
 }
 
 impl Search {
@@ -107,6 +112,7 @@ impl Search {
             if checked >= Limits::CANDIDATES {
                 break;
             }
+            self.work.done(8 * (self.words.len() + reference.len()));
             let Some((candidate, gain)) = self.best(distance, least) else {
                 break;
             };
@@ -135,10 +141,12 @@ impl Search {
                 for row in &mut self.rows[i + 2..] {
                     row.base += next.base - old.base;
                 }
-                return;
+                break;
             }
             row = next;
         }
+        // As if all were made anew.
+        self.work.done(8 * (self.words.len() - start));
     }
 
     /// The steps of the cheapest way, from the end.
@@ -255,6 +263,9 @@ impl Search {
         let mut gain = 0;
         let whole = Band::holds(distance, self.words.len(), self.after.len());
         for candidate in &self.candidates {
+            if self.words.len() > LONG {
+                interrupt::poll();
+            }
             let turn = Turn::of(&candidate.shift(self.words.len()));
             if whole && turn.most() <= gain {
                 continue;

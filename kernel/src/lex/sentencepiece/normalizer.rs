@@ -7,6 +7,7 @@
 use super::super::utf8;
 use super::MARK;
 use super::trie::Trie;
+use crate::interrupt::Work;
 
 /// The longest spelling that a rule rewrites, and the longest that it gives, in bytes. Models have
 /// none of a hundred; a damaged one must not take for ever.
@@ -146,7 +147,9 @@ impl Normalizer {
             out.extend_from_slice(space);
         }
         let mut skips = self.remove_extra;
+        let mut work = Work::default();
         while let Some(&byte) = text.first() {
+            work.done(2);
             if byte < 128
                 && self.plain[usize::from(byte)]
                 && text.get(1).is_none_or(|&next| next < 128)

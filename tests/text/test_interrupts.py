@@ -1,0 +1,256 @@
+"""Ctrl-C stops any work of the kernel from inside, and what others wrote cannot hold it up."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import long_work
+import pytest
+
+import truebleu as tb
+from truebleu import _kernel
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+
+@posix
+@pytest.mark.parametrize("case", long_work.CASES)
+def test_ctrl_c_comes_out_of_the_kernel(case):
+    for _ in range(10):
+        process = long_work.child(case)
+        try:
+            assert process.stdout.readline() == "started\n", process.stderr.read()
+            process.send_signal(signal.SIGINT)
+            told, error = process.communicate(timeout=600)
+        finally:
+            process.kill()
+            process.wait()
+        # A signal may come before the work begins; none may wait until it is done.
+        if told == "c_exception\n":
+            return
+        assert told in ("c_call\n", "not begun\n"), (told, error)
+    pytest.fail(f"{case}: no interrupt came out of the kernel")
+
+
+def ran(code: str, **options) -> subprocess.CompletedProcess:
+    """A script that must end; what hangs is killed and fails."""
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+        **options,
+    )
+
+
+@posix
+def test_what_was_stopped_can_be_used_again():
+    done = ran(
+        """
+        import signal, threading, truebleu as tb
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        text = "".join(chr(0x4E00 + i * 7919 % 20_000) for i in range(300_000))
+        short = "猫がマットの上に座った。"
+        metrics = tb.CHRF(), tb.TER(), tb.BLEU("char"), tb.CER()
+        before = [metric.sentence(short, [short + "。"]) for metric in metrics]
+        for metric in metrics:
+            for _ in range(3):
+                timer = threading.Timer(0.05, signal.raise_signal, [signal.SIGINT])
+                try:
+                    timer.start()
+                    while True:
+                        metric.sentence(text, [text[::-1]] * 10)
+                except KeyboardInterrupt:
+                    pass
+                timer.join()
+        assert [metric.sentence(short, [short + "。"]) for metric in metrics] == before
+        """
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@posix
+def test_calls_in_other_threads_go_on():
+    done = ran(
+        """
+        import signal, threading, truebleu as tb
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        text = " ".join(map(str, range(100_000)))
+        expected, found = tb.BLEU().sentence(text, [text]), []
+        def other():
+            found.append(tb.BLEU().sentence(text, [text] * 20))
+        threads = [threading.Thread(target=other) for _ in range(3)]
+        try:
+            for thread in threads:
+                thread.start()
+            threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
+            while True:
+                tb.BLEU().sentence(text, [text] * 20)
+        except KeyboardInterrupt:
+            pass
+        for thread in threads:
+            thread.join()
+        assert len(found) == 3 and all(score.score == expected.score for score in found)
+        """
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_other_threads_run_while_a_long_segment_is_scored():
+    done = ran(
+        """
+        import sys, threading, time, truebleu as tb
+        from truebleu import _kernel
+
+        # From here on a thread runs until it waits for something.
+        sys.setswitchinterval(1000)
+        ticks, ended = 0, False
+        def tick():
+            global ticks
+            while not ended:
+                ticks += 1
+                time.sleep(0)
+        thread = threading.Thread(target=tick)
+        thread.start()
+        text = "the cat sat on the mat " * 20_000
+        calls = [
+            lambda: tb.BLEU().sentence(text, [text]),
+            lambda: tb.CHRF().sentence(text, [text]),
+            lambda: tb.TER().sentence(text, [text]),
+            lambda: _kernel.tokenize(text, "13a", "python"),
+        ]
+        for call in calls:
+            for _ in range(1000):
+                before = ticks
+                call()
+                if ticks > before:
+                    break
+            else:
+                sys.exit("no other thread ran")
+        ended = True
+        """
+    )
+    assert done.returncode == 0, done.stderr
+
+
+# ---- what others wrote, called while a run is being read ----
+
+
+@pytest.mark.parametrize("method", ["scan.table()", "scan.totals()", "metric.segments(scan)"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_read_that_reads_its_own_run_is_refused(method, workers):
+    done = ran(
+        f"""
+        import truebleu as tb
+        from truebleu import _kernel
+
+        def read(size):
+            {method}
+            return b""
+
+        metric = tb.BLEU()._kernel
+        texts = _kernel.strings(("a b c",), "references")
+        scan = metric.scan(_kernel.stream(read, "hypotheses"), [texts], {workers})
+        try:
+            scan.totals()
+        except RuntimeError as error:
+            assert "the run is being read already" in str(error), error
+        else:
+            raise SystemExit("it was read")
+        """
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_tokens_and_progress_cannot_read_on_either():
+    done = ran(
+        """
+        import truebleu as tb
+        from truebleu import _kernel
+
+        metric = tb.BLEU("none")._kernel
+        def rows():
+            yield ["a", "b"]
+            scan.table()
+            yield ["c"]
+        def refused(call):
+            try:
+                call()
+            except RuntimeError as error:
+                assert "the run is being read already" in str(error), error
+            else:
+                raise SystemExit("it was read")
+        ours, theirs = _kernel.tokens(rows(), "hypotheses", False), _kernel.tokens(rows(), "references", False)
+        scan = metric.scan(ours, [theirs], 2)
+        refused(scan.totals)
+        # A progress callback is told of a run that is long enough.
+        texts = ("the cat sat on the mat " * 20,) * 100_000
+        ours, theirs = _kernel.strings(texts, "hypotheses"), _kernel.references(texts)
+        scan = metric.scan(ours, [theirs], 2)
+        told = []
+        def progress(segments):
+            told.append(segments)
+            scan.table()
+        try:
+            scan.totals(progress)
+        except RuntimeError as error:
+            assert told and "the run is being read already" in str(error), error
+        else:
+            assert not told
+        """
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_run_that_was_refused_or_stopped_gives_nothing_more():
+    def read(size):
+        raise KeyError("no more")
+
+    metric = tb.BLEU()._kernel
+    texts = _kernel.strings(("a b c",), "references")
+    scan = metric.scan(_kernel.stream(read, "hypotheses"), [texts], 2)
+    with pytest.raises(KeyError, match="no more"):
+        scan.totals()
+    table, summary = scan.table()
+    assert not len(table)
+    assert summary["segments"] == 0
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_tokens_are_made_in_the_thread_that_called(workers):
+    seen = set()
+
+    class Row:
+        def __len__(self):
+            return 200
+
+        def __getitem__(self, i):
+            seen.add(threading.get_ident())
+            if i < 200:
+                return str(i)
+            raise IndexError
+
+    def tokens(text):
+        seen.add(threading.get_ident())
+        return text.split()
+
+    texts = ["the cat sat on the mat"] * 20_000
+    tb.BLEU(tokens).score(texts, texts, workers=workers)
+    tb.BLEU("none").score([Row()] * 500, [[Row()]] * 500, workers=workers)
+    assert seen == {threading.get_ident()}
+
+
+def test_errors_of_iterators_are_carried():
+    def tokens(text):
+        if text == "bad":
+            raise LookupError("no such word")
+        return text.split()
+
+    texts = ["the cat"] * 10_000 + ["bad"]
+    with pytest.raises(LookupError, match="no such word"):
+        tb.BLEU(tokens).score(texts, texts, workers=4)

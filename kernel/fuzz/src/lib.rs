@@ -39,6 +39,7 @@ macro_rules! targets {
 
 targets! {
     lexers 1024,
+    arrow 1024,
     matching 1024,
     chrf 1024,
     // The definition has a table for each of a thousand candidates.
@@ -49,6 +50,7 @@ targets! {
     mecab 8192,
     sentencepiece 4096,
     score_lines 1024,
-    streams 2048,
+    // Pieces of 256 KiB.
+    streams 65536,
     normalizers 1024,
 }

@@ -1,5 +1,6 @@
 //! A target a file.
 
+pub mod arrow;
 pub mod chrf;
 pub mod edits;
 pub mod lexers;

@@ -3,7 +3,7 @@
 use crate::input::Input;
 use crate::make::{self, Random};
 use truebleu_kernel::error::Error;
-use truebleu_kernel::text::{Block, Source, Stream, Want};
+use truebleu_kernel::text::{Block, Piece, Source, Stream, Want};
 
 /// An input: the column or none, the pieces' size, the batches' size and kind; then the bytes.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
@@ -44,9 +44,9 @@ pub fn target(data: &[u8]) {
     let fields: Vec<Option<&[u8]>> = fields.collect();
 
     let mut rest = text.clone();
-    let read = move |into: &mut Vec<u8>| {
+    let read = move |into: &mut Piece| {
         let count = piece.min(rest.len());
-        into.extend(rest.drain(..count));
+        into.append(&rest.drain(..count).collect::<Vec<_>>());
         Ok(count)
     };
     let mut stream = Stream::new("stream".into(), column, Box::new(read));

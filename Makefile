@@ -27,16 +27,18 @@ SANITIZABLE = tests/engines tests/text/test_errors.py tests/metrics/test_statist
 # The runtime of gcc's libasan, loaded first; and allocators that it sees.
 SANITIZED = LD_PRELOAD='$(shell cc -print-file-name=libasan.so) $(shell cc -print-file-name=libstdc++.so)' \
 	ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc ARROW_DEFAULT_MEMORY_POOL=system
+# Rust has no folder for temporary files on WASI.
+WITHOUT_FILES := --skip gives_the_rows_of_a_stream
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p')
 
 BIN := $(VENV)/bin
 HOSTS := $(VENV)-hosts
 NEURAL := $(VENV)-neural
 NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
-KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel -name target -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
+KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test test-all engines hosts neural upstream sanitize miri races fuzz bench screenshots lint lint-js format docs clean help
+.PHONY: demo test test-all engines hosts neural upstream sanitize miri races fuzz free-threaded aarch64 wasm bench screenshots lint lint-js format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -115,6 +117,24 @@ fuzz: ## inputs that nobody wrote against definitions: EXECUTIONS=1e8 TARGET=lex
 	@cargo build --quiet --release --manifest-path kernel/fuzz/Cargo.toml --target-dir target/fuzz
 	@target/fuzz/release/truebleu-fuzz $(EXECUTIONS) $(TARGET) $(SEED)
 
+free-threaded: $(VENV)/.installed $(VENV)/.group-free-threaded ## the kernel's tests on a free-threaded Python: make free-threaded PYTHON=python3.14t VENV=build/py314t
+	@$(BIN)/python -c 'import sysconfig, sys; sys.exit(not sysconfig.get_config_var("Py_GIL_DISABLED"))' || { echo '"$(PYTHON)" is no free-threaded Python. Name one, and an environment of its own: make free-threaded PYTHON=python3.14t VENV=build/py314t' >&2; exit 1; }
+	PYTHON_GIL=0 $(BIN)/python -m pytest $(addprefix tests/,metrics pairs significance text)
+
+aarch64: ## the kernel's tests on an emulated aarch64: NEON and the portable path
+	@command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null && test -d /usr/aarch64-linux-gnu/include || { echo 'This needs a linker and a C library for aarch64, and an emulator (Debian and Ubuntu: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user).' >&2; exit 1; }
+	@$(call has_target,aarch64-unknown-linux-gnu)
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER='qemu-aarch64 -L /usr/aarch64-linux-gnu' \
+		CARGO_PROFILE_TEST_OPT_LEVEL=1 cargo test --quiet --target aarch64-unknown-linux-gnu
+
+wasm: ## the kernel compiled to WebAssembly, and its tests under Node
+	@command -v node >/dev/null || { echo 'WebAssembly runs in Node here (Debian and Ubuntu: apt-get install nodejs).' >&2; exit 1; }
+	@$(call has_target,wasm32-unknown-unknown)
+	@$(call has_target,wasm32-wasip1)
+	cargo build --quiet --lib --target wasm32-unknown-unknown
+	CARGO_TARGET_WASM32_WASIP1_RUNNER='node --no-warnings $(CURDIR)/kernel/tests/wasi.mjs' \
+		CARGO_PROFILE_TEST_OPT_LEVEL=1 cargo test --quiet --tests --target wasm32-wasip1 -- $(WITHOUT_FILES)
+
 bench: $(VENV)/.installed $(VENV)/.group-bench ## measure it beside its peers, into benchmarks/results.md
 	$(BIN)/python benchmarks/run.py $(ROWS)
 
@@ -155,7 +175,12 @@ clean: ## remove everything that the other targets made
 	@for folder in $(VENV) $(HOSTS) $(NEURAL) $(addprefix $(VENV)-,$(ENGINES)); do test ! -f $$folder/pyvenv.cfg || rm -rf $$folder; done
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# Fail unless the compiler has what it needs for another target.
+define has_target
+test -d "$$(rustc --print sysroot)/lib/rustlib/$(1)" || { echo 'The compiler has no standard library for $(1): rustup target add $(1)' >&2; exit 1; }
+endef
 
 # Print a truebleu command, then run it.
 define show

@@ -252,6 +252,13 @@ struct Scratch<S> {
 }
 
 impl<S> Scratch<S> {
+    /// Makes room for so many references.
+    fn room(&mut self, references: usize) {
+        if self.references.len() < references {
+            self.references.resize_with(references, Default::default);
+        }
+    }
+
     /// Lexes all blocks. An error comes with the number of its stream, the hypotheses' being 0.
     fn lex<'a, M: Metric>(
         &'a mut self,
@@ -259,10 +266,8 @@ impl<S> Scratch<S> {
         hypotheses: &'a Block,
         references: &'a [Block],
     ) -> Result<(Lexed<'a>, Vec<Lexed<'a>>, &'a mut S), (usize, lex::BadBytes)> {
+        self.room(references.len());
         let Self { hypotheses: scratch, references: scratches, metric } = self;
-        if scratches.len() < references.len() {
-            scratches.resize_with(references.len(), Default::default);
-        }
         let hypotheses = counter.hypotheses.lex_for(hypotheses, scratch, M::KEYS);
         let hypotheses = hypotheses.map_err(|bad| (0, bad))?;
         let references = references.iter().zip(scratches).enumerate();
@@ -315,13 +320,28 @@ impl<M: Metric> Reader for Counting<M> {
         let Self { counter, scratch, rows, unfinished } = self;
         rows.clear();
         rows.resize(counter.metric.width(), 0);
-        let lexed = scratch.lex(counter, hypothesis, references);
-        let (hypotheses, mut references, scratch) = lexed.map_err(|(_, bad)| Error::from(bad))?;
+        scratch.room(references.len());
+        let Scratch { hypotheses: scratch, references: scratches, metric } = scratch;
+        let hypotheses = counter.hypotheses.lex_for(hypothesis, scratch, M::KEYS)?;
+        let (mut only, mut several);
+        let references: &mut [Lexed<'_>] = match references {
+            [reference] => {
+                only = [counter.references.lex_for(reference, &mut scratches[0], M::KEYS)?];
+                &mut only
+            }
+            _ => {
+                let each = references.iter().zip(scratches);
+                let each = each
+                    .map(|(block, scratch)| counter.references.lex_for(block, scratch, M::KEYS));
+                several = each.collect::<Result<Vec<_>, _>>()?;
+                &mut several
+            }
+        };
         let counted = counter.hypotheses.instructions.run(CountBatch {
             hypotheses,
-            references: &mut references,
+            references,
             metric: &counter.metric,
-            scratch,
+            scratch: metric,
             rows,
         });
         *unfinished = false;
@@ -392,13 +412,23 @@ impl<M: Metric> Job for CountBatch<'_, '_, M> {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(mut self) -> Self::Output {
-        let mut views: Vec<View<'_>> = Vec::with_capacity(self.references.len());
+        let mut several: Vec<View<'_>> = Vec::new();
         let mut numbers = None;
         for (i, row) in self.rows.chunks_exact_mut(self.metric.width()).enumerate() {
-            views.clear();
-            for reference in self.references.iter_mut() {
-                views.extend(reference.next_segment());
-            }
+            let only;
+            let views = match self.references {
+                [reference] => {
+                    only = reference.next_segment();
+                    only.as_slice()
+                }
+                _ => {
+                    several.clear();
+                    for reference in self.references.iter_mut() {
+                        several.extend(reference.next_segment());
+                    }
+                    &several
+                }
+            };
             let Some(hypothesis) = self.hypotheses.next_segment() else {
                 return Err(i);
             };
@@ -408,7 +438,7 @@ impl<M: Metric> Job for CountBatch<'_, '_, M> {
             let count = views.len() as u32;
             numbers = widest(numbers, Some((count, count)));
             // SAFETY: as the caller promises.
-            unsafe { self.metric.row::<V>(hypothesis, &views, self.scratch, row) };
+            unsafe { self.metric.row::<V>(hypothesis, views, self.scratch, row) };
         }
         Ok(numbers)
     }

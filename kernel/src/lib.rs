@@ -8,6 +8,7 @@
 pub mod arrow;
 pub mod bleu;
 pub mod chrf;
+pub mod columns;
 pub mod count;
 pub mod distinctive_ngrams;
 pub mod edits;
@@ -30,6 +31,7 @@ pub mod resample;
 pub mod sacrebleu_float32;
 pub mod scan;
 pub mod scripts;
+pub mod sealed;
 pub mod ter;
 pub mod text;
 pub mod text_checks;

@@ -9,6 +9,7 @@ mod metrics;
 mod pairwise;
 mod resample;
 mod run;
+mod sentence;
 mod sources;
 mod table;
 
@@ -98,11 +99,16 @@ static INSTRUCTIONS: AtomicU8 = AtomicU8::new(u8::MAX);
 /// a program from telling its user in its own way.
 static REFUSED: OnceLock<String> = OnceLock::new();
 
+/// The choice that was made of an instruction set, whatever it is.
+fn chosen_instructions() -> u8 {
+    INSTRUCTIONS.load(Ordering::Relaxed)
+}
+
 fn current_instructions() -> PyResult<Instructions> {
     if let Some(refused) = REFUSED.get() {
         return Err(PyValueError::new_err(refused.clone()));
     }
-    let index = usize::from(INSTRUCTIONS.load(Ordering::Relaxed));
+    let index = usize::from(chosen_instructions());
     let name = Instructions::NAMES.get(index);
     Ok(name.and_then(|name| Instructions::named(name)).unwrap_or_else(Instructions::best))
 }
@@ -325,7 +331,7 @@ fn listed<'py>(
     Ok(list)
 }
 
-#[pymodule]
+#[pymodule(gil_used = false)]
 fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     if let Ok(name) = std::env::var("TRUEBLEU_SIMD")
         && let Err(error) = use_instructions(&name)
@@ -362,6 +368,8 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(inventory::health, module)?,
         wrap_pyfunction!(leave_one_out::left_out, module)?,
         wrap_pyfunction!(leave_one_out::distinct, module)?,
+        wrap_pyfunction!(table::sealed, module)?,
+        wrap_pyfunction!(table::unsealed, module)?,
         wrap_pyfunction!(sources::encoded, module)?,
         wrap_pyfunction!(sources::strings, module)?,
         wrap_pyfunction!(sources::references, module)?,

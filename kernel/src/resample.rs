@@ -507,8 +507,8 @@ fn in_blocks<O: Send>(
     for sums in sums.chunks_mut(replicates * width) {
         let draws = &mut draws[..sums.len() / width * rows];
         generator.fill_below(rows as u32, draws);
-        let share = (draws.len() / rows).div_ceil(workers.max(1));
-        if workers <= 1 {
+        let share = (draws.len() / rows).div_ceil(workers);
+        if workers == 1 {
             work(draws, sums);
             continue;
         }

@@ -3,6 +3,9 @@
 //! Everything that is worth vectorizing is written once, over the [`Vector`] trait, as a [`Job`].
 //! [`Instructions::run`] compiles each job for every instruction set and calls the one in use.
 
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+mod neon;
+
 use std::sync::OnceLock;
 
 /// The instruction sets a job can run with.
@@ -12,6 +15,8 @@ pub enum Instructions {
     Scalar,
     /// Blocks of bytes in ordinary Rust, for processors without the sets below.
     Portable,
+    /// aarch64 with its 128-bit vectors.
+    Neon,
     /// x86-64 with 256-bit integer vectors.
     Avx2,
     /// x86-64 with 512-bit vectors that compress bytes: Ice Lake, Zen 4 and later.
@@ -20,13 +25,13 @@ pub enum Instructions {
 
 impl Instructions {
     /// Every name that [`Instructions::named`] knows, slowest first.
-    pub const NAMES: [&str; 4] = ["scalar", "portable", "avx2", "avx512"];
+    pub const NAMES: [&str; 5] = ["scalar", "portable", "neon", "avx2", "avx512"];
 
     /// The best set that this processor has.
     pub fn best() -> Self {
         static BEST: OnceLock<Instructions> = OnceLock::new();
         *BEST.get_or_init(|| {
-            [Self::Avx512, Self::Avx2]
+            [Self::Avx512, Self::Avx2, Self::Neon]
                 .into_iter()
                 .find(|set| set.is_available())
                 .unwrap_or(Self::Portable)
@@ -38,6 +43,7 @@ impl Instructions {
         Some(match name {
             "scalar" => Self::Scalar,
             "portable" => Self::Portable,
+            "neon" => Self::Neon,
             "avx2" => Self::Avx2,
             "avx512" => Self::Avx512,
             _ => return None,
@@ -53,6 +59,7 @@ impl Instructions {
     pub fn is_available(self) -> bool {
         match self {
             Self::Scalar | Self::Portable => true,
+            Self::Neon => cfg!(all(target_arch = "aarch64", target_feature = "neon")),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => {
                 is_x86_feature_detected!("avx2")
@@ -88,6 +95,9 @@ impl Instructions {
                 // SAFETY: the processor has every feature the function enables.
                 unsafe { x86::run_avx2(job) }
             }
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            // SAFETY: the target has NEON.
+            Self::Neon | Self::Avx2 | Self::Avx512 => unsafe { neon::Neon::call(job) },
             // SAFETY: the portable set needs nothing of the processor.
             _ => unsafe { Portable::call(job) },
         }

@@ -1,7 +1,6 @@
 //! Several threads: each path that starts some gives what one thread gives. ThreadSanitizer runs
 //! these tests (`make races`).
-
-mod common;
+#![cfg(not(target_family = "wasm"))]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -360,7 +360,7 @@ def digests(instructions: str | None, pairs: list) -> str:
     return done.stdout
 
 
-INSTRUCTIONS = ["scalar", "portable", "avx2", "avx512"]
+INSTRUCTIONS = ["scalar", "portable", "neon", "avx2", "avx512"]
 
 
 @pytest.mark.parametrize("instructions", INSTRUCTIONS)

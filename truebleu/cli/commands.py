@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 from importlib import import_module
 
-from truebleu.cli import metric_options
+from truebleu.cli import plain
+from truebleu.cli.declared import HELP, Command, Group
 from truebleu.cli.output import UnavailableError, UsageError, complain, print_text
-from truebleu.cli.parser import HELP, Command, Group, Parser, meant
 from truebleu.text.checks import nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import argparse
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from truebleu.cli.parser import Parser
 
 # The module of this room that has a command is called as the command.
 COMMANDS = {
@@ -64,24 +68,37 @@ def command(name: str) -> Command:
     return found
 
 
-def parser(name: str, words: Sequence[str]) -> tuple[Parser, Command]:
-    """The parser of one command, for these words, and the command."""
-    found = command(name)
+def parser(name: str, groups: Iterable[Group]) -> Parser:
+    """The parser of one command, which has these options."""
+    from truebleu.cli.parser import Parser
+
     made = Parser(
         f"truebleu {name}",
-        groups=found.groups(words),
-        usage=found.usage,
+        groups=groups,
+        usage=command(name).usage,
         description=f"{COMMANDS[name]}.",
-        epilog=(found.about or "").partition("\n\n")[2],
+        epilog=(command(name).about or "").partition("\n\n")[2],
     )
     if any(action.dest == "metrics" for action in made.actions):
-        made.elsewhere = metric_options.owner
-    made.set_defaults(command=name, whole_parser=whole_parser)
-    return made, found
+        from truebleu.cli.metric_options import owner
+
+        made.elsewhere = owner
+    return made
+
+
+def parsed(name: str, words: Sequence[str]) -> argparse.Namespace:
+    """The options of a command that these words say. Raises UsageError."""
+    groups = list(command(name).groups(words))
+    # Only the parser of the command in use is made, and that only for what is not plain.
+    options: Any = plain.read(groups, words) or parser(name, groups).parse(words)
+    options.command, options.whole_parser = name, whole_parser
+    return options  # type: ignore[no-any-return]
 
 
 def whole_parser() -> tuple[Parser, list[Parser]]:
     """The parser of everything, and those of the commands: for help, and shells that complete."""
+    from truebleu.cli.parser import Parser
+
     made = Parser(
         "truebleu",
         groups=[ABOUT],
@@ -133,10 +150,10 @@ def _run(arguments: list[str]) -> None:
     if name == "help":
         _help(arguments[1:])
     elif name in COMMANDS:
-        # Only the parser of the command in use is made.
-        made, found = parser(name, arguments[1:])
-        found.run(made.parse(arguments[1:]))
+        command(name).run(parsed(name, arguments[1:]))
     elif name and not name.startswith("-"):
+        from truebleu.cli.parser import meant
+
         raise UsageError(f"unknown command '{name}'{meant(name, [*COMMANDS, 'help'])}")
     else:
         options = whole_parser()[0].parse(arguments)
@@ -161,7 +178,7 @@ def _help(words: list[str]) -> None:
 
         print_text(listing())
     elif len(words) == 1 and words[0] in COMMANDS:
-        parser(words[0], ())[0].print_help()
+        parser(words[0], command(words[0]).groups(())).print_help()
     else:
         known = [*COMMANDS, "metrics"]
         raise UsageError(f"no help for '{' '.join(words)}'{nearest(words[0], known)}")

@@ -22,8 +22,8 @@ from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, text_warnings
 from truebleu.cli import options as shared
+from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import Results, UsageError, raise_if_failed
-from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
 from truebleu.significance import CORRECTIONS
 from truebleu.views.comparison import Comparison

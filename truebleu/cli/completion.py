@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 
+from truebleu.cli.declared import HELP, Command, Group
 from truebleu.cli.output import print_text
-from truebleu.cli.parser import HELP, Command, Group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

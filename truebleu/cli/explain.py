@@ -22,8 +22,8 @@ import sys
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
+from truebleu.cli.declared import Command, Group, whole_number
 from truebleu.cli.output import Results, UsageError
-from truebleu.cli.parser import Command, Group, whole_number
 from truebleu.views.explanation import explain
 
 TYPE_CHECKING = False

@@ -21,8 +21,8 @@ from functools import partial
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
+from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import Results, UsageError
-from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
 from truebleu.text.layout import count
 from truebleu.views.rendering.blocks import Cell, Facts, Heading, Paragraph, Table

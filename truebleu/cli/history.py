@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
+from truebleu.cli.declared import HELP, Command, Group
 from truebleu.cli.inputs import check_output
 from truebleu.cli.output import Results, complain
-from truebleu.cli.parser import HELP, Command, Group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

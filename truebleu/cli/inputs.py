@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from truebleu.cli.declared import Group, options, whole_number
 from truebleu.cli.output import UsageError
-from truebleu.cli.parser import Group, options, whole_number
 from truebleu.text.files import File, table_format
 from truebleu.text.layout import count
 from truebleu.text.segments import is_lasting

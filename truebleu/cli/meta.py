@@ -21,8 +21,8 @@ from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.compare import as_usage
+from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import Results, UsageError
-from truebleu.cli.parser import Command, Group
 from truebleu.meta_evaluation.files import mqm_weights
 from truebleu.meta_evaluation.files import read as read_scores
 from truebleu.meta_evaluation.judged import LEVELS

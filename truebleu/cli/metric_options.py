@@ -5,19 +5,19 @@ Only the options of the metrics that are asked for are there; truebleu help metr
 
 from __future__ import annotations
 
-import argparse
 from itertools import chain
 
+from truebleu.cli.declared import ABSENT, Group, option, options
 from truebleu.cli.output import UsageError, complain
-from truebleu.cli.parser import Group, option, options
 from truebleu.metrics import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from truebleu.cli.parser import Option
+    from truebleu.cli.declared import Option
     from truebleu.metrics.base import Metric
     from truebleu.metrics.parameters import Parameter
     from truebleu.metrics.table_metric import TableMetric
@@ -137,7 +137,7 @@ def _option(parameter: Parameter[Any], prefix: str) -> Option:
         _help(parameter),
         completes=(lambda: parameter.choices) if parameter.choices else None,
         dest=name,
-        default=argparse.SUPPRESS,
+        default=ABSENT,
         type=parameter.typed,
         const=True if value.startswith("[") else None,
     )

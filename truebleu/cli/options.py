@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
+from truebleu.cli.declared import HELP, Group, whole_number
+from truebleu.cli.declared import options as declared
 from truebleu.cli.output import UsageError
-from truebleu.cli.parser import HELP, Group, whole_number
-from truebleu.cli.parser import options as declared
 from truebleu.text.checks import MOST_WORKERS
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from truebleu.cli.parser import Option
+    from truebleu.cli.declared import Option
 
 OUTPUT, COLOR, SCORE_ONLY = declared(
     """

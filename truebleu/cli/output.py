@@ -6,6 +6,7 @@ import io
 import os
 import sys
 
+from truebleu.text import json_text
 from truebleu.text.files import WholeFile
 
 TYPE_CHECKING = False
@@ -200,10 +201,8 @@ class Results(Output):
 
     def write_object(self, kind: str, content: dict[str, Any]) -> None:
         """Writes what a command gives as JSON, which says its kind and version."""
-        import json
-
         told = {f"truebleu_{kind}": VERSION, **content}
-        self.write(f"{json.dumps(told, indent=1, ensure_ascii=False, default=str)}\n")
+        self.write(f"{json_text.written(told, indent=1, default=str)}\n")
 
     def show(self, view: View) -> None:
         """Writes a view."""

@@ -22,8 +22,8 @@ from contextlib import nullcontext
 from truebleu.cli import compare, metric_options
 from truebleu.cli import inputs as files
 from truebleu.cli import options as shared
+from truebleu.cli.declared import Command, Group, whole_number
 from truebleu.cli.output import Output, UsageError, complain, is_terminal, print_text
-from truebleu.cli.parser import Command, Group, Parser, whole_number
 from truebleu.cli.progress import Progress
 
 TYPE_CHECKING = False
@@ -233,6 +233,8 @@ def commands(options: argparse.Namespace) -> Iterator[str]:
 
 def _words(groups: Callable[[list[str]], Iterable[Group]], options: argparse.Namespace) -> Any:
     """The words that say what differs from the defaults of a command."""
+    from truebleu.cli.parser import Parser
+
     parser = Parser("truebleu", groups=groups(["-m", *(options.metrics or ())]))
     said: set[str] = set()
     for action in parser.actions:

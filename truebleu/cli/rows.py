@@ -7,6 +7,7 @@ from math import isfinite
 from types import MappingProxyType
 
 from truebleu.cli.output import VERSION, printable
+from truebleu.text import json_text
 from truebleu.text.record import Record
 
 TYPE_CHECKING = False
@@ -261,9 +262,7 @@ class Text(_Filled):
 
 def as_json(value: Any) -> str:
     """A value as JSON."""
-    import json
-
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return json_text.written(value, default=str)
 
 
 def plain(value: Any) -> Any:

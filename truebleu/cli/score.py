@@ -31,13 +31,11 @@ examples:
 
 from __future__ import annotations
 
-from functools import partial
-
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, scores, table_options, text_warnings
 from truebleu.cli import options as shared
+from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import Results, UsageError, complain, raise_if_failed
-from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
 from truebleu.metrics.table_metric import Corpus, count_those_that_can
 from truebleu.text.record import Record
@@ -173,7 +171,13 @@ class Work(Record):
         metrics = self.left
         found = zip(metrics.items(), tables, self._intervals(tables, progress), strict=True)
         scripts = text_warnings.shares(self.seen[system])
-        scored = partial(_scored, system, test_set=self.inputs.signature)
+
+        def scored(
+            metric: TableMetric[Any], name: str | None, table: Statistics, **more: Any
+        ) -> Any:
+            on = self.inputs.signature
+            return _scored(system, metric, name, table, test_set=on, **more)
+
         results = [
             scored(*of, table, interval=interval, scripts=scripts) for of, table, interval in found
         ]
@@ -220,7 +224,7 @@ class Work(Record):
             seed=self.options.seed,
             level=self.options.level,
             workers=self.options.threads,
-            progress=None if progress.silent else partial(progress, "resampling"),
+            progress=None if progress.silent else lambda *done: progress("resampling", *done),
         )
         return [of_metric[""] for of_metric in ranges]
 

@@ -19,8 +19,8 @@ from __future__ import annotations
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, table_options, text_warnings
 from truebleu.cli import options as shared
+from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import Results, raise_if_failed
-from truebleu.cli.parser import Command, Group
 from truebleu.cli.progress import Progress
 from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.segment_rows import Writer

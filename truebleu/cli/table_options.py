@@ -6,8 +6,8 @@ import os
 
 from truebleu._kernel import InputError
 from truebleu.cli import options as shared
+from truebleu.cli.declared import Group
 from truebleu.cli.output import UsageError
-from truebleu.cli.parser import Group
 from truebleu.text.files import NO_FILES, at_home, table_format
 
 TYPE_CHECKING = False

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from truebleu.cli.declared import Group
 from truebleu.cli.output import UsageError
-from truebleu.cli.parser import Group
 from truebleu.text.files import File, Part
 from truebleu.text.segments import Lines
 from truebleu.text.typed import overload

@@ -27,8 +27,8 @@ from __future__ import annotations
 
 from truebleu.cli import options as shared
 from truebleu.cli import test_sets
+from truebleu.cli.declared import HELP, Command, Group
 from truebleu.cli.output import Results, UsageError, printable
-from truebleu.cli.parser import HELP, Command, Group
 from truebleu.text.layout import count
 from truebleu.views.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
 

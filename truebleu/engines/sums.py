@@ -6,7 +6,7 @@ from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.engines import keys as key_values
 from truebleu.metrics.accumulator import checked
-from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.statistics import Statistics, loaded_header
 from truebleu.metrics.table_metric import count_references
 from truebleu.text import checks
 
@@ -34,8 +34,9 @@ COLUMNS = (
     "statistics",
 )
 
-# What `Sums.to_bytes` starts with: this line, a line of JSON, then what the kernel writes.
-MAGIC = b"truebleu sums 1\n"
+# What `Sums.to_bytes` gives is a frame of kernel/src/sealed.rs of this name: a line of JSON, what
+# the kernel writes (kernel/src/groups/exchange.rs), and a checksum of all that.
+SENT = "sums"
 
 # Stands for all groups together.
 ALL: Any = object()
@@ -112,8 +113,7 @@ class Sums:
             label: (metric, places[metric.fingerprint]) for label, metric in labelled.items()
         }
         parts = [
-            (fingerprint, len(metric.columns), _counter(metric))
-            for fingerprint, metric in counted.items()
+            (fingerprint, metric.rules, _counter(metric)) for fingerprint, metric in counted.items()
         ]
         self._sums = _kernel.Groups(parts, hyp, list(self._ref), list(self.by), self.bucket)
 
@@ -171,16 +171,8 @@ class Sums:
 
     def merge_bytes(self, data: bytes) -> Self:
         """Adds the sums of another part of the data, as `to_bytes` gave them."""
-        import json
-
-        header, _, content = data.removeprefix(MAGIC).partition(b"\n")
-        try:
-            kind = json.loads(header)
-            formats = kind.pop("formats")
-        except (ValueError, KeyError, AttributeError, TypeError):
-            kind = None
-        if kind is None or not data.startswith(MAGIC):
-            raise InputError("these bytes are not sums: they are truncated or damaged")
+        header, content = _kernel.unsealed(SENT, "sums", data)
+        kind, formats = _checked_header(header)
         self._check_kind(kind)
         self._sums.read_bytes(formats, content)
         return self
@@ -383,7 +375,7 @@ class Sums:
         import json
 
         header = {**self._kind(), "formats": self._sums.formats}
-        return MAGIC + json.dumps(header).encode() + b"\n" + self._sums.to_bytes()
+        return _kernel.sealed(SENT, json.dumps(header), self._sums.to_bytes())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_restored, (self._options(), self.to_bytes()))
@@ -491,6 +483,19 @@ def told_nulls(nulls: Mapping[str, int]) -> str:
         for name, count in nulls.items()
         if count
     )
+
+
+def _checked_header(header: str) -> tuple[dict[str, Any], list[str] | None]:
+    """What sums say of themselves, and the formats of their keys."""
+    try:
+        kind = dict(loaded_header(header))
+        formats = kind.pop("formats")
+    except (ValueError, KeyError, TypeError):
+        kind, formats = {}, ()
+    strings = isinstance(formats, list) and all(isinstance(one, str) for one in formats)
+    if formats is not None and not strings:
+        raise InputError("sums: the header is not one that Sums.to_bytes writes; make them again")
+    return kind, formats
 
 
 def _told(value: object) -> str:

@@ -130,10 +130,7 @@ class Accumulator:
         """
         segments, totals, references = _checked(state)
         self._metric.check_fingerprint("totals", state["fingerprint"])
-        if len(totals) != len(self._metric.columns):
-            raise InputError(
-                f"state: expected {len(self._metric.columns)} totals, not {len(totals)}"
-            )
+        self._metric.check_totals("state", totals)
         self._segments, self._totals, self._references = segments, totals, references
 
     @classmethod
@@ -156,7 +153,7 @@ class Accumulator:
 
     def _add(self, segments: int, totals: list[int], references: tuple[int, int] | None) -> None:
         summed = [mine + more for mine, more in zip(self._totals, totals, strict=True)]
-        if max(summed) > MOST:
+        if max(summed) > MOST or min(summed) < -MOST:
             raise InputError("totals beyond 64-bit integers: these are no statistics of text")
         self._totals = summed
         self._segments += segments
@@ -209,8 +206,8 @@ def _checked(state: Any) -> tuple[int, list[int], tuple[int, int] | None]:
         raise InputError(f"state: the fingerprint is {state.get('fingerprint')!r:.60}")
     if not _is_count(segments):
         raise InputError(f"state: segments are {segments!r:.60}")
-    if not isinstance(totals, list | tuple) or not all(map(_is_count, totals)):
-        raise InputError(f"state: totals are {totals!r:.60}, no list of integers of 0 or more")
+    if not isinstance(totals, list | tuple) or not all(map(_is_integer, totals)):
+        raise InputError(f"state: totals are {totals!r:.60}, no list of integers of 64 bits")
     if references is None:
         if segments:
             raise InputError("state: segments without references")
@@ -223,5 +220,9 @@ def _checked(state: Any) -> tuple[int, list[int], tuple[int, int] | None]:
     return segments, list(totals), (references[0], references[1])
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MOST
+
+
+def _is_count(value: Any) -> bool:
+    return _is_integer(value) and value >= 0

@@ -574,9 +574,9 @@ class Score:
 
     def to_json(self) -> str:
         """`to_dict` as JSON."""
-        import json
+        from truebleu.text.json_text import written
 
-        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+        return written(self.to_dict(), indent=1)
 
 
 def html_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[object] = ()) -> str:

@@ -55,8 +55,10 @@ class BLEUScore(TableScore):
     @property
     def value(self) -> float:
         """The score, 0-100, to sacreBLEU's last bit."""
-        scale = self._metric.natural_scale
-        return self._value if scale == 100.0 else 100.0 * self._value
+        metric = self._metric
+        if metric._plain or metric.natural_scale == 100.0:  # noqa: SLF001
+            return self._value
+        return 100.0 * self._value
 
     @property
     def fraction(self) -> float:
@@ -139,7 +141,7 @@ class BLEU(KernelMetric[BLEUScore]):
     BLEU = 48.89 85.7/66.7/40.0/25.0 (BP = 1.000 ratio = 1.000 hyp_len = 7 ref_len = 7)
     """
 
-    __slots__ = ("_in_kernel", "_plain")
+    __slots__ = ("_direct", "_in_kernel", "_plain")
 
     NAME = "BLEU"
     SCORE = BLEUScore
@@ -325,6 +327,7 @@ class BLEU(KernelMetric[BLEUScore]):
             and arithmetic == "sacrebleu"
             and reference_length != "average"
         )
+        self._direct = self._in_kernel and self._plain and reference_length != "single"
         self._kernel = self.counter([self.length_rule])
 
     def counter(self, reference_lengths: Sequence[str]) -> _kernel.Metric:
@@ -445,6 +448,11 @@ class BLEU(KernelMetric[BLEUScore]):
         )
 
     @property
+    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+        longest = [] if self.at_least_one else [("totals_1", 1, "hypothesis_length")]
+        return (*longest, *limits_of_orders(self.max_order))
+
+    @property
     def fingerprint(self) -> str:
         """The parameters that decide the statistics, as `Statistics.fingerprint` has them."""
         tok, case = (p.written(self._values[p.name]) for p in self.PARAMETERS[:2])
@@ -493,19 +501,19 @@ class BLEU(KernelMetric[BLEUScore]):
 
     # ---- from text to rows ----
 
-    def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> BLEUScore:
-        """The score of one segment.
-
-        >>> BLEU().sentence("a cat on a mat", ["a cat on the mat", "the cat"]).precisions
-        (80.0, 50.0, 33.333333333333336, 25.0)
-        """
+    def _indirect_sentence(self, hypothesis: Any, references: Any) -> BLEUScore:
+        if not self._in_kernel:
+            return self._sentence_of(hypothesis, references)
         try:
             value, row, count = self._kernel.sentence(hypothesis, references)
         except TypeError:
             return self._sentence_of(hypothesis, references)
-        if not self._in_kernel or (count > 1 and self._values["reference_length"] == "single"):
+        if count > 1 and self._values["reference_length"] == "single":
             return self._sentence_of(hypothesis, references)
-        return BLEUScore(self, row, count, segment=True, value=value if self._plain else None)
+        score = BLEUScore(self, row, count, segment=True, value=value)
+        if not self._plain:
+            score._value = self._value(score.row, segment=True)  # noqa: SLF001
+        return score
 
 
 def bleu(
@@ -540,3 +548,10 @@ def bleu(
     53.73
     """
     return BLEU.of(locals()).score(hypotheses, references, workers=workers)
+
+
+def limits_of_orders(max_order: int) -> tuple[tuple[str, int, str], ...]:
+    """What limits n-grams: those that match are some of them, and longer ones are fewer."""
+    matches = ((f"matches_{order}", 1, f"totals_{order}") for order in range(1, max_order + 1))
+    longer = ((f"totals_{order}", 1, f"totals_{order - 1}") for order in range(2, max_order + 1))
+    return (*matches, *longer)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import exp, log
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.bleu import BLEU, limits_of_orders
 from truebleu.metrics.bleu_formula import single
 from truebleu.metrics.python_metric import PythonMetric
 
@@ -57,6 +57,10 @@ class CdecBLEU(PythonMetric):
     def columns(self) -> tuple[str, ...]:
         """The names of the columns of this metric's statistics: BLEU's."""
         return BLEU().columns
+
+    @property
+    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+        return limits_of_orders(4)
 
     def _rows(self, corpus: Corpus) -> Rows:
         return self._counted(corpus, tie="first")

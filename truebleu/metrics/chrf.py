@@ -176,6 +176,16 @@ class CHRF(KernelMetric[CHRFScore]):
             f"{what}_{order}" for order in orders for what in ("hypothesis", "reference", "matches")
         )
 
+    @property
+    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+        columns = self.columns
+        return tuple(
+            (matches, 1, side)
+            for start in range(0, len(columns), 3)
+            for *sides, matches in [columns[start : start + 3]]
+            for side in sides
+        )
+
     @classmethod
     def implied(cls, name: str) -> dict[str, str] | None:
         """The fields that a name implies: "chrF3++" that β is 3."""

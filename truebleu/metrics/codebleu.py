@@ -122,6 +122,10 @@ class CodeBLEU(PythonMetric):
         """
         return BLEU().columns
 
+    @property
+    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+        return tuple((f"matches_{order}", 1, f"totals_{order}") for order in range(1, 5))
+
     def _score(self, corpus: Corpus) -> PythonScore:
         if self.part == "ngram":
             return super()._score(corpus)

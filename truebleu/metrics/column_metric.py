@@ -83,6 +83,19 @@ class ColumnMetric(SourceMetric):
         return ("segments", *parts)
 
     @property
+    def _signed(self) -> tuple[str, ...]:
+        return tuple(f"{name}_high" for name in self.NUMBERS)
+
+    @property
+    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+        parts = {"high": LARGEST << HIGH, "middle": 1 << STEP, "low": 1 << STEP}
+        return tuple(
+            (f"{name}_{part}", most, "segments")
+            for name in self.NUMBERS
+            for part, most in parts.items()
+        )
+
+    @property
     def beside(self) -> tuple[str, ...]:
         """The names of the numbers beside the score, as precision and recall."""
         return self.NUMBERS[1:]

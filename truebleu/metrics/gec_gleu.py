@@ -81,6 +81,10 @@ class GECGLEU(SourceMetric):
         orders = (name for n in ORDERS for name in (f"matches_{n}", f"totals_{n}"))
         return ("hypothesis_length", "reference_length", *orders)
 
+    @property
+    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+        return tuple((f"matches_{n}", 1, f"totals_{n}") for n in ORDERS)
+
     def _score(self, corpus: Corpus) -> PythonScore:
         rows = self._with_sources(corpus)
         numbers = {len(row) for row in rows}

@@ -57,6 +57,10 @@ class GLEU(PythonMetric):
         """The names of the columns of this metric's statistics."""
         return ("matches", "totals")
 
+    @property
+    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+        return (("matches", 1, "totals"),)
+
     def _rows(self, corpus: Corpus) -> Rows:
         least, most = self.min_order, self.max_order
         numbers: list[int] = []

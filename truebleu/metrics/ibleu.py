@@ -59,6 +59,11 @@ class IBLEU(SourceMetric):
         """The names of the columns of this metric's statistics: BLEU's, against each of the two."""
         return (*self._bleu.columns, *(f"source_{column}" for column in self._bleu.columns))
 
+    @property
+    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+        own = self._bleu._limits  # noqa: SLF001
+        return (*own, *((f"source_{one}", n, f"source_{other}") for one, n, other in own))
+
     def _rows(self, corpus: Corpus) -> Rows:
         sources = Corpus(corpus.hypotheses, corpus.sources, corpus.workers)
         (rows, numbers), (copied, each) = (

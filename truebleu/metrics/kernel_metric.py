@@ -9,10 +9,13 @@ from truebleu.text import inputs, tokenizers
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from truebleu._kernel import Metric as Compiled
     from truebleu._kernel import Scan, Scores, Summary
     from truebleu.metrics.table_metric import Pairs
+
+new = object.__new__
 
 
 class KernelMetric(TableMetric[S]):
@@ -28,6 +31,8 @@ class KernelMetric(TableMetric[S]):
     _kernel: Compiled
     # True if the kernel has the formula, too.
     _plain = True
+    # True if the kernel's answer is all that there is to the score of one segment.
+    _direct = True
 
     @property
     def reads_text(self) -> bool:
@@ -48,12 +53,30 @@ class KernelMetric(TableMetric[S]):
         return run.totals(corpus.progress) if corpus.totals else run.table()
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> S:
-        """The score of one segment."""
+        """The score of one segment.
+
+        >>> from truebleu import BLEU
+        >>> BLEU().sentence("a cat on a mat", ["a cat on the mat", "the cat"]).precisions
+        (80.0, 50.0, 33.333333333333336, 25.0)
+        """
+        if not self._direct:
+            return self._indirect_sentence(hypothesis, references)
         try:
             value, row, count = self._kernel.sentence(hypothesis, references)
         except TypeError:
             return self._sentence_of(hypothesis, references)
-        return self.SCORE(self, row, count, True, value)  # type: ignore[return-value]
+        # The constructor would take as long as reading the text.
+        score: Any = new(self.SCORE)
+        score._metric = self  # noqa: SLF001
+        score._given = row  # noqa: SLF001
+        score._references = count  # noqa: SLF001
+        score._segment = True  # noqa: SLF001
+        score._value = value  # noqa: SLF001
+        return score  # type: ignore[no-any-return]
+
+    def _indirect_sentence(self, hypothesis: Any, references: Any) -> S:
+        """The score of one segment that is more, or less, than what the kernel says."""
+        return self._sentence_of(hypothesis, references)
 
     def _segments(self, corpus: Corpus) -> Scores:
         if not self._plain:
@@ -82,14 +105,14 @@ class KernelMetric(TableMetric[S]):
 class TokenMetric(KernelMetric[S]):
     """Such a metric of tokens, with the parameters `tokenize` and `lowercase`."""
 
-    __slots__ = ("_in_kernel",)
+    __slots__ = ("_direct", "_in_kernel")
 
     OF_SACREBLEU = False
 
     def _lexing(self) -> dict[str, str]:
         """The kernel's tokenizer and lower-casing; what Python tokenizes reaches it as tokens."""
         tokenize, lowercase = self._values["tokenize"], self._values["lowercase"]
-        self._in_kernel = tokenizers.in_kernel(tokenize, lowercase)
+        self._in_kernel = self._direct = tokenizers.in_kernel(tokenize, lowercase)
         tokenizer = str(tokenize) if self._in_kernel else "none"
         return {"tokenizer": tokenizer, "lowercase": tokenizers.LOWERCASE[lowercase]}
 
@@ -97,9 +120,3 @@ class TokenMetric(KernelMetric[S]):
     def reads_text(self) -> bool:
         """True if the kernel tokenizes."""
         return self._in_kernel
-
-    def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> S:
-        """The score of one segment."""
-        if not self._in_kernel:
-            return self._sentence_of(hypothesis, references)
-        return super().sentence(hypothesis, references)

@@ -338,6 +338,11 @@ class METEOR(PythonMetric):
             *("chunks", "hypothesis_matches", "reference_matches"),
         )
 
+    @property
+    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+        parts, sides = ("function_words", "matches"), ("hypothesis", "reference")
+        return tuple((f"{side}_{part}", 1, f"{side}_length") for part in parts for side in sides)
+
     def _rows(self, corpus: Corpus) -> Rows:
         from truebleu.metrics import meteor_program
 

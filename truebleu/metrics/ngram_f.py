@@ -141,6 +141,11 @@ class NGramF(TokenMetric[NGramFScore]):
         parts = ("matches", "hypothesis", "reference")
         return tuple(f"{part}_{order}" for order in self.orders for part in parts)
 
+    @property
+    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+        sides = ("hypothesis", "reference")
+        return tuple((f"matches_{n}", 1, f"{side}_{n}") for n in self.orders for side in sides)
+
 
 def _share(part: int, whole: int) -> float:
     return 100.0 * part / whole if whole else 0.0

@@ -96,6 +96,16 @@ class NIST(PythonMetric):
             *(f"totals_{order}" for order in orders),
         )
 
+    @property
+    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+        # An n-gram has less than 64 bits of information.
+        parts = (("information", 64 << 20), ("information_rest", 1 << 32))
+        return tuple(
+            (f"{part}_{order}", most, f"totals_{order}")
+            for part, most in parts
+            for order in range(1, self.max_order + 1)
+        )
+
     def _score(self, corpus: Corpus) -> PythonScore:
         if self.variant != "nltk":
             return super()._score(corpus)

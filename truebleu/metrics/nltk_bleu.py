@@ -13,7 +13,7 @@ from math import exp, fsum, log
 
 from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
-from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.bleu import BLEU, limits_of_orders
 from truebleu.metrics.python_metric import PythonMetric, PythonScore
 
 TYPE_CHECKING = False
@@ -196,6 +196,11 @@ class NLTKBLEU(PythonMetric):
         """
         ngrams = (f"ngrams_{order}" for order in range(1, self._orders + 1))
         return (*BLEU(max_order=self._orders).columns, *ngrams)
+
+    @property
+    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+        ngrams = ((f"ngrams_{i}", 1, f"totals_{i}") for i in range(1, self._orders + 1))
+        return (*limits_of_orders(self._orders), *ngrams)
 
     @property
     def _sums(self) -> bool:

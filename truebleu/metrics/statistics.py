@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from truebleu._kernel import InputError, Table
+from truebleu._kernel import InputError, Table, sealed, unsealed
 from truebleu.metrics.base import html_table
 from truebleu.text import checks
 from truebleu.text.typed import overload
@@ -14,12 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
     from typing import Any, Self
 
-# The saved format, version 1, is: this line, a line of JSON, zero bytes up to a multiple of 64,
-# then the rows as little-endian 64-bit integers. It needs no library to read or write, a program
-# in any language can map it, and nothing in it can run. The JSON has "columns", "fingerprint",
-# "references" and "segments".
-MAGIC = b"truebleu statistics 1\n"
-ALIGNMENT = 64
+# The saved format is the frame of kernel/src/sealed.rs: the line "truebleu statistics 2", a line of
+# JSON, zero bytes up to a multiple of 64, the rows as little-endian 64-bit integers, and the XXH3
+# checksum of all that. A program in any language can map it, and nothing in it can run. The JSON
+# has "columns", "fingerprint", "references" and "segments".
+SAVED = "statistics"
 
 # The number of rows shown in a notebook, beside their sum.
 SHOWN = 10
@@ -236,34 +235,40 @@ class Statistics(Table):
 
         from truebleu.text.files import write_whole
 
-        header = json.dumps(self._header(), ensure_ascii=False).encode() + b"\n"
-        padding = -(len(MAGIC) + len(header)) % ALIGNMENT
-        write_whole(path, MAGIC + header + bytes(padding) + self.to_bytes())
+        write_whole(path, sealed(SAVED, json.dumps(self._header()), self.to_bytes()))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Reads a table that `save` wrote."""
-        import json
+        """Reads a table that `save` wrote.
 
+        Raises InputError for what is not, byte for byte, a file that it wrote. Whether the
+        integers are those of a metric is checked where a metric makes scores of them.
+        """
+        name = os.fspath(path)
         with open(path, "rb") as file:
-            content = file.read()
-        end = content.find(b"\n", len(MAGIC)) + 1
-        if not content.startswith(MAGIC) or not end:
-            raise InputError(f"{os.fspath(path)}: not a file that Statistics.save has written")
+            header, data = unsealed(SAVED, str(name), file.read())
         try:
-            header = _checked_header(json.loads(content[len(MAGIC) : end]))
+            checked = _checked_header(loaded_header(header))
         except ValueError as error:
             raise InputError(
-                f"{os.fspath(path)}: the header of the table cannot be read: {error}"
+                f"{name!s}: the header of the table cannot be read: {error}; save it again"
             ) from None
-        data = content[end + -end % ALIGNMENT :]
-        expected = 8 * header["segments"] * len(header["columns"])
+        expected = 8 * checked["segments"] * len(checked["columns"])
         if len(data) != expected:
             raise InputError(
-                f"{os.fspath(path)}: {len(data)} bytes of rows where {expected} are announced; "
-                "the file was cut or damaged"
+                f"{name!s}: {len(data)} bytes of rows where {expected} are announced; save it again"
             )
-        return _from_parts(header, data)  # type: ignore[return-value]
+        return _from_parts(checked, data)  # type: ignore[return-value]
+
+
+def loaded_header(text: str) -> Any:
+    """The JSON of a header; ValueError for what is none."""
+    import json
+
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("lists in lists without end") from None
 
 
 def _checked_header(header: Any) -> dict[str, Any]:

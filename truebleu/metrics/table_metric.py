@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     Pairs = CompiledPairs | PairsInPython
     # Metrics that could not score something, and why.
     Failed = dict["TableMetric[Any]", MetricFailedError]
+    # The names of columns, the numbers of those that may be below 0, and what limits others.
+    Rules = tuple[Sequence[str], list[int], list[tuple[int, int, int]]]
     # A row per segment, and the fewest and the most references of a segment.
     Rows = tuple[list[list[int]], tuple[int, int]]
 
@@ -39,6 +41,9 @@ COMPENSATED = sys.version_info >= (3, 12)
 # A mean of lengths is counted in parts of a token, so that it is an integer: 1 to 16 all divide it.
 PARTS = 720720
 
+# Integers of 64 bits are below this, and not below its negative.
+LARGEST = 1 << 63
+
 # The column of metrics that count the tokens of hypotheses.
 LENGTH = "hypothesis_length"
 
@@ -52,10 +57,15 @@ def _html_of_scores(scores: Scores) -> str:
 Scores._repr_html_ = _html_of_scores  # type: ignore[attr-defined]
 
 
+def unpacked(row: bytes) -> list[int]:
+    """The row of one segment, of which the kernel gives the bytes."""
+    return memoryview(row).cast("q").tolist()
+
+
 class TableScore(Score):
     """A score: a row of statistics, and the result of the metric's formula."""
 
-    __slots__ = ("_metric", "_references", "_row", "_segment", "_value")
+    __slots__ = ("_given", "_metric", "_references", "_segment", "_value")
 
     # The attributes to show.
     DETAILS: ClassVar[tuple[str, ...]] = ()
@@ -69,7 +79,8 @@ class TableScore(Score):
         value: float | None = None,
     ) -> None:
         self._metric = metric
-        self._row = row
+        # The row; or its bytes, as the kernel gives that of one segment: few are ever looked at.
+        self._given = row
         self._references = references
         self._segment = segment
         self._value: float = metric._value(row, segment=segment) if value is None else value  # noqa: SLF001
@@ -88,6 +99,17 @@ class TableScore(Score):
         """The components of the score."""
         values = ((name, getattr(self, name)) for name in self.DETAILS)
         return {name: list(own) if isinstance(own, tuple) else own for name, own in values}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        given = (self._metric, self.row, self._references, self._segment, self._value)
+        return type(self), given
+
+    @property
+    def _row(self) -> Sequence[int]:
+        given = self._given
+        if isinstance(given, bytes):
+            given = self._given = unpacked(given)
+        return given
 
     @property
     def row(self) -> tuple[int, ...]:
@@ -152,6 +174,27 @@ class TableMetric(Metric, Generic[S]):
         raise NotImplementedError
 
     @property
+    def _signed(self) -> tuple[str, ...]:
+        """The columns whose integers may be below 0."""
+        return ()
+
+    @property
+    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+        """What limits columns, in every row and so in every sum of rows.
+
+        The size of the first column is at most so many times that of the last.
+        """
+        return ()
+
+    @property
+    def rules(self) -> Rules:
+        """What holds of its rows, as the kernel checks it: columns are numbers there."""
+        columns = self.columns
+        places = {name: place for place, name in enumerate(columns)}
+        limits = [(places[column], most, places[by]) for column, most, by in self._limits]
+        return columns, [places[name] for name in self._signed], limits
+
+    @property
     def beside(self) -> tuple[str, ...]:
         """The names of what stands beside the scores of segments in a list: the columns."""
         return self.columns
@@ -201,7 +244,10 @@ class TableMetric(Metric, Generic[S]):
         value: float | None = None,
     ) -> S:
         """The score of a row of statistics; `value` is its number, if it is known."""
-        return self.SCORE(self, row, references, segment, value)  # type: ignore[return-value]
+        try:
+            return self.SCORE(self, row, references, segment, value)  # type: ignore[return-value]
+        except (ArithmeticError, ValueError) as error:
+            raise _told_failure(self, error) from None
 
     def _count(self, corpus: Corpus) -> tuple[Table, Summary]:
         """A row per segment, or their sum, and what was noticed of the text."""
@@ -342,7 +388,7 @@ class TableMetric(Metric, Generic[S]):
         """
         if not isinstance(totals, Statistics):
             return self.score_of(self._checked_row(totals), references)
-        self.check_fingerprint("statistics", totals.fingerprint)
+        self._check_table(totals)
         references = totals.references if references is None else references
         if self._sums or not len(totals):
             return self.score_of(totals.total().tolist()[0], references)
@@ -357,12 +403,18 @@ class TableMetric(Metric, Generic[S]):
 
         This is what resampling needs: many sums of one table, many scores.
         """
-        self._check_table(totals)
-        return self._scores(totals, segment=False)
+        return self._checked_scores(totals, segment=False)
 
     def segment_scores(self, statistics: Statistics | Table) -> Scores:
         """The score of each row of a table, each taken for a segment."""
-        return self._scores(statistics, segment=True)
+        return self._checked_scores(statistics, segment=True)
+
+    def _checked_scores(self, table: Table, *, segment: bool) -> Scores:
+        self._check_table(table)
+        try:
+            return self._scores(table, segment=segment)
+        except (ArithmeticError, ValueError) as error:
+            raise _told_failure(self, error) from None
 
     # ---- every pair ----
 
@@ -498,6 +550,13 @@ class TableMetric(Metric, Generic[S]):
     def _check_table(self, table: Table) -> None:
         if isinstance(table, Statistics):
             self.check_fingerprint("statistics", table.fingerprint)
+            if table.columns != self.columns:
+                theirs, own = (", ".join(columns) for columns in (table.columns, self.columns))
+                raise InputError(
+                    f"these statistics have other columns than those of {self.name}: {theirs}; "
+                    f"expected {own}"
+                )
+            table.check(*self.rules)
         elif table.width != len(self.columns):
             raise InputError(f"expected {len(self.columns)} columns, not {table.width}")
 
@@ -508,12 +567,21 @@ class TableMetric(Metric, Generic[S]):
                 f"these {what} were made with {fingerprint}, and this metric is {self.fingerprint}"
             )
 
+    def check_totals(self, what: str, totals: Sequence[int]) -> None:
+        """Raises InputError for the integers of a row that this metric cannot have counted."""
+        if len(totals) != len(self.columns):
+            raise InputError(f"{what}: expected {len(self.columns)} totals, not {len(totals)}")
+        try:
+            Table.from_rows([totals], len(totals)).check(*self.rules)
+        except InputError as error:
+            raise InputError(f"{what}: {error}") from None
+
     def _checked_row(self, totals: Sequence[int]) -> list[int]:
         try:
             row = [value.__index__() for value in totals]
         except (AttributeError, TypeError):
-            row = [-1]
-        if any(value < 0 for value in row):
+            row = None
+        if row is None or any(value < 0 for value in self._unsigned(row)):
             raise InputError(
                 "totals: expected a table of statistics or a row of integers, none negative, "
                 f"not {totals!r:.80}"
@@ -521,7 +589,24 @@ class TableMetric(Metric, Generic[S]):
         if len(row) != len(self.columns):
             columns = ", ".join(self.columns)
             raise InputError(f"totals: expected {len(self.columns)}, not {len(row)}: {columns}")
+        if any(not -LARGEST <= value < LARGEST for value in row):
+            raise InputError(f"totals: expected integers of 64 bits, not {totals!r:.80}")
         return row
+
+    def _unsigned(self, row: Sequence[int]) -> Iterator[int]:
+        """Those integers of a row, or of what should be one, that cannot be below 0."""
+        signed = self._signed
+        names = (*self.columns, *[""] * len(row))
+        return (value for value, name in zip(row, names, strict=False) if name not in signed)
+
+
+def _told_failure(metric: TableMetric[Any], error: Exception) -> InputError:
+    """The error for integers that the formula cannot take; other reasons stay what they are."""
+    if isinstance(error, InputError):
+        return error
+    return InputError(
+        f"these statistics have no score of {metric.name} ({error}); they are not those of text"
+    )
 
 
 def count_references(seen: tuple[int, int] | None) -> int | str | None:

@@ -52,9 +52,9 @@ class Record:
 
     def to_json(self) -> str:
         """`to_dict` as JSON."""
-        import json
+        from truebleu.text.json_text import written
 
-        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+        return written(self.to_dict(), indent=1)
 
 
 def _plain(value: Any) -> Any:

@@ -7,7 +7,6 @@ if that needs a dictionary or a model; or of `PYTHON`.
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
 
 from truebleu import _kernel
@@ -154,11 +153,17 @@ def label(tokenize: Tokenize) -> str:
     if code is not None and name.endswith("<lambda>"):
         place = next(iter(code.co_positions()), (code.co_firstlineno, None, 0, None))
         name += f"@{place[0]}.{place[2]}"
-    version = _version(module.partition(".")[0])
+    package = module.partition(".")[0]
+    if package not in _versions:
+        _versions[package] = _version(package)
+    version = _versions[package]
     return _word(f"{module}.{name}{version and f'@{version}'}")
 
 
-@cache
+# The versions of packages that are known.
+_versions: dict[str, str] = {}
+
+
 def _version(package: str) -> str:
     """The version of an installed package; nothing for Python's own, and for one's own files."""
     import os

@@ -1,5 +1,6 @@
 //! A column of text as a source of segments.
 
+use super::check::Layout;
 use super::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Chunks};
 use super::text::{Kind, list, string};
 use crate::error::Error;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 pub struct Column {
     name: String,
     kind: Kind,
+    layout: Layout,
     chunks: Chunks,
     chunk: Option<Arc<ArrowArray>>,
     position: usize,
@@ -46,8 +48,10 @@ impl Column {
         schema: &ArrowSchema,
         chunks: Chunks,
     ) -> Result<Self, Error> {
+        schema.check(&name)?;
         let kind = Kind::of(schema, &name)?;
-        Ok(Self { name, kind, chunks, chunk: None, position: 0, required, given: 0 })
+        let layout = Layout::of(&kind, None);
+        Ok(Self { name, kind, layout, chunks, chunk: None, position: 0, required, given: 0 })
     }
 
     /// The chunk to read from; `None` at the end.
@@ -59,6 +63,10 @@ impl Column {
         }
         self.position = 0;
         self.chunk = self.chunks.next_chunk()?;
+        if let Some(chunk) = &self.chunk {
+            // SAFETY: the interface promises memory where the pointers of an array lead.
+            unsafe { self.layout.check(chunk, &self.name)? };
+        }
         Ok(self.chunk.clone())
     }
 }
@@ -90,7 +98,7 @@ impl Source for Column {
                     // SAFETY: the chunk is kept as long as the batch.
                     streams[stream].push(text.map(|text| unsafe { Foreign::new(text) }));
                 };
-                // SAFETY: the array is of this kind, by its schema, and has this entry.
+                // SAFETY: the array is of this kind, by its schema, was checked, and has this entry.
                 unsafe {
                     match self.kind.items() {
                         Some(of) => {

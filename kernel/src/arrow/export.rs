@@ -5,18 +5,41 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 
 /// The memory an exported structure owns: the values its pointers point to.
-struct Exported {
+struct Exported<T> {
     _strings: Vec<CString>,
-    _children: Vec<Box<dyn std::any::Any>>,
-    child_pointers: Vec<*mut c_void>,
+    /// Boxes whose addresses were given out: they are this structure's, and stay where they are.
+    children: Vec<*mut T>,
     buffers: Vec<*const c_void>,
     _keep: Option<Box<dyn std::any::Any>>,
+}
+
+impl<T> Exported<T> {
+    /// Memory that stays where it is until `release` frees it.
+    fn new(
+        strings: Vec<CString>,
+        children: Vec<T>,
+        buffers: Vec<*const c_void>,
+        keep: Option<Box<dyn std::any::Any>>,
+    ) -> *mut Self {
+        let children = children.into_iter().map(|child| Box::into_raw(Box::new(child))).collect();
+        Box::into_raw(Box::new(Self { _strings: strings, children, buffers, _keep: keep }))
+    }
+}
+
+impl<T> Drop for Exported<T> {
+    fn drop(&mut self) {
+        for child in &self.children {
+            // SAFETY: made by `Box::into_raw` above, and freed once. A child that was moved away
+            // is released, and dropping it does nothing.
+            unsafe { drop(Box::from_raw(*child)) }
+        }
+    }
 }
 
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
     // SAFETY: called once, with a structure made below.
     unsafe {
-        drop(Box::from_raw((*schema).private_data.cast::<Exported>()));
+        drop(Box::from_raw((*schema).private_data.cast::<Exported<ArrowSchema>>()));
         (*schema).release = None;
     }
 }
@@ -24,7 +47,7 @@ unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
 unsafe extern "C" fn release_array(array: *mut ArrowArray) {
     // SAFETY: called once, with a structure made below.
     unsafe {
-        drop(Box::from_raw((*array).private_data.cast::<Exported>()));
+        drop(Box::from_raw((*array).private_data.cast::<Exported<ArrowArray>>()));
         (*array).release = None;
     }
 }
@@ -36,27 +59,20 @@ const NULLABLE: i64 = 2;
 pub fn schema(format: &str, name: &str, children: Vec<ArrowSchema>) -> ArrowSchema {
     let text = |text: &str| CString::new(text.replace('\0', "")).unwrap_or_default();
     let strings = vec![text(format), text(name)];
-    let mut children: Vec<Box<ArrowSchema>> = children.into_iter().map(Box::new).collect();
-    let pointers = children.iter_mut().map(|child| ptr::from_mut(&mut **child).cast()).collect();
     let (format, name) = (strings[0].as_ptr(), strings[1].as_ptr());
     let n_children = children.len() as i64;
-    let mut exported = Box::new(Exported {
-        _strings: strings,
-        _children: children.into_iter().map(|child| child as Box<dyn std::any::Any>).collect(),
-        child_pointers: pointers,
-        buffers: Vec::new(),
-        _keep: None,
-    });
+    let exported = Exported::new(strings, children, Vec::new(), None);
     ArrowSchema {
         format,
         name,
         metadata: ptr::null(),
         flags: 0,
         n_children,
-        children: exported.child_pointers.as_mut_ptr().cast(),
+        // SAFETY: just made; what is pointed to stays until it is released.
+        children: unsafe { (*exported).children.as_mut_ptr() },
         dictionary: ptr::null_mut(),
         release: Some(release_schema),
-        private_data: Box::into_raw(exported).cast(),
+        private_data: exported.cast(),
     }
 }
 
@@ -135,28 +151,22 @@ fn array(
     children: Vec<ArrowArray>,
     keep: Option<Box<dyn std::any::Any>>,
 ) -> ArrowArray {
-    let mut children: Vec<Box<ArrowArray>> = children.into_iter().map(Box::new).collect();
-    let pointers = children.iter_mut().map(|child| ptr::from_mut(&mut **child).cast()).collect();
     let n_children = children.len() as i64;
     let n_buffers = buffers.len() as i64;
-    let mut exported = Box::new(Exported {
-        _strings: Vec::new(),
-        _children: children.into_iter().map(|child| child as Box<dyn std::any::Any>).collect(),
-        child_pointers: pointers,
-        buffers,
-        _keep: keep,
-    });
+    let exported = Exported::new(Vec::new(), children, buffers, keep);
     ArrowArray {
         length: length as i64,
         null_count: 0,
         offset: 0,
         n_buffers,
         n_children,
-        buffers: exported.buffers.as_mut_ptr(),
-        children: exported.child_pointers.as_mut_ptr().cast(),
+        // SAFETY: just made; what is pointed to stays until it is released.
+        buffers: unsafe { (*exported).buffers.as_mut_ptr() },
+        // SAFETY: as above.
+        children: unsafe { (*exported).children.as_mut_ptr() },
         dictionary: ptr::null_mut(),
         release: Some(release_array),
-        private_data: Box::into_raw(exported).cast(),
+        private_data: exported.cast(),
     }
 }
 

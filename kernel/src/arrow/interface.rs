@@ -79,7 +79,35 @@ owned!(ArrowSchema);
 owned!(ArrowArray);
 owned!(ArrowArrayStream);
 
+/// The depth of types in types.
+const DEEPEST: usize = 64;
+
 impl ArrowSchema {
+    /// An error for a schema that is not whole, or too deep.
+    pub fn check(&self, name: &str) -> Result<(), Error> {
+        if self.is_whole(DEEPEST) {
+            return Ok(());
+        }
+        Err(Error::Input(format!(
+            "{name}: a malformed Arrow schema: parts are missing, or more than {DEEPEST} lie in one \
+             another; the program that made it is at fault"
+        )))
+    }
+
+    fn is_whole(&self, deepest: usize) -> bool {
+        let Some(deeper) = deepest.checked_sub(1) else { return false };
+        let children = self.n_children.max(0) as usize;
+        self.release.is_some()
+            && !self.format.is_null()
+            && (children == 0 || !self.children.is_null())
+            && (0..children).all(|i| {
+                // SAFETY: there are so many pointers; each is null or to a schema.
+                let child = unsafe { (*self.children.add(i)).as_ref() };
+                child.is_some_and(|child| child.is_whole(deeper))
+            })
+            && self.dictionary().is_none_or(|values| values.is_whole(deeper))
+    }
+
     /// The type, in the interface's letters.
     pub fn format(&self, name: &str) -> Result<String, Error> {
         if self.format.is_null() {
@@ -141,10 +169,14 @@ impl Chunks {
     /// The next one that has entries; `None` at the end.
     pub fn next_chunk(&mut self) -> Result<Option<Arc<ArrowArray>>, Error> {
         loop {
-            if let Some(array) = self.first.take()
-                && array.length > 0
-            {
-                return Ok(Some(array));
+            if let Some(array) = self.first.take() {
+                if array.release.is_none() {
+                    let told = format!("{}: an Arrow array that was used before", self.name);
+                    return Err(Error::Input(told));
+                }
+                if array.length != 0 {
+                    return Ok(Some(array));
+                }
             }
             let Some(get_next) = self.stream.get_next else {
                 return Ok(None);

@@ -6,6 +6,7 @@
 //! times, decimals and binary values of one length; the length in 4 bytes and then the bytes for
 //! strings and other binary values. All of them little-endian.
 
+use super::check::{Layout, integer_bits};
 use super::export;
 use super::interface::{ArrowArray, ArrowSchema};
 use super::text::{self, Kind, dictionary_index, entry, is_null, string};
@@ -37,6 +38,9 @@ pub enum KeyType {
 const KEY_TYPES: &str = "strings, integers, floats, booleans, dates, times, decimals, binary values \
                          or dictionaries of them";
 
+/// The bytes that binary values of one length can have.
+const MOST_BYTES: u32 = i32::MAX as u32;
+
 impl KeyType {
     /// The type with this format, and how an entry of it is read.
     fn of_format(format: &str) -> Option<(Self, Reader)> {
@@ -59,11 +63,17 @@ impl KeyType {
             "tdm" | "ttu" | "ttn" => number(8),
             _ if format.starts_with("ts") || format.starts_with("tD") => number(8),
             _ => {
-                if let Some(width) = format.strip_prefix("w:").and_then(|n| n.parse().ok()) {
-                    (Self::Fixed(width), Reader::Number(width))
+                if let Some(width) = format.strip_prefix("w:") {
+                    let width = width.parse::<u32>().ok().filter(|&width| width <= MOST_BYTES)?;
+                    (Self::Fixed(width as usize), Reader::Number(width as usize))
                 } else {
-                    let bits = format.strip_prefix("d:")?.split(',').nth(2).unwrap_or("128");
-                    number(bits.parse::<usize>().ok()? / 8)
+                    match format.strip_prefix("d:")?.split(',').nth(2).unwrap_or("128") {
+                        "32" => number(4),
+                        "64" => number(8),
+                        "128" => number(16),
+                        "256" => number(32),
+                        _ => return None,
+                    }
                 }
             }
         })
@@ -138,6 +148,35 @@ impl KeyType {
             (Some(1), Self::Null) => None,
             (Some(1), _) => entry.get(1..),
             _ => None,
+        }
+    }
+
+    /// True if an entry of the right length is one as they are written: those of equal values are
+    /// the same bytes, and every value is one of the type.
+    pub fn is_canonical(&self, entry: &[u8]) -> bool {
+        if entry == [0] {
+            return true;
+        }
+        let Some(value) = self.value(entry) else { return false };
+        match self {
+            Self::Null => false,
+            Self::Boolean => matches!(value, [0 | 1]),
+            Self::Integer(letter) => {
+                let number = integer(value);
+                let mut written = Vec::with_capacity(entry.len());
+                put_integer(number, &mut written);
+                let bits = integer_bits(*letter);
+                let unsigned = letter.is_ascii_uppercase();
+                let (least, most) = if unsigned { (0, bits) } else { (-1 << (bits - 1), bits - 1) };
+                written == entry && (least..1_i128 << most).contains(&number)
+            }
+            Self::Float(letter) => {
+                let number = float(value);
+                let number = if *letter == b'f' { f64::from(number as f32) } else { number };
+                canonical(number).to_le_bytes() == value
+            }
+            Self::Text => simdutf8::basic::from_utf8(value).is_ok(),
+            Self::Number(..) | Self::Fixed(_) | Self::Binary => true,
         }
     }
 
@@ -243,6 +282,11 @@ pub fn put_integer(value: i128, out: &mut Vec<u8>) {
     out.extend_from_slice(&(value as u64).to_le_bytes());
 }
 
+/// One of all that are equal, or not a number: they are one key.
+fn canonical(value: f64) -> f64 {
+    if value.is_nan() { f64::NAN } else { value + 0.0 }
+}
+
 /// The floating-point number of an entry's value.
 pub fn float(value: &[u8]) -> f64 {
     f64::from_le_bytes(value.try_into().unwrap_or_default())
@@ -262,6 +306,20 @@ enum Reader {
 }
 
 impl Reader {
+    fn layout(&self) -> Layout {
+        match self {
+            Self::Null => Layout::Null,
+            Self::Boolean => Layout::Fixed(1),
+            Self::Integer(format) => Layout::Fixed(integer_bits(*format)),
+            Self::Float(format) => Layout::Fixed(if *format == b'f' { 32 } else { 64 }),
+            Self::Number(width) => Layout::Fixed(8 * width),
+            Self::Bytes(kind) => Layout::of(kind, None),
+            Self::Dictionary(format, values) => {
+                Layout::Dictionary(*format, Box::new(values.layout()))
+            }
+        }
+    }
+
     /// Appends the entry at index `i`, not counting the array's offset.
     ///
     /// # Safety
@@ -297,10 +355,8 @@ impl Reader {
                         b'f' => f64::from(entry::<f32>(array, 1, at)),
                         _ => entry::<f64>(array, 1, at),
                     };
-                    // Equal numbers are one key, and so are all that are not a number.
-                    let value = if value.is_nan() { f64::NAN } else { value + 0.0 };
                     out.push(1);
-                    out.extend_from_slice(&value.to_le_bytes());
+                    out.extend_from_slice(&canonical(value).to_le_bytes());
                 }
                 Self::Number(width) => {
                     let values: *const u8 = (*array.buffers.add(1)).cast();
@@ -352,7 +408,7 @@ impl Key {
         let format = schema.format(name)?;
         if let Some(values) = schema.dictionary() {
             let values = Self::of(values, name)?;
-            let index = format.as_bytes().first().copied().unwrap_or(0);
+            let index = text::index_format(&format, name)?;
             let reader = match values.reader {
                 Reader::Bytes(kind) => Reader::Bytes(Kind::Dictionary(index, Box::new(kind))),
                 reader => Reader::Dictionary(index, Box::new(reader)),
@@ -366,6 +422,11 @@ impl Key {
                 Err(Error::Input(format!("{name}: expected keys to be {KEY_TYPES}, not {found}")))
             }
         }
+    }
+
+    /// What its arrays hold.
+    pub fn layout(&self) -> Layout {
+        self.reader.layout()
     }
 
     /// Appends the entry at index `i`, not counting the array's offset.

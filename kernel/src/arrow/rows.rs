@@ -1,6 +1,7 @@
 //! A table as rows: columns are picked by name once, and their entries read row by row, as text,
 //! as keys or as integers.
 
+use super::check::{Layout, check_table, integer_bits};
 use super::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Chunks};
 use super::key::{Key, KeyType, read_integer};
 use super::text::{self, Kind, entry, is_null, list, string};
@@ -13,6 +14,8 @@ pub struct Frame {
     name: String,
     schema: ArrowSchema,
     chunks: Chunks,
+    /// The columns that were picked, and their layouts.
+    picked: Vec<(usize, Layout)>,
 }
 
 impl Frame {
@@ -29,6 +32,7 @@ impl Frame {
     }
 
     fn new(name: String, schema: ArrowSchema, chunks: Chunks) -> Result<Self, Error> {
+        schema.check(&name)?;
         let format = schema.format(&name)?;
         if format != "+s" || schema.dictionary().is_some() {
             return Err(Error::Input(format!(
@@ -37,7 +41,7 @@ impl Frame {
                 text::type_name(&format)
             )));
         }
-        Ok(Self { name, schema, chunks })
+        Ok(Self { name, schema, chunks, picked: Vec::new() })
     }
 
     /// The names of the columns.
@@ -62,33 +66,35 @@ impl Frame {
     }
 
     /// The column of text with this name: one text a row or, with `several`, lists of them too.
-    pub fn texts(&self, name: &str, several: bool) -> Result<Texts, Error> {
+    pub fn texts(&mut self, name: &str, several: bool) -> Result<Texts, Error> {
         let (at, schema) = self.find(name)?;
         let kind = Kind::of(schema, name)?;
-        let deep = kind.items().is_some_and(|of| of.items().is_some());
-        if deep || (kind.items().is_some() && !several) {
-            let expected =
-                if several { "strings or lists of strings" } else { "one string per row" };
-            let found = if deep { "lists of lists" } else { "a column of lists" };
-            return Err(Error::Input(format!("{name}: expected {expected}, not {found}")));
+        if kind.items().is_some() && !several {
+            let told = format!("{name}: expected one string per row, not a column of lists");
+            return Err(Error::Input(told));
         }
+        self.picked.push((at, Layout::of(&kind, None)));
         Ok(Texts { at, kind })
     }
 
     /// The column of keys with this name.
-    pub fn keys(&self, name: &str) -> Result<Keys, Error> {
+    pub fn keys(&mut self, name: &str) -> Result<Keys, Error> {
         let (at, schema) = self.find(name)?;
-        Ok(Keys { at, key: Key::of(schema, name)? })
+        let key = Key::of(schema, name)?;
+        self.picked.push((at, key.layout()));
+        Ok(Keys { at, key })
     }
 
     /// The column of integers with this name.
-    pub fn integers(&self, name: &str) -> Result<Integers, Error> {
+    pub fn integers(&mut self, name: &str) -> Result<Integers, Error> {
         let (at, schema) = self.find(name)?;
-        Ok(Integers { at, of: Integer::of(schema, name)? })
+        let of = Integer::of(schema, name)?;
+        self.picked.push((at, of.layout()));
+        Ok(Integers { at, of })
     }
 
     /// The column of lists of integers with this name.
-    pub fn lists(&self, name: &str) -> Result<Lists, Error> {
+    pub fn lists(&mut self, name: &str) -> Result<Lists, Error> {
         let (at, schema) = self.find(name)?;
         let nothing = || Box::new(Kind::Null);
         let format = schema.format(name)?;
@@ -111,7 +117,9 @@ impl Frame {
             .children()
             .next()
             .ok_or_else(|| Error::Input(format!("{name}: an Arrow list without an item type")))?;
-        Ok(Lists { at, kind, of: Integer::of(items, name)? })
+        let of = Integer::of(items, name)?;
+        self.picked.push((at, Layout::of(&kind, Some(of.layout()))));
+        Ok(Lists { at, kind, of })
     }
 
     /// The next batch of rows; `None` at the end.
@@ -120,16 +128,16 @@ impl Frame {
             return Ok(None);
         };
         let rows = Rows(array);
-        let array = &rows.0;
         let columns = self.schema.children().len();
-        let last = array.offset + array.length;
-        let whole = array.n_children as usize == columns
-            && (0..columns).all(|i| rows.column(i).length >= last);
-        if !whole {
-            return Err(Error::Input(format!(
-                "{}: an Arrow batch that is truncated, or has other columns than its schema",
-                self.name
-            )));
+        // SAFETY: the interface promises memory where the pointers of an array lead.
+        unsafe {
+            check_table(&rows.0, columns, &self.name)?;
+            for (at, layout) in &self.picked {
+                let column = rows.column(*at);
+                let name =
+                    self.schema.children().nth(*at).map_or_else(String::new, ArrowSchema::name);
+                layout.check(column, &name)?;
+            }
         }
         Ok(Some(rows))
     }
@@ -194,6 +202,14 @@ impl Integer {
         }
         let found = text::type_name(&format);
         Err(Error::Input(format!("{name}: expected 64-bit integers, not {found}; cast it")))
+    }
+
+    fn layout(&self) -> Layout {
+        match self {
+            Self::Null => Layout::Null,
+            Self::Plain(format) => Layout::Fixed(integer_bits(*format)),
+            Self::Decimal => Layout::Fixed(128),
+        }
     }
 
     /// The integer at index `i`, not counting the array's offset; `None` for null.

@@ -21,7 +21,7 @@ pub enum Kind {
     /// Lists with 64-bit offsets.
     LargeList(Box<Kind>),
     /// Lists of one length.
-    FixedList(i64, Box<Kind>),
+    FixedList(usize, Box<Kind>),
     /// Lists with 32-bit offsets and sizes.
     ListView(Box<Kind>),
     /// Lists with 64-bit offsets and sizes.
@@ -33,15 +33,26 @@ impl Kind {
     pub fn of(schema: &ArrowSchema, name: &str) -> Result<Self, Error> {
         let format = schema.format(name)?;
         if let Some(values) = schema.dictionary() {
-            let index = format.as_bytes().first().copied().unwrap_or(0);
-            return Ok(Self::Dictionary(index, Box::new(Self::of(values, name)?)));
+            let index = index_format(&format, name)?;
+            let values = Self::of(values, name)?;
+            if values.items().is_some() {
+                let told = format!("{name}: expected strings, not a dictionary of lists");
+                return Err(Error::Input(told));
+            }
+            return Ok(Self::Dictionary(index, Box::new(values)));
         }
         let child = || -> Result<Box<Self>, Error> {
             let items = schema.children().next();
             let items = items.ok_or_else(|| {
                 Error::Input(format!("{name}: an Arrow list without an item type"))
             })?;
-            Ok(Box::new(Self::of(items, name)?))
+            let of = Self::of(items, name)?;
+            if of.items().is_some() {
+                return Err(Error::Input(format!(
+                    "{name}: expected strings or lists of strings, not lists of lists"
+                )));
+            }
+            Ok(Box::new(of))
         };
         Ok(match format.as_str() {
             "n" => Self::Null,
@@ -83,6 +94,17 @@ impl Kind {
             | Self::LargeListView(of) => Some(of),
             _ => None,
         }
+    }
+}
+
+/// The letter of the integers that are indices into a dictionary.
+pub fn index_format(format: &str, name: &str) -> Result<u8, Error> {
+    match format.as_bytes() {
+        [letter @ (b'c' | b'C' | b's' | b'S' | b'i' | b'I' | b'l' | b'L')] => Ok(*letter),
+        _ => Err(Error::Input(format!(
+            "{name}: the indices of an Arrow dictionary are integers, not {}",
+            type_name(format)
+        ))),
     }
 }
 
@@ -221,7 +243,7 @@ pub unsafe fn list(array: &ArrowArray, kind: &Kind, i: usize) -> std::ops::Range
                 let start = entry::<i64>(array, 1, at) as usize;
                 start..start + entry::<i64>(array, 2, at) as usize
             }
-            Kind::FixedList(length, _) => at * *length as usize..(at + 1) * *length as usize,
+            Kind::FixedList(length, _) => at * length..(at + 1) * length,
             _ => entry::<i32>(array, 1, at) as usize..entry::<i32>(array, 1, at + 1) as usize,
         }
     }

@@ -40,8 +40,7 @@ impl Plan {
         self.by.iter().cloned().chain(bucket).collect()
     }
 
-    fn pick(&self, frame: &Frame) -> Result<Picked, Error> {
-        let references = self.references.iter().map(|name| frame.texts(name, true));
+    fn pick(&self, frame: &mut Frame) -> Result<Picked, Error> {
         let by = self.by.iter().map(|name| frame.keys(name));
         let by = by.collect::<Result<Vec<_>, _>>()?;
         let mut types: Vec<_> = by.iter().map(|key| key.of().clone()).collect();
@@ -62,7 +61,10 @@ impl Plan {
         };
         Ok(Picked {
             hypothesis: frame.texts(&self.hypothesis, false)?,
-            references: references.collect::<Result<_, _>>()?,
+            references: {
+                let texts = self.references.iter().map(|name| frame.texts(name, true));
+                texts.collect::<Result<_, _>>()?
+            },
             by,
             id,
             types,
@@ -137,11 +139,11 @@ impl Feed {
 pub fn run(
     plan: &Plan,
     width: usize,
-    frame: Frame,
+    mut frame: Frame,
     workers: &mut [Box<dyn Worker>],
     check: &mut dyn FnMut(u64) -> Result<(), Error>,
 ) -> Result<Found, Error> {
-    let picked = plan.pick(&frame)?;
+    let picked = plan.pick(&mut frame)?;
     let feed = Feed { frame, rows: None, position: 0, given: 0, ended: false };
     let feed = Mutex::new(feed);
     let failed: Mutex<Option<(u64, Error)>> = Mutex::new(None);
@@ -350,7 +352,7 @@ impl<'a> Part<'a> {
             Err(error) => return Err(error),
         };
         for (row, (group, _)) in rows.chunks_exact(self.groups.width()).zip(&self.members) {
-            self.groups.add(*group, row);
+            self.groups.add(*group, row)?;
         }
         self.members.clear();
         Ok(())

@@ -1,15 +1,16 @@
 //! The table of a state: what engines exchange instead of text. A row is one group's totals of one
 //! metric; rows of the same keys add up.
 
-use super::totals::{Counts, Groups, entries, too_large};
+use super::totals::{Counts, Groups, entries};
 use crate::arrow::key::KeyType;
 use crate::arrow::rows::Frame;
 use crate::arrow::{ArrowArray, ArrowSchema, export};
+use crate::columns::{Rules, too_large};
 use crate::error::Error;
 
-/// The metrics of a state: the fingerprint of each, and how many columns it has.
+/// The metrics of a state: the fingerprint of each, and what its columns are.
 #[derive(Clone, Debug)]
-pub struct Metrics(pub Vec<(String, usize)>);
+pub struct Metrics(pub Vec<(String, Rules)>);
 
 /// The columns behind those of the keys.
 const FINGERPRINT: &str = "fingerprint";
@@ -20,7 +21,7 @@ const STATISTICS: &str = "statistics";
 impl Metrics {
     /// The number of columns of all of them.
     pub fn width(&self) -> usize {
-        self.0.iter().map(|(_, width)| width).sum()
+        self.0.iter().map(|(_, rules)| rules.names.len()).sum()
     }
 
     /// The columns of one metric.
@@ -31,11 +32,22 @@ impl Metrics {
     /// Each metric's fingerprint and its part of a row.
     fn parts(&self) -> impl Iterator<Item = (&str, std::ops::Range<usize>)> {
         let mut end = 0;
-        self.0.iter().map(move |(fingerprint, width)| {
+        self.0.iter().map(move |(fingerprint, rules)| {
             let start = end;
-            end += width;
+            end += rules.names.len();
             (fingerprint.as_str(), start..end)
         })
+    }
+
+    /// The error for totals that these metrics cannot have counted.
+    fn check(&self, totals: &[i64]) -> Result<(), Error> {
+        for ((fingerprint, part), (_, rules)) in self.parts().zip(&self.0) {
+            if let Some(why) = rules.broken(&totals[part]) {
+                let told = format!("sums of {fingerprint}: {why}; they are not those of text");
+                return Err(Error::Input(told));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -260,6 +272,7 @@ pub fn read(
             }
         }
         *groups.counts_mut(group) = first;
+        metrics.check(groups.totals(group))?;
     }
     Ok(groups)
 }
@@ -285,46 +298,71 @@ pub fn to_bytes(groups: &Groups) -> Vec<u8> {
     out
 }
 
-/// The groups that [`to_bytes`] wrote; `None` if it did not.
+/// The groups that [`to_bytes`] wrote, of keys of these names and types; an error for what it
+/// cannot have written.
 pub fn from_bytes(
     names: &[String],
     types: Option<Vec<KeyType>>,
-    width: usize,
+    metrics: &Metrics,
     bytes: &[u8],
-) -> Option<Groups> {
-    fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
-        let (first, more) = rest.split_first_chunk()?;
-        *rest = more;
-        Some(*first)
-    }
-    let mut groups = Groups::new(names.to_vec(), width);
-    let known = types.clone().unwrap_or_default();
+) -> Result<Groups, Error> {
+    let mut groups = Groups::new(names.to_vec(), metrics.width());
+    let known = types.as_ref().map_or(0, Vec::len);
     groups.types = types;
-    if known.len() != names.len() && !(groups.types.is_none() && bytes.is_empty()) {
-        return None;
+    if known != names.len() && !(groups.types.is_none() && bytes.is_empty()) {
+        return Err(damaged("another number of keys than their names"));
     }
     let mut rest = bytes;
     while !rest.is_empty() {
-        let length = u32::from_le_bytes(take(&mut rest)?) as usize;
-        let (key, more) = rest.split_at_checked(length)?;
-        rest = more;
-        if entries(&known, key).map(|(_, entry)| entry.len()).sum::<usize>() != length {
-            return None;
-        }
-        let (group, new) = groups.group(key);
-        let mut count = || Some(i64::from_le_bytes(take(&mut rest)?));
-        let (segments, null_hypotheses, null_references) = (count()?, count()?, count()?);
-        let mut bound = || Some(i32::from_le_bytes(take(&mut rest)?));
-        let bounds = (bound()?, bound()?);
-        let references = (segments > 0).then_some(bounds);
-        *groups.counts_mut(group) =
-            Counts { segments, null_hypotheses, null_references, references };
-        let row = (0..width).map(|_| Some(i64::from_le_bytes(take(&mut rest)?)));
-        let row = row.collect::<Option<Vec<_>>>()?;
-        groups.add(group, &row);
-        if !new {
-            return None;
-        }
+        put_group(&mut groups, metrics, &mut rest)?;
     }
-    Some(groups)
+    Ok(groups)
+}
+
+/// Puts the group that `rest` starts with into `groups`.
+fn put_group(groups: &mut Groups, metrics: &Metrics, rest: &mut &[u8]) -> Result<(), Error> {
+    fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], Error> {
+        let found = rest.split_first_chunk();
+        let (first, more) = found.ok_or_else(|| damaged("the last group is cut"))?;
+        *rest = more;
+        Ok(*first)
+    }
+    let length = u32::from_le_bytes(take(rest)?) as usize;
+    let (key, more) = rest.split_at_checked(length).ok_or_else(|| damaged("a key is cut"))?;
+    *rest = more;
+    let types = groups.types.as_deref().unwrap_or(&[]);
+    let (mut count, mut end) = (0, 0);
+    for (of, entry) in entries(types, key) {
+        if !of.is_canonical(entry) {
+            return Err(damaged("a key is none of its type"));
+        }
+        (count, end) = (count + 1, end + entry.len());
+    }
+    if (count, end) != (types.len(), length) {
+        return Err(damaged("a key is none of its type"));
+    }
+    let (group, new) = groups.group(key);
+    if !new {
+        return Err(damaged("two groups have one key"));
+    }
+    let mut counts = [0; 3];
+    for count in &mut counts {
+        *count = i64::from_le_bytes(take(rest)?);
+    }
+    let [segments, null_hypotheses, null_references] = counts;
+    let bounds = (i32::from_le_bytes(take(rest)?), i32::from_le_bytes(take(rest)?));
+    let references = (segments > 0).then_some(bounds);
+    let whole = references.map_or(bounds == (0, 0), |(least, most)| 0 < least && least <= most);
+    if !whole || counts.iter().any(|count| *count < 0) {
+        return Err(damaged("counts that no rows have"));
+    }
+    *groups.counts_mut(group) = Counts { segments, null_hypotheses, null_references, references };
+    let row = (0..groups.width()).map(|_| Ok(i64::from_le_bytes(take(rest)?)));
+    let row = row.collect::<Result<Vec<_>, Error>>()?;
+    metrics.check(&row)?;
+    groups.add(group, &row)
+}
+
+fn damaged(why: &str) -> Error {
+    Error::Input(format!("these bytes are not sums: {why}; make them again"))
 }

@@ -1,6 +1,7 @@
 //! Totals of groups: keys as bytes, and for each the sum of its rows and what was counted beside.
 
 use crate::arrow::key::{KeyType, put_integer};
+use crate::columns::{self, too_large};
 use crate::error::Error;
 use rustc_hash::FxHasher;
 use std::cmp::Ordering;
@@ -175,12 +176,10 @@ impl Groups {
         }
     }
 
-    /// Adds a row to a group's sum.
+    /// Adds a row to a group's sum, which is spoilt if that is an error.
     #[inline]
-    pub fn add(&mut self, group: usize, row: &[i64]) {
-        for (total, value) in self.totals_mut(group).iter_mut().zip(row) {
-            *total += value;
-        }
+    pub fn add(&mut self, group: usize, row: &[i64]) -> Result<(), Error> {
+        if columns::add(self.totals_mut(group), row) { Ok(()) } else { Err(too_large()) }
     }
 
     /// Adds integers to a group's sum, from column `first` on.
@@ -229,7 +228,7 @@ impl Groups {
         self.types = joined.types;
         for theirs in 0..other.len() {
             let (own, _) = self.group(other.key(theirs));
-            self.add(own, other.totals(theirs));
+            self.add(own, other.totals(theirs))?;
             if let Some(counts) = self.counts[own].plus(other.counts[theirs]) {
                 self.counts[own] = counts;
             }
@@ -249,9 +248,7 @@ impl Groups {
         for group in 0..self.len() {
             let length = self.entries(group).take(keep).map(|(_, entry)| entry.len()).sum();
             let (to, _) = folded.group(&self.key(group)[..length]);
-            for (total, value) in folded.totals_mut(to).iter_mut().zip(self.totals(group)) {
-                *total = total.checked_add(*value).ok_or_else(too_large)?;
-            }
+            folded.add(to, self.totals(group))?;
             let counts = folded.counts(to).plus(*self.counts(group)).ok_or_else(too_large)?;
             *folded.counts_mut(to) = counts;
         }
@@ -271,11 +268,6 @@ impl Groups {
         });
         groups
     }
-}
-
-/// The error for sums beyond 64 bits.
-pub fn too_large() -> Error {
-    Error::Input("the sums are beyond 64-bit integers; these are not statistics of text".into())
 }
 
 /// The entries of a key.
@@ -343,7 +335,7 @@ mod tests {
         groups.types = Some(vec![KeyType::Text]);
         for (key, value) in rows {
             let (group, _) = groups.group(&text(key));
-            groups.add(group, &[*value]);
+            groups.add(group, &[*value]).unwrap();
         }
         groups
     }

@@ -13,8 +13,10 @@ use super::utf8::width;
 use super::whitespace;
 use crate::error::Error;
 use crate::interrupt::Work;
+#[cfg(any(unix, windows))]
 use memmap2::Mmap;
 use std::cell::Cell;
+#[cfg(any(unix, windows))]
 use std::fs::File;
 use std::ops::Deref;
 use std::path::Path;
@@ -34,6 +36,7 @@ const CHARACTERS: usize = 65_535;
 /// A file's bytes: mapped, or in memory.
 pub enum Bytes {
     /// A mapped file.
+    #[cfg(any(unix, windows))]
     Mapped(Mmap),
     /// Bytes of its own.
     Owned(Vec<u8>),
@@ -44,6 +47,7 @@ impl Deref for Bytes {
 
     fn deref(&self) -> &[u8] {
         match self {
+            #[cfg(any(unix, windows))]
             Self::Mapped(map) => map,
             Self::Owned(bytes) => bytes,
         }
@@ -240,18 +244,23 @@ impl std::fmt::Debug for Dictionary {
 }
 
 impl Dictionary {
-    /// Maps the files in a folder.
+    /// Maps the files in a folder; reads them where none can be mapped.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let map = |name: &str| {
             let path = folder.join(name);
             let problem = |error: std::io::Error| {
                 Error::Input(format!("{}: {error}; it is part of a dictionary", path.display()))
             };
-            let file = File::open(&path).map_err(problem)?;
-            // SAFETY: the map is only read, and everything that is read is checked where it is used;
-            // a file that another program changes meanwhile gives other tokens. The file must not
-            // be cut short; that is the operating system's rule for mapped files.
-            unsafe { Mmap::map(&file) }.map(Bytes::Mapped).map_err(problem)
+            #[cfg(any(unix, windows))]
+            {
+                let file = File::open(&path).map_err(problem)?;
+                // SAFETY: the map is only read, and everything that is read is checked where it is
+                // used; a file that another program changes meanwhile gives other tokens. The file
+                // must not be cut short; that is the operating system's rule for mapped files.
+                unsafe { Mmap::map(&file) }.map(Bytes::Mapped).map_err(problem)
+            }
+            #[cfg(not(any(unix, windows)))]
+            std::fs::read(&path).map(Bytes::Owned).map_err(problem)
         };
         let [words, unknown, matrix, characters, settings] = Files::NAMES;
         let files = Files {

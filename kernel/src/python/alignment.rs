@@ -1,7 +1,7 @@
 //! The way from one hypothesis to a reference, word by word, for Python: TER's, and the error rates'.
 
 use super::run::{interruptible, on_text};
-use super::sources::Sentence;
+use super::sentence::Sentence;
 use super::{Choice, Lexing, current_instructions, decoded};
 use crate::edits::Edit;
 use crate::lex::{self, Tokenizer, tercom};
@@ -55,11 +55,11 @@ pub fn ter_alignment<'py>(
     let instructions = current_instructions()?;
     let texts = Sentence::new(hypothesis, references)?;
     let mut scratch = lex::Scratch::default();
-    let words = tokens(py, &ours.with(instructions)?, &texts.hypothesis, &mut scratch)?;
+    let words = tokens(py, &ours.with(instructions)?, texts.hypothesis(), &mut scratch)?;
     let mut scratches = Vec::new();
-    scratches.resize_with(texts.references.len(), lex::Scratch::default);
+    scratches.resize_with(texts.references().len(), lex::Scratch::default);
     let mut others = Vec::new();
-    for (block, scratch) in texts.references.iter().zip(&mut scratches) {
+    for (block, scratch) in texts.references().iter().zip(&mut scratches) {
         others.push(tokens(py, &theirs.with(instructions)?, block, scratch)?);
     }
     let (ours, theirs) = (words.0, others.iter().map(|(view, _)| *view).collect::<Vec<_>>());

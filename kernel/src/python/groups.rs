@@ -7,6 +7,7 @@ use super::stopped;
 use super::table::Table;
 use crate::arrow::key::{KeyType, float, integer};
 use crate::arrow::rows;
+use crate::columns::{Rules, too_large};
 use crate::count::{Batch, Count, Summary, Worker};
 use crate::error::Error;
 use crate::groups::count::{Found, Plan, run, workers};
@@ -30,8 +31,10 @@ pub fn bucket(identity: &Bound<'_, PyAny>, buckets: u64) -> PyResult<u64> {
     if let Ok(bytes) = identity.cast::<PyBytes>() {
         return Ok(totals::bucket(bytes.as_bytes(), buckets));
     }
-    let number: i128 = identity.extract()?;
-    Ok(totals::bucket(&(number as u64).to_le_bytes(), buckets))
+    // Those of two signs in 64 bits, as Arrow's integers are.
+    let number = identity.extract::<i64>().map(i64::to_le_bytes);
+    let number = number.or_else(|_| identity.extract::<u64>().map(u64::to_le_bytes))?;
+    Ok(totals::bucket(&number, buckets))
 }
 
 /// A table of another program. It can be read once.
@@ -135,6 +138,10 @@ impl Worker for Calling {
     }
 }
 
+/// The names of columns, the numbers of those that may be below 0, and what limits others: the parts
+/// of `Rules`.
+type Named = (Vec<String>, Vec<usize>, Vec<(usize, u64, usize)>);
+
 /// Totals of groups, and the columns they are made of.
 #[pyclass(module = "truebleu._kernel")]
 pub struct Groups {
@@ -149,11 +156,11 @@ pub struct Groups {
 
 #[pymethods]
 impl Groups {
-    /// No groups yet. `metrics` has each metric's fingerprint, its number of columns, and the
+    /// No groups yet. `metrics` has each metric's fingerprint, what its columns are, and the
     /// metric itself or what makes a table of hypotheses and references.
     #[new]
     fn new(
-        metrics: Vec<(String, usize, Bound<'_, PyAny>)>,
+        metrics: Vec<(String, Named, Bound<'_, PyAny>)>,
         hypothesis: String,
         references: Vec<String>,
         by: Vec<String>,
@@ -166,15 +173,18 @@ impl Groups {
             return Err(PyValueError::new_err("bucket: expected at least 1 bucket"));
         }
         let mut counters: Vec<Arc<dyn Count>> = Vec::new();
-        for (_, width, metric) in &metrics {
+        let mut described = Vec::new();
+        for (fingerprint, (names, signed, limits), metric) in metrics {
+            let rules = Rules { names, signed, limits };
+            rules.check()?;
             counters.push(match metric.cast::<Metric>() {
                 Ok(metric) => metric.get().counter()?,
-                Err(_) => Arc::new(Called { call: metric.clone().unbind(), width: *width }),
+                Err(_) => Arc::new(Called { call: metric.unbind(), width: rules.names.len() }),
             });
+            described.push((fingerprint, rules));
         }
         let counter = metrics::joined(counters);
-        let metrics = metrics.into_iter().map(|(fingerprint, width, _)| (fingerprint, width));
-        let metrics = Metrics(metrics.collect());
+        let metrics = Metrics(described);
         if counter.width() != metrics.width() || metrics.0.is_empty() {
             return Err(PyValueError::new_err("the metrics have other widths"));
         }
@@ -236,7 +246,7 @@ impl Groups {
     fn counted(&self) -> PyResult<Counted> {
         let counts = (0..self.groups.len()).map(|group| *self.groups.counts(group));
         let counts = counts.into_iter().try_fold(Counts::NONE, Counts::plus);
-        Ok(counted(&counts.ok_or_else(totals::too_large)?))
+        Ok(counted(&counts.ok_or_else(too_large)?))
     }
 
     /// For each group, in canonical order: the entries of its key, and what `counted` gives.
@@ -289,8 +299,7 @@ impl Groups {
 
     /// Adds groups that `to_bytes` wrote, whose keys have these formats.
     fn read_bytes(&mut self, formats: Option<Vec<String>>, data: &[u8]) -> PyResult<()> {
-        let damaged =
-            || Error::Input("these bytes are not sums: they are truncated or damaged".into());
+        let damaged = || Error::Input("these bytes are not sums: keys of an unknown type".into());
         let types = match formats {
             None => None,
             Some(formats) => {
@@ -298,8 +307,7 @@ impl Groups {
                 Some(types.collect::<Option<Vec<_>>>().ok_or_else(damaged)?)
             }
         };
-        let (names, width) = (self.plan.keys(), self.metrics.width());
-        let groups = exchange::from_bytes(&names, types, width, data).ok_or_else(damaged)?;
+        let groups = exchange::from_bytes(&self.plan.keys(), types, &self.metrics, data)?;
         Ok(self.groups.merge(&groups)?)
     }
 

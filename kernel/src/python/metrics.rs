@@ -3,12 +3,13 @@
 use super::alignment;
 use super::pairwise::{Pairs, ReadPairs};
 use super::run::{MOST_WORKERS, Scan, interruptible, on_text, summary_dict};
-use super::sources::{Sentence, Source};
+use super::sentence::{Desk, Desks};
+use super::sources::Source;
 use super::table::{Scores, Table};
-use super::{Lexing, current_instructions, stopped};
+use super::{Lexing, chosen_instructions, current_instructions, stopped};
 use crate::bleu::{self, ReferenceLength, Smoothing};
 use crate::chrf;
-use crate::count::{self, Count, CountOne, Counter, Formula, Joint, Reader};
+use crate::count::{self, Count, CountOne, Counter, Formula, Joint};
 use crate::edits;
 use crate::error::Error;
 use crate::interrupt::Work;
@@ -23,8 +24,8 @@ use crate::ter;
 use crate::vector::Instructions;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
-use std::sync::{Arc, Mutex, PoisonError};
+use pyo3::types::{PyBytes, PyDict, PyString};
+use std::sync::Arc;
 
 type Make = Box<dyn Fn(Instructions) -> PyResult<Arc<dyn CountOne>> + Send + Sync>;
 
@@ -38,7 +39,7 @@ pub struct Metric {
     corpus: Arc<dyn Formula>,
     /// A score's row has this width; 0 if the rows cannot be scored here.
     width: usize,
-    idle: Mutex<Vec<(Instructions, Box<dyn Reader>)>>,
+    desks: Desks,
 }
 
 impl Metric {
@@ -68,7 +69,7 @@ impl Metric {
             segment,
             corpus,
             width,
-            idle: Mutex::default(),
+            desks: Desks::default(),
         }
     }
 
@@ -85,19 +86,6 @@ impl Metric {
     pub fn counter(&self) -> PyResult<Arc<dyn Count>> {
         let counter: Arc<dyn Count> = (self.make)(current_instructions()?)?;
         Ok(counter)
-    }
-
-    /// Does something with a reader, one that has read before if there is one.
-    fn with_reader<R>(&self, work: impl FnOnce(&mut dyn Reader) -> R) -> PyResult<R> {
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let instructions = current_instructions()?;
-        let mut reader = match idle().pop() {
-            Some((theirs, reader)) if theirs == instructions => reader,
-            _ => (self.make)(instructions)?.reader(),
-        };
-        let result = work(reader.as_mut());
-        idle().push((instructions, reader));
-        Ok(result)
     }
 }
 
@@ -282,20 +270,23 @@ impl Metric {
         Ok(interruptible(py, || Scores::new(table.rows().map(score).collect()))?)
     }
 
-    /// The score of one segment, its row, and how many references it had.
+    /// The score of one segment, the bytes of its row, and how many references it had.
+    #[pyo3(signature = (hypothesis, references, /))]
     fn sentence<'py>(
         &self,
         hypothesis: &Bound<'py, PyString>,
         references: &Bound<'py, PyAny>,
-    ) -> PyResult<(f64, Bound<'py, PyTuple>, usize)> {
+    ) -> PyResult<(f64, Bound<'py, PyBytes>, usize)> {
         let py = hypothesis.py();
-        let texts = Sentence::new(hypothesis, references)?;
-        self.with_reader(|reader| {
-            let (hypothesis, references) = (&texts.hypothesis, &texts.references);
-            let (row, count) =
-                on_text(py, texts.bytes(), || reader.sentence(hypothesis, references))??;
-            Ok((self.segment.score(row), PyTuple::new(py, row)?, count))
-        })?
+        let make = || Ok((self.make)(current_instructions()?)?.reader());
+        self.desks.at_one(chosen_instructions(), make, |desk| {
+            desk.texts.read(hypothesis, references)?;
+            let Desk { texts, reader, .. } = desk;
+            let (hypothesis, references) = (texts.hypothesis(), texts.references());
+            let bytes = texts.bytes();
+            let (row, count) = on_text(py, bytes, || reader.sentence(hypothesis, references))??;
+            Ok((self.segment.score(row), bytes_of(py, row)?, count))
+        })
     }
 
     /// Reads texts, to score each hypothesis against each reference; without references, against
@@ -314,6 +305,16 @@ impl Metric {
         let pairs = interruptible(py, || (self.read_pairs)(instructions, hypotheses, references))??;
         Ok(Pairs::new(pairs, workers.clamp(1, MOST_WORKERS)))
     }
+}
+
+/// The bytes of a row, as the machine has them.
+fn bytes_of<'py>(py: Python<'py>, row: &[i64]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, size_of_val(row), |bytes| {
+        for (place, number) in bytes.chunks_exact_mut(size_of::<i64>()).zip(row) {
+            place.copy_from_slice(&number.to_ne_bytes());
+        }
+        Ok(())
+    })
 }
 
 /// One counter for all: a lone one itself.

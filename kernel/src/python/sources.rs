@@ -41,14 +41,15 @@ fn type_name(value: &Bound<'_, PyAny>) -> String {
 
 /// Bytes in Python objects, or copies of them.
 #[derive(Default)]
-struct Keep {
+pub struct Keep {
     copies: Vec<Vec<u8>>,
-    held: Option<Py<PyTuple>>,
+    /// What holds the strings.
+    pub held: Option<Py<PyTuple>>,
 }
 
 impl Keep {
     /// The bytes of a string that lives as long as its source.
-    fn foreign(&mut self, text: &Bound<'_, PyString>) -> PyResult<Foreign> {
+    pub fn foreign(&mut self, text: &Bound<'_, PyString>) -> PyResult<Foreign> {
         if let Ok(text) = text.to_str() {
             // SAFETY: strings do not change, and the source (or this value) holds this one.
             return Ok(unsafe { Foreign::new(text.as_bytes()) });
@@ -253,7 +254,8 @@ impl text::Source for References {
     }
 }
 
-fn not_text(segment: usize, reference: Option<usize>, value: &Bound<'_, PyAny>) -> PyErr {
+/// The error about a reference of another type.
+pub fn not_text(segment: usize, reference: Option<usize>, value: &Bound<'_, PyAny>) -> PyErr {
     let which = reference.map_or(String::new(), |reference| format!(", reference {reference}"));
     PyTypeError::new_err(format!(
         "references: segment {segment}{which} is of type {}; \
@@ -263,7 +265,7 @@ fn not_text(segment: usize, reference: Option<usize>, value: &Bound<'_, PyAny>) 
 }
 
 /// The references of one segment, as a tuple that holds them.
-fn several<'py>(item: &Bound<'py, PyAny>, segment: usize) -> PyResult<Bound<'py, PyTuple>> {
+pub fn several<'py>(item: &Bound<'py, PyAny>, segment: usize) -> PyResult<Bound<'py, PyTuple>> {
     if let Ok(tuple) = item.cast::<PyTuple>() {
         return Ok(tuple.clone());
     }
@@ -466,48 +468,4 @@ pub fn stream(read: Py<PyAny>, name: String, column: Option<usize>) -> Source {
         more.map_err(stopped)
     };
     Source::new(Stream::new(name, column, Box::new(read)))
-}
-
-/// The texts of a single segment.
-pub struct Sentence {
-    /// The hypothesis.
-    pub hypothesis: Block,
-    /// Its references.
-    pub references: Vec<Block>,
-    /// The owners of their bytes.
-    _keep: Keep,
-}
-
-impl Sentence {
-    /// The length of all texts.
-    pub fn bytes(&self) -> usize {
-        std::iter::once(&self.hypothesis).chain(&self.references).map(Block::bytes).sum()
-    }
-
-    /// `references` is a string, or a sequence of strings and None. The caller holds them.
-    pub fn new(hypothesis: &Bound<'_, PyString>, references: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let mut keep = Keep::default();
-        let mut block = |text: &Bound<'_, PyString>| -> PyResult<Block> {
-            let segments = vec![Some(keep.foreign(text)?)];
-            Ok(Block::Segments { segments, trusted: true, keep: None })
-        };
-        let hypothesis = block(hypothesis)?;
-        let mut blocks = Vec::new();
-        let mut held = None;
-        if let Ok(text) = references.cast::<PyString>() {
-            blocks.push(block(text)?);
-        } else if !references.is_none() {
-            let several = held.insert(several(references, 1)?);
-            for (i, text) in several.iter_borrowed().enumerate() {
-                if !text.is_none() {
-                    let text =
-                        text.cast::<PyString>().map_err(|_| not_text(1, Some(i + 1), &text))?;
-                    blocks.push(block(&text)?);
-                }
-            }
-        }
-        // A sequence that is no tuple or list may give strings that only `several` holds.
-        keep.held = held.map(Bound::unbind);
-        Ok(Self { hypothesis, references: blocks, _keep: keep })
-    }
 }

@@ -2,6 +2,8 @@
 //! Arrow, and share their memory with what is made of them.
 
 use crate::arrow::{self, ArrowArray, ArrowSchema};
+use crate::columns::{self, Rules};
+use crate::sealed::{Format, STATISTICS, SUMS};
 use pyo3::exceptions::{PyBufferError, PyIndexError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -56,8 +58,15 @@ impl Table {
     }
 
     fn row(&self, i: usize) -> Option<&[i64]> {
-        self.values().get(i * self.width..(i + 1) * self.width)
+        let start = i.checked_mul(self.width)?;
+        self.values().get(start..)?.get(..self.width)
     }
+}
+
+/// The bytes of a row; `None` for a width that no row can have.
+fn row_bytes(width: usize) -> Option<usize> {
+    let bytes = width.checked_mul(8)?;
+    (1..=isize::MAX as usize).contains(&bytes).then_some(bytes)
 }
 
 #[pymethods]
@@ -75,7 +84,8 @@ impl Table {
     /// A table of little-endian bytes.
     #[staticmethod]
     fn from_bytes(data: &[u8], width: usize) -> PyResult<Self> {
-        if width == 0 || !data.len().is_multiple_of(8 * width) {
+        let whole = row_bytes(width).is_some_and(|bytes| data.len().is_multiple_of(bytes));
+        if !whole {
             return Err(PyValueError::new_err("these bytes are not a table of that width"));
         }
         let values = data.as_chunks::<8>().0.iter().map(|eight| i64::from_le_bytes(*eight));
@@ -85,7 +95,7 @@ impl Table {
     /// A table of rows.
     #[staticmethod]
     fn from_rows(rows: Vec<Vec<i64>>, width: usize) -> PyResult<Self> {
-        if width == 0 || rows.iter().any(|row| row.len() != width) {
+        if row_bytes(width).is_none() || rows.iter().any(|row| row.len() != width) {
             return Err(PyValueError::new_err(format!("every row must have {width} integers")));
         }
         Ok(Self::new(rows.concat(), width))
@@ -107,31 +117,52 @@ impl Table {
     }
 
     /// One row, the sum of all.
-    fn total(&self) -> Self {
-        let mut total = vec![0; self.width];
-        for row in self.rows() {
-            for (total, value) in total.iter_mut().zip(row) {
-                *total += value;
-            }
-        }
-        Self::new(total, self.width)
+    fn total(&self, py: Python<'_>) -> PyResult<Self> {
+        let total = py.detach(|| columns::total(self.values(), self.width))?;
+        Ok(Self::new(total, self.width))
     }
 
-    /// A row for each of `groups` groups, the sum of the rows that `numbers` puts into it.
+    /// A row for each of `groups` groups, the sum of the rows that `numbers` puts into it. There
+    /// are no more groups than rows.
     fn group_totals(&self, numbers: Vec<usize>, groups: usize) -> PyResult<Self> {
-        let mut totals = vec![0; groups * self.width];
-        if numbers.len() != self.length / self.width {
-            return Err(PyValueError::new_err("every row needs a group"));
+        let rows = self.length / self.width;
+        if numbers.len() != rows || groups > rows {
+            let found = numbers.len();
+            return Err(PyValueError::new_err(format!(
+                "{found} group numbers and {groups} groups for {rows} rows; every row needs a \
+                 group, and every group a row"
+            )));
         }
+        let mut totals = vec![0; groups * self.width];
+        let mut fits = true;
         for (row, number) in self.rows().zip(numbers) {
-            let total = totals
-                .get_mut(number * self.width..(number + 1) * self.width)
-                .ok_or_else(|| PyIndexError::new_err("group number out of range"))?;
-            for (total, value) in total.iter_mut().zip(row) {
-                *total += value;
+            if number >= groups {
+                let told = format!("group {number} of {groups}; they are counted from 0");
+                return Err(PyIndexError::new_err(told));
             }
+            fits &= columns::add(&mut totals[number * self.width..][..self.width], row);
+        }
+        if !fits {
+            return Err(columns::too_large().into());
         }
         Ok(Self::new(totals, self.width))
+    }
+
+    /// Refuses rows that a metric with columns of these names cannot have counted: numbers below 0
+    /// but in `signed`, and of `limits` the first larger than so many times the other.
+    fn check(
+        &self,
+        py: Python<'_>,
+        names: Vec<String>,
+        signed: Vec<usize>,
+        limits: Vec<(usize, u64, usize)>,
+    ) -> PyResult<()> {
+        let rules = Rules { names, signed, limits };
+        if rules.names.len() != self.width {
+            return Err(PyValueError::new_err("every column needs a name"));
+        }
+        rules.check()?;
+        Ok(py.detach(|| rules.check_rows(self.values()))?)
     }
 
     /// The rows from `start` to `stop`, in the same memory.
@@ -146,7 +177,8 @@ impl Table {
 
     /// The rows with these numbers, in their order.
     fn pick(&self, numbers: Vec<usize>) -> PyResult<Self> {
-        let mut values = Vec::with_capacity(numbers.len() * self.width);
+        // Rows may be named more often than there are: what is allocated has been seen to be there.
+        let mut values = Vec::new();
         for number in numbers {
             let row = self.row(number).ok_or_else(|| PyIndexError::new_err("row out of range"))?;
             values.extend_from_slice(row);
@@ -246,15 +278,50 @@ impl Table {
     }
 }
 
+/// The frames that there are, by their names.
+fn format(kind: &str) -> PyResult<&'static Format> {
+    let known = [&STATISTICS, &SUMS].into_iter().find(|format| format.name == kind);
+    known.ok_or_else(|| PyValueError::new_err(format!("no frame of '{kind}'")))
+}
+
+/// A frame of a kind: a header of one line, a content, a checksum.
+#[pyfunction]
+pub fn sealed<'py>(
+    py: Python<'py>,
+    kind: &str,
+    header: &str,
+    content: &[u8],
+) -> PyResult<Bound<'py, PyBytes>> {
+    if header.contains('\n') {
+        return Err(PyValueError::new_err("a header is one line"));
+    }
+    let format = format(kind)?;
+    Ok(PyBytes::new(py, &py.detach(|| format.seal(header, content))))
+}
+
+/// The header and the content of a frame. `name` is that of the input, for messages.
+#[pyfunction]
+pub fn unsealed<'py>(
+    py: Python<'py>,
+    kind: &str,
+    name: &str,
+    data: &[u8],
+) -> PyResult<(String, Bound<'py, PyBytes>)> {
+    let format = format(kind)?;
+    let found = py.detach(|| format.open(name, data))?;
+    Ok((found.header.to_owned(), PyBytes::new(py, found.content)))
+}
+
 fn table_schema(names: &[String]) -> ArrowSchema {
     let columns = names.iter().map(|name| arrow::schema("l", name, Vec::new())).collect();
     arrow::schema("+s", "", columns)
 }
 
-/// Fills a read-only buffer of numbers.
+/// Fills a read-only buffer of numbers, whose strides are those of C.
 ///
 /// # Safety
-/// `values`, shape and strides must live and stay as long as `owner`.
+/// `view` must be null or what the interpreter gives to be filled. `values`, shape and strides must
+/// live and stay as long as `owner`, and both must have as many entries as there are dimensions.
 pub(super) unsafe fn fill_buffer<T>(
     owner: &Bound<'_, PyAny>,
     view: *mut ffi::Py_buffer,
@@ -266,16 +333,30 @@ pub(super) unsafe fn fill_buffer<T>(
     if view.is_null() {
         return Err(PyBufferError::new_err("no view to fill"));
     }
-    if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
-        return Err(PyBufferError::new_err("these numbers are read-only"));
-    }
     let asked = |flag: c_int| flags & flag == flag;
+    // SAFETY: as the caller promises.
+    let lengths = unsafe { std::slice::from_raw_parts(shape, dimensions as usize) };
+    // In a line, or without numbers, the first index and the last are the fastest.
+    let flat = values.is_empty() || lengths.iter().filter(|&&length| length > 1).count() <= 1;
+    let refused = if asked(ffi::PyBUF_WRITABLE) {
+        Some("these numbers are read-only")
+    } else if asked(ffi::PyBUF_F_CONTIGUOUS) && !flat {
+        Some("these numbers are in C order, row after row, and not in Fortran's")
+    } else if asked(ffi::PyBUF_FORMAT) && !asked(ffi::PyBUF_ND) {
+        Some("plain bytes have no format; ask for a shape as well")
+    } else {
+        None
+    };
+    if let Some(why) = refused {
+        // SAFETY: the interpreter gives a view to be filled; without an object it is not.
+        unsafe { (*view).obj = std::ptr::null_mut() };
+        return Err(PyBufferError::new_err(why));
+    }
     // SAFETY: the interpreter gives a view to be filled; what it points to lives with the owner.
     unsafe {
         (*view).obj = owner.clone().into_ptr();
         (*view).buf = values.as_ptr().cast_mut().cast::<c_void>();
         (*view).len = size_of_val(values) as isize;
-        (*view).itemsize = size_of::<T>() as isize;
         (*view).readonly = 1;
         (*view).format = if asked(ffi::PyBUF_FORMAT) {
             format.as_ptr().cast_mut()
@@ -284,6 +365,7 @@ pub(super) unsafe fn fill_buffer<T>(
         };
         // Without a shape, the numbers are a plain row of bytes.
         let shaped = asked(ffi::PyBUF_ND);
+        (*view).itemsize = if shaped { size_of::<T>() as isize } else { 1 };
         (*view).ndim = if shaped { dimensions } else { 1 };
         (*view).shape = if shaped { shape.cast_mut() } else { std::ptr::null_mut() };
         (*view).strides =

@@ -6,6 +6,7 @@ from collections import Counter
 from functools import cache
 
 from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.table_metric import unpacked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def rows(
     if len(hypotheses) > 1:
         return metric.statistics(hypotheses, references).tolist()
     return [
-        metric._kernel.sentence(*pair)[1]  # noqa: SLF001
+        unpacked(metric._kernel.sentence(*pair)[1])  # noqa: SLF001
         for pair in zip(hypotheses, references, strict=True)
     ]
 

@@ -15,6 +15,7 @@ from operator import index
 
 from truebleu._kernel import InputError, Table
 from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.table_metric import unpacked
 
 from .._parameters import kernel_metric
 
@@ -139,7 +140,7 @@ class Engine:
             _, row, _ = self.metric._kernel.sentence(hypothesis, tuple(references))
         except (InputError, TypeError):
             return None
-        return self.listed(list(row))
+        return self.listed(unpacked(row))
 
     def table(self, rows: Counts | Sequence[Sequence[Any]]) -> Statistics | None:
         """Rows as a table of the kernel's; None if it has no such rows."""

@@ -1,0 +1,99 @@
+"""The score of one segment is any other score, however it was made."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+from typing import Any
+
+import pytest
+
+import truebleu as tb
+
+TEXT = ("the cat is on a mat", ["the cat sat on the mat", "a cat is on it"])
+METRICS = [
+    tb.BLEU(),
+    tb.BLEU(max_order=9),
+    tb.BLEU(reference_length="average", arithmetic="nltk", scale=1.0),
+    tb.BLEU(str.split),
+    tb.CHRF(),
+    tb.TER(),
+    tb.WER(),
+    tb.NGramF(),
+]
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=str)
+def test_it_is_that_of_a_corpus_of_one(metric: Any) -> None:
+    score = metric.sentence(*TEXT)
+    row = metric.statistics([TEXT[0]], [TEXT[1]]).tolist()[0]
+    assert score.row == tuple(row)
+    assert all(type(number) is int for number in score.row)
+    made = metric.score_of(row, 2, segment=True)
+    assert (type(made), made, made.row) == (type(score), score, score.row)
+    assert made.to_json() == score.to_json()
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=str)
+@pytest.mark.parametrize("looked_at", [False, True])
+def test_copies_are_equal_to_it(metric: Any, looked_at: bool) -> None:
+    score = metric.sentence(*TEXT)
+    before = score.to_dict() if looked_at else None
+    for made in (pickle.loads(pickle.dumps(score)), copy.copy(score), copy.deepcopy(score)):
+        assert type(made) is type(score)
+        assert made == score
+        assert made.row == score.row
+    assert before in (None, score.to_dict())
+
+
+def test_its_values_cannot_be_set() -> None:
+    score = tb.BLEU().sentence(*TEXT)
+    for name in ("value", "row", "precisions", "other"):
+        with pytest.raises(AttributeError):
+            setattr(score, name, 1)
+
+
+def test_texts_of_one_call_are_gone_in_the_next() -> None:
+    metric = tb.BLEU()
+    three = metric.sentence("a b c d", ["a b c d", "x", "y"])
+    one = metric.sentence("a b c d", ["a b c e"])
+    assert (three.signature["nrefs"], one.signature["nrefs"]) == ("3", "1")
+    assert one == tb.BLEU().sentence("a b c d", "a b c e")
+    for wrong in ([1], ["a b c d", 1], {"a b c d"}, b"a b c d", 3):
+        with pytest.raises((TypeError, tb.InputError)):
+            metric.sentence("a b c d", wrong)  # type: ignore[arg-type]
+    for none in ([], [None], None):
+        with pytest.raises(tb.InputError):
+            metric.sentence("a b c d", none)  # type: ignore[arg-type]
+    assert metric.sentence("a b c d", ["a b c e"]) == one
+
+
+def test_threads_and_reentry_get_their_own_scores() -> None:
+    metric = tb.BLEU()
+    wanted = [metric.sentence("a b c d " * n, ["a b c e " * n]).row for n in range(1, 9)]
+
+    class Listed:
+        def __init__(self, text: str) -> None:
+            self.text = text
+
+        def __len__(self) -> int:
+            return 1
+
+        def __iter__(self) -> Any:
+            assert metric.sentence("a b c d", ["a b c e"]).row == wanted[0]
+            return iter([self.text])
+
+    assert metric.sentence("a b c d " * 2, Listed("a b c e " * 2)).row == wanted[1]  # type: ignore[arg-type]
+    wrong: list[int] = []
+
+    def work(n: int) -> None:
+        scores = (metric.sentence("a b c d " * n, ["a b c e " * n]) for _ in range(300))
+        wrong.extend(n for score in scores if score.row != wanted[n - 1])
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(1, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

@@ -1,0 +1,420 @@
+"""Tables do not lie: what is no table of a metric is refused, and sums are exact or refused."""
+
+import contextlib
+import ctypes
+import itertools
+import json
+import math
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import example, given
+
+from truebleu import BLEU, CHRF, TER, Accumulator, InputError, Statistics, _kernel
+from truebleu.metrics import registry
+from truebleu.metrics.base import MetricMissingError
+from truebleu.metrics.column_metric import ColumnMetric
+from truebleu.metrics.nist import NIST
+from truebleu.metrics.table_metric import Corpus, TableMetric
+
+HYPOTHESES = ["the cat sat on the mat", "a dog", "it is what it is"]
+REFERENCES = ["the cat sat on a mat", "the dog barked", "it is what it was"]
+LEAST, MOST = -(2**63), 2**63 - 1
+
+
+class Difference(ColumnMetric):
+    """The difference of lengths, which may be below 0."""
+
+    NAME = "Difference"
+    BOUND = None
+    NUMBERS = ("difference", "half")
+
+    def _numbers(self, corpus, texts):
+        return [(n := len(text) - len(others[0]), n / 2 - 0.1) for text, others in texts]
+
+
+FOUR = [BLEU(), CHRF(word_order=2), TER(), Difference()]
+
+
+def counted(metric: TableMetric) -> Statistics:
+    corpus = Corpus(HYPOTHESES, REFERENCES, sources=HYPOTHESES)
+    return metric.counted(corpus)[0]
+
+
+def sealed(table: Statistics, **changed) -> bytes:
+    """A saved table that says something else, with a checksum that is right."""
+    header = {key: changed.get(key, value) for key, value in table._header().items()}
+    return _kernel.sealed("statistics", json.dumps(header), changed.get("data", table.to_bytes()))
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    """The table that a file of these bytes is."""
+    path = tmp_path / "saved.table"
+
+    def load(content: bytes) -> Statistics:
+        path.write_bytes(content)
+        return Statistics.load(path)
+
+    return load
+
+
+# ---- files ----
+
+
+@pytest.mark.parametrize("metric", FOUR, ids=str)
+def test_no_bit_of_a_saved_table_can_change(metric, tmp_path, loaded):
+    table = counted(metric)
+    table.save(tmp_path / "whole")
+    whole = (tmp_path / "whole").read_bytes()
+    assert loaded(whole) == table
+    assert metric.from_statistics(loaded(whole)) == metric.from_statistics(table)
+    for bit in range(8 * len(whole)):
+        changed = bytearray(whole)
+        changed[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(InputError, match=r"saved\.table"):
+            loaded(changed)
+
+
+@pytest.mark.parametrize("metric", FOUR, ids=str)
+def test_a_saved_table_that_was_cut_or_grew_is_refused(metric, tmp_path, loaded):
+    counted(metric).save(tmp_path / "whole")
+    whole = (tmp_path / "whole").read_bytes()
+    for content in [whole[:length] for length in range(len(whole))]:
+        with pytest.raises(InputError, match=r"saved\.table"):
+            loaded(content)
+    for more in (b"\0", b"\n", bytes(8), bytes(80), whole[-8:], whole):
+        for content in (whole + more, more + whole):
+            with pytest.raises(InputError, match=r"saved\.table"):
+                loaded(content)
+
+
+NAMES = (
+    *(
+        "bleu",
+        "chrf",
+        "chrf++",
+        "ter",
+        "wer",
+        "cer",
+        "nist",
+        "gleu",
+        "ngram-f",
+        "gec-gleu",
+        "ibleu",
+    ),
+    *("nltk-bleu", "codebleu", "cdec-bleu", "mteval-v13a", "rouge-l"),
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_metric_keeps_the_rules_that_it_declares(name, tmp_path):
+    metric = registry.metric(name)
+    try:
+        table = counted(metric)
+    except MetricMissingError as error:
+        pytest.skip(str(error))
+    table.check(*metric.rules)
+    table.sum().check(*metric.rules)
+    path = tmp_path / "saved.table"
+    table.save(path)
+    assert Statistics.load(path) == table
+    assert metric.from_statistics(Statistics.load(path)) == metric.from_statistics(table)
+    whole = path.read_bytes()
+    for bit in range(8 * len(whole)):
+        changed = bytearray(whole)
+        changed[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(InputError, match=r"saved\.table"):
+            _kernel.unsealed("statistics", "saved.table", bytes(changed))
+
+
+@given(
+    st.sampled_from([BLEU(), BLEU(missing_order="at-least-one"), CHRF(word_order=2), TER()])
+    | st.sampled_from(
+        [registry.metric(name) for name in ("nist", "gleu", "wer", "cdec-bleu", "ibleu")]
+    ),
+    st.lists(st.tuples(*[st.text("abc .é", max_size=12)] * 3), min_size=1, max_size=6),
+)
+def test_what_metrics_count_keeps_their_rules(metric, rows):
+    hypotheses, references, sources = map(list, zip(*rows, strict=True))
+    table, _ = metric.counted(Corpus(hypotheses, references, sources=sources))
+    table.check(*metric.rules)
+    table.sum().check(*metric.rules)
+
+
+def test_what_a_header_may_not_say(loaded):
+    table = counted(BLEU())
+    deep = "[" * 100_000 + "]" * 100_000
+    for header in (deep, '{"columns": ' + deep + "}", "", "{", "\x00", "[1]", "9" * 5000):
+        with pytest.raises(InputError, match="header"):
+            loaded(_kernel.sealed("statistics", header, table.to_bytes()))
+    for rows in (table.to_bytes()[:-1], table.to_bytes() + bytes(8), b""):
+        with pytest.raises(InputError, match="announced"):
+            loaded(sealed(table, data=rows))
+    old = b"truebleu statistics 1\n" + json.dumps(table._header()).encode() + b"\n"
+    with pytest.raises(InputError, match=r"version 1 .* reads version 2"):
+        loaded(old + bytes(-len(old) % 64) + table.to_bytes())
+    with pytest.raises(InputError, match=r"not what Statistics\.save has written"):
+        loaded(_kernel.sealed("sums", "{}", b""))
+
+
+@pytest.mark.parametrize("columns", [("a", "b"), BLEU().columns[::-1], (*BLEU().columns, "more")])
+def test_the_right_fingerprint_and_other_columns(columns, loaded):
+    table = counted(BLEU())
+    data = bytes(8 * len(columns) * len(table))
+    other = loaded(sealed(table, columns=list(columns), data=data))
+    for verb in (BLEU().from_statistics, BLEU().scores, BLEU().segment_scores):
+        with pytest.raises(InputError, match=r"other columns .* expected hypothesis_length, ref"):
+            verb(other)
+
+
+def changed(table: Statistics, row: int, column: str, value: int) -> bytes:
+    rows = table.tolist()
+    rows[row][table.columns.index(column)] = value
+    return sealed(table, data=_kernel.Table.from_rows(rows, table.width).to_bytes())
+
+
+@pytest.mark.parametrize(
+    ("metric", "column", "value", "told"),
+    [
+        (BLEU(), "matches_1", -5, "row 2 matches_1 is -5, below 0"),
+        (BLEU(), "reference_length", -1, "row 2 reference_length is -1, below 0"),
+        (BLEU(), "matches_1", 3, "row 2 matches_1 is 3, which is too much where totals_1 is 2"),
+        (BLEU(), "totals_2", 2**40, "totals_2 is 1099511627776, which is too much"),
+        (BLEU(), "hypothesis_length", 1, "totals_1 is 2, .* where hypothesis_length is 1"),
+        (CHRF(), "matches_c1", 2**62, "matches_c1 is .* where hypothesis_c1 is"),
+        (TER(), "edits", LEAST, "row 2 edits is -9223372036854775808, below 0"),
+        (NIST(), "information_1", 2**62, "where totals_1 is 2"),
+        (Difference(), "segments", -1, "segments is -1, below 0"),
+        (Difference(), "difference_high", -(2**40), "too much where segments is 1"),
+        (Difference(), "half_low", 2**31, "too much where segments is 1"),
+    ],
+    ids=str,
+)
+def test_integers_that_no_text_has(metric, column, value, told, loaded):
+    table = loaded(changed(counted(metric), 1, column, value))
+    for verb in (metric.from_statistics, metric.scores, metric.segment_scores):
+        with pytest.raises(InputError, match=told):
+            verb(table)
+
+
+def test_integers_below_0_where_they_belong(loaded):
+    table = counted(Difference())
+    assert any(value < 0 for row in table.tolist() for value in row)
+    score = Difference().from_statistics(table)
+    assert Difference().from_statistics(loaded(sealed(table))) == score
+    assert Difference().from_statistics(table.sum().tolist()[0]).value == score.value
+    with pytest.raises(InputError, match="none negative"):
+        Difference().from_statistics([-1, *table.sum().tolist()[0][1:]])
+    with pytest.raises(InputError, match="none negative"):
+        BLEU().from_statistics([-5] * 10)
+    with pytest.raises(InputError, match="64 bits"):
+        BLEU().from_statistics([2**63] * 10)
+
+
+INTEGERS = st.integers(0, 9) | st.integers(LEAST, MOST) | st.sampled_from([LEAST, -1, 0, 1, MOST])
+
+
+@given(st.data())
+def test_integers_of_any_kind_are_scored_or_refused(data):
+    """A number or one clear error: never `math domain error`, never another exception."""
+    names = (
+        "bleu",
+        "chrf",
+        "chrf++",
+        "ter",
+        "nist",
+        "gleu",
+        "wer",
+        "cdec-bleu",
+        "ibleu",
+        "mteval-v13a",
+    )
+    metric = registry.metric(data.draw(st.sampled_from(names)))
+    row = st.lists(INTEGERS, min_size=len(metric.columns), max_size=len(metric.columns))
+    rows = data.draw(st.lists(row, min_size=1, max_size=3))
+    if data.draw(st.booleans()):
+        rows = [[abs(value) % 7 for value in row] for row in rows]
+    table = metric.table_of(_kernel.Table.from_rows(rows, len(rows[0])), 1)
+    for verb in (metric.scores, metric.segment_scores, lambda t: [metric.from_statistics(t)]):
+        with contextlib.suppress(InputError):
+            assert not any(map(math.isnan, map(float, verb(table)))), rows
+
+
+# ---- sums ----
+
+
+def test_sums_do_not_wrap():
+    metric = BLEU()
+    table = metric.table_of(_kernel.Table.from_rows([[2**62] * 10] * 3, 10), 1)
+    for verb in (table.sum, table.total, lambda: table.groups([1, 1, 1])):
+        with pytest.raises(InputError, match="beyond 64-bit integers"):
+            verb()
+    with pytest.raises(InputError, match="beyond 64-bit integers"):
+        metric.from_statistics(table)
+    assert table[:1].sum() == table[:1]
+    assert [one.tolist() for one in table.groups([*"abc"]).values()] == [[[2**62] * 10]] * 3
+
+
+@example([[2**62], [2**62], [-(2**62)]])
+@example([[MOST], [1], [LEAST]])
+@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(INTEGERS, min_size=n, max_size=n))))
+def test_a_sum_is_exact_or_refused(rows):
+    width = len(rows[0]) if rows else 1
+    table = _kernel.Table.from_rows(rows, width)
+    sums = [sum(column) for column in zip(*rows, strict=True)] or [0]
+    if all(LEAST <= value <= MOST for value in sums):
+        assert table.total().tolist() == [sums]
+    else:
+        with pytest.raises(InputError, match="64-bit"):
+            table.total()
+
+
+def test_an_accumulator_keeps_no_integers_that_no_text_has():
+    state = Accumulator().state_dict()
+    for totals in ([-1] * 10, [2**63] * 10, [1.0] * 10, [0] * 9, [5, 5, 9, 0, 0, 0, 5, 4, 3, 2]):
+        with pytest.raises(InputError):
+            Accumulator.from_state_dict(
+                {**state, "totals": totals, "segments": 1, "references": [1, 1]}
+            ).compute()
+
+
+# ---- arguments ----
+
+HUGE = [2**31, 2**32 + 1, 2**61, 2**62, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30, -1]
+REFUSED = (ValueError, IndexError, OverflowError)
+
+
+@pytest.mark.parametrize("huge", HUGE)
+def test_arguments_out_of_range_are_refused(huge):
+    table = _kernel.Table.from_rows([[1, 2], [3, 4]], 2)
+    calls = [
+        lambda: table.group_totals([huge, 0], 1),
+        lambda: table.group_totals([0, huge], 2),
+        lambda: table.group_totals([0, 0], huge),
+        lambda: table.pick([huge]),
+        lambda: table.range(0, huge),
+        lambda: table.range(huge, huge),
+        lambda: table.values_of(huge),
+        lambda: table.columns_of([huge]),
+        lambda: table.check(["a", "b"], [huge], []),
+        lambda: table.check(["a", "b"], [], [(huge, 1, 0)]),
+        lambda: table.check(["a", "b"], [], [(0, 1, huge)]),
+        lambda: _kernel.Table.from_bytes(bytes(32), huge),
+        lambda: _kernel.Table.from_rows([[1, 2]], huge),
+        lambda: counted(BLEU())[[abs(huge) + 2]],
+    ]
+    for call in calls:
+        with pytest.raises(REFUSED):
+            call()
+    assert table.group_totals([1, 0], 2).tolist() == [[3, 4], [1, 2]]
+
+
+@pytest.mark.parametrize("width", [0, 2**60, 2**61, 2**62, 2**63, 2**64 - 1])
+def test_a_width_that_no_row_has(width):
+    with pytest.raises(REFUSED):
+        _kernel.Table.from_bytes(b"", width)
+    with pytest.raises(REFUSED):
+        _kernel.Table.from_rows([], width)
+
+
+def test_shapes_that_do_not_fit():
+    table = _kernel.Table.from_rows([[1, 2], [3, 4]], 2)
+    for call in (
+        lambda: table.group_totals([0], 1),
+        lambda: table.group_totals([0, 0, 0], 1),
+        lambda: table.filter([True]),
+        lambda: table.range(2, 1),
+        lambda: table.columns_of([]),
+        lambda: table.concatenated(_kernel.Table.from_rows([[1]], 1)),
+        lambda: table.arrow_array(["a"]),
+        lambda: table.arrow_stream(["a"]),
+        lambda: table.check(["a"], [], []),
+        lambda: _kernel.Table.from_rows([[1, 2**63]], 2),
+        lambda: _kernel.sealed("nothing", "", b""),
+        lambda: _kernel.sealed("sums", "a\nb", b""),
+        lambda: _kernel.unsealed("nothing", "", b""),
+    ):
+        with pytest.raises(REFUSED):
+            call()
+
+
+# ---- buffers ----
+
+
+class View(ctypes.Structure):
+    """`Py_buffer`."""
+
+    _fields_ = (
+        ("buf", ctypes.c_void_p),
+        ("obj", ctypes.c_void_p),
+        ("len", ctypes.c_ssize_t),
+        ("itemsize", ctypes.c_ssize_t),
+        ("readonly", ctypes.c_int),
+        ("ndim", ctypes.c_int),
+        ("format", ctypes.c_char_p),
+        ("shape", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("strides", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("suboffsets", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("internal", ctypes.c_void_p),
+    )
+
+
+WRITABLE, FORMAT, ND, STRIDES = 0x1, 0x4, 0x8, 0x10 | 0x8
+C, FORTRAN, ANY, INDIRECT = 0x20 | STRIDES, 0x40 | STRIDES, 0x80 | STRIDES, 0x100 | STRIDES
+REQUESTS = [
+    a | b | c
+    for a, b, c in itertools.product(
+        (0, WRITABLE), (0, FORMAT), (0, ND, STRIDES, C, FORTRAN, ANY, INDIRECT, C | FORTRAN)
+    )
+]
+
+
+def buffers():
+    table = _kernel.Table.from_rows([[1, 2, 3], [4, 5, 6]], 3)
+    yield table, (2, 3), b"q"
+    yield table.range(1, 2), (1, 3), b"q"
+    yield table.columns_of([1]), (2, 1), b"q"
+    yield table.range(0, 0), (0, 3), b"q"
+    yield _kernel.Scores([1.5, 2.5, 3.5]), (3,), b"d"
+    yield _kernel.Scores([]), (0,), b"d"
+    yield BLEU().matrix(["a b", "c"], ["a b", "c", "d"]), (2, 3), b"d"
+
+
+@pytest.mark.parametrize("flags", REQUESTS, ids=hex)
+def test_every_request_for_a_buffer(flags):
+    api = ctypes.pythonapi
+    api.PyObject_GetBuffer.argtypes = (ctypes.py_object, ctypes.POINTER(View), ctypes.c_int)
+    api.PyBuffer_Release.argtypes = (ctypes.POINTER(View),)
+    for numbers, shape, letter in buffers():
+        in_line = 0 in shape or sum(length > 1 for length in shape) <= 1
+        view = View()
+        refused = (
+            flags & WRITABLE
+            or (flags & FORTRAN == FORTRAN and not in_line)
+            or (flags & FORMAT and flags & ND != ND)
+        )
+        if refused:
+            with pytest.raises(BufferError):
+                api.PyObject_GetBuffer(numbers, view, flags)
+            assert view.obj is None
+            continue
+        api.PyObject_GetBuffer(numbers, view, flags)
+        try:
+            shaped, strided = flags & ND == ND, flags & STRIDES == STRIDES
+            assert view.readonly == 1
+            assert view.len == 8 * math.prod(shape)
+            assert view.itemsize == (8 if shaped else 1)
+            assert view.format == (letter if flags & FORMAT else None)
+            assert view.ndim == (len(shape) if shaped else 1)
+            assert bool(view.shape) == shaped
+            assert bool(view.strides) == strided
+            assert not view.suboffsets
+            if shaped:
+                assert tuple(view.shape[: len(shape)]) == shape
+            if strided:
+                strides = tuple(8 * math.prod(shape[i + 1 :]) for i in range(len(shape)))
+                assert tuple(view.strides[: len(shape)]) == strides
+            assert ctypes.string_at(view.buf, view.len) == memoryview(numbers).tobytes()
+        finally:
+            api.PyBuffer_Release(view)

@@ -1,0 +1,189 @@
+"""Arrow arrays that a program has made wrongly are refused, with the column's name."""
+
+import array
+import ctypes
+import struct
+
+import pytest
+
+from truebleu import BLEU, InputError
+from truebleu.engines import Sums
+
+pa = pytest.importorskip("pyarrow")
+
+WRONG = "malformed Arrow array"
+
+
+def buffer(code: str, *values: int):
+    return pa.py_buffer(struct.pack(f"<{len(values)}{code}", *values))
+
+
+def changed_to(code: str, values: tuple[int, ...], make):
+    """The array that `make` makes of offsets of 0, which then are others: pyarrow looks at them."""
+    memory = bytearray(struct.calcsize(code) * len(values))
+    made = make(pa.py_buffer(memory))
+    memory[:] = struct.pack(f"<{len(values)}{code}", *values)
+    return made
+
+
+DATA = pa.py_buffer(b"abcdef")
+
+
+def strings(*offsets: int, code: str = "i", offset: int = 0):
+    kind = pa.string() if code == "i" else pa.large_string()
+    length = len(offsets) - 1 - offset
+
+    def make(where):
+        return pa.Array.from_buffers(kind, length, [None, where, DATA], offset=offset)
+
+    return changed_to(code, offsets, make)
+
+
+@pytest.mark.parametrize("code", "iq")
+@pytest.mark.parametrize(
+    ("offsets", "told"),
+    [
+        ((0, 3, 1, 6), "entry 1 goes from 3 to 1"),
+        ((0, 2, 6, 5), "entry 2 goes from 6 to 5"),
+        ((-1, 2, 3, 6), "offsets from -1 to 6"),
+        ((0, -(2**31), 3, 6), "entry 0 goes from 0 to -2147483648"),
+    ],
+)
+def test_offsets(offsets, told, code):
+    good, bad = strings(0, 2, 3, 6, code=code), strings(*offsets, code=code)
+    assert float(BLEU().score(good, ["ab", "c", "def"])) >= 0
+    for hypotheses, references, name in ((bad, good, "hypotheses"), (good, bad, "references")):
+        with pytest.raises(InputError, match=rf"{name}: a {WRONG}: {told}"):
+            BLEU().score(hypotheses, references)
+    if offsets[0] < 0:
+        return  # pyarrow makes no table of it
+    for table in ({"hyp": bad, "ref": good}, {"hyp": good, "ref": bad}):
+        with pytest.raises(InputError, match=rf"{WRONG}: {told}"):
+            Sums().update(pa.table(table))
+    keyed = pa.table({"hyp": good, "ref": good, "key": bad})
+    with pytest.raises(InputError, match=rf"key: a {WRONG}: {told}"):
+        Sums(by="key").update(keyed)
+    assert Sums().update(keyed).segments == 3  # what is not read is not looked at
+
+
+def test_offsets_around_a_slice_do_not_count():
+    column = strings(9, 0, 2, 6, offset=1)
+    assert (
+        BLEU().score(column, ["ab", "cdef"]).value
+        == BLEU().score(["ab", "cdef"], ["ab", "cdef"]).value
+    )
+    whole = strings(0, 2, 3, 1)
+    assert BLEU().statistics(whole.slice(0, 2), ["ab", "c"]).shape == (2, 10)
+    with pytest.raises(InputError, match=rf"{WRONG}: entry 0 goes from 3 to 1"):
+        BLEU().statistics(whole.slice(2), ["ab"])
+
+
+def test_a_chunk_behind_others():
+    column = pa.chunked_array([strings(0, 2, 3), strings(0, 3, 1)])
+    with pytest.raises(InputError, match=rf"hypotheses: a {WRONG}: entry 1"):
+        BLEU().score(column, ["a"] * 4)
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("offsets", [(0, 4), (2, 1), (-1, 1), (0, 2**31 - 1)])
+def test_lists(offsets, large):
+    code, kind = ("q", pa.large_list) if large else ("i", pa.list_)
+    items = strings(0, 2, 3, 6)
+
+    def make(where):
+        lists = pa.Array.from_buffers(kind(pa.string()), 1, [None, where], children=[items])
+        return lists, pa.table({"hyp": ["a"], "ref": lists})
+
+    lists, table = changed_to(code, offsets, make)
+    with pytest.raises(InputError, match=f"references: a {WRONG}"):
+        BLEU().score(["a"], lists)
+    with pytest.raises(InputError, match=f"ref: a {WRONG}"):
+        Sums().update(table)
+
+
+@pytest.mark.parametrize("index", [3, -1, 127, -128])
+def test_indices_of_dictionaries(index):
+    indices = pa.Array.from_buffers(pa.int8(), 2, [None, buffer("b", 0, index)])
+    column = pa.DictionaryArray.from_arrays(indices, pa.array(["a", "b", "c"]), safe=False)
+    with pytest.raises(InputError, match=f"hypotheses: a {WRONG}: values"):
+        BLEU().score(column, ["a", "b"])
+    with pytest.raises(InputError, match=f"key: a {WRONG}: values"):
+        Sums(by="key").update(pa.table({"hyp": ["a"] * 2, "ref": ["a"] * 2, "key": column}))
+
+
+@pytest.mark.parametrize(
+    "view", [(30, 0, 0, 3), (30, 0, 1, 0), (-1, 0, 0, 0), (30, 0, 0, -1), (13, 0, -1, 0)]
+)
+def test_views(view):
+    if not hasattr(pa, "string_view"):
+        pytest.skip("this pyarrow has no views")
+    data = pa.py_buffer(b"a text of more than twelve bytes")
+    column = pa.Array.from_buffers(pa.string_view(), 1, [None, buffer("i", *view), data])
+    with pytest.raises(InputError, match=f"hypotheses: a {WRONG}: view 0 has"):
+        BLEU().score(column, ["a"])
+
+
+# ---- structures by hand ----
+
+
+class CArray(ctypes.Structure):
+    """`struct ArrowArray`."""
+
+
+RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+CArray._fields_ = (
+    *((name, ctypes.c_int64) for name in ("length", "nulls", "offset", "n_buffers", "n_children")),
+    ("buffers", ctypes.POINTER(ctypes.c_void_p)),
+    ("children", ctypes.c_void_p),
+    ("dictionary", ctypes.c_void_p),
+    ("release", RELEASE),
+    ("private", ctypes.c_void_p),
+)
+
+
+class ByHand:
+    """A column of strings whose array says what it is told to."""
+
+    def __init__(self, **changed: object) -> None:
+        self.data = ctypes.create_string_buffer(b"abcdef")
+        self.offsets = array.array("i", [0, 2, 3, 6])
+        pointers = [None, self.offsets.buffer_info()[0], ctypes.addressof(self.data)]
+        self.pointers = (ctypes.c_void_p * 3)(*pointers)
+        self.release = RELEASE(lambda at: setattr(CArray.from_address(at), "release", RELEASE()))
+        self.array = CArray(3, 0, 0, 3, 0, self.pointers, None, None, self.release, None)
+        for name, value in changed.items():
+            if name == "hole":
+                self.pointers[value] = None
+            else:
+                setattr(self.array, name, value)
+
+    def __arrow_c_array__(self, requested_schema=None):
+        make = ctypes.pythonapi.PyCapsule_New
+        make.restype = ctypes.py_object
+        make.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        schema = pa.string().__arrow_c_schema__()
+        return schema, make(ctypes.addressof(self.array), b"arrow_array", None)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"length": -1}, "length -1, offset 0"),
+        ({"length": 2**63 - 1}, "length 9223372036854775807"),
+        ({"offset": -1}, "length 3, offset -1"),
+        ({"offset": 2**62}, "length 3, offset 4611686018427387904"),
+        ({"n_buffers": 2}, "2 of its 3 buffers are there"),
+        ({"n_buffers": 0}, "0 of its 3 buffers are there"),
+        ({"n_buffers": -1}, "-1 of its 3 buffers are there"),
+        ({"buffers": ctypes.POINTER(ctypes.c_void_p)()}, "0 of its 3 buffers are there"),
+        ({"hole": 1}, "a buffer is missing"),
+        ({"hole": 2}, "a buffer is missing"),
+    ],
+    ids=str,
+)
+def test_structures(changed, told):
+    assert BLEU().statistics(ByHand(), ["ab", "c", "def"]).shape == (3, 10)
+    made = ByHand(**changed)
+    with pytest.raises(InputError, match=f"hypotheses: a {WRONG}: {told}"):
+        BLEU().statistics(made, ["ab", "c", "def"])
+    assert not made.array.release  # it was released all the same

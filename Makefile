@@ -8,6 +8,10 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c $(NEW_ENOUGH) 2>/dev/null && echo $$python && break; done)
 VENV ?= .venv
 ROWS ?=
+# Of `make fuzz`: how many executions of each target, which target, and the seed they are made from.
+EXECUTIONS ?= 1e6
+TARGET ?= all
+SEED ?= 1
 # Engines that are large, or want other releases of what the tests want: an environment each.
 ENGINES := spark ray
 # What `make test-all` leaves out, of upstream, engines, neural and hosts; and how many cases its property tests draw.
@@ -31,10 +35,10 @@ BIN := $(VENV)/bin
 HOSTS := $(VENV)-hosts
 NEURAL := $(VENV)-neural
 NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
-KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel -name target -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
+KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test test-all engines hosts neural upstream sanitize free-threaded aarch64 wasm bench screenshots lint lint-js format docs clean help
+.PHONY: demo test test-all engines hosts neural upstream sanitize miri races fuzz free-threaded aarch64 wasm bench screenshots lint lint-js format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -66,6 +70,8 @@ test: $(VENV)/.installed $(VENV)/.group-test ## prove the installation: every be
 
 test-all: $(VENV)/.installed $(VENV)/.group-test ## everything: the kernel's tests, many cases, no SIMD, sacreBLEU's own tests, engines, models, hosts
 	cargo test --quiet
+	cargo test --quiet --release --manifest-path kernel/fuzz/Cargo.toml --target-dir target/fuzz
+	$(MAKE) --no-print-directory fuzz EXECUTIONS=1e5
 	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet $(SPREAD) $(addprefix tests/,metrics pairs significance text)
 	HYPOTHESIS_PROFILE=$(CASES) $(BIN)/python -m pytest $(SPREAD) -m ''
 	@export HYPOTHESIS_PROFILE=$(CASES); for rest in $(filter-out $(WITHOUT),upstream engines neural hosts); do $(MAKE) --no-print-directory $$rest || exit; done
@@ -93,6 +99,23 @@ sanitize: $(VENV)/.installed $(VENV)/.group-test ## the kernel with AddressSanit
 	@rm -rf build/sanitize && mkdir -p build/sanitize && cp -R truebleu build/sanitize/
 	@rm -f build/sanitize/truebleu/_kernel*.so && cp target/sanitize/$(TRIPLE)/release/libtruebleu_kernel.so build/sanitize/truebleu/_kernel.abi3.so
 	env $(SANITIZED) PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/build/sanitize $(BIN)/python -m pytest --quiet $(SANITIZABLE)
+
+# Miri knows AVX2, if it is told that the processor has it. What it does not run, and why: the property
+# tests (a case takes seconds; the fuzz targets go the same ways with small inputs), the tests of long
+# texts, and the module for Python (other programs' memory: `make sanitize`).
+miri: ## a few inputs of each fuzz target, and tests, in an interpreter that sees undefined behaviour
+	@rustup component add --toolchain nightly miri rust-src 2>/dev/null || { echo 'Miri needs a nightly toolchain: rustup toolchain install nightly' >&2; exit 1; }
+	@echo 'Left out: property tests (seconds a case; the fuzz targets go the same ways), long texts, the module for Python (make sanitize)'
+	RUSTFLAGS=-Ctarget-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --quiet --manifest-path kernel/fuzz/Cargo.toml --target-dir target/miri --test targets
+	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --quiet --package truebleu-kernel --target-dir target/miri --test meta_evaluation
+
+races: ## the tests that use several threads, with ThreadSanitizer
+	@rustup component add --toolchain nightly rust-src 2>/dev/null || { echo 'ThreadSanitizer needs a nightly toolchain: rustup toolchain install nightly' >&2; exit 1; }
+	RUSTFLAGS=-Zsanitizer=thread cargo +nightly test --quiet --release -Zbuild-std --target $(TRIPLE) --target-dir target/races --package truebleu-kernel --test threads
+
+fuzz: ## inputs that nobody wrote against definitions: EXECUTIONS=1e8 TARGET=lexers SEED=2
+	@cargo build --quiet --release --manifest-path kernel/fuzz/Cargo.toml --target-dir target/fuzz
+	@target/fuzz/release/truebleu-fuzz $(EXECUTIONS) $(TARGET) $(SEED)
 
 free-threaded: $(VENV)/.installed $(VENV)/.group-free-threaded ## the kernel's tests on a free-threaded Python: make free-threaded PYTHON=python3.14t VENV=build/py314t
 	@$(BIN)/python -c 'import sysconfig, sys; sys.exit(not sysconfig.get_config_var("Py_GIL_DISABLED"))' || { echo '"$(PYTHON)" is no free-threaded Python. Name one, and an environment of its own: make free-threaded PYTHON=python3.14t VENV=build/py314t' >&2; exit 1; }
@@ -122,6 +145,8 @@ lint: $(VENV)/.installed $(VENV)/.group-lint $(VENV)/.group-test ## what continu
 	$(BIN)/mypy truebleu benchmarks
 	$(BIN)/stubtest --ignore-missing-stub --ignore-disjoint-bases --ignore-unused-allowlist --allowlist .ci/stubtest-allowed.txt truebleu._kernel
 	cargo fmt --all --check
+	cargo fmt --check --manifest-path kernel/fuzz/Cargo.toml
+	cargo clippy --all-targets --quiet --manifest-path kernel/fuzz/Cargo.toml --target-dir target/fuzz -- -D warnings
 	cargo clippy --all-targets --quiet -- -D warnings
 	cargo clippy --all-targets --all-features --quiet -- -D warnings
 

@@ -14,6 +14,11 @@ const ALIGNMENT: usize = 64;
 /// The bytes of the checksum.
 const CHECKSUM: usize = 8;
 
+/// The checksum of a frame's other bytes, as it stands behind them.
+pub fn checksum(bytes: &[u8]) -> [u8; CHECKSUM] {
+    xxh3_64(bytes).to_le_bytes()
+}
+
 /// A kind of frame.
 pub struct Format {
     /// The word behind "truebleu" in the first line.
@@ -53,8 +58,7 @@ impl Format {
         bytes.push(b'\n');
         bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
         bytes.extend_from_slice(content);
-        let checksum = xxh3_64(&bytes);
-        bytes.extend_from_slice(&checksum.to_le_bytes());
+        bytes.extend(checksum(&bytes));
         bytes
     }
 
@@ -79,8 +83,8 @@ impl Format {
         };
         let damaged =
             || wrong(format!("was cut or damaged since {writer} wrote it; make it again"));
-        let (sealed, checksum) = bytes.split_last_chunk::<CHECKSUM>().ok_or_else(damaged)?;
-        if xxh3_64(sealed) != u64::from_le_bytes(*checksum) {
+        let (sealed, found) = bytes.split_last_chunk::<CHECKSUM>().ok_or_else(damaged)?;
+        if checksum(sealed) != *found {
             return Err(damaged());
         }
         // From here on a frame is as somebody made it, though not as `seal` makes it.

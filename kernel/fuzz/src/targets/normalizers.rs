@@ -1,0 +1,88 @@
+//! What rewrites text: lower case, tercom's rules, 13a's; and what reads characters.
+
+use super::lexers::lowercase;
+use crate::input::Input;
+use crate::make::{self, Random};
+use std::cell::RefCell;
+use truebleu_kernel::lex::{Tokenizer, tercom, thirteen_a, utf8, whitespace};
+use truebleu_kernel::text::PaddedBuffer;
+
+/// An input: options; then the text.
+pub fn make(random: &mut Random, out: &mut Vec<u8>) {
+    out.push(random.next() as u8);
+    make::text(random, 200, out);
+    if random.once_in(3) {
+        out.push(b'\n');
+        make::text(random, 60, out);
+    }
+    if random.once_in(4) {
+        let mut damaged = out.split_off(1);
+        make::damage(random, &mut damaged);
+        out.append(&mut damaged);
+    }
+}
+
+/// Runs it.
+pub fn target(data: &[u8]) {
+    thread_local! {
+        static LOWERED: RefCell<PaddedBuffer> = RefCell::default();
+    }
+    let mut input = Input(data);
+    let options = input.byte();
+    let text = input.0;
+    let valid = std::str::from_utf8(text);
+
+    LOWERED.with_borrow_mut(|lowered| {
+        lowered.clear();
+        lowercase().append(text, lowered);
+        lowered.finish();
+        let lowered = lowered.padded().bytes();
+        assert!(lowered.len() <= 3 * text.len());
+        if let Ok(text) = valid {
+            let lines: Vec<String> = text.split('\n').map(str::to_lowercase).collect();
+            assert_eq!(std::str::from_utf8(lowered), Ok(&lines.join("\n")[..]));
+        }
+    });
+
+    let flag = |bit: u8| options >> bit & 1 == 1;
+    let (normalized, no_punct, asian_support, twice) = (flag(0), flag(1), flag(2), flag(3));
+    let options = tercom::Options { normalized, no_punct, asian_support, twice };
+    let rewritten = options.rewrite(text);
+    // A space around each character at most, twice.
+    assert!(rewritten.len() <= 4 * text.len() + 2, "{} bytes", rewritten.len());
+    let rewritten_13a = thirteen_a::rewrite(text);
+    assert!(rewritten_13a.len() <= text.len());
+    if valid.is_ok() {
+        assert!(std::str::from_utf8(&rewritten).is_ok());
+        assert!(std::str::from_utf8(&rewritten_13a).is_ok());
+    }
+
+    let mut at = 0;
+    let mut points = valid.map(str::chars).ok();
+    while at < text.len() {
+        let (point, width) = utf8::decode(&text[at..]);
+        assert!(width > 0 && at + width <= text.len());
+        if let Some(points) = &mut points {
+            let expected = points.next();
+            assert_eq!(point, expected.map(u32::from));
+            assert_eq!(Some(width), expected.map(char::len_utf8));
+        }
+        at += width;
+    }
+
+    // What a tokenizer without rules of its own emits are parts of the text, in order.
+    for tokenizer in [Tokenizer::Whitespace, Tokenizer::Spaces, Tokenizer::Character] {
+        let (mut out, mut last) = (Vec::new(), 0);
+        tokenizer.tokenize(text, &mut out, |start, end| {
+            assert!(last <= start && start < end);
+            last = end;
+        });
+        assert!(last <= out.len() && out.len() <= text.len());
+    }
+    if let Ok(text) = valid {
+        let mut words = Vec::new();
+        whitespace::tokenize(text.as_bytes(), |start, end| words.push(&text[start..end]));
+        let is_space = |c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c);
+        assert!(words.into_iter().eq(text.split(is_space).filter(|word| !word.is_empty())));
+    }
+}

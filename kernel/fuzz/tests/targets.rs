@@ -1,0 +1,31 @@
+//! What was found stays mended, and each target runs.
+
+use truebleu_fuzz::TARGETS;
+use truebleu_fuzz::run::{execute, input};
+
+#[test]
+fn what_was_found_stays_mended() {
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/found")).unwrap() {
+        let path = entry.unwrap().path();
+        let file = path.file_name().unwrap().to_string_lossy().into_owned();
+        let Some(target) = TARGETS.iter().find(|target| file.starts_with(target.name)) else {
+            continue;
+        };
+        let data = std::fs::read(&path).unwrap();
+        assert_eq!(execute(target, &data), Ok(()), "{file}");
+    }
+}
+
+#[test]
+fn each_target_runs() {
+    // An execution takes seconds under Miri.
+    let count = if cfg!(miri) { 3 } else { 2000 };
+    let mut data = Vec::new();
+    for target in TARGETS {
+        for number in 0..count {
+            input(&target, 0, number, &mut data);
+            assert_eq!(execute(&target, &data), Ok(()), "{} {data:02x?}", target.name);
+        }
+        assert_eq!(execute(&target, b""), Ok(()), "{}", target.name);
+    }
+}

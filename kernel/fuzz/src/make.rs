@@ -12,7 +12,7 @@ impl Random {
     }
 
     /// The next 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut bits = self.0;
         bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -22,7 +22,7 @@ impl Random {
 
     /// A number below `most`.
     pub fn below(&mut self, most: usize) -> usize {
-        ((u128::from(self.next()) * most as u128) >> 64) as usize
+        ((u128::from(self.bits()) * most as u128) >> 64) as usize
     }
 
     /// True once in so many times.
@@ -253,7 +253,7 @@ pub fn damage(random: &mut Random, bytes: &mut Vec<u8>) {
         match random.below(10) {
             0..4 => bytes[at] ^= 1 << random.below(8),
             4..6 => bytes[at] = *random.of(&[0, 1, 2, 0x7F, 0x80, 0xC0, 0xE2, 0xED, 0xF0, 0xFE]),
-            6 => bytes[at] = random.next() as u8,
+            6 => bytes[at] = random.bits() as u8,
             7 => {
                 let wide = *random.of(&[0, 1, 4, 8, 0x7FFF_FFFF, 1 << 31, 1 << 63, u64::MAX]);
                 let width = *random.of(&[2, 4, 8]);

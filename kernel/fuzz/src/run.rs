@@ -51,7 +51,7 @@ static COUNTING: Counting = Counting;
 pub fn input(target: &Target, seed: u64, number: u64, data: &mut Vec<u8>) {
     data.clear();
     let mut random = Random::new(seed ^ number.wrapping_mul(0xD6E8_FEB8_6659_FD93));
-    random.next();
+    random.bits();
     (target.make)(&mut random, data);
 }
 

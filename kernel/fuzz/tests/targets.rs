@@ -22,6 +22,7 @@ fn each_target_runs() {
     let count = if cfg!(miri) { 3 } else { 2000 };
     let mut data = Vec::new();
     for target in TARGETS {
+        println!("{}", target.name);
         for number in 0..count {
             input(&target, 0, number, &mut data);
             assert_eq!(execute(&target, &data), Ok(()), "{} {data:02x?}", target.name);

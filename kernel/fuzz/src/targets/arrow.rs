@@ -15,12 +15,13 @@ use truebleu_kernel::text::{Block, Source, Want};
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
     for _ in 0..random.length(120) {
         let small = random.below(6) as u8;
-        out.push(if random.once_in(5) { random.next() as u8 } else { small });
+        out.push(if random.once_in(5) { random.bits() as u8 } else { small });
     }
 }
 
-/// What the pointers of an array lead to.
+/// What the pointers of an array lead to; a structure's place must not change.
 #[derive(Default)]
+#[allow(clippy::vec_box)]
 struct Memory {
     buffers: Vec<Box<[u8]>>,
     pointers: Vec<Box<[*const c_void]>>,

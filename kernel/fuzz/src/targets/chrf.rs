@@ -12,7 +12,7 @@ use truebleu_kernel::text::{Block, Foreign};
 
 /// An input: the instruction set, the orders and options; then the hypothesis and the references.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
-    out.extend([random.next() as u8, random.next() as u8, random.next() as u8]);
+    out.extend([random.bits() as u8, random.bits() as u8, random.bits() as u8]);
     let count = if random.once_in(2) { 2 } else { 2 + random.below(3) };
     let most = if random.once_in(300) { 600 } else { 40 };
     make::texts(random, count, out, |random, out| {

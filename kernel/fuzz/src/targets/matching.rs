@@ -9,8 +9,8 @@ use truebleu_kernel::tokens::View;
 
 /// An input: the instruction set, the orders; then the hypothesis and the references.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
-    let orders = if random.once_in(2) { 3 } else { random.next() as u8 };
-    out.extend([random.next() as u8, orders]);
+    let orders = if random.once_in(2) { 3 } else { random.bits() as u8 };
+    out.extend([random.bits() as u8, orders]);
     let count = if random.once_in(2) { 2 } else { 1 + random.below(5) };
     let most = if random.once_in(200) { 300 } else { 30 };
     make::texts(random, count, out, |random, out| make::words(random, most, out));

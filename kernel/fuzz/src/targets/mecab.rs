@@ -23,7 +23,7 @@ pub fn make(random: &mut Random, out: &mut Vec<u8>) {
         let value = match random.below(3) {
             0 => whole[place] ^ 1 << random.below(8),
             1 => *random.of(&[0, 1, 0x7F, 0x80, 0xFF]),
-            _ => random.next() as u8,
+            _ => random.bits() as u8,
         };
         out.push(file as u8);
         out.extend(&(place as u32).to_le_bytes()[..3]);

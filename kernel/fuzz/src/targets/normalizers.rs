@@ -9,7 +9,7 @@ use truebleu_kernel::text::PaddedBuffer;
 
 /// An input: options; then the text.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
-    out.push(random.next() as u8);
+    out.push(random.bits() as u8);
     make::text(random, 200, out);
     if random.once_in(3) {
         out.push(b'\n');
@@ -38,7 +38,9 @@ pub fn target(data: &[u8]) {
         lowered.finish();
         let lowered = lowered.padded().bytes();
         assert!(lowered.len() <= 3 * text.len());
-        if let Ok(text) = valid {
+        if let Ok(text) = valid
+            && !cfg!(miri)
+        {
             let lines: Vec<String> = text.split('\n').map(str::to_lowercase).collect();
             assert_eq!(std::str::from_utf8(lowered), Ok(&lines.join("\n")[..]));
         }

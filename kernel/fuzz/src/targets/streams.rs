@@ -7,7 +7,7 @@ use truebleu_kernel::text::{Block, Piece, Source, Stream, Want};
 
 /// An input: the column or none, the pieces' size, the batches' size and kind; then the bytes.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
-    out.extend(std::array::from_fn::<u8, 4, _>(|_| random.next() as u8));
+    out.extend(std::array::from_fn::<u8, 4, _>(|_| random.bits() as u8));
     for _ in 0..random.length(12) {
         for i in 0..random.length(6) {
             if i > 0 {

@@ -37,7 +37,7 @@ fn names(types: &[KeyType]) -> Vec<String> {
 
 /// An input: the types of keys; then sums, whole or damaged.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
-    let which = random.next() as u8 & !FRAMED;
+    let which = random.bits() as u8 & !FRAMED;
     out.push(which);
     let types = types(which);
     let mut groups = Groups::new(names(&types), WIDTH);

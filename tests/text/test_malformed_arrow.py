@@ -175,7 +175,7 @@ class ByHand:
         ({"n_buffers": 2}, "2 of its 3 buffers are there"),
         ({"n_buffers": 0}, "0 of its 3 buffers are there"),
         ({"n_buffers": -1}, "-1 of its 3 buffers are there"),
-        ({"buffers": ctypes.POINTER(ctypes.c_void_p)()}, "0 of its 3 buffers are there"),
+        ({"buffers": None}, "0 of its 3 buffers are there"),
         ({"hole": 1}, "a buffer is missing"),
         ({"hole": 2}, "a buffer is missing"),
     ],

@@ -7,12 +7,14 @@
 //! Characters are matched as tokens are in [`crate::ngrams`], with bitsets of reference positions,
 //! but with one order per lane: a step takes all orders at once.
 
+mod characters;
+mod general;
+
 use crate::count::{self, Metric};
 use crate::lex::{self, whitespace};
 use crate::ngrams::{self, Match};
 use crate::tokens::{Tokens, View};
 use crate::vector::{ORDERS, Vector};
-use rustc_hash::FxHashMap;
 
 /// chrF's parameters, as far as they decide the counts.
 #[derive(Clone, Debug)]
@@ -34,6 +36,7 @@ pub struct Scratch {
     hypothesis: Text,
     reference: Text,
     positions: Vec<u64>,
+    matcher: general::Matcher,
     words: ngrams::Scratch,
     candidate: Vec<i64>,
 }
@@ -62,7 +65,8 @@ impl Metric for Columns {
         row: &mut [i64],
     ) {
         scratch.interner.clear();
-        self.read(&hypothesis, &mut scratch.interner, &mut scratch.hypothesis);
+        // SAFETY: as the caller promises.
+        unsafe { self.read::<V>(&hypothesis, &mut scratch.interner, &mut scratch.hypothesis) };
         // Opaque, or the compiler makes a copy of the loop, and of all that is inlined in it, for each
         // case: they are most of chrF's code.
         let several = || std::hint::black_box(references.len() > 1);
@@ -95,9 +99,9 @@ impl Columns {
         scratch: &mut Scratch,
         row: &mut [i64],
     ) {
-        self.read(reference, &mut scratch.interner, &mut scratch.reference);
-        let Scratch { interner, hypothesis: ours, reference: theirs, positions, words, .. } =
-            scratch;
+        // SAFETY: as the caller promises.
+        unsafe { self.read::<V>(reference, &mut scratch.interner, &mut scratch.reference) };
+        let Scratch { interner, hypothesis: ours, reference: theirs, positions, .. } = scratch;
         let (a, b) = (&ours.characters[..], &theirs.characters[..]);
         let (characters, word_counts) = row.split_at_mut(3 * self.char_order);
         // Matches are the same either way round: the bitsets are for the side that makes less work.
@@ -110,7 +114,7 @@ impl Columns {
             let matches = unsafe { match_with_bitsets::<V>(steps, bits, positions) };
             write(characters, a.len(), b.len(), |order| i64::from(matches[order]));
         } else {
-            let matches = match_generally(a, b, self.char_order);
+            let matches = scratch.matcher.count(a, b, self.char_order);
             write(characters, a.len(), b.len(), |order| matches[order]);
         }
         if self.word_order > 0 {
@@ -120,47 +124,30 @@ impl Columns {
             // Four orders at once cost less than two by the way that is for any number of them.
             let orders = self.word_order.max(4);
             // SAFETY: as the caller promises.
-            let matches =
-                unsafe { Match { hypothesis, references, orders, scratch: words }.count::<V>() };
+            let matches = unsafe {
+                Match { hypothesis, references, orders, scratch: &mut scratch.words }.count::<V>()
+            };
             write(word_counts, a, b, |order| i64::from(matches[order]));
         }
     }
 
     /// The characters and words of a segment.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `V`.
     #[inline(always)]
-    pub(crate) fn read(&self, segment: &View<'_>, interner: &mut Interner, text: &mut Text) {
+    pub(crate) unsafe fn read<V: Vector>(
+        &self,
+        segment: &View<'_>,
+        interner: &mut Interner,
+        text: &mut Text,
+    ) {
         let Text { characters, words } = text;
-        characters.clear();
         let bytes = segment.span();
-        if bytes.is_ascii() {
-            // Sixteen bytes at a time; what is written past a token's end, the next one overwrites.
-            characters.resize(bytes.len() + 16, 0);
-            let mut length = 0;
-            for i in 0..segment.count() {
-                let token = segment.token_and_more(i);
-                let end = length + segment.range(i).len();
-                for sixteen in token.as_chunks::<16>().0 {
-                    if length >= end {
-                        break;
-                    }
-                    let out = &mut characters[length..length + 16];
-                    for (out, byte) in out.iter_mut().zip(sixteen) {
-                        *out = u32::from(*byte);
-                    }
-                    length += 16;
-                }
-                length = end;
-            }
-            characters.truncate(length);
-        } else {
-            for i in 0..segment.count() {
-                let mut token = segment.token(i);
-                while !token.is_empty() {
-                    let (point, width) = next_point(token);
-                    characters.push(interner.id(point));
-                    token = &token[width..];
-                }
-            }
+        // SAFETY: text has margins of 96 bytes, and the caller's processor fits V.
+        unsafe {
+            let start = segment.span_pointer();
+            characters::read::<V>(start, bytes.len(), self.whitespace, interner, characters);
         }
         if self.word_order > 0 {
             words.clear();
@@ -464,39 +451,6 @@ unsafe fn count_used<V: Vector>(used: &[V::Orders]) -> [u32; ORDERS] {
         }
     }
     matches
-}
-
-/// The clipped matches of each order for texts of any length: n-grams are numbered, those of an
-/// order as pairs of one of the order below and a character.
-pub fn match_generally(hypothesis: &[u32], reference: &[u32], orders: usize) -> Vec<i64> {
-    let mut numbers: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-    let mut ours = vec![0; hypothesis.len()];
-    let mut theirs = vec![0; reference.len()];
-    let mut all = Vec::with_capacity(orders);
-    for order in 0..orders {
-        numbers.clear();
-        let mut counts: Vec<i64> = Vec::new();
-        let mut matches = 0;
-        for (text, prefix, is_reference) in
-            [(reference, &mut theirs, true), (hypothesis, &mut ours, false)]
-        {
-            for i in 0..text.len().saturating_sub(order) {
-                let next = numbers.len() as u32;
-                let number = *numbers.entry((prefix[i], text[i + order])).or_insert(next);
-                prefix[i] = number;
-                let number = number as usize;
-                if is_reference {
-                    counts.resize(counts.len().max(number + 1), 0);
-                    counts[number] += 1;
-                } else if counts.get(number).is_some_and(|&left| left > 0) {
-                    counts[number] -= 1;
-                    matches += 1;
-                }
-            }
-        }
-        all.push(matches);
-    }
-    all
 }
 
 /// chrF's parameters after counting.

@@ -171,15 +171,12 @@ impl<'a> View<'a> {
         &self.text.bytes()[self.range(0).start..self.range(self.count - 1).end]
     }
 
-    /// The bytes of token `i`, and what stands behind it, up to a multiple of 16 bytes.
+    /// Where [`View::span`] starts; the text's margins are readable around it.
     #[inline(always)]
-    pub fn token_and_more(&self, i: usize) -> &'a [u8] {
-        let range = self.range(i);
-        // SAFETY: tokens lie in the text, which has a margin of more than 16 bytes behind it.
-        unsafe {
-            let start = self.text.pointer().add(range.start);
-            std::slice::from_raw_parts(start, range.len().next_multiple_of(16))
-        }
+    pub(crate) fn span_pointer(&self) -> *const u8 {
+        let start = if self.count == 0 { 0 } else { self.range(0).start };
+        // SAFETY: tokens lie in the text.
+        unsafe { self.text.pointer().add(start) }
     }
 
     /// Other tokens of the same text.

@@ -3,6 +3,8 @@
 //! Everything that is worth vectorizing is written once, over the [`Vector`] trait, as a [`Job`].
 //! [`Instructions::run`] compiles each job for every instruction set and calls the one in use.
 
+mod points;
+
 use std::sync::OnceLock;
 
 /// The instruction sets a job can run with.
@@ -165,6 +167,14 @@ pub unsafe trait Vector: Copy {
     ) -> (Self::Orders, Self::Flags);
     /// The bitset of each order.
     unsafe fn each_order(orders: Self::Orders) -> [u64; ORDERS];
+
+    /// Writes the code point that starts at each set bit, in order, as if none took more than two
+    /// bytes. 80 bytes must be readable, and `out` must have room for 80 values.
+    #[inline(always)]
+    unsafe fn points(at: *const u8, bits: u64, out: *mut u32) {
+        // SAFETY: as the caller promises.
+        unsafe { points::plain(at, bits, out) }
+    }
 }
 
 /// The number of orders matched at once.
@@ -297,7 +307,7 @@ unsafe impl Vector for Portable {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Job, ORDERS, Vector};
+    use super::{Job, ORDERS, Vector, points};
     use std::arch::x86_64::*;
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -445,6 +455,11 @@ mod x86 {
         unsafe fn each_order(orders: Self::Orders) -> [u64; ORDERS] {
             std::mem::transmute(orders)
         }
+
+        #[inline(always)]
+        unsafe fn points(at: *const u8, bits: u64, out: *mut u32) {
+            points::avx2(at, bits, out)
+        }
     }
 
     #[derive(Clone, Copy)]
@@ -555,6 +570,11 @@ mod x86 {
         #[inline(always)]
         unsafe fn each_order(orders: Self::Orders) -> [u64; ORDERS] {
             std::mem::transmute(orders)
+        }
+
+        #[inline(always)]
+        unsafe fn points(at: *const u8, bits: u64, out: *mut u32) {
+            points::avx512(at, bits, out)
         }
     }
 }

@@ -7,13 +7,14 @@
 //! Characters are matched as tokens are in [`crate::ngrams`], with bitsets of reference positions,
 //! but with one order per lane: a step takes all orders at once.
 
+mod characters;
+mod general;
+
 use crate::count::{self, Metric};
-use crate::interrupt::Work;
 use crate::lex::{self, whitespace};
 use crate::ngrams::{self, Match};
 use crate::tokens::{Tokens, View};
 use crate::vector::{ORDERS, Vector};
-use rustc_hash::FxHashMap;
 
 /// chrF's parameters, as far as they decide the counts.
 #[derive(Clone, Debug)]
@@ -35,6 +36,7 @@ pub struct Scratch {
     hypothesis: Text,
     reference: Text,
     positions: Vec<u64>,
+    matcher: general::Matcher,
     words: ngrams::Scratch,
     candidate: Vec<i64>,
 }
@@ -65,7 +67,8 @@ impl Metric for Columns {
         row: &mut [i64],
     ) {
         scratch.interner.clear();
-        self.read(&hypothesis, &mut scratch.interner, &mut scratch.hypothesis);
+        // SAFETY: as the caller promises.
+        unsafe { self.read::<V>(&hypothesis, &mut scratch.interner, &mut scratch.hypothesis) };
         // Opaque, or the compiler makes a copy of the loop, and of all that is inlined in it, for each
         // case: they are most of chrF's code.
         let several = || std::hint::black_box(references.len() > 1);
@@ -98,9 +101,9 @@ impl Columns {
         scratch: &mut Scratch,
         row: &mut [i64],
     ) {
-        self.read(reference, &mut scratch.interner, &mut scratch.reference);
-        let Scratch { interner, hypothesis: ours, reference: theirs, positions, words, .. } =
-            scratch;
+        // SAFETY: as the caller promises.
+        unsafe { self.read::<V>(reference, &mut scratch.interner, &mut scratch.reference) };
+        let Scratch { interner, hypothesis: ours, reference: theirs, positions, .. } = scratch;
         let (a, b) = (&ours.characters[..], &theirs.characters[..]);
         let (characters, word_counts) = row.split_at_mut(3 * self.char_order);
         // Matches are the same either way round: the bitsets are for the side that makes less work.
@@ -114,7 +117,7 @@ impl Columns {
             let matches = unsafe { match_with_bitsets::<V>(steps, bits, positions) };
             write(characters, a.len(), b.len(), |order| i64::from(matches[order]));
         } else {
-            let matches = match_generally(a, b, self.char_order);
+            let matches = scratch.matcher.count(a, b, self.char_order);
             write(characters, a.len(), b.len(), |order| matches[order]);
         }
         if self.word_order > 0 {
@@ -124,27 +127,30 @@ impl Columns {
             // Four orders at once cost less than two by the way that is for any number of them.
             let orders = self.word_order.max(4);
             // SAFETY: as the caller promises.
-            let matches =
-                unsafe { Match { hypothesis, references, orders, scratch: words }.count::<V>() };
+            let matches = unsafe {
+                Match { hypothesis, references, orders, scratch: &mut scratch.words }.count::<V>()
+            };
             write(word_counts, a, b, |order| i64::from(matches[order]));
         }
     }
 
     /// The characters and words of a segment.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `V`.
     #[inline(always)]
-    pub(crate) fn read(&self, segment: &View<'_>, interner: &mut Interner, text: &mut Text) {
+    pub(crate) unsafe fn read<V: Vector>(
+        &self,
+        segment: &View<'_>,
+        interner: &mut Interner,
+        text: &mut Text,
+    ) {
         let Text { characters, words } = text;
-        characters.clear();
         let bytes = segment.span();
-        characters.reserve(bytes.len() + SIXTEEN);
-        // SAFETY: no text has more characters than bytes, and there is room for sixteen more.
+        // SAFETY: text has margins of 96 bytes, and the caller's processor fits V.
         unsafe {
-            let length = if bytes.is_ascii() {
-                read_ascii(segment, characters.as_mut_ptr())
-            } else {
-                read_any(segment, interner, characters.as_mut_ptr())
-            };
-            characters.set_len(length);
+            let start = segment.span_pointer();
+            characters::read::<V>(start, bytes.len(), self.whitespace, interner, characters);
         }
         if self.word_order > 0 {
             words.clear();
@@ -163,95 +169,6 @@ impl Columns {
             segment.make_keys(words, memchr::memchr(0, bytes).is_some());
         }
     }
-}
-
-/// Characters are widened so many at a time.
-const SIXTEEN: usize = 16;
-
-/// Writes sixteen bytes as numbers.
-///
-/// # Safety
-/// Sixteen bytes must be readable, and sixteen numbers writable.
-#[inline(always)]
-unsafe fn widen(from: *const u8, to: *mut u32) {
-    // SAFETY: as the caller promises.
-    unsafe {
-        let bytes = from.cast::<[u8; SIXTEEN]>().read_unaligned();
-        let mut numbers = [0; SIXTEEN];
-        for (number, byte) in numbers.iter_mut().zip(bytes) {
-            *number = u32::from(byte);
-        }
-        to.cast::<[u32; SIXTEEN]>().write_unaligned(numbers);
-    }
-}
-
-/// Writes the characters of a segment that is all ASCII, and says how many they are.
-///
-/// # Safety
-/// There must be room for as many numbers as there are bytes, and sixteen more.
-#[inline(always)]
-unsafe fn read_ascii(segment: &View<'_>, to: *mut u32) -> usize {
-    let mut length = 0;
-    for (token, width) in segment.places() {
-        // What is written past a token's end, the next one overwrites.
-        for done in (0..width).step_by(SIXTEEN) {
-            // SAFETY: sixteen bytes are readable from each byte of a token; as the caller promises.
-            unsafe { widen(token.add(done), to.add(length + done)) };
-        }
-        length += width;
-    }
-    length
-}
-
-/// The same for any segment.
-///
-/// # Safety
-/// As for [`read_ascii`].
-#[inline(always)]
-unsafe fn read_any(segment: &View<'_>, interner: &mut Interner, to: *mut u32) -> usize {
-    const BEYOND_ASCII: u128 = u128::from_le_bytes([0x80; SIXTEEN]);
-    let mut length = 0;
-    let mut work = Work::default();
-    for (mut at, mut left) in segment.places() {
-        work.done(4 * left);
-        while left > 0 {
-            // SAFETY: sixteen bytes are readable from each byte of a token; as the caller promises.
-            let next = unsafe {
-                widen(at, to.add(length));
-                u128::from_le_bytes(at.cast::<[u8; SIXTEEN]>().read_unaligned())
-            };
-            // Most tokens are all ASCII in most languages.
-            let plain = (next & BEYOND_ASCII).trailing_zeros() as usize / 8;
-            let plain = plain.min(left);
-            length += plain;
-            left -= plain;
-            // SAFETY: so many bytes of the token are left.
-            let mut rest = unsafe { std::slice::from_raw_parts(at.add(plain), left) };
-            while let [lead @ 0x80..=0xFF, ..] = *rest {
-                let (id, width) = match *rest {
-                    [0xC0..=0xDF, second @ 0x80..=0xBF, ..] => {
-                        (u32::from(lead & 31) << 6 | u32::from(second & 63), 2)
-                    }
-                    [0xE0..=0xEF, second @ 0x80..=0xBF, third @ 0x80..=0xBF, ..] => {
-                        let tail = u32::from(second & 63) << 6 | u32::from(third & 63);
-                        (interner.id(u32::from(lead & 15) << 12 | tail), 3)
-                    }
-                    _ => {
-                        let (point, width) = next_point(rest);
-                        (interner.id(point), width)
-                    }
-                };
-                // SAFETY: as the caller promises.
-                unsafe { to.add(length).write(id) };
-                length += 1;
-                rest = &rest[width..];
-            }
-            // Not the slice's own pointer: what stands behind it is read, too.
-            at = at.wrapping_add(plain + left - rest.len());
-            left = rest.len();
-        }
-    }
-    length
 }
 
 /// The code point that a text starts with, and its width. No text has a byte that starts none; beyond
@@ -540,41 +457,6 @@ unsafe fn count_used<V: Vector>(used: &[V::Orders]) -> [u32; ORDERS] {
         }
     }
     matches
-}
-
-/// The clipped matches of each order for texts of any length: n-grams are numbered, those of an
-/// order as pairs of one of the order below and a character.
-pub fn match_generally(hypothesis: &[u32], reference: &[u32], orders: usize) -> Vec<i64> {
-    let mut numbers: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-    let mut ours = vec![0; hypothesis.len()];
-    let mut theirs = vec![0; reference.len()];
-    let mut all = Vec::with_capacity(orders);
-    let mut work = Work::default();
-    for order in 0..orders {
-        numbers.clear();
-        let mut counts: Vec<i64> = Vec::new();
-        let mut matches = 0;
-        for (text, prefix, is_reference) in
-            [(reference, &mut theirs, true), (hypothesis, &mut ours, false)]
-        {
-            for i in 0..text.len().saturating_sub(order) {
-                work.done(16);
-                let next = numbers.len() as u32;
-                let number = *numbers.entry((prefix[i], text[i + order])).or_insert(next);
-                prefix[i] = number;
-                let number = number as usize;
-                if is_reference {
-                    counts.resize(counts.len().max(number + 1), 0);
-                    counts[number] += 1;
-                } else if counts.get(number).is_some_and(|&left| left > 0) {
-                    counts[number] -= 1;
-                    matches += 1;
-                }
-            }
-        }
-        all.push(matches);
-    }
-    all
 }
 
 /// chrF's parameters after counting.

@@ -240,15 +240,11 @@ impl<'a> View<'a> {
         &self.text.bytes()[self.range(0).start..self.range(self.count - 1).end]
     }
 
-    /// Where each token starts, and its length. From each byte of it on, 16 can be read.
+    /// Where [`View::span`] starts; the text's margins are readable around it.
     #[inline(always)]
-    pub fn places(&self) -> impl Iterator<Item = (*const u8, usize)> {
-        let text = self.text.pointer();
-        let all = self.first..self.first + self.count;
-        let (starts, ends) = (&self.tokens.starts[all.clone()], &self.tokens.ends[all]);
-        let tokens = starts.iter().zip(ends);
-        tokens
-            .map(move |(&start, &end)| (text.wrapping_add(start as usize), (end - start) as usize))
+    pub(crate) fn span_pointer(&self) -> *const u8 {
+        let start = if self.count == 0 { 0 } else { self.range(0).start };
+        self.text.pointer().wrapping_add(start)
     }
 
     /// Other tokens of the same text.

@@ -5,6 +5,7 @@
 
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 mod neon;
+mod points;
 
 use std::sync::OnceLock;
 
@@ -231,6 +232,14 @@ pub unsafe trait Vector: Copy {
     ) -> (Self::Orders, Self::Flags);
     /// The bitset of each order.
     unsafe fn each_order(orders: Self::Orders) -> [u64; ORDERS];
+
+    /// Writes the code point that starts at each set bit, in order, as if none took more than two
+    /// bytes. 80 bytes must be readable, and `out` must have room for 80 values.
+    #[inline(always)]
+    unsafe fn points(at: *const u8, bits: u64, out: *mut u32) {
+        // SAFETY: as the caller promises.
+        unsafe { points::plain(at, bits, out) }
+    }
 }
 
 /// The number of orders matched at once.
@@ -375,7 +384,7 @@ unsafe impl Vector for Portable {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Classes, Job, ORDERS, Vector};
+    use super::{Classes, Job, ORDERS, Vector, points};
     use std::arch::x86_64::*;
 
     #[target_feature(
@@ -578,6 +587,11 @@ mod x86 {
         unsafe fn each_order(orders: Self::Orders) -> [u64; ORDERS] {
             std::mem::transmute(orders)
         }
+
+        #[inline(always)]
+        unsafe fn points(at: *const u8, bits: u64, out: *mut u32) {
+            points::avx2(at, bits, out)
+        }
     }
 
     #[repr(align(64))]
@@ -732,6 +746,11 @@ mod x86 {
         #[inline(always)]
         unsafe fn each_order(orders: Self::Orders) -> [u64; ORDERS] {
             std::mem::transmute(orders)
+        }
+
+        #[inline(always)]
+        unsafe fn points(at: *const u8, bits: u64, out: *mut u32) {
+            points::avx512(at, bits, out)
         }
     }
 }

@@ -318,7 +318,7 @@ impl Lexer {
                     self.blocks::<character::Character>(text, tokens, lines, keys)
                 }
                 Tokenizer::Tercom(_) | Tokenizer::Mecab(_) | Tokenizer::SentencePiece(_) => {}
-                Tokenizer::Whole => lex_whole(text, tokens, lines),
+                Tokenizer::Whole => lex_whole(text, tokens, lines, keys),
             }
         }
         self.lex_exceptions(block, text, lines, folded, annex_text, annex, exceptions);
@@ -417,7 +417,7 @@ impl Lexer {
 }
 
 /// Lines as tokens.
-fn lex_whole(text: Padded<'_>, tokens: &mut Tokens, lines: &mut LineTable) {
+fn lex_whole(text: Padded<'_>, tokens: &mut Tokens, lines: &mut LineTable, keys: bool) {
     let mut start = 0;
     for end in memchr::memchr_iter(b'\n', text.bytes()) {
         if start < end {
@@ -427,7 +427,9 @@ fn lex_whole(text: Padded<'_>, tokens: &mut Tokens, lines: &mut LineTable) {
         lines.token_ends.push(tokens.count() as u32);
         start = end + 1;
     }
-    tokens.make_keys(text, true);
+    if keys {
+        tokens.make_keys(text, true);
+    }
 }
 
 /// Joins segments to lines again, with an empty line in place of each that has a newline inside.

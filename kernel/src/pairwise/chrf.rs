@@ -5,6 +5,7 @@ use super::overlap::{Matched, Number, Overlap, Scores, Units};
 use crate::chrf::{Columns, Interner, Text};
 use crate::inventory::Vocabulary;
 use crate::tokens::View;
+use crate::vector::Portable;
 
 /// The numbers of characters and words.
 #[derive(Default)]
@@ -24,7 +25,8 @@ impl Overlap for Columns {
 
     fn read(&self, text: &View<'_>, reading: &mut Reading, units: &mut [Units]) {
         let Reading { interner, text: found, words } = reading;
-        Columns::read(self, text, interner, found);
+        // SAFETY: the portable set needs nothing of the processor.
+        unsafe { Columns::read::<Portable>(self, text, interner, found) };
         found.characters.iter().for_each(|&character| units[0].push(character));
         if self.word_order > 0 {
             let all = text.of(&found.words, 0, found.words.count());

@@ -157,7 +157,8 @@ impl Metric {
                 "expected at least one order, and at most 16 of words",
             ));
         }
-        let tokenizer = if whitespace { "whole" } else { "none" };
+        // Without words, reading the characters leaves white space out.
+        let tokenizer = if whitespace || word_order == 0 { "whole" } else { "none" };
         let lexing = || Lexing::new(py, tokenizer, lowercase);
         let formula = chrf::Formula { factor, factor_and_one, eps_smoothing };
         let columns =

@@ -10,8 +10,9 @@
 
 use crate::bleu::ReferenceLength;
 use crate::error::Error;
-use crate::inventory::{Numbers, Vocabulary};
+use crate::inventory::Vocabulary;
 use crate::lex::{Lexer, Scratch};
+use crate::numbers::Numbers;
 use crate::pairwise::{in_threads, missing};
 use crate::text::{Source, Want};
 use std::cmp::Reverse;
@@ -191,7 +192,7 @@ impl Set {
                 let last = self.tokens[(start + before).min(end)..end].iter();
                 for (gram, &token) in grams[start..end].iter_mut().zip(last) {
                     let key = u64::from(*gram) << 32 | u64::from(token);
-                    let (number, new) = numbers.number(key, |_| true);
+                    let (number, new) = numbers.number(key);
                     *gram = number;
                     if is_last {
                         if new {
@@ -321,7 +322,7 @@ impl Part {
                 if last < end {
                     let token = set.tokens[last as usize];
                     let key = u64::from(grams[next]) << 32 | u64::from(token);
-                    let (number, new) = numbers.number(key, |_| true);
+                    let (number, new) = numbers.number(key);
                     if new {
                         records.push(Record::NEW);
                     }

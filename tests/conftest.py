@@ -30,6 +30,7 @@ def pytest_configure() -> None:
 # What takes long, and shows what something shorter shows as well: `make test-all` runs it, as it
 # runs everything that needs the data beside the checkout.
 LONG = (
+    "growth/test_growth",
     "report/test_browser_accessibility",
     "report/test_browser_hostile",
     "report/test_browser_page",

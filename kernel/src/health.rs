@@ -6,7 +6,7 @@ use crate::interrupt::{self, Work};
 use crate::lex::utf8::decode;
 use crate::lex::whitespace::{trim_end, trim_start};
 use crate::scripts::{self, HAN, KANA, LATIN};
-use rustc_hash::FxHashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Nothing but white space.
 pub const EMPTY: u32 = 1;
@@ -382,7 +382,7 @@ impl<'a> Texts<'a> {
 
     fn find_duplicates(&self, column: &[Option<&[u8]>], flags: &mut [u32]) {
         // The first segment with each text, and whether another one has it of something else.
-        let mut known: FxHashMap<&[u8], (usize, bool)> = FxHashMap::default();
+        let mut known: HashMap<&[u8], (usize, bool)> = HashMap::new();
         for (i, text) in column.iter().enumerate() {
             if let Some(text) = text.filter(|text| text.len() >= LONG) {
                 let (first, different) = known.entry(text).or_insert((i, false));
@@ -397,18 +397,13 @@ impl<'a> Texts<'a> {
     }
 
     fn find_repeated(&self, flags: &mut [u32]) {
-        // The first of each, by source and first reference.
-        let mut known: FxHashMap<_, Vec<usize>> = FxHashMap::default();
+        // By the source and all references, which may be many segments' own in all but one.
+        let mut known = HashSet::new();
         for (i, flags) in flags.iter_mut().enumerate() {
             let source = self.source.as_ref().and_then(|column| column[i]);
-            let reference = self.references.first().and_then(|column| column[i]);
-            let before = known.entry((source, reference)).or_default();
-            let same =
-                |&other: &usize| self.references.iter().all(|column| column[i] == column[other]);
-            if before.iter().any(same) {
+            let references: Vec<_> = self.references.iter().map(|column| column[i]).collect();
+            if !known.insert((source, references)) {
                 *flags |= REPEATED;
-            } else {
-                before.push(i);
             }
         }
     }

@@ -10,102 +10,17 @@ use crate::error::Error;
 use crate::interrupt::{self, Work};
 use crate::lex::{Lexer, Scratch};
 use crate::ngrams::{self, MOST_ORDERS};
+use crate::numbers::TokenNumbers;
 use crate::text::{Source, Want};
-use crate::tokens::{HASHED, View};
+use crate::tokens::View;
 
 /// Bytes of the first system read at a time.
 const BATCH_BYTES: usize = 1 << 16;
 
-const EMPTY: u32 = u32::MAX;
-
-/// Spreads a key over 64 bits, of which the highest are the best.
-#[inline(always)]
-pub(crate) fn spread(key: u64) -> u64 {
-    (key ^ key >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
-/// Numbers for keys, in the order in which they come.
-pub(crate) struct Numbers {
-    slots: Vec<(u64, u32)>,
-    shift: u32,
-    count: u32,
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        const BITS: u32 = 12;
-        Self { slots: vec![(0, EMPTY); 1 << BITS], shift: 64 - BITS, count: 0 }
-    }
-}
-
-impl Numbers {
-    /// The number of different ones.
-    pub(crate) fn count(&self) -> usize {
-        self.count as usize
-    }
-
-    /// The number of what has this key, and is `same` as another that has it; whether it is new.
-    #[inline(always)]
-    pub(crate) fn number(&mut self, key: u64, same: impl Fn(u32) -> bool) -> (u32, bool) {
-        let mask = self.slots.len() - 1;
-        let mut at = (spread(key) >> self.shift) as usize;
-        loop {
-            let (known, number) = self.slots[at];
-            if number == EMPTY {
-                break;
-            }
-            if known == key && same(number) {
-                return (number, false);
-            }
-            at = (at + 1) & mask;
-        }
-        let number = self.count;
-        self.slots[at] = (key, number);
-        self.count += 1;
-        if 2 * self.count() > self.slots.len() {
-            self.grow();
-        }
-        (number, true)
-    }
-
-    /// The number of what has this key, where equal keys are the same.
-    #[inline(always)]
-    pub(crate) fn find(&self, key: u64) -> Option<u32> {
-        let mask = self.slots.len() - 1;
-        let mut at = (spread(key) >> self.shift) as usize;
-        loop {
-            let (known, number) = self.slots[at & mask];
-            if number == EMPTY {
-                return None;
-            }
-            if known == key {
-                return Some(number);
-            }
-            at += 1;
-        }
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        self.shift -= 1;
-        let slots = vec![(0, EMPTY); 2 * self.slots.len()];
-        let mask = slots.len() - 1;
-        for (key, number) in std::mem::replace(&mut self.slots, slots) {
-            if number != EMPTY {
-                let mut at = (spread(key) >> self.shift) as usize;
-                while self.slots[at].1 != EMPTY {
-                    at = (at + 1) & mask;
-                }
-                self.slots[at] = (key, number);
-            }
-        }
-    }
-}
-
 /// The different tokens.
 #[derive(Default)]
 pub struct Vocabulary {
-    numbers: Numbers,
+    numbers: TokenNumbers,
     text: Vec<u8>,
     /// Where each token starts in `text`.
     starts: Vec<usize>,
@@ -134,9 +49,8 @@ impl Vocabulary {
     #[inline(always)]
     fn number(&mut self, key: u64, bytes: &[u8]) -> u32 {
         let Self { numbers, text, starts } = self;
-        // A key that is no hash is the token itself.
-        let same = |number| key < HASHED || token(text, starts, number) == bytes;
-        let (number, new) = numbers.number(key, same);
+        let same = |number| token(text, starts, number) == bytes;
+        let (number, new) = numbers.number(key, bytes, starts.len() as u32, same);
         if new {
             starts.push(text.len());
             text.extend_from_slice(bytes);

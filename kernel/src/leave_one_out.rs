@@ -11,8 +11,9 @@
 use crate::bleu::ReferenceLength;
 use crate::error::Error;
 use crate::interrupt::{self, Work, in_threads};
-use crate::inventory::{Numbers, Vocabulary};
+use crate::inventory::Vocabulary;
 use crate::lex::{Lexer, Scratch};
+use crate::numbers::Numbers;
 use crate::pairwise::missing;
 use crate::text::{Source, Want};
 use std::cmp::Reverse;
@@ -181,7 +182,7 @@ impl Set {
                 for (gram, &token) in grams[start..end].iter_mut().zip(last) {
                     work.done(4);
                     let key = u64::from(*gram) << 32 | u64::from(token);
-                    let (number, new) = numbers.number(key, |_| true);
+                    let (number, new) = numbers.number(key);
                     *gram = number;
                     if is_last {
                         if new {
@@ -313,7 +314,7 @@ impl Part {
                 if last < end {
                     let token = set.tokens[last as usize];
                     let key = u64::from(grams[next]) << 32 | u64::from(token);
-                    let (number, new) = numbers.number(key, |_| true);
+                    let (number, new) = numbers.number(key);
                     if new {
                         records.push(Record::NEW);
                     }

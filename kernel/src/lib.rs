@@ -23,6 +23,7 @@ pub mod lex;
 pub mod meta_evaluation;
 pub mod ngram_f;
 pub mod ngrams;
+mod numbers;
 pub mod pairwise;
 #[cfg(feature = "python")]
 mod python;

@@ -20,9 +20,9 @@
 //! is what the tests hold the bitsets equal to.
 
 use crate::interrupt::Work;
+use crate::numbers::{Numbers, TokenNumbers};
 use crate::tokens::View;
 use crate::vector::{Job, Vector};
-use rustc_hash::FxHashMap;
 
 /// The highest n-gram order.
 pub const MOST_ORDERS: usize = 16;
@@ -235,6 +235,13 @@ unsafe fn verify<V: Vector, const N: usize>(
     true
 }
 
+/// True if there are so many short references that going through the hypothesis for each takes many
+/// times as long as counting all n-grams.
+fn are_crowded(hypothesis: &View<'_>, references: &[View<'_>]) -> bool {
+    let all = || hypothesis.count() + references.iter().map(View::count).sum::<usize>();
+    references.len() > 64 && references.len() * hypothesis.count() > 64 * all()
+}
+
 /// Any number of references of at most 256 tokens, any order.
 /// `None` if a reference is longer or a hashed key misled.
 #[inline(always)]
@@ -244,7 +251,9 @@ unsafe fn many_words<V: Vector>(
     orders: usize,
     scratch: &mut Scratch,
 ) -> Option<Matches> {
-    if references.iter().any(|reference| reference.count() > MOST_BITS) {
+    if references.iter().any(|reference| reference.count() > MOST_BITS)
+        || are_crowded(hypothesis, references)
+    {
         return None;
     }
     let mark_words = hypothesis.count().div_ceil(64);
@@ -421,51 +430,59 @@ pub fn count_matches_general(
     references: &[View<'_>],
     orders: usize,
 ) -> Matches {
-    let mut numbers: FxHashMap<&[u8], u32> = FxHashMap::default();
+    let mut numbers = TokenNumbers::default();
     let mut work = Work::default();
+    let mut tokens: Vec<&[u8]> = Vec::new();
     let mut segments: Vec<Vec<u32>> = Vec::with_capacity(1 + references.len());
     for view in std::iter::once(hypothesis).chain(references) {
-        let tokens = (0..view.count()).map(|i| {
+        let number = |(i, &key)| {
             work.done(8);
-            let next = numbers.len() as u32;
-            *numbers.entry(view.token(i)).or_insert(next)
-        });
-        segments.push(tokens.collect());
+            let token = view.token(i);
+            let same = |number: u32| tokens[number as usize] == token;
+            let (number, new) = numbers.number(key, token, tokens.len() as u32, same);
+            if new {
+                tokens.push(token);
+            }
+            number
+        };
+        segments.push(view.keys().iter().enumerate().map(number).collect());
     }
     let mut grams = segments.clone();
     let mut matches = [0; MOST_ORDERS];
     for order in 1..=orders.min(hypothesis.count()) {
         let known = if order == 1 {
-            numbers.len()
+            tokens.len()
         } else {
-            let mut pairs: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+            let mut pairs = Numbers::default();
             for (grams, tokens) in grams.iter_mut().zip(&segments) {
                 let longer = tokens.len().saturating_sub(order - 1);
                 for i in 0..longer {
                     work.done(8);
-                    let next = pairs.len() as u32;
-                    grams[i] = *pairs.entry((grams[i], tokens[i + order - 1])).or_insert(next);
+                    let pair = u64::from(grams[i]) << 32 | u64::from(tokens[i + order - 1]);
+                    grams[i] = pairs.number(pair).0;
                 }
                 grams.truncate(longer);
             }
-            pairs.len()
+            pairs.count()
         };
-        let mut count = |grams: &[u32]| {
-            work.done(4 * (known + grams.len()));
-            let mut counts = vec![0u32; known];
-            for &gram in grams {
-                counts[gram as usize] += 1;
-            }
-            counts
-        };
-        let mut most = vec![0; known];
+        work.done(4 * (known + grams.iter().map(Vec::len).sum::<usize>()));
+        // Of each n-gram its count in the current text, and its highest in a reference.
+        let mut counts = vec![(0_u32, 0_u32); known];
         for reference in &grams[1..] {
-            for (most, count) in most.iter_mut().zip(count(reference)) {
-                *most = count.max(*most);
+            for &gram in reference {
+                let (here, most) = &mut counts[gram as usize];
+                *here += 1;
+                *most = (*here).max(*most);
+            }
+            for &gram in reference {
+                counts[gram as usize].0 = 0;
             }
         }
-        matches[order - 1] =
-            count(&grams[0]).iter().zip(&most).map(|(&count, &most)| count.min(most)).sum();
+        for &gram in &grams[0] {
+            let (here, most) = &mut counts[gram as usize];
+            *here += 1;
+            matches[order - 1] += u32::from(*here <= *most);
+        }
     }
     matches
 }

@@ -229,11 +229,17 @@ class Part(File):
 
 def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """The lines of bytes that come a piece at a time, without their ends."""
-    rest = b""
+    # A long line comes in many pieces: they are put together once.
+    begun: list[bytes] = []
     for piece in pieces:
-        *lines, rest = (rest + piece).split(b"\n")
-        yield from lines
-    if rest:
+        end, *lines = piece.split(b"\n")
+        begun.append(end)
+        if lines:
+            yield b"".join(begun)
+            *whole, rest = lines
+            yield from whole
+            begun = [rest]
+    if rest := b"".join(begun):
         yield rest
 
 

@@ -15,8 +15,8 @@
 use super::{Band, Block, Pairs, Take, Worker, read};
 use crate::error::Error;
 use crate::interrupt::{self, Work};
-use crate::inventory::Numbers;
 use crate::lex::Lexer;
+use crate::numbers::Numbers;
 use crate::text::{Source, Want};
 use crate::tokens::View;
 use crate::vector::{Instructions, Job, Vector};
@@ -251,7 +251,7 @@ impl Nodes {
 
     /// The node of an n-gram and one more unit, a new one if it is new.
     fn grow(&mut self, before: u32, unit: u32) -> u32 {
-        1 + self.0.number(Self::key(before, unit), |_| true).0
+        1 + self.0.number(Self::key(before, unit)).0
     }
 
     /// The node of an n-gram and one more unit.

@@ -1,0 +1,388 @@
+"""The growth suite's declaration: which entry points are given which texts, in which sizes."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path  # noqa: TC003 - of a dataclass
+
+import texts
+from texts import RUNS, TOKENS
+
+import truebleu
+from truebleu import BLEU, CER, CHRF, GLEU, NIST, TER, WER, File, NGramF, _kernel, cli
+from truebleu.text import files, mecab, tokenizers
+from truebleu.views.report import health, ngrams
+
+Work = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Work that is made for a size; a size that is next to nothing, and the smallest to measure."""
+
+    make: Callable[[int, Path], Work]
+    empty: int
+    least: int
+    # Why the definition is dearer than n log n, where it is: up to the square of the size.
+    dearer: str = ""
+    # The fault that is known, while it is.
+    fault: str = ""
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        return self.least, 2 * self.least, 4 * self.least
+
+
+CASES: dict[str, Case] = {}
+
+
+def add(
+    name: str, make: Callable[[int, Path], Work], empty: int, least: int, **more: object
+) -> None:
+    assert name not in CASES, name
+    CASES[name] = Case(make, empty, least, **more)  # type: ignore[arg-type]
+
+
+def prepare(folder: Path, names: Iterable[str]) -> None:
+    """Makes what takes long to make, before anything is counted: counting is slow."""
+    for case in map(CASES.__getitem__, names):
+        for size in (case.empty, *case.sizes):
+            case.make(size, folder)
+    if find_spec("sentencepiece"):
+        import sentencepiece
+
+        lines = [texts.prose(30) for _ in range(3)] + ["abcdefghijklm nopqrstuvwxyz .,!$<&"] * 20
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(lines),
+            model_prefix=str(folder / "pieces"),
+            vocab_size=80,
+            hard_vocab_limit=False,
+            minloglevel=2,
+        )
+
+
+# ---- one segment, which has all the text ----
+
+# Without those of the registry that start other programs, load models, or want a source.
+METRICS: dict[str, Callable[[], truebleu.Metric]] = {
+    "BLEU": BLEU,
+    "BLEU none": partial(BLEU, "none"),
+    "BLEU of order 16": partial(BLEU, "none", max_order=16),
+    "CHRF": CHRF,
+    "CHRF++": partial(CHRF, word_order=2),
+    "TER": TER,
+    "WER": WER,
+    "CER": CER,
+    "NGramF": partial(NGramF, (1, 2)),
+    "NIST": NIST,
+    "GLEU": GLEU,
+    "MER": truebleu.MER,
+    "WIL": truebleu.WIL,
+    "CodeBLEU": partial(truebleu.CodeBLEU, part="ngram"),
+    "NLTKBLEU": truebleu.NLTKBLEU,
+    "ROUGE-2": partial(truebleu.metric, "rouge-2"),
+}
+
+
+def text_of(folder: Path, make: Callable[[int], str], n: int) -> str:
+    """A text of a size, kept in the folder."""
+    kept = folder / f"{make.__name__}.{n}"
+    if not kept.exists():
+        kept.write_text(make(n))
+    return kept.read_text()
+
+
+def pair(metric: Callable[[], truebleu.Metric], make: Callable[[int], str]) -> Callable:
+    def prepared(n: int, folder: Path) -> Work:
+        text = text_of(folder, make, n)
+        hypothesis, references = [texts.shuffled(text)], [text]
+        return lambda: metric().score(hypothesis, references)
+
+    return prepared
+
+
+ALIGNED = dict.fromkeys(
+    ("WER", "MER", "WIL", "CER"), "the edit distance is found in (length × distance) / 64 steps"
+)
+# Each way of matching is given every text, and what counts by one of them some.
+EVERY = ("BLEU", "BLEU none", "CHRF++", "TER", "WER", "NGramF")
+SOME = ("words", "one_key", "prose")
+for _name, _metric in METRICS.items():
+    for _text in TOKENS if _name in EVERY else SOME:
+        _make = TOKENS[_text]
+        _least = 60 if _name == "CER" else 300
+        _bound = ALIGNED.get(_name, "")
+        add(f"{_name}, one segment of {_text}", pair(_metric, _make), 1, _least, dearer=_bound)
+
+
+# ---- corpora: lines of 20 tokens ----
+
+
+def lines_of(text: str) -> list[str]:
+    """The text in lines of 20 tokens."""
+    tokens = text.split()
+    return [" ".join(tokens[i : i + 20]) for i in range(0, len(tokens), 20)]
+
+
+def corpus(use: Callable[[list[str], list[str]], object], make: Callable[[int], str]) -> Callable:
+    def prepared(n: int, folder: Path) -> Work:
+        text = text_of(folder, make, n)
+        hypotheses, references = lines_of(texts.shuffled(text)), lines_of(text)
+        return lambda: use(hypotheses, references)
+
+    return prepared
+
+
+def with_tokens(hypotheses: list[str], references: list[str]) -> object:
+    split = [[line.split() for line in side] for side in (hypotheses, references)]
+    return BLEU("none").score(split[0], [[line] for line in split[1]])
+
+
+def with_arrow(hypotheses: list[str], references: list[str]) -> object:
+    import pyarrow as pa
+
+    return BLEU().score(pa.array(hypotheses), pa.array(references))
+
+
+def with_sums(hypotheses: list[str], references: list[str]) -> object:
+    import pyarrow as pa
+
+    from truebleu.engines import Sums
+
+    table = pa.table({"hyp": hypotheses, "ref": references, "by": hypotheses})
+    return Sums("bleu", by="by").update(table).scores()
+
+
+def with_sacrebleu(hypotheses: list[str], references: list[str]) -> object:
+    from truebleu.compat.sacrebleu import corpus_bleu
+
+    return corpus_bleu(hypotheses, [references])
+
+
+def with_nltk(hypotheses: list[str], references: list[str]) -> object:
+    from truebleu.compat.nltk.bleu_score import corpus_bleu
+
+    return corpus_bleu(
+        [[line.split()] for line in references], [line.split() for line in hypotheses]
+    )
+
+
+def with_accumulator(hypotheses: list[str], references: list[str]) -> object:
+    accumulator = truebleu.Accumulator("bleu")
+    for hypothesis, reference in zip(hypotheses, references, strict=True):
+        accumulator.update([hypothesis], [reference])
+    return accumulator
+
+
+def flagged(hypotheses: list[str], references: list[str]) -> object:
+    """Flags of each segment, where one reference is that of all."""
+    hypotheses, references = (
+        [t.encode() for t in " ".join(side).split()] for side in (hypotheses, references)
+    )
+    one = [b"the same"] * len(references)
+    return health.flags([hypotheses], [one, references], None)
+
+
+def contrasted(hypotheses: list[str], references: list[str]) -> object:
+    """The n-grams that set two systems apart."""
+    systems = [[line.encode() for line in side] for side in (hypotheses, hypotheses[::-1])]
+    corpus = ngrams.read(systems, [[line.encode() for line in references]], BLEU())
+    return ngrams.differences(corpus, BLEU(), [(0, 1)])
+
+
+def reported(hypotheses: list[str], references: list[str]) -> object:
+    systems = {"a": hypotheses, "b": hypotheses[::-1]}
+    return truebleu.report(systems, references, samples=2, confidence=None).html()
+
+
+CORPORA: dict[str, Callable[[list[str], list[str]], object]] = {
+    "BLEU.segments": lambda hypotheses, references: BLEU().segments(hypotheses, references),
+    "BLEU.statistics": lambda hypotheses, references: BLEU().statistics(hypotheses, references),
+    "CHRF.segments": lambda hypotheses, references: CHRF().segments(hypotheses, references),
+    "TER.segments": lambda hypotheses, references: TER().segments(hypotheses, references),
+    "lists of tokens": with_tokens,
+    "Arrow": with_arrow,
+    "Sums by text": with_sums,
+    "compat.sacrebleu": with_sacrebleu,
+    "compat.nltk": with_nltk,
+    "Accumulator": with_accumulator,
+    "compare": lambda hypotheses, references: truebleu.compare(
+        {"a": hypotheses, "b": references}, references, samples=2, confidence=None
+    ),
+    "report": reported,
+    "report's flags": flagged,
+    "report's n-grams": contrasted,
+    "self_bleu": lambda texts, _: truebleu.self_bleu(texts),
+    "distinct_n": lambda texts, _: truebleu.distinct_n(texts, 3),
+    "document_bleu": lambda hypotheses, references: truebleu.document_bleu(
+        hypotheses, references, [i // 3 for i in range(len(references))]
+    ),
+}
+for _name, _use in CORPORA.items():
+    for _text in SOME:
+        add(f"{_name}, lines of {_text}", corpus(_use, TOKENS[_text]), 60, 400)
+
+
+# ---- every text with every other: so many of them, which get longer ----
+
+
+def few(use: Callable[[list[str]], object], make: Callable[[int], str], count: int) -> Callable:
+    def prepared(n: int, folder: Path) -> Work:
+        tokens = text_of(folder, make, n).split()
+        share = max(1, len(tokens) // count)
+        pieces = [" ".join(tokens[i * share : (i + 1) * share]) for i in range(count)]
+        return lambda: use(pieces)
+
+    return prepared
+
+
+ALL_PAIRS: dict[str, Callable[[list[str]], object]] = {
+    "BLEU.matrix": lambda texts: BLEU("none").matrix(texts, texts),
+    "CHRF++.matrix": lambda texts: CHRF(word_order=2).matrix(texts, texts),
+    "WER.matrix": lambda texts: WER().matrix(texts, texts),
+    "mbr": lambda texts: truebleu.mbr(texts, metric=BLEU("none")),
+    "pairwise_diversity": lambda texts: truebleu.pairwise_diversity(texts, metric=BLEU("none")),
+}
+for _name, _use in ALL_PAIRS.items():
+    for _text in SOME:
+        add(f"{_name}, 10 texts of {_text}", few(_use, TOKENS[_text], 10), 50, 400)
+
+
+# ---- one pair, shown ----
+
+for _name, _metric in {"BLEU": BLEU, "CHRF": CHRF, "TER": TER, "WER": WER}.items():
+    for _text in ("words", "one_word"):
+
+        def _explained(metric: type[truebleu.Metric], make: Callable[[int], str]) -> Callable:
+            def prepared(n: int, folder: Path) -> Work:
+                text = text_of(folder, make, n)
+                return lambda: str(truebleu.explain(texts.shuffled(text), text, metric()))
+
+            return prepared
+
+        add(f"explain {_name}, {_text}", _explained(_metric, TOKENS[_text]), 1, 100)
+
+
+# ---- many references ----
+
+
+def many(metric: Callable[[], truebleu.Metric], reference: Callable[[int], str]) -> Callable:
+    """As many references as the hypothesis has tokens."""
+
+    def prepared(n: int, folder: Path) -> Work:
+        hypothesis, references = text_of(folder, texts.words, n), [reference(i) for i in range(n)]
+        return lambda: metric().sentence(hypothesis, references)
+
+    return prepared
+
+
+EACH = "the definition compares the hypothesis with each reference"
+TOGETHER = ("BLEU", "BLEU none", "BLEU of order 16", "NIST", "CodeBLEU", "NLTKBLEU")
+for _name, _metric in METRICS.items():
+    for _text, _reference in {
+        "different": lambda i: f"w{i}",
+        "different, and one long": lambda i: f"w{i} " * (300 if i == 0 else 1),
+    }.items():
+        _dearer = "" if _name in TOGETHER else EACH
+        add(
+            f"{_name}, references that are {_text}",
+            many(_metric, _reference),
+            1,
+            150,
+            dearer=_dearer,
+        )
+
+
+# ---- tokenizers: one rule again and again ----
+
+
+def split(name: str) -> Callable:
+    """So many bytes of each run, each a segment."""
+
+    def prepared(n: int, folder: Path) -> Work:
+        segments = [texts.run(unit, n) for unit in RUNS]
+        tokenizer = f"spm:{folder}/pieces.model" if name == "spm" else name
+        return lambda: BLEU(tokenizer).score(segments, segments)
+
+    return prepared
+
+
+def is_here(name: str) -> bool:
+    """True if the tokenizer has what it needs."""
+    if name == "icu:LOCALE":
+        return False
+    if name == "spm":
+        return find_spec("sentencepiece") is not None
+    return not name.endswith("mecab") or not mecab.lacking(name)
+
+
+TOKENIZERS = [*tokenizers.KERNEL, *tokenizers.PYTHON, "spm", "ja-mecab", "ko-mecab"]
+for _name in filter(is_here, TOKENIZERS):
+    add(f"tokenize {_name}", split(_name), 1, 1000)
+
+
+# ---- files, pipes, compressed files, the command line ----
+
+
+def piped(data: bytes) -> str:
+    """The name of a pipe into which these bytes come."""
+    reads, writes = os.pipe()
+
+    def write() -> None:
+        with os.fdopen(writes, "wb") as pipe:
+            pipe.write(data)
+
+    threading.Thread(target=write, daemon=True).start()
+    return f"/dev/fd/{reads}"
+
+
+def dripping(data: bytes) -> _kernel.Source:
+    """A source that gives 128 bytes at a time, as slow programs do."""
+    file = BytesIO(data)
+    return _kernel.stream(lambda size: file.read(min(size, 128)), "text")
+
+
+def one_line(kind: str) -> Callable:
+    """One line of so many bytes, which comes in one way or another."""
+
+    def prepared(n: int, folder: Path) -> Work:
+        data = b"long line " * (n // 10)
+        plain = folder / f"line.{n}"
+        plain.write_bytes(data)
+        if kind == "file":
+            return lambda: BLEU().score(File(plain), [File(plain)])
+        if kind == "gzip":
+            packed = folder / f"line.{n}.gz"
+            packed.write_bytes(gzip.compress(data))
+            return lambda: BLEU().score(File(packed), [File(plain)])
+        if kind == "pipe":
+            return lambda: BLEU().score(File(piped(data)), [File(plain)])
+        if kind == "column":
+            return lambda: BLEU().score(File(plain, column=1), [File(plain)])
+        if kind == "utf-16":
+            wide = folder / f"wide.{n}"
+            wide.write_text(data.decode(), encoding="utf-16")
+            return lambda: BLEU().score(File(wide, encoding="utf-16"), [File(plain)])
+        if kind == "lines":
+            return lambda: list(files.lines_of(data[i : i + 128] for i in range(0, n, 128)))
+        if kind == "command line":
+            return lambda: cli.main(
+                ["score", str(plain), "-i", str(plain), "-o", str(folder / "out")]
+            )
+        metric = _kernel.Metric.ngram_f(tokenizer="none", lowercase="no", orders=[1], factor=1)
+        return lambda: metric.scan(dripping(data), [dripping(data)], 1).totals()
+
+    return prepared
+
+
+SLOW_STREAM = "Stream::next looks through all bytes of a line again when more of them come"
+for _kind in ("file", "gzip", "pipe", "column", "utf-16", "lines", "command line"):
+    add(f"one line, {_kind}", one_line(_kind), 1000, 32_000)
+add("one line, 128 bytes at a time", one_line("dripping"), 1000, 32_000, fault=SLOW_STREAM)

@@ -1,0 +1,38 @@
+"""No entry point takes more than n log n steps for a text of size n, whatever the text is.
+
+Instructions are counted, of a text and of one twice and four times as large; `counted.py` prints
+them. What the definition makes dearer says so in `cases.py`, and stays below the square.
+"""
+
+import pytest
+from cases import CASES
+from counted import MOST, counted, lacking, ratios
+
+# n² has 4, and a little more at small sizes.
+MOST_OF_SQUARE = 4.4
+
+pytestmark = pytest.mark.skipif(bool(lacking()), reason=lacking())
+
+
+def marked(name):
+    fault = CASES[name].fault
+    marks = [pytest.mark.xfail(strict=True, reason=fault)] if fault else []
+    return pytest.param(name, marks=marks, id=name)
+
+
+@pytest.fixture(scope="session")
+def counts(request, tmp_path_factory):
+    """The instructions of all cases that are to be tested, which are counted together."""
+    wanted = [item.callspec.params["name"] for item in request.session.items if is_case(item)]
+    return counted(wanted, tmp_path_factory.mktemp("growth"))
+
+
+def is_case(item):
+    return getattr(item, "originalname", "") == test_work_grows_as_the_text_does.__name__
+
+
+@pytest.mark.parametrize("name", map(marked, CASES))
+def test_work_grows_as_the_text_does(counts, name):
+    most = MOST_OF_SQUARE if CASES[name].dearer else MOST
+    growth = ratios(counts[name])
+    assert max(growth) <= most, f"{counts[name]} instructions grow by {growth}"

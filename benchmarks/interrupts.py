@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 
-import long_work
+import long_work  # type: ignore[import-not-found]
 
 LINE = "line = 'the cat, sat on the mat: é ' * 7_000_000"
 LARGE = {

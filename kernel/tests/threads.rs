@@ -30,7 +30,7 @@ impl Text {
         let file = format!("truebleu-threads-{}-{name}", std::process::id());
         let path = std::env::temp_dir().join(file);
         let line = |i: usize| {
-            let end = if i % every == 0 { " ½ «und» mehr" } else { " a b, c" };
+            let end = if i.is_multiple_of(every) { " ½ «und» mehr" } else { " a b, c" };
             format!("Der Satz {i} hat {} Wörter{end}.\n", i % 7)
         };
         std::fs::write(&path, (0..9_000).map(line).collect::<String>()).unwrap();

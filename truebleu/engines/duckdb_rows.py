@@ -54,6 +54,24 @@ def check_connection(connection: object) -> None:
 
 
 @contextmanager
+def _temporary_folder() -> Iterator[str]:
+    """A folder that is gone afterwards, also if an interrupt comes while it is made.
+
+    That is what `tempfile` cannot promise: who is interrupted there does not know the name yet.
+    """
+    import secrets
+    import shutil
+    import tempfile
+
+    folder = os.path.join(tempfile.gettempdir(), f"truebleu-{secrets.token_hex(8)}")
+    try:
+        os.mkdir(folder, 0o700)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
 def opened(
     connection: DuckDBPyConnection | None,
     *,
@@ -69,10 +87,8 @@ def opened(
     if connection is not None:
         yield connection
         return
-    from tempfile import TemporaryDirectory
-
     limit = memory or f"{MEMORY[0] + MEMORY[1] * threads}MiB"
-    with TemporaryDirectory(prefix="truebleu-", ignore_cleanup_errors=True) as folder:
+    with _temporary_folder() as folder:
         settings: dict[str, Any] = {
             "memory_limit": limit,
             "temp_directory": os.path.join(folder, "spilled"),

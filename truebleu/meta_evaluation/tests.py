@@ -504,8 +504,10 @@ def of_systems(
     if counted is not None:
         place = {item: i for i, unit in enumerate(units) for item in unit}
         numbers = [place.get(item, len(units)) for item in range(gold.items)]
+        # One more group, of what was not rated, if there is any of it.
+        groups = max(numbers, default=-1) + 1
         tables += [
-            counted.tables[system].group_totals(numbers, len(units) + 1).range(0, len(units))
+            counted.tables[system].group_totals(numbers, groups).range(0, len(units))
             for system in gold.systems
         ]
     drawn = Stack(tables).bootstrap(Stream(seed), samples, 1)

@@ -263,6 +263,11 @@ unsafe fn offsets<T: Offset>(array: &ArrowArray, at: Range<usize>) -> Result<Ran
             offset(i + 1).wide()
         ));
     }
+    // Entries behind these are not looked at, but the last offset says how much there is.
+    let whole = offset((array.offset + array.length) as usize).wide();
+    if last > whole {
+        return Err(format!("offsets up to {last} of {whole}"));
+    }
     Ok(first as usize..last as usize)
 }
 

@@ -22,7 +22,7 @@
 use crate::interrupt::Work;
 use crate::numbers::{Numbers, TokenNumbers};
 use crate::tokens::View;
-use crate::vector::{Job, Vector};
+use crate::vector::{Job, ORDERS, Vector};
 
 /// The highest n-gram order.
 pub const MOST_ORDERS: usize = 16;
@@ -93,13 +93,6 @@ impl Job for Match<'_, '_> {
     }
 }
 
-/// One step of one order: uses up the lowest free position of `ends`.
-#[inline(always)]
-fn take(used: &mut u64, ends: u64) {
-    let free = ends & !*used;
-    *used |= free & free.wrapping_neg();
-}
-
 /// The usual case: one reference of at most 64 tokens, orders 1 to 4.
 /// `None` if a hashed key misled.
 #[inline(always)]
@@ -132,19 +125,19 @@ unsafe fn one_word<V: Vector>(
         return None;
     }
     let mut matches = [0; MOST_ORDERS];
-    for (count, used) in matches.iter_mut().zip(used) {
+    for (count, used) in matches.iter_mut().zip(&used[..4]) {
         *count = used.count_ones();
     }
     Some(matches)
 }
 
-/// The positions used up for orders 1 to 4, with the reference's keys in `CHUNKS` vectors.
+/// The positions used up for each order, with the reference's keys in `CHUNKS` vectors.
 #[inline(always)]
 unsafe fn four_orders<V: Vector, const CHUNKS: usize>(
     hypothesis: &View<'_>,
     reference: &View<'_>,
     equal: &mut [u64],
-) -> [u64; 4] {
+) -> [u64; ORDERS] {
     let at = reference.keys_and_more();
     // SAFETY: keys can be read far enough behind the last token; V is what the caller runs.
     let mut chunks = unsafe { [V::load_keys(at); CHUNKS] };
@@ -153,26 +146,18 @@ unsafe fn four_orders<V: Vector, const CHUNKS: usize>(
         *chunk = unsafe { V::load_keys(at.add(i * V::LANES)) };
     }
     let inside = u64::MAX >> (64 - reference.count());
-    let (mut end1, mut end2, mut end3) = (0, 0, 0);
-    let (mut used1, mut used2, mut used3, mut used4) = (0, 0, 0, 0);
+    // SAFETY: V is what the caller runs.
+    let (mut ends, mut used) = unsafe { (V::orders(0), V::orders(0)) };
     for (&key, equal) in hypothesis.keys().iter().zip(equal) {
-        let mut same = 0;
-        for (i, &chunk) in chunks.iter().enumerate() {
-            // SAFETY: V is what the caller runs.
-            same |= unsafe { V::equal_keys(chunk, key) } << (i * V::LANES);
+        // SAFETY: V is what the caller runs.
+        unsafe {
+            *equal = V::equal_among(&chunks, key) & inside;
+            ends = V::next_ends(ends, V::orders(0), *equal);
+            (used, _) = V::use_lowest(used, ends, V::unfound());
         }
-        same &= inside;
-        *equal = same;
-        let end4 = same & (end3 << 1);
-        end3 = same & (end2 << 1);
-        end2 = same & (end1 << 1);
-        end1 = same;
-        take(&mut used1, end1);
-        take(&mut used2, end2);
-        take(&mut used3, end3);
-        take(&mut used4, end4);
     }
-    [used1, used2, used3, used4]
+    // SAFETY: V is what the caller runs.
+    unsafe { V::each_order(used) }
 }
 
 /// The tokens with hashed keys among the 64 from `first` on, as bits.

@@ -200,6 +200,16 @@ pub unsafe trait Vector: Copy {
     unsafe fn load_keys(at: *const u64) -> Self::Keys;
     /// Which of the keys equal `key`, as bits.
     unsafe fn equal_keys(keys: Self::Keys, key: u64) -> u64;
+    /// Which of up to 64 keys equal `key`, as bits.
+    #[inline(always)]
+    unsafe fn equal_among<const N: usize>(keys: &[Self::Keys; N], key: u64) -> u64 {
+        let mut equal = 0;
+        for (i, &keys) in keys.iter().enumerate() {
+            // SAFETY: as the caller promises.
+            equal |= unsafe { Self::equal_keys(keys, key) } << (i * Self::LANES);
+        }
+        equal
+    }
     /// Which of [`Vector::LANES`] keys have all bits of their top byte set, as bits.
     #[inline(always)]
     unsafe fn marked_keys(at: *const u64) -> u64 {
@@ -528,6 +538,26 @@ mod x86 {
         }
 
         #[inline(always)]
+        unsafe fn equal_among<const N: usize>(keys: &[Self::Keys; N], key: u64) -> u64 {
+            let (key, none) = (_mm256_set1_epi64x(key as i64), _mm256_setzero_si256());
+            let mut equal = 0;
+            for (i, four) in keys.chunks(4).enumerate() {
+                let eight = |i: usize| {
+                    let Some(keys) = four.get(i) else { return none };
+                    let low = _mm256_cmpeq_epi64(keys[0], key);
+                    _mm256_packs_epi32(low, _mm256_cmpeq_epi64(keys[1], key))
+                };
+                // Packed to a byte for each key, which are taken out at once.
+                let low = _mm256_packs_epi16(eight(0), eight(1));
+                let high = _mm256_packs_epi16(eight(2), eight(3));
+                let in_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+                let all = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), in_order);
+                equal |= (_mm256_movemask_epi8(all) as u32 as u64) << (32 * i);
+            }
+            equal
+        }
+
+        #[inline(always)]
         unsafe fn marked_keys(at: *const u64) -> u64 {
             let [low, high] = Self::load_keys(at);
             let mark = _mm256_set1_epi64x(0xFF);
@@ -697,6 +727,20 @@ mod x86 {
         #[inline(always)]
         unsafe fn equal_keys(keys: Self::Keys, key: u64) -> u64 {
             u64::from(_mm512_cmpeq_epi64_mask(keys, _mm512_set1_epi64(key as i64)))
+        }
+
+        #[inline(always)]
+        unsafe fn equal_among<const N: usize>(keys: &[Self::Keys; N], key: u64) -> u64 {
+            let key = _mm512_set1_epi64(key as i64);
+            let eight = |i: usize| match keys.get(i) {
+                Some(&keys) => _mm512_cmpeq_epi64_mask(keys, key),
+                None => 0,
+            };
+            // Put together where they are: each way out of the mask registers costs more.
+            let sixteen =
+                |i: usize| _mm512_kunpackb(eight(i + 1).into(), eight(i).into());
+            let half = |i: usize| _mm512_kunpackw(sixteen(i + 2).into(), sixteen(i).into());
+            _mm512_kunpackd(half(4).into(), half(0).into())
         }
 
         #[inline(always)]

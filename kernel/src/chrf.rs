@@ -7,14 +7,16 @@
 //! Characters are matched as tokens are in [`crate::ngrams`], with bitsets of reference positions,
 //! but with one order per lane: a step takes all orders at once.
 
+mod bitsets;
 mod characters;
 mod general;
+pub(crate) mod short;
 
 use crate::count::{self, Metric};
 use crate::lex::{self, whitespace};
 use crate::ngrams::{self, Match};
 use crate::tokens::{Tokens, View};
-use crate::vector::{ORDERS, Vector};
+use crate::vector::Vector;
 
 /// chrF's parameters, as far as they decide the counts.
 #[derive(Clone, Debug)]
@@ -106,15 +108,10 @@ impl Columns {
         let Scratch { interner, hypothesis: ours, reference: theirs, positions, .. } = scratch;
         let (a, b) = (&ours.characters[..], &theirs.characters[..]);
         let (characters, word_counts) = row.split_at_mut(3 * self.char_order);
-        // Matches are the same either way round: the bitsets are for the side that makes less work.
-        let work = |n: usize, bits: usize| n * bits.div_ceil(64);
-        let (steps, bits) =
-            if work(a.len(), b.len()) <= work(b.len(), a.len()) { (a, b) } else { (b, a) };
-        let bounded = work(steps.len(), bits.len()) <= MOST_STEPS;
-        if bits.len() <= MOST_BITS && self.char_order <= ORDERS && bounded {
-            positions.resize(positions.len().max(interner.ids() * words_for(bits.len())), 0);
-            // SAFETY: as the caller promises; positions have room for every id.
-            let matches = unsafe { match_with_bitsets::<V>(steps, bits, positions) };
+        // SAFETY: as the caller promises; every id is one of the interner's.
+        let matches =
+            unsafe { bitsets::count::<V>(a, b, self.char_order, interner.ids(), positions) };
+        if let Some(matches) = matches {
             write(characters, a.len(), b.len(), |order| i64::from(matches[order]));
         } else {
             let matches = scratch.matcher.count(a, b, self.char_order);
@@ -252,9 +249,12 @@ impl Interner {
 
     #[inline(always)]
     pub(crate) fn id(&mut self, point: u32) -> u32 {
-        if point < SMALL {
-            return point;
-        }
+        if point < SMALL { point } else { self.number(point) }
+    }
+
+    /// The number of a value, whatever its size.
+    #[inline(always)]
+    fn number(&mut self, point: u32) -> u32 {
         loop {
             let mask = self.slots.len() - 1;
             let mut slot = (point.wrapping_mul(0x9E37_79B1) >> 12) as usize & mask;
@@ -286,177 +286,6 @@ impl Interner {
             self.slots[slot] = entry;
         }
     }
-}
-
-/// The most characters on the shorter side that bitsets are used for.
-const MOST_BITS: usize = 2048;
-
-/// The most words of bitsets that are gone through in one go, which is not polled in.
-const MOST_STEPS: usize = 1 << 24;
-
-/// The number of words of a bitset of `bits` positions.
-fn words_for(bits: usize) -> usize {
-    match bits.div_ceil(64) {
-        few @ 0..=8 => few,
-        many => many.next_multiple_of(GROUP),
-    }
-}
-
-/// The clipped matches of orders 1 to 8. `positions` is all 0, before and after.
-///
-/// # Safety
-/// The processor must have the instructions of `V`; `positions` has [`words_for`] words for each id.
-#[inline(always)]
-unsafe fn match_with_bitsets<V: Vector>(
-    steps: &[u32],
-    bits: &[u32],
-    positions: &mut [u64],
-) -> [u32; ORDERS] {
-    let words = words_for(bits.len());
-    debug_assert!(steps.iter().chain(bits).all(|&id| (id as usize + 1) * words <= positions.len()));
-    // SAFETY: as the caller promises.
-    unsafe {
-        match words {
-            0 => [0; ORDERS],
-            1 => match_words::<V, 1>(steps, bits, positions),
-            2 => match_words::<V, 2>(steps, bits, positions),
-            3 => match_words::<V, 3>(steps, bits, positions),
-            4 => match_words::<V, 4>(steps, bits, positions),
-            5 => match_words::<V, 5>(steps, bits, positions),
-            6 => match_words::<V, 6>(steps, bits, positions),
-            7 => match_words::<V, 7>(steps, bits, positions),
-            8 => match_words::<V, 8>(steps, bits, positions),
-            _ => match_groups::<V>(steps, bits, positions, words / GROUP),
-        }
-    }
-}
-
-/// [`match_with_bitsets`] with `W` words per bitset, which stay in registers.
-///
-/// # Safety
-/// As there.
-#[inline(always)]
-unsafe fn match_words<V: Vector, const W: usize>(
-    steps: &[u32],
-    bits: &[u32],
-    positions: &mut [u64],
-) -> [u32; ORDERS] {
-    let positions = set_positions(bits, positions, W);
-    // SAFETY: as the caller promises.
-    unsafe {
-        let mut ends = [V::orders(0); W];
-        let mut used = [V::orders(0); W];
-        for &id in steps {
-            // As `step`, but written out: through references, the bitsets would leave the registers.
-            let equal = positions.add(id as usize * W);
-            let (mut carry, mut free) = (V::orders(0), V::unfound());
-            for w in 0..W {
-                let previous = ends[w];
-                ends[w] = V::next_ends(previous, carry, *equal.add(w));
-                if w + 1 < W {
-                    carry = V::carry(previous);
-                }
-                (used[w], free) = V::use_lowest(used[w], ends[w], free);
-            }
-        }
-        for &id in bits {
-            positions.add(id as usize * W).cast::<[u64; W]>().write([0; W]);
-        }
-        let mut matches = [0; ORDERS];
-        for used in used {
-            for (count, used) in matches.iter_mut().zip(V::each_order(used)) {
-                *count += used.count_ones();
-            }
-        }
-        matches
-    }
-}
-
-/// How many words of longer bitsets are taken together, and how many such groups there are at most.
-const GROUP: usize = 4;
-const GROUPS: usize = MOST_BITS / 64 / GROUP;
-
-/// [`match_words`] for any number of words, in groups of [`GROUP`].
-///
-/// # Safety
-/// As there.
-#[inline(always)]
-unsafe fn match_groups<V: Vector>(
-    steps: &[u32],
-    bits: &[u32],
-    positions: &mut [u64],
-    groups: usize,
-) -> [u32; ORDERS] {
-    let width = groups * GROUP;
-    let positions = set_positions(bits, positions, width);
-    // SAFETY: as the caller promises.
-    unsafe {
-        let mut ends = [[V::orders(0); GROUP]; GROUPS];
-        let mut used = [[V::orders(0); GROUP]; GROUPS];
-        for &id in steps {
-            let equal = positions.add(id as usize * width);
-            let (mut carry, mut free) = (V::orders(0), V::unfound());
-            for (i, (ends, used)) in ends.iter_mut().zip(&mut used).take(groups).enumerate() {
-                let equal = equal.add(i * GROUP);
-                step::<V, GROUP>(ends, used, &mut carry, &mut free, equal);
-            }
-        }
-        for &id in bits {
-            positions.add(id as usize * width).write_bytes(0, width);
-        }
-        count_used::<V>(used[..groups].as_flattened())
-    }
-}
-
-/// Sets the bits of the positions of each id, in `width` words per id.
-#[inline(always)]
-fn set_positions(bits: &[u32], positions: &mut [u64], width: usize) -> *mut u64 {
-    let positions = positions.as_mut_ptr();
-    for (j, &id) in bits.iter().enumerate() {
-        // SAFETY: there are `width` words for each id, and j is less than 64 times that.
-        unsafe { *positions.add(id as usize * width + j / 64) |= 1 << (j % 64) };
-    }
-    positions
-}
-
-/// Goes on by one character, in `W` words of the bitsets; `equal` are the positions that have it.
-///
-/// # Safety
-/// The processor must have the instructions of `V`; `equal` has `W` words.
-#[inline(always)]
-unsafe fn step<V: Vector, const W: usize>(
-    ends: &mut [V::Orders; W],
-    used: &mut [V::Orders; W],
-    carry: &mut V::Orders,
-    free: &mut V::Flags,
-    equal: *const u64,
-) {
-    for w in 0..W {
-        let previous = ends[w];
-        // SAFETY: as the caller promises.
-        unsafe {
-            ends[w] = V::next_ends(previous, *carry, *equal.add(w));
-            *carry = V::carry(previous);
-            (used[w], *free) = V::use_lowest(used[w], ends[w], *free);
-        }
-    }
-}
-
-/// How many bits of each order are set.
-///
-/// # Safety
-/// The processor must have the instructions of `V`.
-#[inline(always)]
-unsafe fn count_used<V: Vector>(used: &[V::Orders]) -> [u32; ORDERS] {
-    let mut matches = [0; ORDERS];
-    for &used in used {
-        // SAFETY: as the caller promises.
-        let used = unsafe { V::each_order(used) };
-        for (count, used) in matches.iter_mut().zip(used) {
-            *count += used.count_ones();
-        }
-    }
-    matches
 }
 
 /// chrF's parameters after counting.

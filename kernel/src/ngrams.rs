@@ -19,6 +19,7 @@
 //! [`count_matches_general`] counts with hash maps, for references too long for the bitsets, and
 //! is what the tests hold the bitsets equal to.
 
+use crate::chrf::short;
 use crate::interrupt::Work;
 use crate::numbers::{Numbers, TokenNumbers};
 use crate::tokens::View;
@@ -46,6 +47,8 @@ pub struct Scratch {
     marks: Vec<u64>,
     /// The positions of each key of the current reference.
     index: Index,
+    /// For tokens that are short.
+    short: short::Scratch,
 }
 
 /// One segment to be matched.
@@ -70,6 +73,16 @@ impl Match<'_, '_> {
         let Self { hypothesis, references, orders, scratch } = self;
         // SAFETY: as the caller promises.
         let counted = unsafe {
+            if let [reference] = references
+                && orders <= ORDERS
+                && reference.count() > 64
+                && let Some(few) =
+                    short::count::<V>(&hypothesis, reference, orders, &mut scratch.short)
+            {
+                let mut matches = [0; MOST_ORDERS];
+                matches[..orders].copy_from_slice(&few[..orders]);
+                return matches;
+            }
             match references {
                 [reference]
                     if orders == 4 && reference.count() <= 64 && hypothesis.count() <= LONG =>

@@ -737,8 +737,7 @@ mod x86 {
                 None => 0,
             };
             // Put together where they are: each way out of the mask registers costs more.
-            let sixteen =
-                |i: usize| _mm512_kunpackb(eight(i + 1).into(), eight(i).into());
+            let sixteen = |i: usize| _mm512_kunpackb(eight(i + 1).into(), eight(i).into());
             let half = |i: usize| _mm512_kunpackw(sixteen(i + 2).into(), sixteen(i).into());
             _mm512_kunpackd(half(4).into(), half(0).into())
         }

@@ -69,6 +69,15 @@ fn token() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Tokens of at most four bytes, and now and then a longer one.
+fn short_tokens() -> impl Strategy<Value = Vec<String>> {
+    let short = vec!["a", "b", "\x01", "\x7F", "\x01\x01", "ab", "é", "日", "𝔘", "abcd", "ß"];
+    let short = prop::sample::select(short).prop_map(str::to_owned);
+    let longer = prop::sample::select(vec!["abcde", "a\0", "\0"]).prop_map(str::to_owned);
+    let mostly = prop_oneof![400 => short.clone(), 1 => longer];
+    prop_oneof![prop::collection::vec(short, 50..300), prop::collection::vec(mostly, 50..300)]
+}
+
 fn tokens(most: usize) -> impl Strategy<Value = Vec<String>> {
     prop_oneof![prop::collection::vec(token(), 0..12), prop::collection::vec(token(), 0..most),]
 }
@@ -79,6 +88,15 @@ proptest! {
     #[test]
     fn one_reference_orders_one_to_four(hypothesis in tokens(150), reference in tokens(70)) {
         check(&hypothesis, &[reference], 4);
+    }
+
+    #[test]
+    fn short_tokens_any_order(
+        hypothesis in short_tokens(),
+        reference in short_tokens(),
+        orders in 1..=MOST_ORDERS,
+    ) {
+        check(&hypothesis, &[reference], orders);
     }
 
     #[test]
@@ -93,10 +111,17 @@ proptest! {
 
 #[test]
 fn references_of_every_length_around_the_sizes_of_words() {
-    for length in [1, 7, 8, 9, 31, 32, 63, 64, 65, 127, 128, 129, 191, 255, 256, 257, 400] {
+    for length in [
+        1, 7, 8, 9, 31, 32, 63, 64, 65, 127, 128, 129, 191, 255, 256, 257, 400, 512, 513, 2048,
+        2049,
+    ] {
         let tokens: Vec<String> = (0..length).map(|i| format!("w{}", i * i % 37)).collect();
         let mut hypothesis = tokens.clone();
         hypothesis.rotate_left(length / 3);
+        let characters = |tokens: &[String]| -> Vec<String> {
+            tokens.iter().map(|token| token.chars().last().unwrap().to_string()).collect()
+        };
+        check(&characters(&hypothesis), &[characters(&tokens)], 4);
         for orders in [1, 4, 16] {
             check(&hypothesis, std::slice::from_ref(&tokens), orders);
             check(&hypothesis, &[tokens.clone(), hypothesis[..length / 2].to_vec()], orders);

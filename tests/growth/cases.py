@@ -85,6 +85,7 @@ METRICS: dict[str, Callable[[], truebleu.Metric]] = {
     "GLEU": GLEU,
     "MER": truebleu.MER,
     "WIL": truebleu.WIL,
+    "WIP": truebleu.WIP,
     "CodeBLEU": partial(truebleu.CodeBLEU, part="ngram"),
     "NLTKBLEU": truebleu.NLTKBLEU,
     "ROUGE-2": partial(truebleu.metric, "rouge-2"),
@@ -109,7 +110,8 @@ def pair(metric: Callable[[], truebleu.Metric], make: Callable[[int], str]) -> C
 
 
 ALIGNED = dict.fromkeys(
-    ("WER", "MER", "WIL", "CER"), "the edit distance is found in (length × distance) / 64 steps"
+    ("WER", "MER", "WIL", "WIP", "CER"),
+    "the edit distance is found in (length × distance) / 64 steps",
 )
 # Each way of matching is given every text, and what counts by one of them some.
 EVERY = ("BLEU", "BLEU none", "CHRF++", "TER", "WER", "NGramF")
@@ -202,6 +204,20 @@ def reported(hypotheses: list[str], references: list[str]) -> object:
     return truebleu.report(systems, references, samples=2, confidence=None).html()
 
 
+def with_source(metric: type[truebleu.Metric]) -> Callable[[list[str], list[str]], object]:
+    """A metric that wants the source, which is as near to the hypotheses as the references are."""
+    return lambda hypotheses, references: metric().score(hypotheses, references, references[::-1])
+
+
+def agreed(hypotheses: list[str], references: list[str]) -> object:
+    """How far two metrics agree with people, whose scores of the segments are their lengths."""
+    systems = {"a": hypotheses, "b": references, "c": hypotheses[::-1]}
+    human = {name: [float(len(line)) for line in lines] for name, lines in systems.items()}
+    return truebleu.meta_evaluate(
+        human, ["bleu", "chrf"], systems=systems, references=references, significance=2
+    )
+
+
 CORPORA: dict[str, Callable[[list[str], list[str]], object]] = {
     "BLEU.segments": lambda hypotheses, references: BLEU().segments(hypotheses, references),
     "BLEU.statistics": lambda hypotheses, references: BLEU().statistics(hypotheses, references),
@@ -221,13 +237,24 @@ CORPORA: dict[str, Callable[[list[str], list[str]], object]] = {
     "report's n-grams": contrasted,
     "self_bleu": lambda texts, _: truebleu.self_bleu(texts),
     "distinct_n": lambda texts, _: truebleu.distinct_n(texts, 3),
+    "IBLEU": with_source(truebleu.IBLEU),
+    "GECGLEU": with_source(truebleu.GECGLEU),
+    "family": truebleu.family.score,
+    "which": lambda hypotheses, references: truebleu.which(12.34, hypotheses, references),
+    "meta_evaluate": agreed,
+    "tokenize": lambda hypotheses, _: truebleu.tokenize(" ".join(hypotheses)),
+    "mean_document_bleu": lambda hypotheses, references: truebleu.mean_document_bleu(
+        hypotheses, references, [i // 3 for i in range(len(references))]
+    ),
     "document_bleu": lambda hypotheses, references: truebleu.document_bleu(
         hypotheses, references, [i // 3 for i in range(len(references))]
     ),
 }
 for _name, _use in CORPORA.items():
     for _text in SOME:
-        add(f"{_name}, lines of {_text}", corpus(_use, TOKENS[_text]), 60, 400)
+        # To find a score, every BLEU of the family is computed many times.
+        _least = 100 if _name == "which" else 400
+        add(f"{_name}, lines of {_text}", corpus(_use, TOKENS[_text]), 60, _least)
 
 
 # ---- every text with every other: so many of them, which get longer ----
@@ -386,3 +413,50 @@ SLOW_STREAM = "Stream::next looks through all bytes of a line again when more of
 for _kind in ("file", "gzip", "pipe", "column", "utf-16", "lines", "command line"):
     add(f"one line, {_kind}", one_line(_kind), 1000, 32_000)
 add("one line, 128 bytes at a time", one_line("dripping"), 1000, 32_000, fault=SLOW_STREAM)
+
+
+# ---- a log of scores ----
+
+
+def logged(n: int, folder: Path) -> Work:
+    log, plain = folder / f"log.{n}", folder / "plain"
+    if not log.exists():
+        plain.write_text("a b c d\n")
+        command = ["score", str(plain), "-i", str(plain), "-o", str(folder / "out")]
+        cli.main([*command, "--log", str(log)])
+        log.write_text(log.read_text() * n)
+    return lambda: str(truebleu.history(log))
+
+
+add("history", logged, 1, 100)
+
+# ---- what of the public names is a case, and what is none ----
+
+# Names of cases begin with these words.
+NAMED = {
+    "explain": "explain",
+    "bleu": "BLEU",
+    "chrf": "CHRF",
+    "ter": "TER",
+    "Statistics": "BLEU.statistics",
+    "File": "one line, file",
+    "Metric": "BLEU.segments",
+    "metric": "ROUGE-2",
+}
+NO_TEXT = dict.fromkeys(
+    ("Signature", "InputError", "TestSet", "testset", "language", "__version__"),
+    "reads no text of any size",
+) | dict.fromkeys(
+    (
+        "Comparison",
+        "Explanation",
+        "Family",
+        "History",
+        "MBR",
+        "MetaEvaluation",
+        "Report",
+        "Score",
+        "Scores",
+    ),
+    "is what another function returns",
+)

@@ -5,13 +5,21 @@ them. What the definition makes dearer says so in `cases.py`, and stays below th
 """
 
 import pytest
-from cases import CASES
+from cases import CASES, NAMED, NO_TEXT
 from counted import MOST, counted, lacking, ratios
+
+import truebleu
 
 # n² has 4, and a little more at small sizes.
 MOST_OF_SQUARE = 4.4
 
 pytestmark = pytest.mark.skipif(bool(lacking()), reason=lacking())
+
+
+def test_every_public_name_is_a_case_or_reads_no_text():
+    for name in set(truebleu.__all__) - set(NO_TEXT):
+        begins = NAMED.get(name, name)
+        assert any(case.startswith(begins) for case in CASES), name
 
 
 def marked(name):
@@ -31,7 +39,7 @@ def is_case(item):
     return getattr(item, "originalname", "") == test_work_grows_as_the_text_does.__name__
 
 
-@pytest.mark.parametrize("name", map(marked, CASES))
+@pytest.mark.parametrize("name", list(map(marked, CASES)))
 def test_work_grows_as_the_text_does(counts, name):
     most = MOST_OF_SQUARE if CASES[name].dearer else MOST
     growth = ratios(counts[name])

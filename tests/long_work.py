@@ -39,13 +39,14 @@ table = pa.table({"hyp": [text] * 100, "ref": [text] * 100})
 """
 
 GROUPS = """
+import itertools
 import pyarrow as pa
 from truebleu.engines import Sums
 
 batch = pa.record_batch(
     {"hyp": ["a b c"] * 10_000, "ref": ["a b d"] * 10_000, "group": list(range(10_000))}
 )
-endless = iter(lambda: batch, None)
+endless = itertools.repeat(batch)
 sums = Sums(tb.BLEU(), by="group", workers=2)
 """
 

@@ -30,6 +30,26 @@ def source(text, count):
     return _kernel.strings((text,) * count, "texts")
 """
 
+TABLE = """
+import pyarrow as pa
+from truebleu.engines import Sums
+
+text = words(10**9, 100_000)
+table = pa.table({"hyp": [text] * 100, "ref": [text] * 100})
+"""
+
+GROUPS = """
+import itertools
+import pyarrow as pa
+from truebleu.engines import Sums
+
+batch = pa.record_batch(
+    {"hyp": ["a b c"] * 10_000, "ref": ["a b d"] * 10_000, "group": list(range(10_000))}
+)
+endless = itertools.repeat(batch)
+sums = Sums(tb.BLEU(), by="group", workers=2)
+"""
+
 # What is done before, the method of the kernel that then takes long, and the call.
 CASES = {
     "BLEU, a segment": (
@@ -94,6 +114,26 @@ CASES = {
         "text = words(10**9, 100_000)",
         "totals",
         "tb.bleu([text] * 400, [text] * 400, max_order=16, workers=2)",
+    ),
+    "the sums of groups": (
+        TABLE,
+        "update",
+        "Sums(tb.BLEU(max_order=16)).update(table)",
+    ),
+    "the sums of groups, in two threads": (
+        TABLE,
+        "update",
+        "Sums(tb.BLEU(max_order=16), workers=2).update(table)",
+    ),
+    "the sums of groups of many small rows": (
+        GROUPS,
+        "update",
+        "sums.update(pa.RecordBatchReader.from_batches(batch.schema, endless))",
+    ),
+    "all pairs of rows of scores": (
+        "texts = [words(3000, 60) for _ in range(20_000)]\nmetric = tb.BLEU()",
+        "matrix",
+        "metric.matrix(texts, texts, dtype='float32', workers=2)",
     ),
     "the scores of segments": (
         "text = words(10**9, 100_000)",

@@ -1,6 +1,7 @@
 //! Columns of integers: their sums, which are exact or refused, and what must hold of them.
 
 use crate::error::Error;
+use crate::interrupt;
 
 /// Integers that are added up without looking for overflow: so many of them, each below `SMALL` in
 /// size, stay within 64 bits.
@@ -18,6 +19,7 @@ pub fn total(values: &[i64], width: usize) -> Result<Vec<i64>, Error> {
     let mut totals = vec![0_i128; width];
     // Whole lines of lanes; each lane has CHUNK integers at most.
     for chunk in values.chunks(lanes * CHUNK) {
+        interrupt::poll();
         sums.fill(0);
         let mut seen = 0;
         for line in chunk.chunks(lanes) {
@@ -95,6 +97,9 @@ impl Rules {
         let mut negative = vec![i64::MIN; self.names.len()];
         self.signed.iter().for_each(|&column| negative[column] = 0);
         for (number, row) in values.chunks_exact(self.names.len().max(1)).enumerate() {
+            if number % CHUNK == 0 {
+                interrupt::poll();
+            }
             let signs =
                 row.iter().zip(&negative).fold(0, |signs, (value, mask)| signs | value & mask);
             let whole = signs == 0 && self.limits.iter().all(|limit| within(row, limit));

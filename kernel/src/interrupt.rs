@@ -111,6 +111,32 @@ impl Work {
     }
 }
 
+/// Entries of fresh memory that are written between two polls: the system has to find their pages.
+const FRESH: usize = 1 << 20;
+
+/// Makes `values` at least this long, with zeros behind what is there.
+pub fn lengthen<T: Clone + Default>(values: &mut Vec<T>, length: usize) {
+    values.reserve_exact(length.saturating_sub(values.len()));
+    while values.len() < length {
+        poll();
+        values.resize(length.min(values.len() + FRESH), T::default());
+    }
+}
+
+/// Appends bytes, however many.
+#[inline]
+pub fn append(to: &mut Vec<u8>, bytes: &[u8]) {
+    to.reserve(bytes.len());
+    if bytes.len() <= FRESH {
+        to.extend_from_slice(bytes);
+        return;
+    }
+    for part in bytes.chunks(FRESH) {
+        poll();
+        to.extend_from_slice(part);
+    }
+}
+
 /// Does `work`, which may poll, until it is done or `check` stops it.
 pub fn run<T>(check: Check, work: impl FnOnce() -> T) -> Result<T, Error> {
     let call = Call { stopped: Arc::default(), check: Some((check, Instant::now())) };

@@ -57,7 +57,9 @@ fn with_utf8<R>(text: &Bound<'_, PyString>, read: impl FnOnce(&[u8]) -> R) -> Py
     match text.to_str() {
         Ok(text) => Ok(read(text.as_bytes())),
         Err(_) => {
-            let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+            // `str`'s own: a class derived from it may have another, which others wrote.
+            let own = text.py().get_type::<PyString>();
+            let bytes = own.call_method1("encode", (text, "utf-8", "surrogatepass"))?;
             Ok(read(bytes.cast::<PyBytes>()?.as_bytes()))
         }
     }

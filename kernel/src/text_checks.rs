@@ -133,9 +133,11 @@ impl TextChecks {
 fn han(lexed: &Lexed<'_>, count: usize) -> String {
     let mut found = String::new();
     let mut left = SAMPLE;
+    let mut work = Work::default();
     for line in (0..count).map_while(|i| lexed.line(i)) {
         let text = String::from_utf8_lossy(line);
-        let own = text.chars().filter(|&c| scripts::of(c.into()) == Some(HAN)).take(left);
+        let characters = text.chars().inspect(|_| work.done(4));
+        let own = characters.filter(|&c| scripts::of(c.into()) == Some(HAN)).take(left);
         for character in own {
             found.push(character);
             left -= 1;

@@ -4,7 +4,7 @@
 //! are. A longer one (or one that holds a NUL) has a mark byte and a 56-bit hash of all its bytes:
 //! equal keys are then only a candidate, and the matcher compares the bytes.
 
-use crate::interrupt::Work;
+use crate::interrupt::{Work, lengthen};
 use crate::text::Padded;
 use crate::vector::{Portable, Vector};
 
@@ -49,9 +49,10 @@ impl Tokens {
     #[cold]
     fn grow_to(&mut self, length: usize) {
         let length = length.max(2 * self.keys.len());
-        self.starts.resize(length, 0);
-        self.ends.resize(length, 0);
-        self.keys.resize(length, 0);
+        lengthen(&mut self.starts, length);
+        lengthen(&mut self.ends, length);
+        // Last: `grow` goes by its length.
+        lengthen(&mut self.keys, length);
     }
 
     /// Appends a token whose key is made later, by [`Tokens::make_keys`].

@@ -486,6 +486,32 @@ def test_ctrl_c_while_waiting_for_standard_input(files):
 
 
 @posix
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("matrix", "-", "-m", "ter", "-o", "half.npy"),
+        ("matrix", "-", "-m", "chrf", "--top-k", "3", "-o", "half.json"),
+        ("report", "one", "-i", "-", "-m", "ter", "-o", "half.html"),
+    ],
+    ids=" ".join,
+)
+def test_ctrl_c_leaves_no_half_of_a_page_or_matrix(write, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    texts = [" ".join(str(i * k % 997) for k in range(150)) for i in range(10_000)]
+    write("one", texts[::-1])
+    there = sorted(tmp_path.iterdir())
+    process = started(sys.executable, "-m", "truebleu", *command)
+    # All but the last lines have been read when all of them are written.
+    process.stdin.write("\n".join([*texts, ""]))
+    process.stdin.close()
+    process.stdin = None
+    status, error = interrupted(process, lambda: True)
+    assert status in (130, -signal.SIGINT), error
+    assert "Traceback" not in error
+    assert sorted(tmp_path.iterdir()) == there
+
+
+@posix
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_in_python_is_a_keyboard_interrupt(workers):
     script = (

@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import textwrap
+import threading
 from decimal import Decimal
 
 import hypothesis.strategies as st
@@ -17,6 +18,7 @@ from strategies import texts
 from truebleu import BLEU, CHRF, TER, InputError, _kernel, metric
 from truebleu.engines import Sums, bucket_of
 from truebleu.engines.sums import COLUMNS
+from truebleu.metrics.column_metric import ColumnMetric
 from truebleu.metrics.nist import NIST
 
 pa = pytest.importorskip("pyarrow")
@@ -304,6 +306,36 @@ def test_a_stream_can_be_interrupted():
         timeout=60,
     )
     assert done.stdout == "interrupted\n", done.stderr
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_what_others_wrote_runs_in_the_thread_that_called(workers):
+    seen = set()
+
+    class Numbers(ColumnMetric):
+        """The length of each text."""
+
+        NAME = "Length"
+        BOUND = None
+        NUMBERS = ("length",)
+
+        def __init__(self):
+            self._keep({})
+
+        def _numbers(self, corpus, texts):
+            seen.add(threading.get_ident())
+            return [len(text) for text, _ in texts]
+
+    def batches():
+        for _ in range(20):
+            seen.add(threading.get_ident())
+            yield batch
+
+    batch = pa.record_batch({"hyp": ["a b c"] * 3000, "ref": ["a b d"] * 3000})
+    reader = pa.RecordBatchReader.from_batches(batch.schema, batches())
+    sums = Sums([BLEU(), Numbers()], workers=workers).update(reader)
+    assert sums.segments == 60_000
+    assert seen == {threading.get_ident()}
 
 
 # ---- groups ----

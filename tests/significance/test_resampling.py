@@ -16,7 +16,7 @@ from strategies import streams
 
 import truebleu
 from truebleu import BLEU, CHRF, TER
-from truebleu._kernel import SingleFormula, SingleStack, Stack, Stream, Table, exchanged
+from truebleu._kernel import InputError, SingleFormula, SingleStack, Stack, Stream, Table, exchanged
 from truebleu.significance import memory
 from truebleu.significance import sacrebleu as significance_sacrebleu
 from truebleu.significance.sacrebleu import Result
@@ -83,6 +83,18 @@ def test_tables_of_a_pair_change_sides():
     assert b.tolist() == (~mask @ one + mask @ other).tolist()
     with pytest.raises(ValueError, match="the two tables have different shapes"):
         exchanged((chosen[0], chosen[1]), (tables[0], tables[1].total()))
+
+
+@pytest.mark.parametrize(("one", "other"), [(2**63 - 1, -1), (-(2**63), 1), (-(2**63), 2**63 - 1)])
+def test_exchanged_sums_beyond_64_bits_are_refused(one, other):
+    rows = [Table.from_rows([[value, 0]], 2) for value in (one, other)]
+    zero = Table.from_rows([[0, 0]], 2)
+    with pytest.raises(InputError, match="beyond 64-bit integers"):
+        exchanged((rows[0], rows[1]), (zero, zero))
+    # Sums that fit are exact, whatever is between.
+    most = Table.from_rows([[2**63 - 1, 0]], 2)
+    exact = [table.tolist() for table in exchanged((zero, zero), (rows[0], most))]
+    assert exact == [most.tolist(), rows[0].tolist()]
 
 
 # ---- sacreBLEU's formulas in single precision ----

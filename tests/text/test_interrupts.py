@@ -18,6 +18,8 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @posix
 @pytest.mark.parametrize("case", long_work.CASES)
 def test_ctrl_c_comes_out_of_the_kernel(case):
+    if "pyarrow" in long_work.CASES[case][0]:
+        pytest.importorskip("pyarrow")
     for _ in range(10):
         process = long_work.child(case)
         try:
@@ -45,6 +47,41 @@ def ran(code: str, **options) -> subprocess.CompletedProcess:
         timeout=600,
         **options,
     )
+
+
+@posix
+@pytest.mark.parametrize(
+    "read",
+    [
+        "_kernel.Table.from_bytes(bytes(8), 1).group_totals(numbers, 1)",
+        "_kernel.Table.from_bytes(bytes(8), 1).pick(numbers)",
+        "_kernel.Table.from_bytes(bytes(8), 1).filter(numbers)",
+        "_kernel.Scores(numbers)",
+        "_kernel.edits(numbers, [])",
+    ],
+)
+def test_ctrl_c_is_heard_while_a_long_sequence_is_read(read):
+    done = ran(
+        f"""
+        import ctypes, itertools, signal
+        from truebleu import _kernel
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        # Of C, so that no byte-code hears the signal, which comes with the first item.
+        raised = map(getattr(ctypes.CDLL(None), "raise"), [signal.SIGINT])
+        counter = itertools.count()
+        numbers = itertools.chain(raised, map(float, itertools.islice(counter, 10**6)))
+        if "Scores" not in {read!r}:
+            numbers = map(bool if "filter" in {read!r} else int, numbers)
+        try:
+            {read}
+        except KeyboardInterrupt:
+            assert next(counter) < 10**6
+        else:
+            raise SystemExit("nobody heard")
+        """
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @posix
@@ -244,6 +281,32 @@ def test_tokens_are_made_in_the_thread_that_called(workers):
     tb.BLEU(tokens).score(texts, texts, workers=workers)
     tb.BLEU("none").score([Row()] * 500, [[Row()]] * 500, workers=workers)
     assert seen == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_references_are_read_in_the_thread_that_called(workers):
+    seen = set()
+
+    class References:
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, i):
+            seen.add(threading.get_ident())
+            return ["the cat sat on a mat", None][i]
+
+    class Text(str):
+        __slots__ = ()
+
+        def encode(self, *arguments):
+            seen.add(threading.get_ident())
+            return str.encode(self, *arguments)
+
+    texts = [Text("the cat sat on the mat \ud800")] * 20_000
+    given = [References()] * 10_000 + [["the cat sat on a mat"]] * 10_000
+    found = tb.bleu(texts, given, workers=workers)
+    assert seen == {threading.get_ident()}
+    assert found == tb.bleu(list(map(str, texts)), ["the cat sat on a mat"] * 20_000)
 
 
 def test_errors_of_iterators_are_carried():

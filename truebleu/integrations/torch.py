@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 # More references than any segment has, for processes without text and for numbers that vary.
 MANY = 1 << 31
 
+# What the upper half of a 64-bit integer counts.
+HALF = 1 << 32
+
 
 def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Totals:
     """Adds up the totals of all processes of a group; each of them has the sum afterwards.
@@ -75,16 +78,19 @@ def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Tot
             + ", ".join(f"process {i} {name}" for i, name in enumerate(all_of_them))
         )
     if isinstance(totals, Statistics):
-        row = totals.total().tolist()[0]
-        segments, *row = reduced([len(totals), *row], distributed.ReduceOp.SUM)
+        numbers = [len(totals), *totals.total().tolist()[0]]
     else:
-        segments, *row = reduced([totals.segments, *totals.totals], distributed.ReduceOp.SUM)
+        numbers = [totals.segments, *totals.totals]
+    # In halves, whose sums have room: one of whole integers would wrap unseen.
+    parts = [part for number in numbers for part in divmod(number, HALF)]
+    parts = reduced(parts, distributed.ReduceOp.SUM)
+    segments, *row = [high * HALF + low for high, low in zip(parts[::2], parts[1::2], strict=True)]
     return _with(totals, segments, row, (-fewest, most) if most else None)  # type: ignore[no-any-return]
 
 
 def _with(totals: Any, segments: int, row: list[int], references: tuple[int, int] | None) -> Any:
     """An accumulator with these totals, or a table of this row."""
-    if min(row) < 0:
+    if any(abs(total) > MOST for total in row):
         raise InputError(f"totals beyond {MOST}: these are no statistics of text")
     if isinstance(totals, Accumulator):
         state = totals.state_dict()

@@ -8,8 +8,10 @@ use crate::arrow::key::KeyType;
 use crate::arrow::rows::{Frame, Keys, Rows, Texts};
 use crate::count::{Batch, Count, Names, Summary, Worker};
 use crate::error::Error;
+use crate::interrupt::{self, Work, in_threads};
 use crate::text::{Block, Foreign, check_size};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Rows that a thread takes at a time: some 64 KB of sentences.
 const SLICE: usize = 512;
@@ -91,15 +93,6 @@ pub struct Found {
     pub first_null: Option<u64>,
 }
 
-/// The table, and how far it has been read.
-struct Feed {
-    frame: Frame,
-    rows: Option<Arc<Rows>>,
-    position: usize,
-    given: u64,
-    ended: bool,
-}
-
 /// Rows of one batch, and the number of the first of them in the table, from 0.
 struct Slice {
     rows: Arc<Rows>,
@@ -107,120 +100,166 @@ struct Slice {
     first: u64,
 }
 
-impl Feed {
-    fn next(&mut self) -> Result<Option<Slice>, Error> {
-        loop {
-            if self.ended {
-                return Ok(None);
-            }
-            if let Some(rows) = &self.rows
-                && self.position < rows.len()
-            {
-                let range = self.position..rows.len().min(self.position + SLICE);
-                let slice = Slice { rows: Arc::clone(rows), range, first: self.given };
-                self.position = slice.range.end;
-                self.given += slice.range.len() as u64;
-                return Ok(Some(slice));
-            }
-            self.position = 0;
-            // Until it is known to be otherwise: an error ends the table as well.
-            self.ended = true;
-            self.rows = None;
-            self.rows = self.frame.next_rows()?.map(Arc::new);
-            self.ended = self.rows.is_none();
+/// Batches that were read and are to be counted, slice by slice.
+#[derive(Default)]
+struct Ready {
+    batches: VecDeque<Arc<Rows>>,
+    /// How far the first of them has been given.
+    position: usize,
+    given: u64,
+    read: u64,
+    /// No more will be read.
+    ended: bool,
+    failed: Option<(u64, Error)>,
+}
+
+impl Ready {
+    /// True if there is something for each thread, or nothing will come.
+    fn enough(&self, threads: usize) -> bool {
+        self.ended || self.read - self.given > ((threads - 1) * SLICE) as u64
+    }
+
+    fn put(&mut self, rows: Rows) {
+        self.read += rows.len() as u64;
+        if !rows.is_empty() && !self.ended {
+            self.batches.push_back(Arc::new(rows));
         }
+    }
+
+    fn slice(&mut self) -> Option<Slice> {
+        let rows = Arc::clone(self.batches.front()?);
+        let range = self.position..rows.len().min(self.position + SLICE);
+        let first = self.given;
+        self.given += range.len() as u64;
+        self.position = range.end;
+        if self.position == rows.len() {
+            self.batches.pop_front();
+            self.position = 0;
+        }
+        Some(Slice { rows, range, first })
+    }
+
+    /// Nothing more is read or given after an error, of which the first in the table is kept.
+    fn fail(&mut self, row: u64, error: Error) {
+        if self.failed.as_ref().is_none_or(|(earlier, _)| row < *earlier) {
+            self.failed = Some((row, error));
+        }
+        self.ended = true;
+        self.batches.clear();
+    }
+}
+
+/// The table's rows in the hands of all threads. The one that called reads them, and nobody else:
+/// what brings them may be what others wrote, and that thread can be interrupted in it.
+struct Feed {
+    ready: Mutex<Ready>,
+    more: Condvar,
+    threads: usize,
+}
+
+impl Feed {
+    fn lock(&self) -> MutexGuard<'_, Ready> {
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fail(&self, row: u64, error: Error) {
+        self.lock().fail(row, error);
+        self.more.notify_all();
+    }
+
+    /// The next slice, with what `frame` has read on where that is needed.
+    fn read(&self, frame: &mut Frame) -> Option<Slice> {
+        loop {
+            interrupt::poll();
+            let mut ready = self.lock();
+            if ready.enough(self.threads) {
+                return ready.slice();
+            }
+            let before = ready.read;
+            drop(ready);
+            match frame.next_rows() {
+                Ok(Some(rows)) => self.lock().put(rows),
+                Ok(None) => self.lock().ended = true,
+                // Rows before it that are still to be counted may have an error as well.
+                Err(error) => {
+                    let mut ready = self.lock();
+                    ready.ended = true;
+                    ready.failed.get_or_insert((before, error));
+                }
+            }
+            self.more.notify_all();
+        }
+    }
+
+    /// The next slice, when there is one.
+    fn wait(&self) -> Option<Slice> {
+        loop {
+            interrupt::poll();
+            let mut ready = self.lock();
+            if ready.batches.is_empty() && !ready.ended {
+                let wait = self.more.wait_timeout(ready, interrupt::PAUSE);
+                ready = wait.unwrap_or_else(PoisonError::into_inner).0;
+            }
+            let slice = ready.slice();
+            if slice.is_some() || ready.ended {
+                return slice;
+            }
+        }
+    }
+}
+
+/// Says that no more is read, whatever ended that.
+struct Ending<'a>(&'a Feed);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.lock().ended = true;
+        self.0.more.notify_all();
     }
 }
 
 /// Counts the rows of `frame`, with a thread for each worker.
 ///
-/// `check` is called now and then by the calling thread, with the number of rows taken so far, and
-/// may stop the run. Of several errors the first in the table is given.
+/// Of several errors the first in the table is given.
 pub fn run(
     plan: &Plan,
     width: usize,
     mut frame: Frame,
     workers: &mut [Box<dyn Worker>],
-    check: &mut dyn FnMut(u64) -> Result<(), Error>,
 ) -> Result<Found, Error> {
     let picked = plan.pick(&mut frame)?;
-    let feed = Feed { frame, rows: None, position: 0, given: 0, ended: false };
-    let feed = Mutex::new(feed);
-    let failed: Mutex<Option<(u64, Error)>> = Mutex::new(None);
-    let fail = |row: u64, error: Error| {
-        let mut failed = lock(&failed);
-        if failed.as_ref().is_none_or(|(earlier, _)| row < *earlier) {
-            *failed = Some((row, error));
-        }
-        drop(failed);
-        lock(&feed).ended = true;
-    };
-    let work = |worker: &mut dyn Worker, check: &mut dyn FnMut(u64) -> Result<(), Error>| {
+    let threads = workers.len().max(1);
+    let feed = Feed { ready: Mutex::default(), more: Condvar::new(), threads };
+    let workers = Mutex::new(workers.iter_mut());
+    let work = |next: &mut dyn FnMut() -> Option<Slice>| {
         let mut part = Part::new(plan, width, &picked);
-        let mut taken = 0;
-        loop {
-            if let Err(error) = check(taken) {
-                fail(0, error);
+        let worker = workers.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let Some(worker) = worker else { return part };
+        while let Some(slice) = next() {
+            if let Err(error) = part.take(&slice, &mut **worker) {
+                feed.fail(slice.first, error);
                 break;
-            }
-            let (given, next) = {
-                let mut feed = lock(&feed);
-                taken = feed.given;
-                (taken, feed.next())
-            };
-            match next {
-                Ok(None) => break,
-                Err(error) => {
-                    fail(given, error);
-                    break;
-                }
-                Ok(Some(slice)) => {
-                    let first = slice.first;
-                    if let Err(error) = part.take(&slice, worker) {
-                        fail(first, error);
-                        break;
-                    }
-                }
             }
         }
         part
     };
-    let mut parts = Vec::new();
-    if let [own, others @ ..] = workers {
-        std::thread::scope(|scope| {
-            // A thread that the system does not grant is one fewer; the work gets done.
-            let work = &work;
-            let threads: Vec<_> = others
-                .iter_mut()
-                .map_while(|worker| {
-                    let thread = std::thread::Builder::new();
-                    thread.spawn_scoped(scope, move || work(&mut **worker, &mut |_| Ok(()))).ok()
-                })
-                .collect();
-            parts.push(work(&mut **own, check));
-            for thread in threads {
-                match thread.join() {
-                    Ok(other) => parts.push(other),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-        });
-    }
-    if let Some((_, error)) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    let own = || {
+        let _ending = Ending(&feed);
+        work(&mut || feed.read(&mut frame))
+    };
+    let parts = in_threads(threads, own, || work(&mut || feed.wait()));
+    let Ready { failed, given, .. } =
+        feed.ready.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, error)) = failed {
         return Err(error);
     }
-    let rows = feed.into_inner().unwrap_or_else(PoisonError::into_inner).given;
     let first_null = parts.iter().filter_map(|part| part.first_null).min();
     let mut parts = parts.into_iter().map(|part| part.groups);
     let mut groups = parts.next().unwrap_or_else(|| Groups::new(plan.keys(), width));
     for part in parts {
         groups.merge(&part)?;
     }
-    Ok(Found { groups, rows, first_null })
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    Ok(Found { groups, rows: given, first_null })
 }
 
 /// One thread's groups, and its memory.
@@ -292,12 +331,13 @@ impl<'a> Part<'a> {
         let picked = self.picked;
         let rows = &*slice.rows;
         let mut texts = Texted::new(picked.references.len(), slice.range.len());
+        let mut work = Work::default();
         for (n, i) in slice.range.clone().enumerate() {
             let number = slice.first + n as u64 + 1;
             let group = self.group(rows, i, number)?;
             let mut hypothesis = None;
             rows.texts(&picked.hypothesis, i, |_, text| hypothesis = text);
-            let found = texts.put(rows, picked, i, hypothesis);
+            let found = texts.put(rows, picked, i, hypothesis, &mut work);
             let counts = self.groups.counts_mut(group);
             if hypothesis.is_some() && found > 0 {
                 counts.segments += 1;
@@ -371,7 +411,14 @@ impl Texted {
 
     /// Adds a row; gives how many references it has.
     #[inline]
-    fn put(&mut self, rows: &Rows, picked: &Picked, i: usize, hypothesis: Option<&[u8]>) -> usize {
+    fn put(
+        &mut self,
+        rows: &Rows,
+        picked: &Picked,
+        i: usize,
+        hypothesis: Option<&[u8]>,
+        work: &mut Work,
+    ) -> usize {
         let Self { hypotheses, references, bytes, hypothesis_bytes } = self;
         let before = hypotheses.len();
         // SAFETY: the slice that the texts are of is kept until they have been counted.
@@ -379,6 +426,7 @@ impl Texted {
         let mut found = 0;
         for (column, streams) in picked.references.iter().zip(references) {
             rows.texts(column, i, |number, text| {
+                work.done(8);
                 if streams.len() <= number {
                     streams.push(vec![None; before]);
                 }

@@ -7,6 +7,7 @@ use crate::arrow::rows::Frame;
 use crate::arrow::{ArrowArray, ArrowSchema, export};
 use crate::columns::{Rules, too_large};
 use crate::error::Error;
+use crate::interrupt::{self, Work};
 
 /// The metrics of a state: the fingerprint of each, and what its columns are.
 #[derive(Clone, Debug)]
@@ -80,7 +81,11 @@ impl Table {
         parts.sort_unstable_by_key(|(fingerprint, _)| *fingerprint);
         let ordered = groups.ordered();
         let rows = ordered.len() * parts.len();
-        let each = || ordered.iter().flat_map(|&group| parts.iter().map(move |part| (group, part)));
+        let each = || {
+            let mut work = Work::default();
+            let each = ordered.iter().inspect(move |_| work.done(16));
+            each.flat_map(|&group| parts.iter().map(move |part| (group, part)))
+        };
         let mut fields = Vec::new();
         let mut columns = Vec::new();
         let mut put = |name: &str, format: String, nullable: bool, column: ArrowArray| {
@@ -158,7 +163,6 @@ pub fn read(
     names: &[String],
     bucketed: bool,
     metrics: &Metrics,
-    check: &mut dyn FnMut(u64) -> Result<(), Error>,
 ) -> Result<Groups, Error> {
     let keys = names.iter().map(|name| frame.keys(name)).collect::<Result<Vec<_>, _>>()?;
     let mut types: Vec<_> = keys.iter().map(|key| key.of().clone()).collect();
@@ -184,10 +188,12 @@ pub fn read(
     let mut seen: Vec<Option<Counts>> = Vec::new();
     let (mut key, mut fingerprint, mut integers) = (Vec::new(), Vec::new(), Vec::new());
     let mut row = 0_u64;
+    let mut work = Work::default();
     while let Some(rows) = frame.next_rows()? {
-        check(row)?;
+        interrupt::poll();
         for i in 0..rows.len() {
             row += 1;
+            work.done(64 + metrics.width());
             let wrong = |column: &str, why: &str| {
                 Error::Input(format!("{column}: row {row} of the state {why}"))
             };
@@ -257,6 +263,7 @@ pub fn read(
         }
     }
     for group in 0..groups.len() {
+        work.done(16 + metrics.width());
         let of_metrics = &seen[group * parts.len()..(group + 1) * parts.len()];
         let first = of_metrics.iter().flatten().next().copied().unwrap_or(Counts::NONE);
         for (counts, (fingerprint, _)) in of_metrics.iter().zip(&metrics.0) {
@@ -283,7 +290,9 @@ pub fn read(
 /// bytes each. All little-endian.
 pub fn to_bytes(groups: &Groups) -> Vec<u8> {
     let mut out = Vec::new();
+    let mut work = Work::default();
     for group in groups.ordered() {
+        work.done(32 + groups.width());
         let (key, counts) = (groups.key(group), groups.counts(group));
         out.extend_from_slice(&(key.len() as u32).to_le_bytes());
         out.extend_from_slice(key);
@@ -313,7 +322,9 @@ pub fn from_bytes(
         return Err(damaged("another number of keys than their names"));
     }
     let mut rest = bytes;
+    let mut work = Work::default();
     while !rest.is_empty() {
+        work.done(64 + groups.width());
         put_group(&mut groups, metrics, &mut rest)?;
     }
     Ok(groups)

@@ -3,6 +3,7 @@
 use crate::arrow::key::{KeyType, put_integer};
 use crate::columns::{self, too_large};
 use crate::error::Error;
+use crate::interrupt::Work;
 use rustc_hash::FxHasher;
 use std::cmp::Ordering;
 use std::hash::Hasher;
@@ -207,7 +208,7 @@ impl Groups {
         Ok(())
     }
 
-    /// Adds other groups, all or none.
+    /// Adds other groups, all or none: an interrupt is heard until all of them are known to fit.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
         let Some(types) = &other.types else {
             return Ok(());
@@ -215,7 +216,9 @@ impl Groups {
         let mut joined = self.clone_types();
         joined.join(types)?;
         // Before anything is changed, whether it fits.
+        let mut work = Work::default();
         for theirs in 0..other.len() {
+            work.done(32 + self.width);
             let key = other.key(theirs);
             let (_, Some(own)) = self.place(key, other.hashes[theirs]) else { continue };
             let sums = self.totals(own).iter().zip(other.totals(theirs));
@@ -245,7 +248,9 @@ impl Groups {
         let keep = self.names.len().saturating_sub(1);
         let mut folded = Self::new(self.names[..keep].to_vec(), self.width);
         folded.types = self.types.as_ref().map(|types| types[..keep].to_vec());
+        let mut work = Work::default();
         for group in 0..self.len() {
+            work.done(32 + self.width);
             let length = self.entries(group).take(keep).map(|(_, entry)| entry.len()).sum();
             let (to, _) = folded.group(&self.key(group)[..length]);
             folded.add(to, self.totals(group))?;
@@ -259,7 +264,9 @@ impl Groups {
     pub fn ordered(&self) -> Vec<usize> {
         let types = self.types.as_deref().unwrap_or(&[]);
         let mut groups: Vec<_> = (0..self.len()).collect();
+        let mut work = Work::default();
         groups.sort_unstable_by(|&one, &other| {
+            work.done(16);
             let pairs = entries(types, self.key(one)).zip(entries(types, self.key(other)));
             pairs
                 .map(|((of, one), (_, other))| of.compare(one, other))

@@ -17,7 +17,7 @@ mod unicode;
 pub mod utf8;
 pub mod whitespace;
 
-use crate::interrupt::Work;
+use crate::interrupt::{self, Work};
 use crate::text::{Block, Foreign, Padded, PaddedBuffer};
 use crate::tokens::{Tokens, View};
 use crate::vector::Instructions;
@@ -262,7 +262,7 @@ impl Lexer {
                 for (i, segment) in segments.iter().enumerate() {
                     match segment {
                         None => exceptions.push(Exception { segment: i as u32, tokens: None }),
-                        Some(bytes) => joined.raw().extend_from_slice(bytes.bytes()),
+                        Some(bytes) => interrupt::append(joined.raw(), bytes.bytes()),
                     }
                     joined.raw().push(b'\n');
                 }
@@ -440,7 +440,7 @@ fn fold(segments: &[Option<Foreign>], joined: &mut PaddedBuffer, folded: &mut Ve
             if memchr::memchr(b'\n', bytes.bytes()).is_some() {
                 folded.push(i as u32);
             } else {
-                joined.raw().extend_from_slice(bytes.bytes());
+                interrupt::append(joined.raw(), bytes.bytes());
             }
         }
         joined.raw().push(b'\n');

@@ -1,6 +1,6 @@
 //! The way from one hypothesis to a reference, word by word, for Python: TER's, and the error rates'.
 
-use super::run::{interruptible, on_text};
+use super::run::{Many, interruptible, on_text};
 use super::sentence::Sentence;
 use super::{Choice, Lexing, current_instructions, decoded};
 use crate::edits::Edit;
@@ -84,14 +84,14 @@ pub fn ter_alignment<'py>(
 /// The edits that make a hypothesis of a reference, a letter each: "h"it, "s"ubstitution, "d"eletion (of
 /// a token of the reference), "i"nsertion. Equal tokens have equal numbers.
 #[pyfunction]
-pub fn edits(py: Python<'_>, reference: Vec<u32>, hypothesis: Vec<u32>) -> PyResult<String> {
+pub fn edits(py: Python<'_>, reference: Many<u32>, hypothesis: Many<u32>) -> PyResult<String> {
     let letter = |edit: &Edit| match edit {
         Edit::Hit => 'h',
         Edit::Substitution => 's',
         Edit::Deletion => 'd',
         Edit::Insertion => 'i',
     };
-    let work = || crate::edits::edits(&reference, &hypothesis).iter().map(letter).collect();
+    let work = || crate::edits::edits(&reference.0, &hypothesis.0).iter().map(letter).collect();
     Ok(interruptible(py, work)?)
 }
 

@@ -1,7 +1,7 @@
 //! Totals of groups for Python: rows of a table in, the table of a state out.
 
 use super::metrics::{self, Metric};
-use super::run::{MOST_WORKERS, signals};
+use super::run::{MOST_WORKERS, interruptible};
 use super::sources::Given;
 use super::stopped;
 use super::table::Table;
@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::groups::count::{Found, Plan, run, workers};
 use crate::groups::exchange::{self, Metrics};
 use crate::groups::totals::{self, Counts, Groups as Totals};
+use crate::interrupt::Work;
 use crate::text::{Block, Foreign};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -148,6 +149,8 @@ pub struct Groups {
     plan: Plan,
     metrics: Metrics,
     counter: Arc<dyn Count>,
+    /// True if Python counts for one of them.
+    calls: bool,
     groups: Totals,
     rows: u64,
     first_null: Option<u64>,
@@ -174,12 +177,16 @@ impl Groups {
         }
         let mut counters: Vec<Arc<dyn Count>> = Vec::new();
         let mut described = Vec::new();
+        let mut calls = false;
         for (fingerprint, (names, signed, limits), metric) in metrics {
             let rules = Rules { names, signed, limits };
             rules.check()?;
             counters.push(match metric.cast::<Metric>() {
                 Ok(metric) => metric.get().counter()?,
-                Err(_) => Arc::new(Called { call: metric.unbind(), width: rules.names.len() }),
+                Err(_) => {
+                    calls = true;
+                    Arc::new(Called { call: metric.unbind(), width: rules.names.len() })
+                }
             });
             described.push((fingerprint, rules));
         }
@@ -191,22 +198,22 @@ impl Groups {
         let plan = Plan { hypothesis, references, by, bucket };
         let groups = Totals::new(plan.keys(), metrics.width());
         let idle = Mutex::default();
-        Ok(Self { plan, metrics, counter, groups, rows: 0, first_null: None, idle })
+        Ok(Self { plan, metrics, counter, calls, groups, rows: 0, first_null: None, idle })
     }
 
     /// Adds the rows of a table, all or none.
     fn update(&mut self, py: Python<'_>, frame: &Frame, workers: usize) -> PyResult<()> {
         let frame = frame.take()?;
-        let Self { plan, groups, counter, idle, .. } = self;
+        let Self { plan, groups, counter, calls, idle, .. } = self;
         let idle = idle.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let workers = workers.clamp(1, MOST_WORKERS);
-        let found = py.detach(|| -> Result<Found, Error> {
+        // What others wrote runs in the thread that called, and nowhere else.
+        let workers = if *calls { 1 } else { workers.clamp(1, MOST_WORKERS) };
+        let found = interruptible(py, || -> Result<Found, Error> {
             idle.extend(self::workers(counter, workers.saturating_sub(idle.len())));
-            let mut check = signals(None);
-            let found = run(plan, groups.width(), frame, &mut idle[..workers], &mut check)?;
+            let found = run(plan, groups.width(), frame, &mut idle[..workers])?;
             groups.merge(&found.groups)?;
             Ok(found)
-        })?;
+        })??;
         if self.first_null.is_none() {
             self.first_null = found.first_null.map(|row| self.rows + row);
         }
@@ -218,17 +225,16 @@ impl Groups {
     fn read(&mut self, py: Python<'_>, frame: &Frame) -> PyResult<()> {
         let frame = frame.take()?;
         let Self { plan, groups, metrics, .. } = self;
-        Ok(py.detach(|| {
+        Ok(interruptible(py, || {
             let bucketed = plan.bucket.is_some();
-            let names = plan.keys();
-            groups.merge(&exchange::read(frame, &names, bucketed, metrics, &mut signals(None))?)
-        })?)
+            groups.merge(&exchange::read(frame, &plan.keys(), bucketed, metrics)?)
+        })??)
     }
 
     /// Adds the groups of another, all or none.
     fn merge(&mut self, py: Python<'_>, other: PyRef<'_, Self>) -> PyResult<()> {
         let (own, theirs) = (&mut self.groups, &other.groups);
-        Ok(py.detach(|| own.merge(theirs))?)
+        Ok(interruptible(py, || own.merge(theirs))??)
     }
 
     fn __len__(&self) -> usize {
@@ -243,16 +249,24 @@ impl Groups {
 
     /// The segments, the rows without a hypothesis, the rows without a reference; the fewest and
     /// the most references of a segment: of all groups.
-    fn counted(&self) -> PyResult<Counted> {
-        let counts = (0..self.groups.len()).map(|group| *self.groups.counts(group));
-        let counts = counts.into_iter().try_fold(Counts::NONE, Counts::plus);
+    fn counted(&self, py: Python<'_>) -> PyResult<Counted> {
+        let groups = &self.groups;
+        let counts = interruptible(py, || {
+            let mut work = Work::default();
+            let counts = (0..groups.len()).inspect(|_| work.done(4));
+            counts.map(|group| *groups.counts(group)).try_fold(Counts::NONE, Counts::plus)
+        })?;
         Ok(counted(&counts.ok_or_else(too_large)?))
     }
 
     /// For each group, in canonical order: the entries of its key, and what `counted` gives.
     fn groups<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyTuple>, Counted)>> {
         let groups = &self.groups;
-        let each = groups.ordered().into_iter().map(|group| {
+        let ordered = interruptible(py, || groups.ordered())?;
+        let each = ordered.into_iter().enumerate().map(|(i, group)| {
+            if i % (1 << 12) == 0 {
+                py.check_signals()?;
+            }
             let key: Vec<_> = groups
                 .entries(group)
                 .map(|(of, entry)| value(py, of, entry))
@@ -270,35 +284,44 @@ impl Groups {
     }
 
     /// The totals of one metric, one row per group in canonical order.
-    fn statistics(&self, metric: usize) -> PyResult<Table> {
+    fn statistics(&self, py: Python<'_>, metric: usize) -> PyResult<Table> {
         let part = self.metrics.part(metric).ok_or_else(|| PyIndexError::new_err("no metric"))?;
-        let width = part.len();
-        let rows = self.groups.ordered().into_iter();
-        let values = rows.flat_map(|group| self.groups.totals(group)[part.clone()].iter().copied());
-        Ok(Table::new(values.collect(), width))
+        let (width, groups) = (part.len(), &self.groups);
+        let values = interruptible(py, || {
+            let mut work = Work::default();
+            let rows = groups.ordered().into_iter().inspect(|_| work.done(8 + width));
+            rows.flat_map(|group| groups.totals(group)[part.clone()].iter().copied()).collect()
+        })?;
+        Ok(Table::new(values, width))
     }
 
     /// The same groups without the last column of their keys: those that differ in it alone are
     /// added up.
-    fn folded(&self) -> PyResult<Self> {
+    fn folded(&self, py: Python<'_>) -> PyResult<Self> {
         let mut plan = self.plan.clone();
         if plan.bucket.take().is_none() {
             plan.by.pop();
         }
-        let groups = self.groups.folded()?;
+        let groups = &self.groups;
+        let groups = interruptible(py, || groups.folded())??;
         let (metrics, counter) = (self.metrics.clone(), Arc::clone(&self.counter));
         let (rows, first_null, idle) = (self.rows, self.first_null, Mutex::default());
-        Ok(Self { plan, metrics, counter, groups, rows, first_null, idle })
+        Ok(Self { plan, metrics, counter, calls: self.calls, groups, rows, first_null, idle })
     }
 
     /// The groups in canonical order as bytes.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes = py.detach(|| exchange::to_bytes(&self.groups));
-        PyBytes::new(py, &bytes)
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let groups = &self.groups;
+        Ok(PyBytes::new(py, &interruptible(py, || exchange::to_bytes(groups))?))
     }
 
     /// Adds groups that `to_bytes` wrote, whose keys have these formats.
-    fn read_bytes(&mut self, formats: Option<Vec<String>>, data: &[u8]) -> PyResult<()> {
+    fn read_bytes(
+        &mut self,
+        py: Python<'_>,
+        formats: Option<Vec<String>>,
+        data: &[u8],
+    ) -> PyResult<()> {
         let damaged = || Error::Input("these bytes are not sums: keys of an unknown type".into());
         let types = match formats {
             None => None,
@@ -307,8 +330,10 @@ impl Groups {
                 Some(types.collect::<Option<Vec<_>>>().ok_or_else(damaged)?)
             }
         };
-        let groups = exchange::from_bytes(&self.plan.keys(), types, &self.metrics, data)?;
-        Ok(self.groups.merge(&groups)?)
+        let Self { plan, groups, metrics, .. } = self;
+        Ok(interruptible(py, || {
+            groups.merge(&exchange::from_bytes(&plan.keys(), types, metrics, data)?)
+        })??)
     }
 
     /// The table of the state as an Arrow array of structures: schema and array.
@@ -316,7 +341,7 @@ impl Groups {
         &self,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        let (schema, array) = exchange::Table::new(&self.groups, &self.metrics)?.structure();
+        let (schema, array) = self.table(py)?.structure();
         Ok((
             PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
             PyCapsule::new_with_value(py, array, c"arrow_array")?,
@@ -325,8 +350,14 @@ impl Groups {
 
     /// The table of the state as an Arrow stream of one batch.
     fn arrow_stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let stream = exchange::Table::new(&self.groups, &self.metrics)?.stream();
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+        PyCapsule::new_with_value(py, self.table(py)?.stream(), c"arrow_array_stream")
+    }
+}
+
+impl Groups {
+    fn table(&self, py: Python<'_>) -> PyResult<exchange::Table> {
+        let (groups, metrics) = (&self.groups, &self.metrics);
+        Ok(interruptible(py, || exchange::Table::new(groups, metrics))??)
     }
 }
 

@@ -1,11 +1,12 @@
 //! Counts beside the metrics, for Python: n-grams, words by frequency, the health of texts.
 
-use super::run::{interruptible, signals};
+use super::run::{interruptible, list, signals};
 use super::sources::Source;
 use super::table::Table;
 use super::{Lexing, current_instructions, decoded};
 use crate::distinctive_ngrams::{Entry, Lists};
 use crate::health::{Options, Texts};
+use crate::interrupt::Work;
 use crate::inventory;
 use crate::ngrams::MOST_ORDERS;
 use crate::scripts;
@@ -63,12 +64,18 @@ impl Corpus {
 
     /// All different tokens.
     fn vocabulary<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        (0..self.corpus.vocabulary.count() as u32).map(|number| self.token(py, number)).collect()
+        let tokens = (0..self.corpus.vocabulary.count() as u32).map(|number| {
+            if number % (1 << 14) == 0 {
+                py.check_signals()?;
+            }
+            self.token(py, number)
+        });
+        tokens.collect()
     }
 
     /// The frequency of each token of the vocabulary in the references.
-    fn reference_frequencies(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
-        Ok(interruptible(py, || self.corpus.reference_frequencies())?)
+    fn reference_frequencies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list(py, interruptible(py, || self.corpus.reference_frequencies())?)
     }
 
     /// For each segment the reference words of each bucket, and those that each system matched.
@@ -153,9 +160,12 @@ pub fn health<'py>(
     let column = |column: &Bound<'py, PyTuple>| -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
         column
             .iter()
-            .map(|item| match item.is_none() {
-                true => Ok(None),
-                false => Ok(Some(item.cast_into::<PyBytes>()?)),
+            .enumerate()
+            .map(|(i, item)| {
+                if i % (1 << 14) == 0 {
+                    py.check_signals()?;
+                }
+                Ok(if item.is_none() { None } else { Some(item.cast_into::<PyBytes>()?) })
             })
             .collect()
     };
@@ -180,19 +190,27 @@ pub fn health<'py>(
     });
     let options = Options { tokenized, unsplit: unsplit.collect::<PyResult<_>>()? };
     let texts = Texts { systems, references, source };
-    let flags = interruptible(py, || texts.flags(&options))?;
-    let list = PyList::empty(py);
-    for column in flags {
-        let mut counts = vec![0u64; 32];
-        for flags in &column {
-            let mut rest = *flags;
-            while rest != 0 {
-                counts[rest.trailing_zeros() as usize] += 1;
-                rest &= rest - 1;
+    let columns = interruptible(py, || {
+        let mut work = Work::default();
+        let columns = texts.flags(&options).into_iter().map(|column| {
+            let mut counts = vec![0u64; 32];
+            let mut bytes = Vec::with_capacity(4 * column.len());
+            for flags in column {
+                work.done(8);
+                bytes.extend(flags.to_le_bytes());
+                let mut rest = flags;
+                while rest != 0 {
+                    counts[rest.trailing_zeros() as usize] += 1;
+                    rest &= rest - 1;
+                }
             }
-        }
-        let bytes: Vec<u8> = column.iter().flat_map(|flags| flags.to_le_bytes()).collect();
-        list.append((PyBytes::new(py, &bytes), counts))?;
-    }
-    Ok(list)
+            (bytes, counts)
+        });
+        columns.collect::<Vec<_>>()
+    })?;
+    let columns = columns.into_iter();
+    PyList::new(
+        py,
+        columns.map(|(bytes, counts)| (PyBytes::new(py, &bytes), counts)).collect::<Vec<_>>(),
+    )
 }

@@ -1,12 +1,13 @@
 //! Two scores of the same things, for Python: doubles come as bytes, counts leave as tables.
 
 use super::resample::Stream;
-use super::run::interruptible;
+use super::run::{interruptible, list, on_text};
 use super::table::Table;
+use crate::interrupt::Work;
 use crate::meta_evaluation::{self, Average, Counts, Matrices, Row};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyList};
 
 fn doubles(bytes: &[u8]) -> Vec<f64> {
     bytes.as_chunks::<8>().0.iter().map(|eight| f64::from_ne_bytes(*eight)).collect()
@@ -119,10 +120,15 @@ pub fn leads(
 
 /// The cells that people rated and the metric did not.
 #[pyfunction]
-pub fn holes(gold: &[u8], metric: &[u8]) -> Vec<usize> {
-    let both = doubles(gold).into_iter().zip(doubles(metric));
-    let missing = both.enumerate().filter(|(_, (gold, metric))| !gold.is_nan() && metric.is_nan());
-    missing.map(|(cell, _)| cell).collect()
+pub fn holes<'py>(py: Python<'py>, gold: &[u8], metric: &[u8]) -> PyResult<Bound<'py, PyList>> {
+    let found = on_text(py, gold.len(), || {
+        let mut work = Work::default();
+        let both = doubles(gold).into_iter().zip(doubles(metric)).inspect(|_| work.done(1));
+        let missing =
+            both.enumerate().filter(|(_, (gold, metric))| !gold.is_nan() && metric.is_nan());
+        missing.map(|(cell, _)| cell).collect::<Vec<_>>()
+    })?;
+    list(py, found)
 }
 
 /// For every two metrics, in how many trials the first leads in r by as much as it does. `gold`:

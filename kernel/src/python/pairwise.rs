@@ -1,6 +1,6 @@
 //! All pairs for Python: texts that are ready to be scored against each other, and their scores.
 
-use super::run::interruptible;
+use super::run::{interruptible, list};
 use super::table::{Scores, fill_buffer};
 use crate::arrow::{self, ArrowArray, ArrowSchema};
 use crate::error::Error;
@@ -8,7 +8,7 @@ use crate::pairwise::{self, Best, Expected, Row, Values};
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyList, PyTuple};
 use std::ffi::{CStr, c_int};
 use std::sync::Arc;
 
@@ -93,12 +93,12 @@ impl Pairs {
 
     /// For each hypothesis the references with the highest scores, or with the lowest, and these
     /// scores; the best first.
-    fn top_k(&self, py: Python<'_>, k: usize, lowest: bool) -> PyResult<Vec<Vec<(usize, f64)>>> {
+    fn top_k<'py>(&self, py: Python<'py>, k: usize, lowest: bool) -> PyResult<Bound<'py, PyList>> {
         let (height, width) = self.pairs.shape();
         let k = k.clamp(1, width.max(1));
         let mut rows: Vec<_> = (0..height).map(|_| Best::new(k, lowest)).collect();
         self.run(py, false, &mut rows)?;
-        Ok(rows.into_iter().map(Best::sorted).collect())
+        list(py, rows.into_iter().map(Best::sorted))
     }
 
     /// For each hypothesis the mean of its scores, by the weights of the references and their sum.
@@ -280,8 +280,8 @@ impl PairScores {
     }
 
     /// All scores, one after the other.
-    fn all(&self) -> Vec<f64> {
-        self.part(0..self.len()).unwrap_or_default()
+    fn all<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list(py, self.part(0..self.len()).unwrap_or_default())
     }
 
     /// True if precision, shape and all scores are the same.

@@ -2,19 +2,24 @@
 //! thousands of scores at a time.
 
 use super::current_instructions;
-use super::run::{MOST_WORKERS, interruptible};
+use super::run::{MOST_WORKERS, Many, interruptible, list, on_text};
 use super::table::{Scores, Table};
 use crate::bleu::{PARTS, Smoothing};
+use crate::columns::too_large;
+use crate::interrupt::{self, Work};
 use crate::random::{Bits, Generator};
 use crate::resample;
 use crate::sacrebleu_float32::{Formula, Number};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyInt};
+use pyo3::types::{PyBytes, PyInt, PyList};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// Replicates whose single-precision sums are in memory at a time.
 const REPLICATES: usize = 4096;
+
+/// Random numbers that are drawn between two polls.
+const DRAWS: usize = 1 << 13;
 
 /// The random numbers of `numpy.random.default_rng(seed)`.
 #[pyclass(frozen, module = "truebleu._kernel")]
@@ -63,20 +68,38 @@ impl Stream {
     }
 
     /// `count` integers below `bound`, as `Generator.choice(bound, count)`.
-    fn indices(&self, bound: u32, count: usize) -> PyResult<Vec<u32>> {
+    fn indices<'py>(
+        &self,
+        py: Python<'py>,
+        bound: u32,
+        count: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
         if bound == 0 {
             return Err(PyValueError::new_err("expected an upper bound above 0"));
         }
-        let mut indices = vec![0; count];
-        self.generator(|generator| generator.fill_below(bound, &mut indices))?;
-        Ok(indices)
+        let indices = on_text(py, 4 * count, || {
+            self.generator(|generator| {
+                let mut indices = vec![0; count];
+                for part in indices.chunks_mut(DRAWS) {
+                    interrupt::poll();
+                    generator.fill_below(bound, part);
+                }
+                indices
+            })
+        })??;
+        list(py, indices)
     }
 
     /// `count` truth values, as `Generator.integers(2, size=count, dtype=bool)`. Calls one after the
     /// other continue one call of NumPy's.
-    fn bools(&self, count: usize) -> PyResult<Vec<bool>> {
-        let (generator, bits) = &mut *self.both()?;
-        Ok((0..count).map(|_| bits.take(generator, 1) == 1).collect())
+    fn bools<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyList>> {
+        let bools = on_text(py, 4 * count, || -> PyResult<Vec<bool>> {
+            let (generator, bits) = &mut *self.both()?;
+            let mut work = Work::default();
+            let draws = (0..count).inspect(|_| work.done(2));
+            Ok(draws.map(|_| bits.take(generator, 1) == 1).collect())
+        })??;
+        list(py, bools)
     }
 }
 
@@ -162,19 +185,26 @@ pub fn exchanged(
     }
     let (chosen, totals) =
         ((chosen.0.values(), chosen.1.values()), (totals.0.values(), totals.1.values()));
-    Ok(interruptible(py, || {
-        let sum: Vec<i64> = totals.0.iter().zip(totals.1).map(|(a, b)| a + b).collect();
-        let totals = totals.1.iter().cycle();
-        let one: Vec<i64> = chosen
-            .0
-            .iter()
-            .zip(chosen.1)
-            .zip(totals)
-            .map(|((a, b), total)| a + (total - b))
-            .collect();
-        let other = one.iter().zip(sum.iter().cycle()).map(|(one, sum)| sum - one).collect();
-        (Table::new(one, width), Table::new(other, width))
-    })?)
+    // Of a trial, one system's sum is that of its chosen rows and of the other's rows that are not.
+    let pair = |one: i64, other: i64, (total, theirs): (i64, i64)| {
+        let sum = i128::from(one) + i128::from(theirs) - i128::from(other);
+        let rest = i128::from(total) + i128::from(theirs) - sum;
+        Some((i64::try_from(sum).ok()?, i64::try_from(rest).ok()?))
+    };
+    let sums = interruptible(py, || {
+        let mut work = Work::default();
+        let (mut ones, mut others) = (Vec::new(), Vec::new());
+        for (one, other) in chosen.0.chunks_exact(width).zip(chosen.1.chunks_exact(width)) {
+            work.done(4 * width);
+            for (column, (&one, &other)) in one.iter().zip(other).enumerate() {
+                let (one, other) = pair(one, other, (totals.0[column], totals.1[column]))?;
+                ones.push(one);
+                others.push(other);
+            }
+        }
+        Some((Table::new(ones, width), Table::new(others, width)))
+    })?;
+    Ok(sums.ok_or_else(too_large)?)
 }
 
 /// The number of pairs of scores that differ by `distance` or more.
@@ -185,12 +215,13 @@ pub fn count_apart(
     other: &Scores,
     distance: f64,
     strictly: bool,
-) -> usize {
-    let (one, other) = (one.values(), other.values());
-    py.detach(|| {
-        let apart = one.iter().zip(other).map(|(a, b)| (a - b).abs());
+) -> PyResult<usize> {
+    let pairs = one.values().iter().zip(other.values());
+    Ok(interruptible(py, || {
+        let mut work = Work::default();
+        let apart = pairs.inspect(|_| work.done(1)).map(|(a, b)| (a - b).abs());
         apart.filter(|&apart| if strictly { apart > distance } else { apart >= distance }).count()
-    })
+    })?)
 }
 
 /// A formula of sacreBLEU, in single precision as NumPy 2 computes it.
@@ -302,11 +333,11 @@ impl SingleStack {
     #[staticmethod]
     fn sums(
         py: Python<'_>,
-        rows: Vec<Vec<f64>>,
+        rows: Many<Vec<f64>>,
         stream: &Stream,
         replicates: usize,
     ) -> PyResult<Vec<Vec<f64>>> {
-        let set = current_instructions()?;
+        let (set, Many(rows)) = (current_instructions()?, rows);
         let width = rows.first().map_or(0, Vec::len);
         if width == 0 || rows.iter().any(|row| row.len() != width) {
             return Err(PyValueError::new_err("every row must have the same number of values"));

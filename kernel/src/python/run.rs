@@ -7,8 +7,9 @@ use crate::error::Error;
 use crate::interrupt;
 use crate::scan::{self, Rows, Totals};
 use crate::scripts;
+use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,45 @@ pub fn on_text<T: Send>(
     work: impl FnOnce() -> T + Send,
 ) -> Result<T, Error> {
     if bytes > LONG { interruptible(py, work) } else { Ok(work()) }
+}
+
+/// What one sequence of Python's holds, however long: a signal is seen while it is read.
+pub struct Many<T>(pub Vec<T>);
+
+/// Python objects made or read between two looks for signals.
+const OBJECTS: usize = 1 << 14;
+
+impl<'a, 'py, T: FromPyObjectOwned<'py>> FromPyObject<'a, 'py> for Many<T> {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let mut items = Vec::new();
+        for item in given.try_iter()? {
+            if items.len() % OBJECTS == 0 {
+                given.py().check_signals()?;
+            }
+            items.push(item?.extract().map_err(Into::into)?);
+        }
+        Ok(Self(items))
+    }
+}
+
+/// A list for Python, however long: a signal is seen while it is made.
+pub fn list<'py, T: IntoPyObject<'py>>(
+    py: Python<'py>,
+    items: impl IntoIterator<Item = T>,
+) -> PyResult<Bound<'py, PyList>> {
+    let mut items = items.into_iter();
+    let mut next = || PyList::new(py, items.by_ref().take(OBJECTS).collect::<Vec<_>>());
+    let list = next()?;
+    loop {
+        py.check_signals()?;
+        let more = next()?;
+        if more.is_empty() {
+            return Ok(list);
+        }
+        list.set_slice(list.len(), list.len(), &more)?;
+    }
 }
 
 /// Lets Python see an interrupt, and how far the run is, about twenty times a second.

@@ -184,7 +184,7 @@ impl text::Source for Encoded {
     }
 }
 
-/// References: a tuple that has for each segment a string, or strings and `None`.
+/// References: a tuple that has for each segment a string, or a tuple or list of strings and `None`.
 struct References {
     items: Py<PyTuple>,
     position: usize,
@@ -391,8 +391,30 @@ pub fn strings(items: Py<PyTuple>, name: String) -> Source {
 
 /// References from a tuple that has for each segment a string, or a sequence of strings and None.
 #[pyfunction]
-pub fn references(items: Py<PyTuple>) -> Source {
-    Source::new(References { items, position: 0 })
+pub fn references(items: Bound<'_, PyTuple>) -> PyResult<Source> {
+    let items = plain_sequences(items)?.unbind();
+    Ok(Source::new(References { items, position: 0 }))
+}
+
+/// The same references with tuples for sequences of classes that others wrote: their code runs here,
+/// in the thread that called, and not in whichever reads on.
+fn plain_sequences(items: Bound<'_, PyTuple>) -> PyResult<Bound<'_, PyTuple>> {
+    let py = items.py();
+    let mut changed = None;
+    for (i, item) in items.iter_borrowed().enumerate() {
+        if i % (1 << 14) == 0 {
+            py.check_signals()?;
+        }
+        let plain = item.is_instance_of::<PyString>()
+            || item.is_none()
+            || item.is_instance_of::<PyTuple>()
+            || item.is_instance_of::<PyList>();
+        if !plain {
+            let all = changed.get_or_insert_with(|| items.iter().collect::<Vec<_>>());
+            all[i] = several(&item, i + 1)?.into_any();
+        }
+    }
+    changed.map_or(Ok(items.clone()), |all| PyTuple::new(py, all))
 }
 
 /// Texts from a tuple of bytes, each the UTF-8 of a string (with surrogates as Python has them),

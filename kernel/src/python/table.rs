@@ -1,8 +1,10 @@
 //! Numbers for Python: a table of integers, a column of scores. Both speak the buffer protocol and
 //! Arrow, and share their memory with what is made of them.
 
+use super::run::{Many, list, on_text};
 use crate::arrow::{self, ArrowArray, ArrowSchema};
 use crate::columns::{self, Rules};
+use crate::interrupt::{self, Work};
 use crate::sealed::{Format, STATISTICS, SUMS};
 use pyo3::exceptions::{PyBufferError, PyIndexError, PyValueError};
 use pyo3::ffi;
@@ -57,11 +59,32 @@ impl Table {
         self.values().chunks_exact(self.width)
     }
 
+    /// Rows of a table of this width, one part after the other.
+    fn of_parts<'a>(
+        py: Python<'_>,
+        length: usize,
+        parts: impl Iterator<Item = &'a [i64]> + Send,
+        width: usize,
+    ) -> PyResult<Self> {
+        let values = on_text(py, 8 * length, || {
+            let (mut values, mut work) = (Vec::new(), Work::default());
+            for part in parts {
+                work.done(2 + part.len() / 2);
+                values.extend_from_slice(part);
+            }
+            values
+        })?;
+        Ok(Self::new(values, width))
+    }
+
     fn row(&self, i: usize) -> Option<&[i64]> {
         let start = i.checked_mul(self.width)?;
         self.values().get(start..)?.get(..self.width)
     }
 }
+
+/// Values that are gone through between two polls.
+const PART: usize = 1 << 14;
 
 /// The bytes of a row; `None` for a width that no row can have.
 fn row_bytes(width: usize) -> Option<usize> {
@@ -83,18 +106,26 @@ impl Table {
 
     /// A table of little-endian bytes.
     #[staticmethod]
-    fn from_bytes(data: &[u8], width: usize) -> PyResult<Self> {
+    fn from_bytes(py: Python<'_>, data: &[u8], width: usize) -> PyResult<Self> {
         let whole = row_bytes(width).is_some_and(|bytes| data.len().is_multiple_of(bytes));
         if !whole {
             return Err(PyValueError::new_err("these bytes are not a table of that width"));
         }
-        let values = data.as_chunks::<8>().0.iter().map(|eight| i64::from_le_bytes(*eight));
-        Ok(Self::new(values.collect(), width))
+        let values = on_text(py, data.len(), || {
+            let mut values = Vec::with_capacity(data.len() / 8);
+            for part in data.as_chunks::<8>().0.chunks(PART) {
+                interrupt::poll();
+                values.extend(part.iter().map(|eight| i64::from_le_bytes(*eight)));
+            }
+            values
+        })?;
+        Ok(Self::new(values, width))
     }
 
     /// A table of rows.
     #[staticmethod]
-    fn from_rows(rows: Vec<Vec<i64>>, width: usize) -> PyResult<Self> {
+    fn from_rows(rows: Many<Vec<i64>>, width: usize) -> PyResult<Self> {
+        let Many(rows) = rows;
         if row_bytes(width).is_none() || rows.iter().any(|row| row.len() != width) {
             return Err(PyValueError::new_err(format!("every row must have {width} integers")));
         }
@@ -118,14 +149,15 @@ impl Table {
 
     /// One row, the sum of all.
     fn total(&self, py: Python<'_>) -> PyResult<Self> {
-        let total = py.detach(|| columns::total(self.values(), self.width))?;
+        let (values, width) = (self.values(), self.width);
+        let total = on_text(py, 8 * self.length, || columns::total(values, width))??;
         Ok(Self::new(total, self.width))
     }
 
     /// A row for each of `groups` groups, the sum of the rows that `numbers` puts into it. There
     /// are no more groups than rows.
-    fn group_totals(&self, numbers: Vec<usize>, groups: usize) -> PyResult<Self> {
-        let rows = self.length / self.width;
+    fn group_totals(&self, py: Python<'_>, numbers: Many<usize>, groups: usize) -> PyResult<Self> {
+        let (rows, width, Many(numbers)) = (self.length / self.width, self.width, numbers);
         if numbers.len() != rows || groups > rows {
             let found = numbers.len();
             return Err(PyValueError::new_err(format!(
@@ -133,19 +165,23 @@ impl Table {
                  group, and every group a row"
             )));
         }
-        let mut totals = vec![0; groups * self.width];
-        let mut fits = true;
-        for (row, number) in self.rows().zip(numbers) {
-            if number >= groups {
-                let told = format!("group {number} of {groups}; they are counted from 0");
-                return Err(PyIndexError::new_err(told));
+        let values = self.values();
+        let totals = on_text(py, 8 * self.length, || -> PyResult<_> {
+            let mut totals = vec![0; groups * width];
+            let mut fits = true;
+            for (part, numbers) in values.chunks(width << 12).zip(numbers.chunks(1 << 12)) {
+                interrupt::poll();
+                for (row, &number) in part.chunks_exact(width).zip(numbers) {
+                    if number >= groups {
+                        let told = format!("group {number} of {groups}; they are counted from 0");
+                        return Err(PyIndexError::new_err(told));
+                    }
+                    fits &= columns::add(&mut totals[number * width..][..width], row);
+                }
             }
-            fits &= columns::add(&mut totals[number * self.width..][..self.width], row);
-        }
-        if !fits {
-            return Err(columns::too_large().into());
-        }
-        Ok(Self::new(totals, self.width))
+            if fits { Ok(totals) } else { Err(columns::too_large().into()) }
+        })??;
+        Ok(Self::new(totals, width))
     }
 
     /// Refuses rows that a metric with columns of these names cannot have counted: numbers below 0
@@ -162,7 +198,8 @@ impl Table {
             return Err(PyValueError::new_err("every column needs a name"));
         }
         rules.check()?;
-        Ok(py.detach(|| rules.check_rows(self.values()))?)
+        let values = self.values();
+        Ok(on_text(py, 8 * self.length, || rules.check_rows(values))??)
     }
 
     /// The rows from `start` to `stop`, in the same memory.
@@ -176,58 +213,71 @@ impl Table {
     }
 
     /// The rows with these numbers, in their order.
-    fn pick(&self, numbers: Vec<usize>) -> PyResult<Self> {
+    fn pick(&self, py: Python<'_>, numbers: Many<usize>) -> PyResult<Self> {
+        let Many(numbers) = numbers;
         // Rows may be named more often than there are: what is allocated has been seen to be there.
-        let mut values = Vec::new();
-        for number in numbers {
-            let row = self.row(number).ok_or_else(|| PyIndexError::new_err("row out of range"))?;
-            values.extend_from_slice(row);
+        if numbers.iter().any(|&number| self.row(number).is_none()) {
+            return Err(PyIndexError::new_err("row out of range"));
         }
-        Ok(Self::new(values, self.width))
+        let rows = numbers.iter().filter_map(|&number| self.row(number));
+        Self::of_parts(py, numbers.len() * self.width, rows, self.width)
     }
 
     /// The rows for which `mask` is true.
-    fn filter(&self, mask: Vec<bool>) -> PyResult<Self> {
+    fn filter(&self, py: Python<'_>, mask: Many<bool>) -> PyResult<Self> {
+        let Many(mask) = mask;
         if mask.len() != self.length / self.width {
             return Err(PyValueError::new_err("the mask needs a truth value for each row"));
         }
-        let chosen = self.rows().zip(mask).filter(|(_, chosen)| *chosen);
-        Ok(Self::new(chosen.flat_map(|(row, _)| row).copied().collect(), self.width))
+        let chosen = self.rows().zip(mask).filter(|(_, chosen)| *chosen).map(|(row, _)| row);
+        Self::of_parts(py, self.length, chosen, self.width)
     }
 
     /// The table of these columns, in their order.
-    fn columns_of(&self, columns: Vec<usize>) -> PyResult<Self> {
+    fn columns_of(&self, py: Python<'_>, columns: Vec<usize>) -> PyResult<Self> {
         if columns.is_empty() || columns.iter().any(|&column| column >= self.width) {
             return Err(PyIndexError::new_err("column out of range"));
         }
-        let rows = self.rows().flat_map(|row| columns.iter().map(|&column| row[column]));
-        Ok(Self::new(rows.collect(), columns.len()))
+        let each = columns.iter();
+        let parts = self.rows().flat_map(|row| each.clone().map(|&column| &row[column..=column]));
+        Self::of_parts(py, self.length, parts, columns.len())
     }
 
     /// This table's rows and then the other's.
-    fn concatenated(&self, other: &Self) -> PyResult<Self> {
+    fn concatenated(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         if self.width != other.width {
             return Err(PyValueError::new_err("tables of different widths"));
         }
-        Ok(Self::new([self.values(), other.values()].concat(), self.width))
+        let parts = [self.values(), other.values()].into_iter();
+        let parts = parts.flat_map(|values| values.chunks(PART));
+        Self::of_parts(py, self.length + other.length, parts, self.width)
     }
 
     /// True if all values are the same.
-    fn same(&self, other: &Self) -> bool {
-        self.width == other.width && self.values() == other.values()
+    fn same(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
+        if self.width != other.width || self.length != other.length {
+            return Ok(false);
+        }
+        let mut parts = self.values().chunks(PART).zip(other.values().chunks(PART));
+        Ok(on_text(py, 8 * self.length, || {
+            parts.all(|(own, others)| {
+                interrupt::poll();
+                own == others
+            })
+        })?)
     }
 
     /// The values of one column.
-    fn values_of(&self, column: usize) -> PyResult<Vec<i64>> {
+    fn values_of<'py>(&self, py: Python<'py>, column: usize) -> PyResult<Bound<'py, PyList>> {
         if column >= self.width {
             return Err(PyIndexError::new_err("column out of range"));
         }
-        Ok(self.rows().map(|row| row[column]).collect())
+        list(py, self.rows().map(|row| row[column]))
     }
 
     /// All rows, as lists.
-    fn tolist(&self) -> Vec<Vec<i64>> {
-        self.rows().map(<[i64]>::to_vec).collect()
+    fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list(py, self.rows())
     }
 
     /// The table as an Arrow array of structures, with these names of columns: schema and array.
@@ -236,7 +286,7 @@ impl Table {
         py: Python<'py>,
         names: Vec<String>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        let array = self.arrow(&names)?;
+        let array = self.arrow(py, &names)?;
         Ok((
             PyCapsule::new_with_value(py, table_schema(&names), c"arrow_schema")?,
             PyCapsule::new_with_value(py, array, c"arrow_array")?,
@@ -249,7 +299,7 @@ impl Table {
         py: Python<'py>,
         names: Vec<String>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let array = self.arrow(&names)?;
+        let array = self.arrow(py, &names)?;
         let stream = arrow::stream(move || table_schema(&names), array);
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
@@ -268,13 +318,18 @@ impl Table {
 }
 
 impl Table {
-    fn arrow(&self, names: &[String]) -> PyResult<ArrowArray> {
+    fn arrow(&self, py: Python<'_>, names: &[String]) -> PyResult<ArrowArray> {
         if names.len() != self.width {
             return Err(PyValueError::new_err("every column needs a name"));
         }
-        let columns = (0..self.width)
-            .map(|column| arrow::numbers(self.rows().map(|row| row[column]).collect::<Vec<_>>()));
-        Ok(arrow::structure(self.length / self.width, columns.collect()))
+        Ok(on_text(py, 8 * self.length, || {
+            let mut work = Work::default();
+            let columns = (0..self.width).map(|column| {
+                let rows = self.rows().inspect(|_| work.done(2));
+                arrow::numbers(rows.map(|row| row[column]).collect::<Vec<_>>())
+            });
+            arrow::structure(self.length / self.width, columns.collect())
+        })?)
     }
 }
 
@@ -404,8 +459,8 @@ impl Scores {
 #[pymethods]
 impl Scores {
     #[new]
-    fn python_new(values: Vec<f64>) -> Self {
-        Self::new(values)
+    fn python_new(values: Many<f64>) -> Self {
+        Self::new(values.0)
     }
 
     fn __len__(&self) -> usize {
@@ -436,7 +491,7 @@ impl Scores {
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
-        PyList::new(py, &self.values)?.try_iter()
+        list(py, &self.values)?.try_iter()
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -453,12 +508,14 @@ impl Scores {
     }
 
     /// The scores as a list of floats.
-    fn tolist(&self) -> Vec<f64> {
-        self.values.clone()
+    fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list(py, &self.values)
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyAny>, (Vec<f64>,)) {
-        (slf.get_type().into_any(), (slf.get().values.clone(),))
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyList>,))> {
+        Ok((slf.get_type().into_any(), (list(slf.py(), &slf.get().values)?,)))
     }
 
     #[pyo3(signature = (requested_schema=None))]

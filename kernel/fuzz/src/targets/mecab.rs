@@ -2,14 +2,16 @@
 
 use crate::input::Input;
 use crate::make::{self, Random};
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::ptr;
 use std::sync::OnceLock;
 use truebleu_kernel::lex::mecab::{Bytes, Dictionary, Files};
 
-/// An input: the number of changes; of each the file, the place and the new byte; then the text.
+/// An input: whether all is checked; the number of changes; of each the file, the place and the new byte; then the text.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
     let changes = random.below(7);
-    out.push(changes as u8);
+    out.extend([random.bits() as u8, changes as u8]);
     for _ in 0..changes {
         let file = random.below(5);
         let whole = &files()[file];
@@ -143,20 +145,46 @@ fn files() -> &'static [Vec<u8>; 5] {
     })
 }
 
+/// A copy of the files to change, and its changes since: the file, the place, what was there.
+#[derive(Default)]
+struct Copy {
+    files: Option<[Vec<u8>; 5]>,
+    changes: Vec<(usize, usize, u8)>,
+}
+
+thread_local! {
+    static COPY: Cell<Copy> = Cell::default();
+}
+
 /// Runs it.
 pub fn target(data: &[u8]) {
     let mut input = Input(data);
-    let mut files = files().clone();
-    for _ in 0..input.below(7) {
-        let file = &mut files[input.below(5)];
-        let place = u32::from_le_bytes([input.byte(), input.byte(), input.byte(), 0]) as usize;
-        let length = file.len();
-        file[place % length] = input.byte();
+    let also_checked = input.below(8) == 0;
+    // The files are large, so they are copied once, and what was changed is put back.
+    let mut copy = COPY.take();
+    let mut files = copy.files.take().unwrap_or_else(|| files().clone());
+    for (file, place, byte) in copy.changes.drain(..).rev() {
+        files[file][place] = byte;
     }
-    let [words, unknown, matrix, characters, settings] = files.map(Bytes::Owned);
+    for _ in 0..input.below(7) {
+        let file = input.below(5);
+        let place = u32::from_le_bytes([input.byte(), input.byte(), input.byte(), 0]) as usize;
+        let place = place % files[file].len();
+        copy.changes.push((file, place, files[file][place]));
+        files[file][place] = input.byte();
+    }
+    read(&files, input.0, also_checked);
+    copy.files = Some(files);
+    COPY.set(copy);
+}
+
+/// Reads the files as a dictionary's, and a text with it.
+fn read(files: &[Vec<u8>; 5], text: &[u8], also_checked: bool) {
+    // SAFETY: the dictionary is gone when this function ends, and the files are not.
+    let there = |file: &[u8]| Bytes::Static(unsafe { &*ptr::from_ref(file) });
+    let [words, unknown, matrix, characters, settings] = files.each_ref().map(|file| there(file));
     let files = Files { words, unknown, matrix, characters, settings };
     let Ok(dictionary) = Dictionary::new(files) else { return };
-    let text = input.0;
     let mut last = 0;
     dictionary.tokenize(text, |start, end| {
         assert!(last <= start && start < end && end <= text.len());
@@ -167,5 +195,7 @@ pub fn target(data: &[u8]) {
         assert!(last <= start && start < end && end <= text.len());
         last = end;
     });
-    let _ = dictionary.check();
+    if also_checked {
+        let _ = dictionary.check();
+    }
 }

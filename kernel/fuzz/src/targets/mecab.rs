@@ -61,27 +61,26 @@ fn lexicon(kind: u32, words: &[Word<'_>]) -> Vec<u8> {
     states.sort_unstable();
     states.dedup();
     let base = |state: &[u8]| 1 + 257 * states.binary_search(&state).unwrap_or(0);
-    let mut array = vec![(0i32, 0u32); 1 + 257 * states.len()];
-    array[0].0 = base(b"") as i32;
+    let mut array = vec![0; 8 * (1 + 257 * states.len())];
+    let mut put = |place: usize, next: i32, owner: usize| {
+        array[8 * place..][..4].copy_from_slice(&next.to_le_bytes());
+        array[8 * place + 4..][..4].copy_from_slice(&(owner as u32).to_le_bytes());
+    };
+    put(0, base(b"") as i32, 0);
     for state in &states[1..] {
         let (last, above) = state.split_last().unwrap();
-        array[base(above) + usize::from(*last) + 1] = (base(state) as i32, base(above) as u32);
+        put(base(above) + usize::from(*last) + 1, base(state) as i32, base(above));
     }
     let mut entries = Vec::new();
     for (spelling, words) in &spellings {
         let value = (entries.len() / 16) << 8 | words.len();
-        array[base(spelling)] = (-(value as i32) - 1, base(spelling) as u32);
+        put(base(spelling), -(value as i32) - 1, base(spelling));
         for &(_, left, right, part, cost) in words {
             for half in [left, right, part, cost as u16, 0, 0, 0, 0] {
                 entries.extend(half.to_le_bytes());
             }
         }
     }
-    let array: Vec<u8> = array
-        .into_iter()
-        .flat_map(|(next, owner)| [next as u32, owner])
-        .flat_map(u32::to_le_bytes)
-        .collect();
     let size = (72 + array.len() + entries.len()) as u32;
     let counts = [words.len(), KINDS, KINDS, array.len(), entries.len(), 0, 0];
     let fields = [size ^ 0xEF71_8F77, 102, kind].into_iter().chain(counts.map(|n| n as u32));
@@ -125,21 +124,19 @@ fn files() -> &'static [Vec<u8>; 5] {
             padded[..name.len()].copy_from_slice(name.as_bytes());
             characters.extend(padded);
         }
-        for point in 0..0xFFFF {
-            let kind = match char::from_u32(point) {
-                Some(' ' | '\t') => 1,
-                Some('ア'..='ン') => 2,
-                Some('0'..='9') => 3,
-                _ => 0,
-            };
+        let bits = |kind: usize| {
             let (_, groups, always, length) = kinds[kind];
-            let bits = 1 << kind
-                | (kind as u32) << 18
-                | length << 26
-                | u32::from(groups) << 30
-                | u32::from(always) << 31;
-            characters.extend(bits.to_le_bytes());
-        }
+            let bits = 1 << kind | (kind as u32) << 18 | length << 26;
+            (bits | u32::from(groups) << 30 | u32::from(always) << 31).to_le_bytes()
+        };
+        let first = characters.len();
+        characters.extend(bits(0).repeat(0xFFFF));
+        let mut put = |point: char, kind| {
+            characters[first + 4 * point as usize..][..4].copy_from_slice(&bits(kind));
+        };
+        [' ', '\t'].into_iter().for_each(|space| put(space, 1));
+        ('ア'..='ン').for_each(|point| put(point, 2));
+        ('0'..='9').for_each(|digit| put(digit, 3));
         let settings = b"left-space-penalty-factor = 6,700\nmax-grouping-size = 24\n".to_vec();
         [lexicon(0, &words), lexicon(2, &made_up), matrix, characters, settings]
     })

@@ -12,7 +12,11 @@ pub fn make(random: &mut Random, out: &mut Vec<u8>) {
     let orders = if random.once_in(2) { 3 } else { random.bits() as u8 };
     out.extend([random.bits() as u8, orders, random.bits() as u8]);
     let count = if random.once_in(2) { 2 } else { 1 + random.below(5) };
-    let most = if random.once_in(1000) { 300 } else { 30 };
+    let most = match random.below(1000) {
+        0 => 300,
+        1..200 => 30,
+        _ => 12,
+    };
     make::texts(random, count, out, |random, out| make::words(random, most, out));
 }
 

@@ -12,6 +12,11 @@ ROWS ?=
 EXECUTIONS ?= 1e6
 TARGET ?= all
 SEED ?= 1
+# Of `make fuzz-guided`: how long.
+SECONDS ?= 600
+# What libFuzzer sees of the way that an input takes: edges and comparisons.
+GUIDED := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+	-Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Zsanitizer=address --cfg fuzzing
 # Engines that are large, or want other releases of what the tests want: an environment each.
 ENGINES := spark ray
 # What `make test-all` leaves out, of upstream, engines, neural and hosts; and how many cases its property tests draw.
@@ -38,7 +43,7 @@ NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test test-all engines hosts neural upstream sanitize miri races fuzz free-threaded aarch64 wasm bench screenshots lint lint-js format docs clean help
+.PHONY: demo test test-all engines hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench screenshots lint lint-js format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -116,6 +121,14 @@ races: ## the tests that use several threads, with ThreadSanitizer
 fuzz: ## inputs that nobody wrote against definitions: EXECUTIONS=1e8 TARGET=lexers SEED=2
 	@cargo build --quiet --release --manifest-path kernel/fuzz/Cargo.toml --target-dir target/fuzz
 	@target/fuzz/release/truebleu-fuzz $(EXECUTIONS) $(TARGET) $(SEED)
+
+fuzz-guided: ## libFuzzer with AddressSanitizer, which looks for inputs that reach new code: TARGET=arrow SECONDS=600
+	@test '$(TARGET)' != all || { echo 'Name a target: make fuzz-guided TARGET=arrow' >&2; exit 1; }
+	@rustup toolchain list | grep -q nightly || { echo 'libFuzzer needs a nightly toolchain: rustup toolchain install nightly' >&2; exit 1; }
+	@RUSTFLAGS='$(GUIDED)' cargo +nightly build --quiet --release --manifest-path kernel/fuzz/Cargo.toml --features libfuzzer --bin libfuzzer --target $(TRIPLE) --target-dir target/guided
+	@mkdir -p build/inputs/$(TARGET)
+	@TARGET=$(TARGET) ASAN_OPTIONS=malloc_context_size=4:detect_leaks=0 target/guided/$(TRIPLE)/release/libfuzzer -verbosity=0 -print_final_stats=1 -max_total_time=$(SECONDS) -max_len=4096 \
+		-artifact_prefix=kernel/fuzz/found/$(TARGET)- build/inputs/$(TARGET)
 
 free-threaded: $(VENV)/.installed $(VENV)/.group-free-threaded ## the kernel's tests on a free-threaded Python: make free-threaded PYTHON=python3.14t VENV=build/py314t
 	@$(BIN)/python -c 'import sysconfig, sys; sys.exit(not sysconfig.get_config_var("Py_GIL_DISABLED"))' || { echo '"$(PYTHON)" is no free-threaded Python. Name one, and an environment of its own: make free-threaded PYTHON=python3.14t VENV=build/py314t' >&2; exit 1; }

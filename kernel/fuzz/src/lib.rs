@@ -47,6 +47,7 @@ targets! {
     edits 1024,
     pairwise 2048,
     sums 1024,
+    tables 1024,
     mecab 8192,
     sentencepiece 4096,
     score_lines 1024,

@@ -12,4 +12,5 @@ pub mod score_lines;
 pub mod sentencepiece;
 pub mod streams;
 pub mod sums;
+pub mod tables;
 pub mod ter;

@@ -40,6 +40,8 @@ pub enum Bytes {
     Mapped(Mmap),
     /// Bytes of its own.
     Owned(Vec<u8>),
+    /// Bytes that are always there.
+    Static(&'static [u8]),
 }
 
 impl Deref for Bytes {
@@ -50,6 +52,7 @@ impl Deref for Bytes {
             #[cfg(any(unix, windows))]
             Self::Mapped(map) => map,
             Self::Owned(bytes) => bytes,
+            Self::Static(bytes) => bytes,
         }
     }
 }

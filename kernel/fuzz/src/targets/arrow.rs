@@ -124,6 +124,8 @@ impl Memory {
         }
         let mut items = None;
         let mut values = None;
+        // Of texts: which buffer has the offsets, their width, and the last of them.
+        let mut ends = None;
         let fixed = |width: usize, input: &mut Input<'_>| {
             (0..width * entries).map(|_| input.byte()).collect::<Vec<u8>>()
         };
@@ -131,6 +133,7 @@ impl Memory {
             "u" | "z" | "U" | "Z" => {
                 let width = if format == "u" || format == "z" { 4 } else { 8 };
                 let (last, offsets) = self.offsets(input, entries, width);
+                ends = Some((self.buffers.len() - 1, width, last));
                 let text = (0..last).map(|_| b'a' + input.byte() % 26).collect();
                 buffers.extend([offsets, self.buffer(text)]);
             }
@@ -197,7 +200,16 @@ impl Memory {
         let mut offset = offset as i64;
         // Now and then something that no array has.
         match input.byte() {
-            0xF0 => length = number(input).min(length),
+            0xF0 => {
+                length = number(input).min(length);
+                if let (Some((place, width, last)), Ok(end)) = (ends, usize::try_from(length)) {
+                    // The last offset, which is another one now, still says how much there is.
+                    let at = width * (end + offset as usize);
+                    let offsets = &mut self.buffers[place];
+                    offsets[at..at + width].copy_from_slice(&last.to_le_bytes()[..width]);
+                    buffers[1] = offsets.as_ptr().cast();
+                }
+            }
             0xF1 => length = [i64::MAX, 1 << 60, i64::MIN][input.below(3)],
             0xF2 => offset = [-1, i64::MAX, i64::MIN, 1 << 60][input.below(4)],
             0xF3 => buffers.truncate(input.below(3)),

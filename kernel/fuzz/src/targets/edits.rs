@@ -9,7 +9,11 @@ const MOST: usize = 250;
 
 /// An input: the reference's length, then the words of both sides, a byte each.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
-    let most = if random.once_in(100) { MOST } else { 24 };
+    let most = match random.below(1000) {
+        0 => MOST,
+        1..50 => 70,
+        _ => 14,
+    };
     let kinds = 1 + random.below(9);
     out.push(0);
     for _ in 0..random.below(most) {

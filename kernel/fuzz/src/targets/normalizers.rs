@@ -10,10 +10,11 @@ use truebleu_kernel::text::PaddedBuffer;
 /// An input: options; then the text.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
     out.push(random.bits() as u8);
-    make::text(random, 200, out);
-    if random.once_in(3) {
+    let most = if random.once_in(16) { 200 } else { 40 };
+    make::text(random, most, out);
+    if random.once_in(4) {
         out.push(b'\n');
-        make::text(random, 60, out);
+        make::text(random, most / 2, out);
     }
     if random.once_in(4) {
         let mut damaged = out.split_off(1);

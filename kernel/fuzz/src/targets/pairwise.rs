@@ -18,8 +18,9 @@ use truebleu_kernel::vector::Instructions;
 /// An input: the instruction set, the metric and its options, the number of hypotheses; the texts.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
     out.extend(std::array::from_fn::<u8, 4, _>(|_| random.bits() as u8));
-    let count = 2 + random.length(12);
-    make::texts(random, count, out, |random, out| make::words(random, 16, out));
+    let (texts, words) = if random.once_in(16) { (12, 16) } else { (4, 8) };
+    let count = 2 + random.length(texts);
+    make::texts(random, count, out, |random, out| make::words(random, words, out));
 }
 
 /// Texts of the input.

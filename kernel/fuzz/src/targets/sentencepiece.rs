@@ -2,6 +2,7 @@
 
 use crate::input::Input;
 use crate::make::{self, Random};
+use std::sync::OnceLock;
 use truebleu_kernel::lex::sentencepiece::Model;
 
 /// An input: the text's length, the text; then the model's file.
@@ -85,7 +86,7 @@ fn model(random: &mut Random) -> Vec<u8> {
         let text = SPELLINGS[(first + i) % SPELLINGS.len()];
         put(text.as_bytes(), *random.of(SCORES), kind, &mut out);
     }
-    let has_bytes = random.once_in(30);
+    let has_bytes = random.once_in(300);
     if has_bytes {
         for byte in 0..256 {
             put(format!("<0x{byte:02X}>").as_bytes(), 0.0, 6, &mut out);
@@ -103,7 +104,7 @@ fn model(random: &mut Random) -> Vec<u8> {
     field(2, &trainer, &mut out);
     let mut rules = Vec::new();
     if random.once_in(2) {
-        field(2, &rewriting(), &mut rules);
+        field(2, rewriting(), &mut rules);
     }
     for key in 3..6 {
         if random.once_in(4) {
@@ -115,7 +116,12 @@ fn model(random: &mut Random) -> Vec<u8> {
 }
 
 /// Rules that rewrite "A" as "a" and delete "!".
-fn rewriting() -> Vec<u8> {
+fn rewriting() -> &'static [u8] {
+    static RULES: OnceLock<Vec<u8>> = OnceLock::new();
+    RULES.get_or_init(make_rewriting)
+}
+
+fn make_rewriting() -> Vec<u8> {
     let mut units = vec![0_u32; 512];
     let leaf = 1 << 8;
     // The root's followers are at 256 xor the byte, those of each byte at itself xor 128.

@@ -3,7 +3,7 @@
 use crate::input::Input;
 use crate::make::{self, Random};
 use truebleu_kernel::error::Error;
-use truebleu_kernel::text::{Block, Piece, Source, Stream, Want};
+use truebleu_kernel::text::{Block, Piece, Read, Source, Stream, Want};
 
 /// An input: the column or none, the pieces' size, the batches' size and kind; then the bytes.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
@@ -26,6 +26,27 @@ pub fn make(random: &mut Random, out: &mut Vec<u8>) {
     }
 }
 
+/// Bytes that come in pieces.
+struct Bytes {
+    rest: Vec<u8>,
+    at: usize,
+    piece: usize,
+    known: bool,
+}
+
+impl Read for Bytes {
+    fn read(&mut self, into: &mut Piece) -> Result<usize, Error> {
+        let count = self.piece.min(self.rest.len() - self.at);
+        into.append(&self.rest[self.at..self.at + count]);
+        self.at += count;
+        Ok(count)
+    }
+
+    fn left(&self) -> Option<u64> {
+        self.known.then_some((self.rest.len() - self.at) as u64)
+    }
+}
+
 /// Runs it.
 pub fn target(data: &[u8]) {
     let mut input = Input(data);
@@ -43,13 +64,9 @@ pub fn target(data: &[u8]) {
     });
     let fields: Vec<Option<&[u8]>> = fields.collect();
 
-    let mut rest = text.clone();
-    let read = move |into: &mut Piece| {
-        let count = piece.min(rest.len());
-        into.append(&rest.drain(..count).collect::<Vec<_>>());
-        Ok(count)
-    };
-    let mut stream = Stream::new("stream".into(), column, Box::new(read));
+    // Mostly it is known how much comes, and the memory is of that size.
+    let bytes = Bytes { rest: text.clone(), at: 0, piece, known: kind & 0xE0 != 0 };
+    let mut stream = Stream::new("stream".into(), column, Box::new(bytes));
     let mut at = 0;
     let mut offset = 0;
     loop {

@@ -9,7 +9,11 @@ const MOST: usize = 160;
 
 /// An input: the hypothesis' length, then the words of both sides, a byte each.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
-    let most = if random.once_in(500) { MOST } else { 14 };
+    let most = match random.below(10_000) {
+        0 => MOST,
+        1..200 => 20,
+        _ => 8,
+    };
     let kinds = 2 + random.below(12);
     let reference: Vec<u8> =
         (0..1 + random.below(most)).map(|_| 1 + random.below(kinds) as u8).collect();

@@ -74,7 +74,8 @@ impl Normalizer {
         for byte in 0x21..0x7F_u8 {
             let is_plain =
                 |next: u8| self.rule(&[byte, next]).is_none() && !self.goes_on(&[byte, next]);
-            self.plain[usize::from(byte)] = !own.starts(byte) && (0..128).all(is_plain);
+            self.plain[usize::from(byte)] =
+                !own.starts(byte) && (!self.goes_on(&[byte]) || (0..128).all(is_plain));
         }
     }
 

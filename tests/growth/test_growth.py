@@ -22,12 +22,6 @@ def test_every_public_name_is_a_case_or_reads_no_text():
         assert any(case.startswith(begins) for case in CASES), name
 
 
-def marked(name):
-    fault = CASES[name].fault
-    marks = [pytest.mark.xfail(strict=True, reason=fault)] if fault else []
-    return pytest.param(name, marks=marks, id=name)
-
-
 @pytest.fixture(scope="session")
 def counts(request, tmp_path_factory):
     """The instructions of all cases that are to be tested, which are counted together."""
@@ -39,7 +33,7 @@ def is_case(item):
     return getattr(item, "originalname", "") == test_work_grows_as_the_text_does.__name__
 
 
-@pytest.mark.parametrize("name", list(map(marked, CASES)))
+@pytest.mark.parametrize("name", CASES)
 def test_work_grows_as_the_text_does(counts, name):
     most = MOST_OF_SQUARE if CASES[name].dearer else MOST
     growth = ratios(counts[name])

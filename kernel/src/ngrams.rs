@@ -446,12 +446,13 @@ pub fn count_matches_general(
         segments.push(view.keys().iter().enumerate().map(number).collect());
     }
     let mut grams = segments.clone();
+    let mut pairs = Numbers::default();
     let mut matches = [0; MOST_ORDERS];
     for order in 1..=orders.min(hypothesis.count()) {
         let known = if order == 1 {
             tokens.len()
         } else {
-            let mut pairs = Numbers::default();
+            pairs.clear(tokens.len());
             for (grams, tokens) in grams.iter_mut().zip(&segments) {
                 let longer = tokens.len().saturating_sub(order - 1);
                 for i in 0..longer {

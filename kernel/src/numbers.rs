@@ -46,7 +46,7 @@ const EMPTY: u32 = u32::MAX;
 impl Default for Numbers {
     fn default() -> Self {
         let mut numbers = Self { slots: Vec::new(), shift: 0, count: 0, seed: Seed::of_process() };
-        numbers.clear(1 << 11);
+        numbers.clear(0);
         numbers
     }
 }

@@ -209,12 +209,12 @@ class _Segment:
 
     def clip(self, bits: Sequence[float]) -> None:
         """Information of n-grams that match, each at most as often as in one of the references."""
+        most: dict[int, int] = {}
+        for reference in self.counted:
+            for i, n in reference.items():
+                most[i] = max(n, most.get(i, 0))
         self.information = [
-            sum(
-                bits[i] * min(n, max([reference.get(i, 0) for reference in self.counted]))
-                for i, n in order.items()
-            )
-            for order in self.found
+            sum(bits[i] * min(n, most.get(i, 0)) for i, n in order.items()) for order in self.found
         ]
 
     def choose(self, bits: Sequence[float]) -> None:

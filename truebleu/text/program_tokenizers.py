@@ -33,7 +33,7 @@ _SEPARATORS = (
     " \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
-_END_OF_SCRIPT = re.compile(f"^{_SCRIPT_SPACE.pattern}|{_SCRIPT_SPACE.pattern}\\Z")
+_SCRIPT_SPACES = f"\t\n\v\f\r{_SEPARATORS}\ufeff"
 
 # The rules that mteval-v11b made and everybody took over, in their order: ASCII symbols stand
 # alone; so do a full stop and a comma, unless between digits; so does a hyphen after a digit.
@@ -396,8 +396,7 @@ def madnani_ibleu_lower(text: str) -> list[str]:
 
 def _viewer(text: str, *, lowercase: bool) -> list[str]:
     # The viewer trims a segment when it reads it; that takes the line feed from a final "-\n".
-    text = _END_OF_SCRIPT.sub("", text)
-    text = f" {_decoded(text)} "
+    text = f" {_decoded(text.strip(_SCRIPT_SPACES))} "
     text = _substitute(text.lower() if lowercase else text, _VIEWER)
     return _tokens(text, _SCRIPT_SPACE) or [""]
 

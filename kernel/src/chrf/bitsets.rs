@@ -27,7 +27,7 @@ pub(crate) unsafe fn count<V: Vector>(
 ) -> Option<[u32; ORDERS]> {
     debug_assert!(a.iter().chain(b).all(|&id| (id as usize) < ids));
     // Matches are the same either way round: the bitsets are for the side that makes less work.
-    let work = |n: usize, bits: usize| n * bits.div_ceil(64);
+    let work = |n: usize, bits: usize| n * bits.div_ceil(64) + bits;
     let (steps, bits) =
         if work(a.len(), b.len()) <= work(b.len(), a.len()) { (a, b) } else { (b, a) };
     let words = bits.len().div_ceil(64);
@@ -81,9 +81,7 @@ unsafe fn match_words<V: Vector, const W: usize>(
                 (used[w], free) = V::use_lowest(used[w], ends[w], free);
             }
         }
-        for &id in bits {
-            positions.add(id as usize * W).cast::<[u64; W]>().write([0; W]);
-        }
+        clear_positions(bits, positions, W);
         let mut matches = [0; ORDERS];
         for used in used {
             for (count, used) in matches.iter_mut().zip(V::each_order(used)) {
@@ -123,9 +121,7 @@ unsafe fn match_groups<V: Vector>(
                 step::<V, GROUP>(ends, used, &mut carry, &mut free, equal);
             }
         }
-        for &id in bits {
-            positions.add(id as usize * width).write_bytes(0, width);
-        }
+        clear_positions(bits, positions, width);
         count_used::<V>(used[..groups].as_flattened())
     }
 }
@@ -139,6 +135,18 @@ fn set_positions(bits: &[u32], positions: &mut [u64], width: usize) -> *mut u64 
         unsafe { *positions.add(id as usize * width + j / 64) |= 1 << (j % 64) };
     }
     positions
+}
+
+/// Takes back what [`set_positions`] did.
+///
+/// # Safety
+/// With the same arguments, and the pointer that it gave.
+#[inline(always)]
+unsafe fn clear_positions(bits: &[u32], positions: *mut u64, width: usize) {
+    for (j, &id) in bits.iter().enumerate() {
+        // SAFETY: as there.
+        unsafe { *positions.add(id as usize * width + j / 64) = 0 };
+    }
 }
 
 /// Goes on by one character, in `W` words of the bitsets; `equal` are the positions that have it.

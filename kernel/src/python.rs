@@ -18,6 +18,7 @@ use crate::lex::lowercase::Lowercase;
 use crate::lex::{Lexer, Tokenizer, mecab, sentencepiece};
 use crate::vector::Instructions;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 use run::on_text;
@@ -52,8 +53,37 @@ fn stopped(error: PyErr) -> Error {
     Error::Stopped(Box::new(error))
 }
 
+/// Characters that Python encodes in one call, which no interrupt comes into.
+const AT_ONCE: isize = 1 << 22;
+
+/// A text as UTF-8 if it is so long that it is encoded piece by piece; what is ASCII is there already.
+fn long_utf8(text: &Bound<'_, PyString>) -> PyResult<Option<Vec<u8>>> {
+    // SAFETY: it is a string.
+    let length = unsafe { ffi::PyUnicode_GetLength(text.as_ptr()) };
+    let py = text.py();
+    if length <= AT_ONCE
+        || py.get_type::<PyString>().call_method1("isascii", (text,))?.is_truthy()?
+    {
+        return Ok(None);
+    }
+    let mut encoded = Vec::with_capacity(length as usize);
+    for start in (0..length).step_by(AT_ONCE as usize) {
+        py.check_signals()?;
+        // SAFETY: it is a string; what comes is a new reference to one, or an error.
+        let piece = unsafe {
+            let piece = ffi::PyUnicode_Substring(text.as_ptr(), start, start + AT_ONCE);
+            Bound::from_owned_ptr_or_err(py, piece)?
+        };
+        with_utf8(piece.cast()?, |bytes| encoded.extend_from_slice(bytes))?;
+    }
+    Ok(Some(encoded))
+}
+
 /// A segment as the kernel reads it: UTF-8, with surrogates as Python has them.
 fn with_utf8<R>(text: &Bound<'_, PyString>, read: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
+    if let Some(encoded) = long_utf8(text)? {
+        return Ok(read(&encoded));
+    }
     match text.to_str() {
         Ok(text) => Ok(read(text.as_bytes())),
         Err(_) => {

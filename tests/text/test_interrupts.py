@@ -84,6 +84,14 @@ def test_ctrl_c_is_heard_while_a_long_sequence_is_read(read):
     assert done.returncode == 0, done.stderr
 
 
+def test_a_long_text_is_the_same_in_the_pieces_that_an_interrupt_comes_between():
+    # Four million characters are encoded at a time; a surrogate and an emoji stand where two meet.
+    text = "é" * ((1 << 22) - 1) + "\ud800 \U0001f642" + "ü" * (1 << 22) + " a"
+    assert _kernel.tokenize(text, "none", "no") == text.split()
+    counted = tb.BLEU("none").statistics([text], [text]).tolist()
+    assert counted == tb.BLEU("none").statistics(["a b c"], ["a b c"]).tolist()
+
+
 @posix
 def test_what_was_stopped_can_be_used_again():
     done = ran(

@@ -1,6 +1,6 @@
 //! Text from Python: sequences of strings, tokens, Arrow columns, files.
 
-use super::{stopped, with_utf8};
+use super::{long_utf8, stopped, with_utf8};
 use crate::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, Column};
 use crate::error::Error;
 use crate::interrupt::Work;
@@ -50,11 +50,17 @@ pub struct Keep {
 impl Keep {
     /// The bytes of a string that lives as long as its source.
     pub fn foreign(&mut self, text: &Bound<'_, PyString>) -> PyResult<Foreign> {
-        if let Ok(text) = text.to_str() {
+        let long = long_utf8(text)?;
+        if long.is_none()
+            && let Ok(text) = text.to_str()
+        {
             // SAFETY: strings do not change, and the source (or this value) holds this one.
             return Ok(unsafe { Foreign::new(text.as_bytes()) });
         }
-        let copy = with_utf8(text, <[u8]>::to_vec)?;
+        let copy = match long {
+            Some(copy) => copy,
+            None => with_utf8(text, <[u8]>::to_vec)?,
+        };
         // SAFETY: moving a vector does not move its bytes, and this value keeps them.
         let foreign = unsafe { Foreign::new(&copy) };
         self.copies.push(copy);

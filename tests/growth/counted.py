@@ -7,6 +7,7 @@ A process under callgrind does the work. It calls `getppid`, which nothing else 
 after each piece; callgrind writes down what was counted at each call, and begins again at 0.
 """
 
+import gc
 import os
 import re
 import shutil
@@ -82,6 +83,9 @@ def run(folder: Path, names: list[str]) -> None:
         case.make(case.empty, folder)()
         for size in (case.empty, *case.sizes):
             work = case.make(size, folder)
+            # What is there already is not walked through again for garbage.
+            gc.collect()
+            gc.freeze()
             os.getppid()
             work()
             os.getppid()

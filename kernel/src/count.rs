@@ -46,10 +46,17 @@ pub trait Formula: Send + Sync {
 pub struct Counter<M> {
     /// How hypotheses become tokens.
     pub hypotheses: Lexer,
-    /// How references do.
-    pub references: Lexer,
+    /// How references do, if not as hypotheses.
+    pub references: Option<Lexer>,
     /// The metric.
     pub metric: M,
+}
+
+impl<M> Counter<M> {
+    /// How references become tokens.
+    pub fn references(&self) -> &Lexer {
+        self.references.as_ref().unwrap_or(&self.hypotheses)
+    }
 }
 
 /// The rows a scan makes: one metric's, or those of several side by side.
@@ -75,12 +82,8 @@ pub trait CountOne: Count {
 
 /// Counts what is no part of a run.
 pub trait Reader: Send {
-    /// The row of a single segment, the only one of each block, and how many references it had.
-    fn sentence(
-        &mut self,
-        hypothesis: &Block,
-        references: &[Block],
-    ) -> Result<(&[i64], usize), Error>;
+    /// The row of one segment, whose hypothesis and `references` references are those of the block.
+    fn sentence(&mut self, texts: &Block, references: usize) -> Result<&[i64], Error>;
 
     /// Hands the score of each hypothesis against each reference, by row, to `take`. The blocks
     /// have so many segments; none may be missing.
@@ -272,7 +275,7 @@ impl<S> Scratch<S> {
         let hypotheses = hypotheses.map_err(|bad| (0, bad))?;
         let references = references.iter().zip(scratches).enumerate();
         let references = references.map(|(i, (block, scratch))| {
-            counter.references.lex_for(block, scratch, M::KEYS).map_err(|bad| (i + 1, bad))
+            counter.references().lex_for(block, scratch, M::KEYS).map_err(|bad| (i + 1, bad))
         });
         Ok((hypotheses, references.collect::<Result<_, _>>()?, metric))
     }
@@ -311,31 +314,26 @@ impl<M: Metric> Worker for Counting<M> {
 }
 
 impl<M: Metric> Reader for Counting<M> {
-    fn sentence(
-        &mut self,
-        hypothesis: &Block,
-        references: &[Block],
-    ) -> Result<(&[i64], usize), Error> {
+    fn sentence(&mut self, texts: &Block, references: usize) -> Result<&[i64], Error> {
         self.begin();
         let Self { counter, scratch, rows, unfinished } = self;
         rows.clear();
         rows.resize(counter.metric.width(), 0);
-        scratch.room(references.len());
-        let Scratch { hypotheses: scratch, references: scratches, metric } = scratch;
-        let hypotheses = counter.hypotheses.lex_for(hypothesis, scratch, M::KEYS)?;
+        scratch.room(1);
+        let Scratch { hypotheses: first, references: others, metric } = scratch;
+        let hypotheses = counter.hypotheses.lex_for(texts, first, M::KEYS)?;
+        let mut others = match &counter.references {
+            Some(lexer) => lexer.lex_for(texts, &mut others[0], M::KEYS)?,
+            None => hypotheses.clone(),
+        };
+        others.next_segment();
         let (mut only, mut several);
-        let references: &mut [Lexed<'_>] = match references {
-            [reference] => {
-                only = [counter.references.lex_for(reference, &mut scratches[0], M::KEYS)?];
-                &mut only
-            }
-            _ => {
-                let each = references.iter().zip(scratches);
-                let each = each
-                    .map(|(block, scratch)| counter.references.lex_for(block, scratch, M::KEYS));
-                several = each.collect::<Result<Vec<_>, _>>()?;
-                &mut several
-            }
+        let references: &mut [Lexed<'_>] = if references == 1 {
+            only = [others];
+            &mut only
+        } else {
+            several = others.each(references);
+            &mut several
         };
         let counted = counter.hypotheses.instructions.run(CountBatch {
             hypotheses,
@@ -346,7 +344,7 @@ impl<M: Metric> Reader for Counting<M> {
         });
         *unfinished = false;
         match counted {
-            Ok(Some((_, references))) => Ok((rows, references as usize)),
+            Ok(Some(_)) => Ok(rows),
             _ => Err(Error::NoReference { segment: 1 }),
         }
     }

@@ -35,7 +35,7 @@ impl<M: Metric> Plain<M> {
         Ok(Self {
             hypotheses: texts(hypotheses.as_mut(), &counter.hypotheses)?,
             references: match &mut references {
-                Some(references) => Some(texts(references.as_mut(), &counter.references)?),
+                Some(references) => Some(texts(references.as_mut(), counter.references())?),
                 None => None,
             },
             counter,

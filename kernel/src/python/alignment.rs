@@ -6,7 +6,6 @@ use super::{Choice, Lexing, current_instructions, decoded};
 use crate::edits::Edit;
 use crate::lex::{self, Tokenizer, tercom};
 use crate::ter::{Outcome, Scratch, Step};
-use crate::text::Block;
 use crate::tokens::View;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -54,14 +53,13 @@ pub fn ter_alignment<'py>(
     let (ours, theirs) = lexing(py, options, case_sensitive)?;
     let instructions = current_instructions()?;
     let texts = Sentence::new(hypothesis, references)?;
-    let mut scratch = lex::Scratch::default();
-    let words = tokens(py, &ours.with(instructions)?, texts.hypothesis(), &mut scratch)?;
-    let mut scratches = Vec::new();
-    scratches.resize_with(texts.references().len(), lex::Scratch::default);
-    let mut others = Vec::new();
-    for (block, scratch) in texts.references().iter().zip(&mut scratches) {
-        others.push(tokens(py, &theirs.with(instructions)?, block, scratch)?);
-    }
+    let (mut first, mut second) = Default::default();
+    let mut hypotheses = lexed(py, &ours.with(instructions)?, &texts, &mut first)?;
+    let mut references = lexed(py, &theirs.with(instructions)?, &texts, &mut second)?;
+    let words = tokens(py, hypotheses.next_segment())?;
+    references.next_segment();
+    let others = (0..texts.references()).map(|_| tokens(py, references.next_segment()));
+    let others = others.collect::<PyResult<Vec<_>>>()?;
     let (ours, theirs) = (words.0, others.iter().map(|(view, _)| *view).collect::<Vec<_>>());
     let best = on_text(py, texts.bytes(), || {
         let mut search = Scratch::default();
@@ -95,17 +93,23 @@ pub fn edits(py: Python<'_>, reference: Many<u32>, hypothesis: Many<u32>) -> PyR
     Ok(interruptible(py, work)?)
 }
 
-/// The tokens of the only segment of a block, for the kernel and for Python.
+/// The texts of a segment, lexed.
+fn lexed<'a>(
+    py: Python<'_>,
+    lexer: &lex::Lexer,
+    texts: &'a Sentence,
+    scratch: &'a mut lex::Scratch,
+) -> PyResult<lex::Lexed<'a>> {
+    let lexed = on_text(py, texts.bytes(), || lexer.lex(texts.block(), scratch))?;
+    Ok(lexed.map_err(crate::error::Error::from)?)
+}
+
+/// The tokens of a text, for the kernel and for Python.
 fn tokens<'a, 'py>(
     py: Python<'py>,
-    lexer: &lex::Lexer,
-    block: &'a Block,
-    scratch: &'a mut lex::Scratch,
+    view: Option<View<'a>>,
 ) -> PyResult<(View<'a>, Vec<Bound<'py, PyAny>>)> {
-    let mut lexed = on_text(py, block.bytes(), || lexer.lex(block, scratch))?
-        .map_err(crate::error::Error::from)?;
-    let missing = crate::error::Error::NoReference { segment: 1 };
-    let view = lexed.next_segment().ok_or(missing)?;
+    let view = view.ok_or(crate::error::Error::NoReference { segment: 1 })?;
     let tokens = (0..view.count()).map(|i| {
         if i % (1 << 14) == 0 {
             py.check_signals()?;

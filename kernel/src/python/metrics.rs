@@ -45,16 +45,17 @@ pub struct Metric {
 impl Metric {
     /// A metric that counts `columns` of what `hypotheses` and `references` lex.
     fn new<M: count::Metric + Clone>(
-        lexing: (Lexing, Lexing),
+        lexing: (Lexing, Option<Lexing>),
         columns: M,
         segment: Arc<dyn Formula>,
         corpus: Arc<dyn Formula>,
     ) -> Self {
         let width = columns.width();
         let make = Arc::new(move |instructions| -> PyResult<_> {
+            let (lexing, other) = (&lexing.0, lexing.1.as_ref());
             Ok(Arc::new(Counter {
-                hypotheses: lexing.0.with(instructions)?,
-                references: lexing.1.with(instructions)?,
+                hypotheses: lexing.with(instructions)?,
+                references: other.map(|lexing| lexing.with(instructions)).transpose()?,
                 metric: columns.clone(),
             }))
         });
@@ -133,8 +134,8 @@ impl Metric {
         let columns = bleu::Columns { lengths, orders: max_order, at_least_one };
         let (segment, corpus) = (formula(effective_order.0), formula(effective_order.1));
         let pairwise = Bleu { orders: max_order, at_least_one, formula: (*segment).clone() };
-        let metric = Self::new((lexing()?, lexing()?), columns, segment, corpus)
-            .overlapping(lexing()?, pairwise);
+        let metric =
+            Self::new((lexing()?, None), columns, segment, corpus).overlapping(lexing()?, pairwise);
         Ok(Self { width: if scored { metric.width } else { 0 }, ..metric })
     }
 
@@ -164,7 +165,7 @@ impl Metric {
         let columns =
             chrf::Columns { char_order, word_order, whitespace, formula: formula.clone() };
         let (pairwise, formula) = (columns.clone(), Arc::new(formula));
-        let metric = Self::new((lexing()?, lexing()?), columns, Arc::clone(&formula) as _, formula);
+        let metric = Self::new((lexing()?, None), columns, Arc::clone(&formula) as _, formula);
         Ok(metric.overlapping(lexing()?, pairwise))
     }
 
@@ -179,7 +180,8 @@ impl Metric {
         case_sensitive: bool,
     ) -> PyResult<Self> {
         let options = tercom::Options { normalized, no_punct, asian_support, twice: false };
-        let lexing = alignment::lexing(py, options, case_sensitive)?;
+        let (ours, theirs) = alignment::lexing(py, options, case_sensitive)?;
+        let lexing = (ours, Some(theirs));
         Ok(Self::new(lexing, ter::Columns, Arc::new(ter::Formula), Arc::new(ter::Formula)))
     }
 
@@ -198,7 +200,7 @@ impl Metric {
         let tokenizer = if characters { "whole" } else { tokenizer };
         let lexing = || Lexing::new(py, tokenizer, lowercase);
         let columns = edits::Columns { measure, characters };
-        Ok(Self::new((lexing()?, lexing()?), columns, Arc::new(measure), Arc::new(measure)))
+        Ok(Self::new((lexing()?, None), columns, Arc::new(measure), Arc::new(measure)))
     }
 
     /// The F-score of n-grams of some orders together.
@@ -217,7 +219,7 @@ impl Metric {
         let lexing = || Lexing::new(py, tokenizer, lowercase);
         let formula = ngram_f::Formula { factor };
         let columns = ngram_f::Columns { orders, formula };
-        Ok(Self::new((lexing()?, lexing()?), columns, Arc::new(formula), Arc::new(formula)))
+        Ok(Self::new((lexing()?, None), columns, Arc::new(formula), Arc::new(formula)))
     }
 
     /// Starts a run over hypotheses and references, with the rows of `others` beside this one's.
@@ -283,9 +285,8 @@ impl Metric {
         self.desks.at_one(chosen_instructions(), make, |desk| {
             desk.texts.read(hypothesis, references)?;
             let Desk { texts, reader, .. } = desk;
-            let (hypothesis, references) = (texts.hypothesis(), texts.references());
-            let bytes = texts.bytes();
-            let (row, count) = on_text(py, bytes, || reader.sentence(hypothesis, references))??;
+            let count = texts.references();
+            let row = on_text(py, texts.bytes(), || reader.sentence(texts.block(), count))??;
             Ok((self.segment.score(row), bytes_of(py, row)?, count))
         })
     }

@@ -2,19 +2,24 @@
 
 use super::sources::{Keep, not_text, several};
 use crate::count::Reader;
-use crate::text::Block;
+use crate::text::{Block, Foreign, check_size};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyList, PyString};
 use std::sync::{Mutex, PoisonError};
 
 /// The texts of one segment.
-#[derive(Default)]
 pub struct Sentence {
-    /// Blocks of one segment each: the hypothesis and its references, and some that others had.
-    blocks: Vec<Block>,
-    count: usize,
+    /// The hypothesis, then its references.
+    block: Block,
     /// The owners of their bytes.
     keep: Keep,
+}
+
+impl Default for Sentence {
+    fn default() -> Self {
+        let block = Block::Segments { segments: Vec::new(), trusted: true, keep: None };
+        Self { block, keep: Keep::default() }
+    }
 }
 
 impl Sentence {
@@ -35,57 +40,65 @@ impl Sentence {
         self.push(hypothesis)?;
         if let Ok(text) = references.cast::<PyString>() {
             self.push(text)?;
+        } else if let Ok(list) = references.cast::<PyList>()
+            && list.len() == 1
+        {
+            // As most are: held itself, for less than a tuple of it costs.
+            let text = list.get_item(0)?;
+            self.push_reference(0, &text)?;
+            self.keep.held = Some(text.unbind());
         } else if !references.is_none() {
             let several = several(references, 1)?;
-            // What is no tuple may give strings, or lose them, that only `several` holds.
-            self.keep.held = Some(several.clone().unbind());
             for (i, text) in several.iter_borrowed().enumerate() {
-                if !text.is_none() {
-                    let text =
-                        text.cast::<PyString>().map_err(|_| not_text(1, Some(i + 1), &text))?;
-                    self.push(&text)?;
-                }
+                self.push_reference(i, &text)?;
             }
+            // What is no tuple may give strings, or lose them, that only `several` holds.
+            self.keep.held = Some(several.into_any().unbind());
         }
-        Ok(())
+        Ok(check_size("a segment's texts", self.bytes())?)
+    }
+
+    fn push_reference(&mut self, i: usize, text: &Bound<'_, PyAny>) -> PyResult<()> {
+        if text.is_none() {
+            return Ok(());
+        }
+        self.push(text.cast::<PyString>().map_err(|_| not_text(1, Some(i + 1), text))?)
     }
 
     fn push(&mut self, text: &Bound<'_, PyString>) -> PyResult<()> {
         let text = self.keep.foreign(text)?;
-        match self.blocks.get_mut(self.count) {
-            Some(Block::Segments { segments, .. }) => segments[0] = Some(text),
-            _ => {
-                let segments = vec![Some(text)];
-                self.blocks.push(Block::Segments { segments, trusted: true, keep: None });
-            }
-        }
-        self.count += 1;
+        self.texts().push(Some(text));
         Ok(())
     }
 
-    /// The hypothesis.
-    pub fn hypothesis(&self) -> &Block {
-        &self.blocks[0]
+    fn texts(&mut self) -> &mut Vec<Option<Foreign>> {
+        match &mut self.block {
+            Block::Segments { segments, .. } => segments,
+            Block::Lines { .. } | Block::Tokens(_) => unreachable!("it was made of segments"),
+        }
     }
 
-    /// Its references.
-    pub fn references(&self) -> &[Block] {
-        &self.blocks[1..self.count]
+    /// The hypothesis and its references.
+    pub fn block(&self) -> &Block {
+        &self.block
+    }
+
+    /// The number of references.
+    pub fn references(&self) -> usize {
+        match &self.block {
+            Block::Segments { segments, .. } => segments.len() - 1,
+            Block::Lines { .. } | Block::Tokens(_) => 0,
+        }
     }
 
     /// The length of all texts.
     pub fn bytes(&self) -> usize {
-        self.blocks[..self.count].iter().map(Block::bytes).sum()
+        self.block.bytes()
     }
 
     /// Lets go of the texts and keeps the memory.
     pub fn forget(&mut self) {
-        for block in &mut self.blocks[..self.count] {
-            if let Block::Segments { segments, .. } = block {
-                segments[0] = None;
-            }
-        }
-        self.count = 0;
+        self.texts().clear();
         self.keep = Keep::default();
     }
 }

@@ -44,7 +44,7 @@ fn type_name(value: &Bound<'_, PyAny>) -> String {
 pub struct Keep {
     copies: Vec<Vec<u8>>,
     /// What holds the strings.
-    pub held: Option<Py<PyTuple>>,
+    pub held: Option<Py<PyAny>>,
 }
 
 impl Keep {
@@ -242,7 +242,7 @@ impl References {
             return Ok(Err(error));
         }
         if !held.is_empty() {
-            keep.held = Some(PyTuple::new(py, held)?.unbind());
+            keep.held = Some(PyTuple::new(py, held)?.into_any().unbind());
         }
         let keep = keep.done();
         let block = |segments| Block::Segments { segments, trusted: true, keep: keep.clone() };

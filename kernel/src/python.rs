@@ -397,6 +397,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(alignment::ter_alignment, module)?,
         wrap_pyfunction!(alignment::edits, module)?,
         wrap_pyfunction!(groups::bucket, module)?,
+        wrap_pyfunction!(groups::scores_of_rows, module)?,
         wrap_pyfunction!(inventory::health, module)?,
         wrap_pyfunction!(leave_one_out::left_out, module)?,
         wrap_pyfunction!(leave_one_out::distinct, module)?,

@@ -1,9 +1,18 @@
-"""Shared by all engines: functions of any metric of the registry, and short names for three."""
+"""The functions that every engine has, made of the few that only it can write.
+
+An engine's module writes `sums`, which counts its data, and `sentence`, and says how a table of
+Arrow becomes a table of its own; `of_engine` makes the others.
+"""
 
 from __future__ import annotations
 
+import inspect
 import re
+from typing import NamedTuple
 
+from truebleu import _kernel
+from truebleu.engines import buckets
+from truebleu.engines.sums import counter, given, names
 from truebleu.metrics import registry
 from truebleu.metrics.accumulator import checked
 
@@ -12,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, ParamSpec, TypeVar
 
-    from truebleu.engines.sums import Sums
+    from truebleu.engines.sums import Columns, Sums
+    from truebleu.metrics.base import Metric
     from truebleu.metrics.table_metric import TableMetric
 
     P = ParamSpec("P")
@@ -21,8 +31,101 @@ if TYPE_CHECKING:
 # The metrics that have functions of their own.
 NAMED = ("bleu", "chrf", "ter")
 
-# Options of `stats` that a single score has no use for.
-OF_SUMS = ("metrics", "bucket")
+# The most characters of what an engine, or another program in it, says in an error of ours.
+MOST_TOLD = 300
+
+
+class Functions(NamedTuple):
+    """What an engine has beside `sums` and `sentence`."""
+
+    score: Callable[..., Any]
+    stats: Callable[..., Any]
+    compare: Callable[..., Any]
+
+
+def of_engine(
+    sums: Callable[..., Sums],
+    framed: Callable[[Any, Any, dict[str, Any]], Any],
+    *,
+    stats: Callable[..., Any] | None = None,
+) -> Functions:
+    """The functions of an engine.
+
+    sums: the sums of its data. framed: makes a table of the engine of one of Arrow; it is also
+        given the data, and the options of `sums`. stats: its own table of sums, if it has one that
+        is not made of `sums`.
+    """
+    own = inspect.signature(sums).parameters
+    of_sums = [name for name, one in own.items() if one.kind is one.KEYWORD_ONLY]
+
+    def score(
+        data: Any,
+        hyp: str = "hyp",
+        ref: str | Sequence[str] = "ref",
+        *,
+        metric: str | Metric = "bleu",
+        by: Columns = None,
+        **options: Any,
+    ) -> Any:
+        """The score of all rows, a `Score`; with `by` a table of this engine, a row a group.
+
+        metric: a metric, or a name, as `truebleu.metric` takes it.
+        by: a column or several. The columns of the table are these, "score" (0-100), "segments" and
+            "signature"; its rows are in the order of the keys, null first.
+        options: those of `sums`, and parameters of the metric. Raises what `sums` raises, and
+            InputError for nulls and for no rows.
+        """
+        known = {name: options.pop(name) for name in of_sums if name in options}
+        made = registry.metric(metric, **options)
+        found = sums(data, hyp, ref, metrics=made, by=by, **known)
+        found.check()
+        found.warn()
+        return framed(found.table(), data, known) if names("by", by) else found.score()
+
+    def own_stats(
+        data: Any, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
+    ) -> Any:
+        """The sums as a table of this engine: a row for each group and metric.
+
+        Arguments and options as for `sums`. What is stored, united and added up there comes back
+        with `Sums.merge_state`. Raises what `sums` raises, and InputError for nulls.
+        """
+        found = sums(data, hyp, ref, **options)
+        found.check()
+        return framed(found, data, options)
+
+    def compare(
+        data: Any,
+        hyp: str = "hyp",
+        ref: str | Sequence[str] = "ref",
+        *,
+        by: Columns = "system",
+        bucket: tuple[str, int],
+        within: Columns = None,
+        **options: Any,
+    ) -> Any:
+        """Tests of the differences between systems that are too large for a row a segment.
+
+        by: the column, or columns, that say which system a row is of.
+        bucket: the column of ids, and how many buckets these are put into (see `Sums`).
+        within: columns of groups inside of which systems are compared; the result is then a dict
+            from each group's key.
+        options: those of `sums`, and those of `truebleu.engines.compare`, which says what comes of
+            it. Raises what both raise.
+        """
+        known = {name: options.pop(name) for name in of_sums if name in options}
+        groups = (*names("within", within), *names("by", by))
+        found = sums(data, hyp, ref, by=groups, bucket=bucket, **known)
+        found.check()
+        found.warn()
+        return buckets.compare(found, within=within, **options)
+
+    made = Functions(score, stats or own_stats, compare)
+    for function in made:
+        if function is not stats:
+            function.__module__ = sums.__module__
+            function.__name__ = function.__qualname__ = function.__name__.removeprefix("own_")
+    return made
 
 
 def release(version: str) -> tuple[int, ...]:
@@ -31,14 +134,13 @@ def release(version: str) -> tuple[int, ...]:
 
 
 def named(function: Callable[P, R], metric: str) -> Callable[P, R]:
-    """`function` with this metric: `corpus_bleu` of `corpus_score`."""
-    import inspect
+    """`function` with this metric: `corpus_bleu` of `score`, `sentence_bleu` of `sentence`."""
 
     def of_metric(*given: P.args, **options: P.kwargs) -> R:
         return function(*given, metric=metric, **options)  # type: ignore[arg-type]
 
-    name = function.__name__.replace("score", metric)
-    of_metric.__name__ = of_metric.__qualname__ = name
+    kind = {"score": "corpus"}.get(function.__name__, function.__name__)
+    of_metric.__name__ = of_metric.__qualname__ = f"{kind}_{metric}"
     of_metric.__module__ = function.__module__
     of_metric.__doc__ = (
         f'`{function.__name__}` with metric="{metric}"; `parameters` are those of '
@@ -56,33 +158,34 @@ def of_rows(metric: Any, **parameters: Any) -> TableMetric[Any]:
     return checked(known) if known.NEEDS_SOURCE or known.NOT_ADDITIVE else known
 
 
-def known_segments(metric: TableMetric[Any], known: Any, columns: Sequence[Any]) -> Any:
-    """The scores of the rows that are known to have a hypothesis and a reference, without others.
+class RowScores:
+    """The score of each row of a table of Arrow: a column for whoever reads it, null without text.
 
-    known: a mask, and columns: of hypotheses, and one or several of references, which it filters.
+    frame: whatever gives rows by the Arrow PyCapsule protocol. hyp, refs: its columns.
     """
-    hyp, *refs = (column.filter(known) for column in columns)
-    if not len(hyp):
-        return []
-    return metric.segments(hyp, refs[0] if len(refs) == 1 else refs)
+
+    def __init__(self, metric: TableMetric[Any], frame: Any, hyp: str, refs: Sequence[str]) -> None:
+        part = (metric.fingerprint, metric.rules, counter(metric))
+        groups = _kernel.Groups([part], hyp, list(refs), [], None, by_row=True)
+        groups.update(given(frame, "rows", [hyp, *refs]), 1)
+        segments, hypotheses, references, seen = groups.counted()
+        self.nulls = {hyp: hypotheses, ", ".join(refs): references}
+        table, self._there = groups.rows()
+        self._scores: Sequence[float] = ()
+        if segments:
+            metric.check({"segments": segments, "references": seen}, None)  # type: ignore[typeddict-item]
+            self._scores = metric._scores(table, segment=True).tolist()  # noqa: SLF001
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self._there)
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """A structure of one column, "score" (PyCapsule protocol)."""
+        return _kernel.scores_of_rows(self._scores, self._there)
 
 
-def summed(
-    stats: Callable[..., Sums], data: Any, hyp: str, ref: Any, metric: Any, options: dict[str, Any]
-) -> Sums:
-    """The sums of all rows by one metric, found to have a score.
-
-    options: those of `stats`, and parameters of the metric.
-    """
-    known = [name for name in stats.__kwdefaults__ or () if name not in OF_SUMS]
-    own = {name: options.pop(name) for name in known if name in options}
-    sums = stats(data, hyp, ref, metrics=registry.metric(metric, **options), **own)
-    sums.check()
-    sums.warn()
-    return sums
-
-
-def corpus(*arguments: Any) -> Any:
-    """The score of all rows, or with `by` of each group by its key; arguments as for `summed`."""
-    sums = summed(*arguments)
-    return sums.scores() if sums.by else sums.score()
+def shortened(message: str) -> str:
+    """A message of another program, on one line and not too long."""
+    line = " ".join(message.split())
+    return line if len(line) <= MOST_TOLD else f"{line[: MOST_TOLD - 4]} ..."

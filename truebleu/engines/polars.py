@@ -1,20 +1,20 @@
-"""Scores of Polars' frames: corpus scores, by groups too, and an expression for rows.
+"""Scores of Polars' frames: of all rows, of groups, and an expression for each row.
 
 A LazyFrame is read batch by batch, so that it may be larger than memory; its columns go to the
 kernel as they are, without pyarrow.
 
 >>> import polars as pl
->>> from truebleu.engines.polars import corpus_bleu, sentence_bleu
+>>> from truebleu.engines.polars import score, sentence
 >>> frame = pl.DataFrame({
 ...     "system": ["A", "B"],
 ...     "hyp": ["the cat sat on the mat", "a cat on the mat there"],
 ...     "ref": ["the cat sat on a mat", "the cat sat on a mat"],
 ... })
->>> print(corpus_bleu(frame.lazy()).format())
+>>> print(score(frame.lazy()).format())
 BLEU = 31.95 83.3/30.0/25.0/16.7 (BP = 1.000 ratio = 1.000 hyp_len = 12 ref_len = 12)
->>> corpus_bleu(frame, by="system").with_columns(pl.col("score").round(2)).rows()
+>>> score(frame, by="system").select("system", pl.col("score").round(2), "segments").rows()
 [('A', 53.73, 1), ('B', 12.14, 1)]
->>> frame.select("system", bleu=sentence_bleu("hyp", "ref").round(2)).rows()
+>>> frame.select("system", chrf=sentence("hyp", "ref", metric="chrf").round(2)).rows()
 [('A', 53.73), ('B', 12.14)]
 """
 
@@ -22,12 +22,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from functools import reduce
-from operator import or_
 
 from truebleu._kernel import InputError
-from truebleu.engines.functions import NAMED, corpus, known_segments, named, of_rows, summed
-from truebleu.engines.sums import Sums, names
+from truebleu.engines.functions import NAMED, RowScores, named, of_engine, of_rows, shortened
+from truebleu.engines.sums import Sums
 from truebleu.text.checks import nearest
 
 try:
@@ -54,8 +52,8 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 65536
 
 
-def stats(
-    frame: Frames,
+def sums(
+    data: Frames,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     *,
@@ -67,7 +65,7 @@ def stats(
 ) -> Sums:
     """The sums of the statistics of each group, which can be merged with those of other engines.
 
-    frame: a DataFrame, or a LazyFrame, which is read in batches by Polars' streaming engine; or
+    data: a DataFrame, or a LazyFrame, which is read in batches by Polars' streaming engine; or
         several of them (a list, tuple or iterator), which are read one after the other.
     hyp, ref: columns of strings. `ref` may name several columns, or one of lists of strings.
     by: columns to group by.
@@ -81,24 +79,20 @@ def stats(
 
     Raises InputError for missing columns, null values and no rows.
     """
-    sums = Sums(metrics, hyp=hyp, ref=ref, by=by, nulls=nulls, bucket=bucket, workers=workers)
-    several = isinstance(frame, list | tuple | Iterator)
-    frames: Any = frame if several else [frame]
+    found = Sums(metrics, hyp=hyp, ref=ref, by=by, nulls=nulls, bucket=bucket, workers=workers)
+    several = isinstance(data, list | tuple | Iterator)
+    frames: Any = data if several else [data]
     for number, each in enumerate(frames, 1):
         if not isinstance(each, pl.DataFrame | pl.LazyFrame):
             raise TypeError(f"expected a Polars DataFrame or LazyFrame, not {type(each).__name__}")
         schema = each.collect_schema()
         where = f" in frame {number}" if several else ""
-        for name in sums.columns:
+        for name in found.columns:
             if name not in schema:
                 raise InputError(f"no column '{name}'{where}{nearest(name, schema.names())}")
-            # What Arrow has of them are addresses in memory.
-            if isinstance(schema[name], pl.Object):
-                raise InputError(
-                    f"column '{name}'{where} is of type Object; cast it to one of Polars' own"
-                )
-        _add(sums, each.select(sums.columns))
-    return sums
+            _check_type(name, schema[name], where)
+        _add(found, each.select(found.columns))
+    return found
 
 
 def _add(sums: Sums, frame: Frame) -> None:
@@ -119,32 +113,10 @@ def _add(sums: Sums, frame: Frame) -> None:
         sums.update(batch)
 
 
-def corpus_score(
-    frame: Frames,
-    hyp: str = "hyp",
-    ref: str | Sequence[str] = "ref",
-    *,
-    metric: str | Metric = "bleu",
-    **options: Any,
-) -> Any:
-    """The score of all rows, a `Score`; with `by` a frame: its columns, score, segments.
-
-    metric: a metric, or a name, as `truebleu.metric` takes it.
-    options: those of `stats`, and parameters of the metric. Raises what `stats` raises.
-    """
-    keys = names("by", options.get("by"))
-    if "score" in keys:
-        raise InputError("by: 'score' is a column of the result; rename the column")
-    if not keys:
-        return corpus(stats, frame, hyp, ref, metric, options)
-    sums = summed(stats, frame, hyp, ref, metric, options)
-    values = [score.value for score in sums.scores().values()]
-    # The rows of the state are in the order of the scores; a group of nulls alone has none.
-    table = pl.DataFrame(sums).filter(pl.col("segments") > 0)
-    return table.select(*keys, pl.Series("score", values, pl.Float64), "segments")
+score, stats, compare = of_engine(sums, lambda table, *_: pl.DataFrame(table))
 
 
-def sentence_score(
+def sentence(
     hyp: Expression = "hyp",
     ref: Expression | Sequence[Expression] = "ref",
     *,
@@ -169,40 +141,27 @@ def sentence_score(
     )
 
 
-corpus_bleu, corpus_chrf, corpus_ter = (named(corpus_score, name) for name in NAMED)
-sentence_bleu, sentence_chrf, sentence_ter = (named(sentence_score, name) for name in NAMED)
+corpus_bleu, corpus_chrf, corpus_ter = (named(score, name) for name in NAMED)
+sentence_bleu, sentence_chrf, sentence_ter = (named(sentence, name) for name in NAMED)
 
 
 def _scores(metric: TableMetric[Any], columns: Sequence[pl.Series]) -> pl.Series:
     """The score of each row: hypotheses, and a column or several of references."""
     rows = max(map(len, columns)) if all(map(len, columns)) else 0
-    # A literal is a column of one row.
-    hyp, *refs = [c.new_from_index(0, rows) if len(c) == 1 != rows else c for c in columns]
-    _check(hyp, lists=False)
-    known = hyp.is_not_null() & reduce(or_, map(_filled, refs))
-    found = pl.Series(known_segments(metric, known, [hyp, *refs]), dtype=pl.Float64)
-    blank = pl.repeat(None, rows, dtype=pl.Float64, eager=True).alias(hyp.name)
-    return blank.scatter(known.arg_true(), found)
+    named: dict[str, pl.Series] = {}
+    for column in columns:
+        _check_type(column.name, column.dtype)
+        name = column.name
+        while name in named:  # the same column twice, or literals, which have no name
+            name += "'"
+        # A literal is a column of one row.
+        named[name] = column.new_from_index(0, rows) if len(column) == 1 != rows else column
+    hyp, *refs = named
+    found = RowScores(metric, pl.DataFrame(named), hyp, refs)
+    return pl.DataFrame(found).to_series(0).alias(hyp)
 
 
-def _filled(column: pl.Series) -> pl.Series:
-    """Which rows of a column of references hold a string."""
-    _check(column, lists=True)
-    if isinstance(column.dtype, pl.List):
-        return column.list.drop_nulls().list.len().fill_null(0) > 0
-    return column.is_not_null()
-
-
-# What a column of text may be.
-TEXT = (pl.String, pl.Categorical, pl.Enum, pl.Null)
-
-
-def _check(column: pl.Series, *, lists: bool) -> None:
-    kind: Any = column.dtype
-    if lists and isinstance(kind, pl.List):
-        kind = kind.inner
-    if not isinstance(kind, TEXT):
-        also = " or lists of them" if lists else ""
-        raise InputError(
-            f"column '{column.name}' is of type {column.dtype}; expected strings{also}"
-        )
+def _check_type(name: str, kind: object, where: str = "") -> None:
+    # What Arrow has of objects are addresses in memory.
+    if isinstance(kind, pl.Object):
+        raise InputError(f"column '{name}'{where} is of type Object; cast it to one of Polars' own")

@@ -12,7 +12,7 @@ from truebleu.text import checks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, Literal, Self
 
     from truebleu.metrics.base import Metric
@@ -113,7 +113,7 @@ class Sums:
             label: (metric, places[metric.fingerprint]) for label, metric in labelled.items()
         }
         parts = [
-            (fingerprint, metric.rules, _counter(metric)) for fingerprint, metric in counted.items()
+            (fingerprint, metric.rules, counter(metric)) for fingerprint, metric in counted.items()
         ]
         self._sums = _kernel.Groups(parts, hyp, list(self._ref), list(self.by), self.bucket)
 
@@ -156,7 +156,7 @@ class Sums:
         Raises InputError for columns that are missing or of another type, naming them, and for
         text that is not UTF-8, naming the row.
         """
-        self._sums.update(self._frame(frame, "rows", self.columns), self.workers)
+        self._sums.update(given(frame, "rows", self.columns), self.workers)
         return self
 
     def merge(self, other: Sums) -> Self:
@@ -206,20 +206,8 @@ class Sums:
         if isinstance(table, Sums):
             return self.merge(table)
         columns = (*self.key_columns, *COLUMNS)
-        self._sums.read(self._frame(table, "state", columns))
+        self._sums.read(given(table, "state", columns))
         return self
-
-    def _frame(self, frame: Any, what: str, columns: Sequence[str]) -> _kernel.Frame:
-        if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "__arrow_c_array__"):
-            raise TypeError(
-                f"{what}: {type(frame).__name__} does not speak Arrow; expected a RecordBatch, a "
-                "Table, a reader of them or a data frame (anything with __arrow_c_stream__)"
-            )
-        taken = _kernel.Frame(frame, what)
-        for name in columns:
-            if name not in taken.names:
-                raise InputError(f"no column '{name}'{checks.nearest(name, taken.names)}")
-        return taken
 
     # ---- what comes of it ----
 
@@ -241,8 +229,7 @@ class Sums:
         """The groups in canonical order: by the first column of their keys, null first.
 
         Values if `by` is the name of one column, tuples if it is several or there are buckets.
-        Dates, times and decimals are those of Python, or whole numbers of their unit where
-        Python's are coarser.
+        Dates, times and decimals are those of Python, moments of a zone in UTC.
         """
         return [self._key(key) for key, _ in self._groups(self._sums)]
 
@@ -284,6 +271,107 @@ class Sums:
                 frame, level = frame.f_back, level + 1
             warnings.warn(f"rows with null values were left out: {told}", stacklevel=level)
 
+    def where(self, chosen: Callable[..., bool] | None = None, /, **values: Any) -> Sums:
+        """The sums of some groups.
+
+        values: for a column of the keys the value, or a list of the values, that it has in them.
+        chosen: a function that is given the key, a column an argument, and says yes or no.
+
+        >>> sums = Sums("bleu", by=("system", "domain"))
+        >>> len(sums.where(system="A", domain=["news", "chat"]))
+        0
+
+        Raises ValueError for a column that there is not.
+        """
+        for name in values:
+            self._place(name)
+        wanted = {
+            name: list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
+            for name, value in values.items()
+        }
+        places = []
+        for place, (key, _) in enumerate(self._groups(self._sums)):
+            columns = dict(zip(self.key_columns, key, strict=True))
+            fits = all(_is_among(columns[name], found) for name, found in wanted.items())
+            if fits and (chosen is None or chosen(*key)):
+                places.append(place)
+        return self._rolled_up(places, self.key_columns)
+
+    def rolled_up(self, by: Columns = None) -> Sums:
+        """The sums of coarser groups: by some columns of the keys, or of all groups together.
+
+        Buckets stay if "bucket" is named. For coarser values of a key (months of days), compute
+        these in the engine's table of sums, and read it with `merge_state`.
+
+        Raises ValueError for a column that there is not.
+        """
+        return self._rolled_up(range(len(self)), names("by", by), isinstance(by, str))
+
+    def split(self, by: Columns) -> dict[Any, Sums]:
+        """For each key of these columns the sums of its groups, by the other columns.
+
+        The keys are as `keys` has them, in their order.
+        """
+        columns = names("by", by)
+        places: dict[Any, list[int]] = {}
+        at = [self._place(name) for name in columns]
+        shown: dict[Any, Any] = {}
+        for place, (key, _) in enumerate(self._groups(self._sums)):
+            part = tuple(key[one] for one in at)
+            # Not-a-number equals nothing, and is one key all the same.
+            known = repr(part)
+            shown.setdefault(known, part[0] if isinstance(by, str) else part)
+            places.setdefault(known, []).append(place)
+        rest = [name for name in self.key_columns if name not in columns]
+        return {shown[known]: self._rolled_up(some, rest) for known, some in places.items()}
+
+    def _place(self, name: str) -> int:
+        if name not in self.key_columns:
+            known = ", ".join(self.key_columns) or "none"
+            raise ValueError(f"{name}: these sums have no such column; they have {known}")
+        return self.key_columns.index(name)
+
+    def _rolled_up(
+        self, places: Iterable[int], columns: Sequence[str], single: bool = False
+    ) -> Sums:
+        """The groups at some places in canonical order, by some columns of their keys."""
+        at = sorted(map(self._place, columns)) if "bucket" in columns else None
+        at = at or [self._place(name) for name in columns]
+        by = tuple(self.key_columns[place] for place in at if place < len(self.by))
+        single = single or (self._single and by == self.by)
+        coarse = Sums(
+            **self._options()
+            | {
+                "by": by[0] if single and len(by) == 1 else by,
+                "bucket": self.bucket if len(self.by) in at else None,
+            }
+        )
+        coarse._sums = self._sums.rolled_up(list(places), at)  # noqa: SLF001
+        return coarse
+
+    def table(self) -> ScoreTable:
+        """The score of each group that has a segment, as a table for whoever reads Arrow.
+
+        Columns: those of `by`, "metric" if there are several, "score" (0-100), "segments",
+        "signature". Rows are in the order of `keys`. Raises what `check` raises.
+        """
+        self.check()
+        sums = self.rolled_up(self.by) if self.bucket else self
+        several = len(self._labels) > 1
+        own = [*(["metric"] if several else []), "score", "segments", "signature"]
+        if taken := [name for name in self.by if name in own]:
+            raise InputError(f"by: '{taken[0]}' is a column of the result; rename the column")
+        scored = self._scores(sums._sums)  # noqa: SLF001
+        filled = [place for place, size in enumerate(sums.group_segments()) if size]
+        places, rows = [], []
+        for place, found in zip(filled, scored.values(), strict=True):
+            each = found if several else {self.labels[0]: found}
+            places += [place] * len(each)
+            rows += each.items()
+        beside = [("metric", [label for label, _ in rows])] if several else []
+        beside.append(("signature", [str(score.signature) for _, score in rows]))
+        return ScoreTable(sums, places, [score.value for _, score in rows], beside)
+
     def score(self, key: Any = ALL) -> Any:
         """The score of a group; of all groups together if no key is given.
 
@@ -292,10 +380,7 @@ class Sums:
         """
         self.check()
         if key is ALL:
-            sums = self._sums
-            for _ in self.key_columns:
-                sums = sums.folded()
-            (scores,) = self._scores(sums).values()
+            (scores,) = self._scores(self.rolled_up()._sums).values()  # noqa: SLF001
             return scores
         scores = self.scores()
         for known, score in scores.items():
@@ -308,7 +393,7 @@ class Sums:
     def scores(self) -> dict[Any, Any]:
         """The score of each group that has a segment, by its key; see `keys` and `score`."""
         self.check()
-        sums = self._sums.folded() if self.bucket else self._sums
+        sums = self.rolled_up(self.by)._sums if self.bucket else self._sums  # noqa: SLF001
         return {self._key(key): score for key, score in self._scores(sums).items()}
 
     def _scores(self, sums: _kernel.Groups) -> dict[tuple[Any, ...], Any]:
@@ -374,8 +459,42 @@ class Sums:
         """The sums as bytes: the same for any order of updates and merges, and any partition."""
         import json
 
-        header = {**self._kind(), "formats": self._sums.formats}
+        signatures: dict[int, str] = {}
+        for metric, place in self._labels.values():
+            signatures.setdefault(place, str(metric.signature()))
+        header = {
+            **self._kind(),
+            "signatures": list(signatures.values()),
+            "formats": self._sums.formats,
+        }
         return _kernel.sealed(SENT, json.dumps(header), self._sums.to_bytes())
+
+    @classmethod
+    def from_bytes(cls, data: bytes, metrics: Metrics | None = None) -> Sums:
+        """The sums that `to_bytes` wrote.
+
+        metrics: those that they were made with; needed for a tokenizer of one's own, which no
+            signature can name. The names of columns of text are not kept, nor what was to be done
+            with nulls: they are "hyp", "ref", and "raise".
+
+        Raises InputError for bytes that are damaged, and for sums of other metrics.
+        """
+        header, _ = _kernel.unsealed(SENT, "sums", data)
+        kind, _ = _checked_header(header)
+        try:
+            by, buckets = tuple(kind["keys"]), kind["buckets"]
+            given = kind["signatures"] if metrics is None else metrics
+            made = cls(
+                given,
+                by=by[0] if len(by) == 1 else by[: len(by) - (buckets is not None)],
+                bucket=buckets and ("id", buckets),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"sums: these cannot be made from their header ({error}); name their metrics: "
+                "Sums.from_bytes(data, metrics)"
+            ) from None
+        return made.merge_bytes(data)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_restored, (self._options(), self.to_bytes()))
@@ -406,6 +525,33 @@ class Sums:
         return (
             f"<Sums of {', '.join(self._labels)}: {self.segments} segments, {len(self)} groups{by}>"
         )
+
+
+class ScoreTable:
+    """Scores of groups as a table, which Arrow readers take as often as they like."""
+
+    def __init__(
+        self,
+        sums: Sums,
+        places: list[int],
+        scores: list[float],
+        beside: list[tuple[str, list[str]]],
+    ) -> None:
+        self._sums = sums
+        self._given = (places, scores, beside)
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self._given[0])
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table as an Arrow stream (PyCapsule protocol)."""
+        return self._sums._sums.scored(*self._given)  # noqa: SLF001
+
+
+def _is_among(value: Any, found: Sequence[Any]) -> bool:
+    """True if a key is one of these; not-a-number is."""
+    return value in found or (value != value and any(one != one for one in found))  # noqa: PLR0124
 
 
 def bucket_of(identity: str | bytes | int, buckets: int) -> int:
@@ -471,7 +617,21 @@ def _metrics(metrics: Any) -> dict[str, TableMetric[Any]]:
     return found
 
 
-def _counter(metric: Any) -> object:
+def given(frame: Any, what: str, columns: Sequence[str]) -> _kernel.Frame:
+    """A table, for the kernel. Raises TypeError for what is none, InputError if columns lack."""
+    if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "__arrow_c_array__"):
+        raise TypeError(
+            f"{what}: {type(frame).__name__} does not speak Arrow; expected a RecordBatch, a "
+            "Table, a reader of them or a data frame (anything with __arrow_c_stream__)"
+        )
+    taken = _kernel.Frame(frame, what)
+    for name in columns:
+        if name not in taken.names:
+            raise InputError(f"no column '{name}'{checks.nearest(name, taken.names)}")
+    return taken
+
+
+def counter(metric: Any) -> object:
     """The counter of rows: the kernel's own metric, or a function of texts."""
     return metric._kernel if metric.reads_text else metric.statistics  # noqa: SLF001
 

@@ -2,9 +2,10 @@
 //! layout it came in.
 //!
 //! An entry is a byte 0 for null, or a byte 1 and its value: one byte for a truth value; the sign
-//! and 8 bytes for an integer; 8 for a floating-point number; as many as the type has for dates,
-//! times, decimals and binary values of one length; the length in 4 bytes and then the bytes for
-//! strings and other binary values. All of them little-endian.
+//! and 8 bytes for an integer; 8 for a floating-point number; 4 for a date, in days; 8 for times, in
+//! microseconds (of UTC, where they are of a zone); the scale and 16 bytes for a decimal without
+//! zeros at its end; as many as the type has for binary values of one length; the length in 4 bytes
+//! and then the bytes for strings and other binary values. All of them little-endian.
 
 use super::check::{Layout, integer_bits};
 use super::export;
@@ -24,14 +25,32 @@ pub enum KeyType {
     Integer(u8),
     /// Floating-point numbers, with the format's letter.
     Float(u8),
-    /// Dates, times and decimals: signed numbers of so many bytes, with the whole format.
-    Number(String, usize),
+    /// Dates in days.
+    Date,
+    /// Times of the day, moments of a clock without a zone, moments of UTC, and how long something
+    /// took: all in microseconds.
+    Time(Time),
+    /// Decimals.
+    Decimal,
     /// Binary values of one length.
     Fixed(usize),
     /// Binary values.
     Binary,
     /// Strings.
     Text,
+}
+
+/// What a number of microseconds means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Time {
+    /// Since midnight.
+    OfDay,
+    /// Since 1970 began, by a clock of which no zone is known.
+    Local,
+    /// Since 1970 began in UTC.
+    Utc,
+    /// From one moment to another.
+    Long,
 }
 
 /// The types of keys, as messages name them.
@@ -44,7 +63,19 @@ const MOST_BYTES: u32 = i32::MAX as u32;
 impl KeyType {
     /// The type with this format, and how an entry of it is read.
     fn of_format(format: &str) -> Option<(Self, Reader)> {
-        let number = |width| (Self::Number(format.to_owned(), width), Reader::Number(width));
+        let date =
+            |width, days| (Self::Date, Reader::Scaled { width, times: 1, by: days, most: 4 });
+        let time = |of, width, unit: Option<char>| {
+            let (times, by) = match unit? {
+                's' => (1_000_000, 1),
+                'm' => (1000, 1),
+                'u' => (1, 1),
+                'n' => (1, 1000),
+                _ => return None,
+            };
+            Some((Self::Time(of), Reader::Scaled { width, times, by, most: 8 }))
+        };
+        let unit = format.chars().nth(2);
         let first = format.as_bytes().first().copied()?;
         Some(match format {
             "n" => (Self::Null, Reader::Null),
@@ -59,21 +90,30 @@ impl KeyType {
             "z" => (Self::Binary, Reader::Bytes(Kind::Utf8)),
             "Z" => (Self::Binary, Reader::Bytes(Kind::LargeUtf8)),
             "vz" => (Self::Binary, Reader::Bytes(Kind::Utf8View)),
-            "tdD" | "tts" | "ttm" => number(4),
-            "tdm" | "ttu" | "ttn" => number(8),
-            _ if format.starts_with("ts") || format.starts_with("tD") => number(8),
+            "tdD" => date(4, 1),
+            "tdm" => date(8, 86_400_000),
+            "tts" | "ttm" => time(Time::OfDay, 4, unit)?,
+            "ttu" | "ttn" => time(Time::OfDay, 8, unit)?,
+            _ if format.starts_with("ts") => {
+                let local = matches!(format.len(), 3 | 4);
+                time(if local { Time::Local } else { Time::Utc }, 8, unit)?
+            }
+            _ if format.starts_with("tD") => time(Time::Long, 8, unit)?,
             _ => {
                 if let Some(width) = format.strip_prefix("w:") {
                     let width = width.parse::<u32>().ok().filter(|&width| width <= MOST_BYTES)?;
-                    (Self::Fixed(width as usize), Reader::Number(width as usize))
+                    (Self::Fixed(width as usize), Reader::Fixed(width as usize))
                 } else {
-                    match format.strip_prefix("d:")?.split(',').nth(2).unwrap_or("128") {
-                        "32" => number(4),
-                        "64" => number(8),
-                        "128" => number(16),
-                        "256" => number(32),
+                    let mut parts = format.strip_prefix("d:")?.split(',').skip(1);
+                    let scale = parts.next()?.parse::<i8>().ok()?;
+                    let width = match parts.next().unwrap_or("128") {
+                        "32" => 4,
+                        "64" => 8,
+                        "128" => 16,
+                        "256" => 32,
                         _ => return None,
-                    }
+                    };
+                    (Self::Decimal, Reader::Decimal { width, scale })
                 }
             }
         })
@@ -85,7 +125,12 @@ impl KeyType {
             Self::Null => "n".to_owned(),
             Self::Boolean => "b".to_owned(),
             Self::Integer(letter) | Self::Float(letter) => char::from(*letter).to_string(),
-            Self::Number(format, _) => format.clone(),
+            Self::Date => "tdD".to_owned(),
+            Self::Time(Time::OfDay) => "ttu".to_owned(),
+            Self::Time(Time::Local) => "tsu:".to_owned(),
+            Self::Time(Time::Utc) => "tsu:UTC".to_owned(),
+            Self::Time(Time::Long) => "tDu".to_owned(),
+            Self::Decimal => format!("d:{MOST_DIGITS},0"),
             Self::Fixed(width) => format!("w:{width}"),
             Self::Binary => if large { "Z" } else { "z" }.to_owned(),
             Self::Text => if large { "U" } else { "u" }.to_owned(),
@@ -103,6 +148,15 @@ impl KeyType {
             Self::Text => "string".to_owned(),
             Self::Null => "null".to_owned(),
             other => text::type_name(&other.format(false)),
+        }
+    }
+
+    /// What is wrong with a value that has no entry.
+    pub fn unfit(&self) -> &'static str {
+        match self {
+            Self::Date => "is a date with a time of day, or too far away; cast it to a date",
+            Self::Decimal => "is a decimal of more than 38 digits; cast it to a shorter one",
+            _ => "is no whole number of microseconds, or too far away; truncate it to microseconds",
         }
     }
 
@@ -133,7 +187,10 @@ impl KeyType {
             (_, Self::Boolean) => 2,
             (_, Self::Integer(_)) => 10,
             (_, Self::Float(_)) => 9,
-            (_, Self::Number(_, width) | Self::Fixed(width)) => 1 + width,
+            (_, Self::Date) => 5,
+            (_, Self::Time(_)) => 9,
+            (_, Self::Decimal) => 18,
+            (_, Self::Fixed(width)) => 1 + width,
             (_, Self::Text | Self::Binary) => {
                 5 + u32::from_le_bytes(bytes.get(1..5)?.try_into().ok()?) as usize
             }
@@ -176,7 +233,12 @@ impl KeyType {
                 canonical(number).to_le_bytes() == value
             }
             Self::Text => simdutf8::basic::from_utf8(value).is_ok(),
-            Self::Number(..) | Self::Fixed(_) | Self::Binary => true,
+            Self::Decimal => {
+                let (mantissa, scale) = decimal(value);
+                let mut written = Vec::with_capacity(entry.len());
+                put_decimal(mantissa, i16::from(scale), &mut written) && written == entry
+            }
+            Self::Date | Self::Time(_) | Self::Fixed(_) | Self::Binary => true,
         }
     }
 
@@ -189,19 +251,14 @@ impl KeyType {
         match self {
             Self::Integer(_) => integer(a).cmp(&integer(b)),
             Self::Float(_) => float(a).total_cmp(&float(b)),
-            // Two's complement: the sign is in the last byte, and the bytes before are its weight.
-            Self::Number(..) => {
-                let signed = |bytes: &[u8]| bytes.last().map_or(0, |&byte| byte as i8);
-                let heavier =
-                    |bytes: &[u8]| bytes.iter().rev().skip(1).copied().collect::<Vec<_>>();
-                signed(a).cmp(&signed(b)).then_with(|| heavier(a).cmp(&heavier(b)))
-            }
+            Self::Date | Self::Time(_) => signed(a).cmp(&signed(b)),
+            Self::Decimal => compare_decimals(decimal(a), decimal(b)),
             _ => a.cmp(b),
         }
     }
 
-    /// The entries as a column, and its format.
-    pub fn column(&self, entries: &[&[u8]]) -> (String, ArrowArray) {
+    /// The entries as a column, and its format; `None` for decimals that no scale holds all of.
+    pub fn column(&self, entries: &[&[u8]]) -> Option<(String, ArrowArray)> {
         let values: Vec<_> = entries.iter().map(|entry| self.value(entry)).collect();
         let valid: Vec<_> = values.iter().map(Option::is_some).collect();
         let bytes: usize = values.iter().flatten().map(|value| value.len()).sum();
@@ -232,9 +289,25 @@ impl KeyType {
                 export::column(&valid, vec![numbers.collect()])
             }
             Self::Float(_) => export::column(&valid, vec![fixed(&values, 8)]),
-            Self::Number(_, width) | Self::Fixed(width) => {
-                export::column(&valid, vec![fixed(&values, *width)])
+            Self::Date => export::column(&valid, vec![fixed(&values, 4)]),
+            Self::Time(_) => export::column(&valid, vec![fixed(&values, 8)]),
+            Self::Decimal => {
+                let scale = values.iter().flatten().map(|value| decimal(value).1).max();
+                let scale = scale.unwrap_or(0);
+                let mut bytes = Vec::with_capacity(16 * values.len());
+                for value in &values {
+                    let (mantissa, own) = value.map_or((0, scale), decimal);
+                    let power = 10_i128.checked_pow(u32::from(scale - own))?;
+                    let number = mantissa.checked_mul(power)?;
+                    if number.unsigned_abs() >= 10_u128.pow(MOST_DIGITS) {
+                        return None;
+                    }
+                    bytes.extend_from_slice(&number.to_le_bytes());
+                }
+                let array = export::column(&valid, vec![bytes]);
+                return Some((format!("d:{MOST_DIGITS},{scale}"), array));
             }
+            Self::Fixed(width) => export::column(&valid, vec![fixed(&values, *width)]),
             Self::Binary | Self::Text => {
                 let mut end = 0_u64;
                 let mut offsets = Vec::with_capacity((values.len() + 1) * 8);
@@ -253,8 +326,53 @@ impl KeyType {
                 )
             }
         };
-        (self.format(large), array)
+        Some((self.format(large), array))
     }
+}
+
+/// The digits that a decimal of 128 bits can have.
+const MOST_DIGITS: u32 = 38;
+
+/// The signed number of at most 8 bytes.
+pub fn signed(value: &[u8]) -> i64 {
+    let mut bytes = [if value.last().is_some_and(|&byte| byte >= 128) { 255 } else { 0 }; 8];
+    bytes[..value.len()].copy_from_slice(value);
+    i64::from_le_bytes(bytes)
+}
+
+/// The decimal of an entry's value: an integer, and how many of its digits stand behind the point.
+pub fn decimal(value: &[u8]) -> (i128, u8) {
+    let (scale, mantissa) = value.split_first().unwrap_or((&0, &[]));
+    (i128::from_le_bytes(mantissa.try_into().unwrap_or_default()), *scale)
+}
+
+/// Appends the entry of a decimal: the same for all that are equal. False for one that has no entry.
+fn put_decimal(mut mantissa: i128, mut scale: i16, out: &mut Vec<u8>) -> bool {
+    while scale > 0 && mantissa % 10 == 0 {
+        (mantissa, scale) = (mantissa / 10, scale - 1);
+    }
+    while scale < 0 {
+        let Some(longer) = mantissa.checked_mul(10) else { return false };
+        (mantissa, scale) = (longer, scale + 1);
+    }
+    let Ok(scale) = u8::try_from(scale) else { return false };
+    if u32::from(scale) > MOST_DIGITS || mantissa.unsigned_abs() >= 10_u128.pow(MOST_DIGITS) {
+        return false;
+    }
+    out.extend_from_slice(&[1, scale]);
+    out.extend_from_slice(&mantissa.to_le_bytes());
+    true
+}
+
+/// The order of two decimals.
+fn compare_decimals((a, a_scale): (i128, u8), (b, b_scale): (i128, u8)) -> Ordering {
+    // Before the point first; what is behind it has at most 38 digits, brought to one scale.
+    let split = |number: i128, scale: u8| {
+        let unit = 10_i128.pow(u32::from(scale));
+        let rest = number.rem_euclid(unit) * 10_i128.pow(MOST_DIGITS - u32::from(scale));
+        (number.div_euclid(unit), rest)
+    };
+    split(a, a_scale).cmp(&split(b, b_scale))
 }
 
 /// Values of one width, zeros for null.
@@ -299,7 +417,18 @@ enum Reader {
     Boolean,
     Integer(u8),
     Float(u8),
-    Number(usize),
+    /// A signed number of `width` bytes, multiplied and divided, to one of `most` bytes.
+    Scaled {
+        width: usize,
+        times: i64,
+        by: i64,
+        most: usize,
+    },
+    Decimal {
+        width: usize,
+        scale: i8,
+    },
+    Fixed(usize),
     Bytes(Kind),
     /// Indices (their format) into distinct values.
     Dictionary(u8, Box<Reader>),
@@ -312,7 +441,9 @@ impl Reader {
             Self::Boolean => Layout::Fixed(1),
             Self::Integer(format) => Layout::Fixed(integer_bits(*format)),
             Self::Float(format) => Layout::Fixed(if *format == b'f' { 32 } else { 64 }),
-            Self::Number(width) => Layout::Fixed(8 * width),
+            Self::Scaled { width, .. } | Self::Decimal { width, .. } | Self::Fixed(width) => {
+                Layout::Fixed(8 * width)
+            }
             Self::Bytes(kind) => Layout::of(kind, None),
             Self::Dictionary(format, values) => {
                 Layout::Dictionary(*format, Box::new(values.layout()))
@@ -320,11 +451,12 @@ impl Reader {
         }
     }
 
-    /// Appends the entry at index `i`, not counting the array's offset.
+    /// Appends the entry at index `i`, not counting the array's offset. False for a value that has
+    /// none: a time that is no whole microsecond, say.
     ///
     /// # Safety
     /// The array must be a valid one of this type with more than `i` entries.
-    unsafe fn put(&self, array: &ArrowArray, i: usize, out: &mut Vec<u8>) {
+    unsafe fn put(&self, array: &ArrowArray, i: usize, out: &mut Vec<u8>) -> bool {
         let at = i + array.offset as usize;
         // SAFETY: as the caller promises; the buffers are those the interface gives each type.
         unsafe {
@@ -337,12 +469,16 @@ impl Reader {
                     }
                     None => out.push(0),
                 }
-                return;
+                return true;
             }
             if matches!(self, Self::Null) || is_null(array, at) {
                 out.push(0);
-                return;
+                return true;
             }
+            let raw = |width: usize| {
+                let values: *const u8 = (*array.buffers.add(1)).cast();
+                std::slice::from_raw_parts(values.add(at * width), width)
+            };
             match self {
                 Self::Null | Self::Bytes(_) => {}
                 Self::Boolean => {
@@ -358,19 +494,39 @@ impl Reader {
                     out.push(1);
                     out.extend_from_slice(&canonical(value).to_le_bytes());
                 }
-                Self::Number(width) => {
-                    let values: *const u8 = (*array.buffers.add(1)).cast();
+                Self::Scaled { width, times, by, most } => {
+                    let Some(number) = signed(raw(*width)).checked_mul(*times) else {
+                        return false;
+                    };
+                    let fits = *most == 8 || i32::try_from(number / by).is_ok();
+                    if number % by != 0 || !fits {
+                        return false;
+                    }
                     out.push(1);
-                    out.extend_from_slice(std::slice::from_raw_parts(
-                        values.add(at * width),
-                        *width,
-                    ));
+                    out.extend_from_slice(&(number / by).to_le_bytes()[..*most]);
+                }
+                Self::Decimal { width, scale } => {
+                    // Of 256 bits, those numbers that 128 hold.
+                    let (low, high) = raw(*width).split_at((*width).min(16));
+                    let negative = low.last().is_some_and(|&byte| byte >= 128);
+                    let sign = if negative { 255 } else { 0 };
+                    let mut bytes = [sign; 16];
+                    bytes[..low.len()].copy_from_slice(low);
+                    let fits = high.iter().all(|&byte| byte == sign);
+                    let number = i128::from_le_bytes(bytes);
+                    return fits && put_decimal(number, i16::from(*scale), out);
+                }
+                Self::Fixed(width) => {
+                    out.push(1);
+                    out.extend_from_slice(raw(*width));
                 }
                 Self::Dictionary(format, values) => {
-                    values.put(&*array.dictionary, dictionary_index(array, *format, at), out);
+                    let at = dictionary_index(array, *format, at);
+                    return values.put(&*array.dictionary, at, out);
                 }
             }
         }
+        true
     }
 }
 
@@ -429,11 +585,12 @@ impl Key {
         self.reader.layout()
     }
 
-    /// Appends the entry at index `i`, not counting the array's offset.
+    /// Appends the entry at index `i`, not counting the array's offset; false for a value that has
+    /// none.
     ///
     /// # Safety
     /// The array must be a valid one of this type with more than `i` entries.
-    pub unsafe fn put(&self, array: &ArrowArray, i: usize, out: &mut Vec<u8>) {
+    pub unsafe fn put(&self, array: &ArrowArray, i: usize, out: &mut Vec<u8>) -> bool {
         // SAFETY: as the caller promises.
         unsafe { self.reader.put(array, i, out) }
     }

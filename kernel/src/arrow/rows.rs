@@ -287,14 +287,16 @@ impl Rows {
         }
     }
 
-    /// Appends the key of row `i`.
+    /// Appends the key of row `i`; what is wrong with it otherwise.
     #[inline]
-    pub fn key(&self, column: &Keys, i: usize, out: &mut Vec<u8>) {
-        match self.place(i) {
-            // SAFETY: the column is of this type, by its schema, and has this entry.
-            Some(at) => unsafe { column.key.put(self.column(column.at), at, out) },
-            None => out.push(0),
-        }
+    pub fn key(&self, column: &Keys, i: usize, out: &mut Vec<u8>) -> Result<(), &'static str> {
+        let Some(at) = self.place(i) else {
+            out.push(0);
+            return Ok(());
+        };
+        // SAFETY: the column is of this type, by its schema, and has this entry.
+        let fits = unsafe { column.key.put(self.column(column.at), at, out) };
+        if fits { Ok(()) } else { Err(column.key.of.unfit()) }
     }
 
     /// The integer of row `i`; `None` for null.

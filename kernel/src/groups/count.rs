@@ -4,7 +4,7 @@
 //! added up at the end; sums of integers are the same in any order.
 
 use super::totals::{Groups, replace_id};
-use crate::arrow::key::KeyType;
+use crate::arrow::key::{KeyType, put_integer};
 use crate::arrow::rows::{Frame, Keys, Rows, Texts};
 use crate::count::{Batch, Count, Names, Summary, Worker};
 use crate::error::Error;
@@ -30,16 +30,21 @@ pub struct Plan {
     pub by: Vec<String>,
     /// A column of ids, and into how many buckets they are put.
     pub bucket: Option<(String, u64)>,
+    /// Every row is a group of its own, whose key is its number in the table.
+    pub by_row: bool,
 }
 
 /// The name of the column of buckets.
 pub const BUCKET: &str = "bucket";
+/// The name of the column of rows' numbers.
+pub const ROW: &str = "row";
 
 impl Plan {
     /// The names of the columns of keys.
     pub fn keys(&self) -> Vec<String> {
         let bucket = self.bucket.iter().map(|_| BUCKET.to_owned());
-        self.by.iter().cloned().chain(bucket).collect()
+        let row = self.by_row.then(|| ROW.to_owned());
+        self.by.iter().cloned().chain(bucket).chain(row).collect()
     }
 
     fn pick(&self, frame: &mut Frame) -> Result<Picked, Error> {
@@ -61,6 +66,7 @@ impl Plan {
                 Some((id, *buckets))
             }
         };
+        types.extend(self.by_row.then_some(KeyType::Integer(b'l')));
         Ok(Picked {
             hypothesis: frame.texts(&self.hypothesis, false)?,
             references: {
@@ -302,13 +308,17 @@ impl<'a> Part<'a> {
     fn group(&mut self, rows: &Rows, i: usize, number: u64) -> Result<usize, Error> {
         let Self { plan, picked, groups, key, .. } = self;
         key.clear();
-        for column in &picked.by {
-            rows.key(column, i, key);
+        for (column, name) in picked.by.iter().zip(&plan.by) {
+            rows.key(column, i, key)
+                .map_err(|why| Error::Input(format!("{name}: row {number} {why}")))?;
+        }
+        if plan.by_row {
+            put_integer(number.into(), key);
         }
         if let Some((column, buckets)) = &picked.id {
             let start = key.len();
-            rows.key(column, i, key);
-            replace_id(column.of(), key, start, *buckets).map_err(|why| {
+            let put = rows.key(column, i, key);
+            put.and_then(|()| replace_id(column.of(), key, start, *buckets)).map_err(|why| {
                 let name = plan.bucket.as_ref().map_or("", |(name, _)| name);
                 Error::Input(format!("{name}: row {number} {why}"))
             })?;

@@ -86,28 +86,12 @@ impl Table {
             let each = ordered.iter().inspect(move |_| work.done(16));
             each.flat_map(|&group| parts.iter().map(move |part| (group, part)))
         };
-        let mut fields = Vec::new();
-        let mut columns = Vec::new();
+        let (mut fields, mut columns) = keys(groups, each().map(|(group, _)| group))?;
         let mut put = |name: &str, format: String, nullable: bool, column: ArrowArray| {
             fields.push(Field(name.to_owned(), format, nullable));
             columns.push(column);
         };
-        let unknown = vec![KeyType::Null; groups.names.len()];
-        let types = groups.types.as_ref().unwrap_or(&unknown);
-        let mut keys = vec![Vec::with_capacity(rows); types.len()];
-        for (group, _) in each() {
-            for (column, (_, entry)) in keys.iter_mut().zip(groups.entries(group)) {
-                column.push(entry);
-            }
-        }
-        for ((name, of), column) in groups.names.iter().zip(types).zip(&keys) {
-            let (format, array) = of.column(column);
-            put(name, format, true, array);
-        }
-        let fingerprints: Vec<Vec<u8>> =
-            each().map(|(_, (fingerprint, _))| text_entry(fingerprint)).collect();
-        let fingerprints: Vec<_> = fingerprints.iter().map(Vec::as_slice).collect();
-        let (format, array) = KeyType::Text.column(&fingerprints);
+        let (format, array) = texts(each().map(|(_, (fingerprint, _))| *fingerprint));
         put(FINGERPRINT, format, false, array);
         let counts: [fn(&Counts) -> i64; 3] =
             [|counts| counts.segments, |c| c.null_hypotheses, |c| c.null_references];
@@ -139,6 +123,37 @@ impl Table {
         Ok(Self { fields, array: export::structure(rows, columns) })
     }
 
+    /// A table of scores: of each of these groups its key, its score and its segments, and columns
+    /// of text. Nothing is looked at but lengths.
+    pub fn of_scores(
+        groups: &Groups,
+        chosen: &[usize],
+        scores: Vec<f64>,
+        beside: &[(String, Vec<String>)],
+    ) -> Result<Self, Error> {
+        let (mut fields, mut columns) = keys(groups, chosen.iter().copied())?;
+        let mut put = |name: &str, format: String, column: ArrowArray| {
+            fields.push(Field(name.to_owned(), format, false));
+            columns.push(column);
+        };
+        put("score", "g".into(), export::numbers(scores));
+        let segments: Vec<_> = chosen.iter().map(|&group| groups.counts(group).segments).collect();
+        put(COUNTS[0], "l".into(), export::numbers(segments));
+        for (name, values) in beside {
+            let (format, array) = texts(values.iter().map(String::as_str));
+            put(name, format, array);
+        }
+        Ok(Self { fields, array: export::structure(chosen.len(), columns) })
+    }
+
+    /// A table of one column of scores, null where `valid` is false.
+    pub fn of_rows(scores: impl Iterator<Item = f64>, valid: &[bool]) -> Self {
+        let values = scores.flat_map(f64::to_le_bytes).collect();
+        let column = export::column(valid, vec![values]);
+        let fields = vec![Field("score".into(), "g".into(), true)];
+        Self { fields, array: export::structure(valid.len(), vec![column]) }
+    }
+
     /// The table as one structure of columns.
     pub fn structure(self) -> (ArrowSchema, ArrowArray) {
         (schema(&self.fields), self.array)
@@ -149,6 +164,40 @@ impl Table {
         let fields = self.fields;
         export::stream(move || schema(&fields), self.array)
     }
+}
+
+/// The columns of the keys of some groups.
+fn keys(
+    groups: &Groups,
+    chosen: impl Iterator<Item = usize>,
+) -> Result<(Vec<Field>, Vec<ArrowArray>), Error> {
+    let unknown = vec![KeyType::Null; groups.names.len()];
+    let types = groups.types.as_ref().unwrap_or(&unknown);
+    let mut keys = vec![Vec::new(); types.len()];
+    for group in chosen {
+        for (column, (_, entry)) in keys.iter_mut().zip(groups.entries(group)) {
+            column.push(entry);
+        }
+    }
+    let of_key = |((name, of), column): ((&String, &KeyType), &Vec<&[u8]>)| {
+        let (format, array) = of.column(column).ok_or_else(|| unfit(name))?;
+        Ok((Field(name.clone(), format, true), array))
+    };
+    groups.names.iter().zip(types).zip(&keys).map(of_key).collect()
+}
+
+/// A column of strings, and its format.
+fn texts<'a>(values: impl Iterator<Item = &'a str>) -> (String, ArrowArray) {
+    let entries: Vec<Vec<u8>> = values.map(text_entry).collect();
+    let entries: Vec<_> = entries.iter().map(Vec::as_slice).collect();
+    KeyType::Text.column(&entries).unwrap_or_else(|| unreachable!("strings have no scale"))
+}
+
+/// The error for keys that no column holds.
+fn unfit(name: &str) -> Error {
+    Error::Input(format!(
+        "{name}: no decimal of 38 digits holds all of these keys; round them, or cast them to text"
+    ))
 }
 
 /// A string as the entry of a key.
@@ -198,9 +247,11 @@ pub fn read(
                 Error::Input(format!("{column}: row {row} of the state {why}"))
             };
             key.clear();
-            keys.iter().for_each(|column| rows.key(column, i, &mut key));
+            for (column, name) in keys.iter().zip(names) {
+                rows.key(column, i, &mut key).map_err(|why| wrong(name, why))?;
+            }
             fingerprint.clear();
-            rows.key(&fingerprints, i, &mut fingerprint);
+            rows.key(&fingerprints, i, &mut fingerprint).map_err(|why| wrong(FINGERPRINT, why))?;
             let known = parts.iter().position(|(known, _)| *known == fingerprint);
             let Some(metric) = known else {
                 let found = fingerprints.of().value(&fingerprint).unwrap_or_default();

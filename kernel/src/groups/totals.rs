@@ -243,21 +243,26 @@ impl Groups {
         Self { types: self.types.clone(), ..Self::new(self.names.clone(), self.width) }
     }
 
-    /// Groups by their keys without the last column: those that differ in it alone are added up.
-    pub fn folded(&self) -> Result<Self, Error> {
-        let keep = self.names.len().saturating_sub(1);
-        let mut folded = Self::new(self.names[..keep].to_vec(), self.width);
-        folded.types = self.types.as_ref().map(|types| types[..keep].to_vec());
+    /// Some of the groups, by these columns of their keys: those that differ in others alone are
+    /// added up.
+    pub fn rolled_up(&self, chosen: &[usize], columns: &[usize]) -> Result<Self, Error> {
+        let names = columns.iter().map(|&column| self.names[column].clone());
+        let mut coarse = Self::new(names.collect(), self.width);
+        let types = |types: &Vec<KeyType>| columns.iter().map(|&at| types[at].clone()).collect();
+        coarse.types = self.types.as_ref().map(types);
         let mut work = Work::default();
-        for group in 0..self.len() {
+        let mut key = Vec::new();
+        for &group in chosen {
             work.done(32 + self.width);
-            let length = self.entries(group).take(keep).map(|(_, entry)| entry.len()).sum();
-            let (to, _) = folded.group(&self.key(group)[..length]);
-            folded.add(to, self.totals(group))?;
-            let counts = folded.counts(to).plus(*self.counts(group)).ok_or_else(too_large)?;
-            *folded.counts_mut(to) = counts;
+            let entries: Vec<_> = self.entries(group).map(|(_, entry)| entry).collect();
+            key.clear();
+            columns.iter().for_each(|&column| key.extend_from_slice(entries[column]));
+            let (to, _) = coarse.group(&key);
+            coarse.add(to, self.totals(group))?;
+            let counts = coarse.counts(to).plus(*self.counts(group)).ok_or_else(too_large)?;
+            *coarse.counts_mut(to) = counts;
         }
-        Ok(folded)
+        Ok(coarse)
     }
 
     /// The groups in canonical order: by the first column of their keys, then the second …

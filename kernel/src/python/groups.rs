@@ -5,7 +5,7 @@ use super::run::{MOST_WORKERS, interruptible};
 use super::sources::Given;
 use super::stopped;
 use super::table::Table;
-use crate::arrow::key::{KeyType, float, integer};
+use crate::arrow::key::{KeyType, decimal, float, integer, signed};
 use crate::arrow::rows;
 use crate::columns::{Rules, too_large};
 use crate::count::{Batch, Count, Summary, Worker};
@@ -17,7 +17,7 @@ use crate::interrupt::Work;
 use crate::text::{Block, Foreign};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyBool, PyBytes, PyCapsule, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyCapsule, PyList, PyString, PyTuple};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The bucket of an id: of a string's UTF-8, or of an integer's eight little-endian bytes.
@@ -162,12 +162,14 @@ impl Groups {
     /// No groups yet. `metrics` has each metric's fingerprint, what its columns are, and the
     /// metric itself or what makes a table of hypotheses and references.
     #[new]
+    #[pyo3(signature = (metrics, hypothesis, references, by, bucket, by_row=false))]
     fn new(
         metrics: Vec<(String, Named, Bound<'_, PyAny>)>,
         hypothesis: String,
         references: Vec<String>,
         by: Vec<String>,
         bucket: Option<(String, u64)>,
+        by_row: bool,
     ) -> PyResult<Self> {
         if bucket
             .as_ref()
@@ -195,7 +197,7 @@ impl Groups {
         if counter.width() != metrics.width() || metrics.0.is_empty() {
             return Err(PyValueError::new_err("the metrics have other widths"));
         }
-        let plan = Plan { hypothesis, references, by, bucket };
+        let plan = Plan { hypothesis, references, by, bucket, by_row };
         let groups = Totals::new(plan.keys(), metrics.width());
         let idle = Mutex::default();
         Ok(Self { plan, metrics, counter, calls, groups, rows: 0, first_null: None, idle })
@@ -295,18 +297,47 @@ impl Groups {
         Ok(Table::new(values, width))
     }
 
-    /// The same groups without the last column of their keys: those that differ in it alone are
-    /// added up.
-    fn folded(&self, py: Python<'_>) -> PyResult<Self> {
-        let mut plan = self.plan.clone();
-        if plan.bucket.take().is_none() {
-            plan.by.pop();
-        }
+    /// Some of the groups, by their place in canonical order, by some columns of their keys: those
+    /// that differ in others alone are added up. Buckets, if they are there, are the last column.
+    fn rolled_up(&self, py: Python<'_>, chosen: Vec<usize>, columns: Vec<usize>) -> PyResult<Self> {
         let groups = &self.groups;
-        let groups = interruptible(py, || groups.folded())??;
+        let named = groups.names.len();
+        if columns.iter().any(|&column| column >= named)
+            || chosen.iter().any(|&place| place >= groups.len())
+        {
+            return Err(PyIndexError::new_err("no such column, or no such group"));
+        }
+        let mut plan = self.plan.clone();
+        plan.by = columns.iter().filter_map(|&column| self.plan.by.get(column).cloned()).collect();
+        plan.bucket = plan.bucket.filter(|_| columns.contains(&self.plan.by.len()));
+        let groups = interruptible(py, || {
+            let ordered = groups.ordered();
+            let chosen: Vec<_> = chosen.iter().map(|&place| ordered[place]).collect();
+            groups.rolled_up(&chosen, &columns)
+        })??;
         let (metrics, counter) = (self.metrics.clone(), Arc::clone(&self.counter));
         let (rows, first_null, idle) = (self.rows, self.first_null, Mutex::default());
         Ok(Self { plan, metrics, counter, calls: self.calls, groups, rows, first_null, idle })
+    }
+
+    /// Where each row is a group: the statistics of those that have text, and a byte for each row,
+    /// 1 if it has.
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<(Table, Bound<'py, PyBytes>)> {
+        let groups = &self.groups;
+        let (values, there) = interruptible(py, || {
+            let mut work = Work::default();
+            let (mut values, mut there) = (Vec::new(), Vec::with_capacity(groups.len()));
+            for group in groups.ordered() {
+                work.done(8 + groups.width());
+                let segments = groups.counts(group).segments;
+                there.push(u8::from(segments > 0));
+                if segments > 0 {
+                    values.extend_from_slice(groups.totals(group));
+                }
+            }
+            (values, there)
+        })?;
+        Ok((Table::new(values, groups.width()), PyBytes::new(py, &there)))
     }
 
     /// The groups in canonical order as bytes.
@@ -342,10 +373,31 @@ impl Groups {
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         let (schema, array) = self.table(py)?.structure();
-        Ok((
-            PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
-            PyCapsule::new_with_value(py, array, c"arrow_array")?,
-        ))
+        capsules(py, schema, array)
+    }
+
+    /// A table of scores as an Arrow stream of one batch: of the groups at these places in
+    /// canonical order the key, the score, the segments, and columns of text.
+    fn scored<'py>(
+        &self,
+        py: Python<'py>,
+        places: Vec<usize>,
+        scores: Vec<f64>,
+        beside: Vec<(String, Vec<String>)>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let groups = &self.groups;
+        let lengths = beside.iter().map(|(_, values)| values.len());
+        if lengths.chain([scores.len()]).any(|length| length != places.len())
+            || places.iter().any(|&place| place >= groups.len())
+        {
+            return Err(PyValueError::new_err("columns of other lengths, or no such group"));
+        }
+        let table = interruptible(py, || {
+            let ordered = groups.ordered();
+            let chosen: Vec<_> = places.iter().map(|&place| ordered[place]).collect();
+            exchange::Table::of_scores(groups, &chosen, scores, &beside)
+        })??;
+        PyCapsule::new_with_value(py, table.stream(), c"arrow_array_stream")
     }
 
     /// The table of the state as an Arrow stream of one batch.
@@ -361,6 +413,36 @@ impl Groups {
     }
 }
 
+/// A table of one column as an Arrow array of structures: `scores`, which stand where `there` is 1.
+#[pyfunction]
+pub fn scores_of_rows<'py>(
+    py: Python<'py>,
+    scores: Vec<f64>,
+    there: &[u8],
+) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    let valid: Vec<_> = there.iter().map(|&byte| byte == 1).collect();
+    let mut given = scores.into_iter();
+    let each = valid.iter().map(|&valid| if valid { given.next() } else { Some(0.0) });
+    let each: Option<Vec<_>> = each.collect();
+    let each = each.filter(|_| given.next().is_none());
+    let each =
+        each.ok_or_else(|| PyValueError::new_err("another number of scores than of rows"))?;
+    let (schema, array) = exchange::Table::of_rows(each.into_iter(), &valid).structure();
+    capsules(py, schema, array)
+}
+
+/// An Arrow array, with its schema before it.
+fn capsules(
+    py: Python<'_>,
+    schema: crate::arrow::ArrowSchema,
+    array: crate::arrow::ArrowArray,
+) -> PyResult<(Bound<'_, PyCapsule>, Bound<'_, PyCapsule>)> {
+    Ok((
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
+        PyCapsule::new_with_value(py, array, c"arrow_array")?,
+    ))
+}
+
 /// Segments, rows without a hypothesis, rows without a reference; the fewest and the most references
 /// of a segment.
 type Counted = (i64, i64, i64, Option<(i32, i32)>);
@@ -370,8 +452,8 @@ fn counted(counts: &Counts) -> Counted {
     (segments, null_hypotheses, null_references, references)
 }
 
-/// A key as Python has it: numbers, strings, truth values; dates, times and decimals as the
-/// integer that Arrow stores.
+/// A key as Python has it: numbers, decimals, strings, truth values; dates as days, times as
+/// microseconds.
 fn value<'py>(py: Python<'py>, of: &KeyType, entry: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let Some(value) = of.value(entry) else {
         return Ok(py.None().into_bound(py));
@@ -381,11 +463,12 @@ fn value<'py>(py: Python<'py>, of: &KeyType, entry: &[u8]) -> PyResult<Bound<'py
         KeyType::Boolean => PyBool::new(py, value == [1]).to_owned().into_any(),
         KeyType::Integer(_) => integer(value).into_pyobject(py)?.into_any(),
         KeyType::Float(_) => float(value).into_pyobject(py)?.into_any(),
-        KeyType::Number(..) => py.get_type::<PyInt>().call_method(
-            "from_bytes",
-            (PyBytes::new(py, value), "little"),
-            Some(&[("signed", true)].into_py_dict(py)?),
-        )?,
+        KeyType::Date | KeyType::Time(_) => signed(value).into_pyobject(py)?.into_any(),
+        KeyType::Decimal => {
+            let (mantissa, scale) = decimal(value);
+            let made = format!("{mantissa}E-{scale}");
+            py.import("decimal")?.getattr("Decimal")?.call1((made,))?
+        }
         KeyType::Fixed(_) | KeyType::Binary => PyBytes::new(py, value).into_any(),
         KeyType::Text => PyString::new(py, &String::from_utf8_lossy(value)).into_any(),
     })

@@ -295,7 +295,7 @@ def cell(metric: str | Metric, run: Scored, *, by_row: bool = False) -> str:
 
     An engine that gives another number than the metric itself raises AssertionError.
 
-    run: the engine's `corpus_score`, or with `by_row` its `sentence_score` as a list of numbers.
+    run: the engine's `score`, or with `by_row` its `sentence` as a list of numbers.
     """
     known: Any = truebleu.metric(metric)
     hyp, first = list(TRANSLATIONS), list(TRANSLATIONS.values())

@@ -44,7 +44,7 @@ def connection():
 def run_at_once(batches, **options) -> Sums:
     with duckdb.connect() as connection:
         table = pa.Table.from_batches(batches)
-        return engine.stats(connection.from_arrow(table), **options)
+        return engine.sums(connection.from_arrow(table), **options)
 
 
 def run_in_parts(batches, **options) -> Sums:
@@ -53,7 +53,7 @@ def run_in_parts(batches, **options) -> Sums:
     with duckdb.connect() as connection:
         for batch in batches:
             relation = connection.from_arrow(pa.Table.from_batches([batch]))
-            parts.append(engine.stats(relation, **options))
+            parts.append(engine.sums(relation, **options))
     first, *others = parts
     for other in others:
         first.merge(other)
@@ -72,9 +72,17 @@ def test_every_layout_that_a_session_gives(setting, case):
     def run(batches, **options):
         with duckdb.connect() as connection:
             connection.execute(setting)
-            return engine.stats(connection.from_arrow(pa.Table.from_batches(batches)), **options)
+            return engine.sums(connection.from_arrow(pa.Table.from_batches(batches)), **options)
 
     CASES[case](run)
+
+
+def groups(function, *arguments, by, **options) -> dict:
+    """The scores of groups by their keys."""
+    rows = function(*arguments, by=by, **options).fetchall()
+    if isinstance(by, str):
+        return {key: score for key, score, *_ in rows}
+    return {row[: len(by)]: row[len(by)] for row in rows}
 
 
 # ---- what data can be ----
@@ -169,13 +177,13 @@ def test_arrow_tables(table):
 
 
 def test_groups(connection, table):
-    by_system = engine.corpus_bleu(table, by="system")
+    by_system = groups(engine.corpus_bleu, table, by="system")
     assert list(by_system) == ["0", "1", "2"]
     for system, score in by_system.items():
         chosen = [i for i in range(400) if TEXT.group[i] == system]
         hyp, ref = [TEXT.hyp[i] for i in chosen], [TEXT.ref[i] for i in chosen]
         assert score == truebleu.BLEU().score(hyp, ref)
-    assert list(engine.corpus_chrf(table, by=["system"])) == [("0",), ("1",), ("2",)]
+    assert list(groups(engine.corpus_chrf, table, by=["system"])) == [("0",), ("1",), ("2",)]
 
 
 def test_parameters_of_metrics(table):
@@ -202,20 +210,22 @@ def test_a_folder_named_after_its_group(folder):
         (folder / f"system={system}").mkdir()
         table = pa.table({"hyp": ["a b c d"], "ref": [f"{system.lower()} b c d"]})
         pq.write_table(table, folder / f"system={system}" / "0.parquet")
-    found = engine.corpus_bleu(f"{folder}/system=*/*.parquet", by="system", smoothing="none")
-    assert {system: round(score.value, 1) for system, score in found.items()} == {
+    found = groups(
+        engine.corpus_bleu, f"{folder}/system=*/*.parquet", by="system", smoothing="none"
+    )
+    assert {system: round(score, 1) for system, score in found.items()} == {
         "A": 100.0,
         "B": 0.0,
     }
 
 
 def test_the_name_of_the_file_as_a_group(folder):
-    found = engine.corpus_bleu(f"{folder}/part-*.parquet", by="filename")
+    found = groups(engine.corpus_bleu, f"{folder}/part-*.parquet", by="filename")
     assert [Path(name).name for name in found] == [f"part-{i}.parquet" for i in range(4)]
 
 
 def test_sums_of_files_can_be_merged_with_others(folder, table):
-    sums = engine.stats(folder / "part-0.parquet", by="system", metrics=METRICS)
+    sums = engine.sums(folder / "part-0.parquet", by="system", metrics=METRICS)
     rest = Sums(METRICS, by="system").update(table.slice(100))
     assert sums.merge(rest).to_bytes() == Sums(METRICS, by="system").update(table).to_bytes()
 
@@ -242,7 +252,7 @@ def test_text_is_never_taken_for_something_else(tmp_path, end):
 
         lines = [json.dumps({"hyp": text, "ref": text}) for text in texts]
         path.write_text("".join(f"{line}\n" for line in lines))
-    sums = engine.stats(path, metrics=truebleu.CHRF(whitespace=True), by="hyp")
+    sums = engine.sums(path, metrics=truebleu.CHRF(whitespace=True), by="hyp")
     assert sorted(sums.keys) == sorted(texts)
     # A text that is its own reference.
     expected = truebleu.CHRF(whitespace=True).score(texts, texts)
@@ -253,7 +263,7 @@ def test_dates_alone_stay_text(tmp_path):
     """DuckDB would take a column of them for dates."""
     path = tmp_path / "dates.jsonl"
     path.write_text('{"hyp": "2022-1-1", "ref": "2022-1-1", "by": "2022-1-1"}\n')
-    sums = engine.stats(path, by="by")
+    sums = engine.sums(path, by="by")
     assert sums.keys == ["2022-1-1"]
     assert sums.score().hypothesis_length == 5
 
@@ -281,11 +291,11 @@ def test_json_that_is_no_text_is_refused(tmp_path, hyp):
 def test_csv_columns_are_found_by_name_in_each_file(tmp_path):
     (tmp_path / "a.csv").write_text("id,hyp,ref\n1,a b,c d\n")
     (tmp_path / "b.csv").write_text("ref,hyp,id\nc d,a b,2\n")
-    sums = engine.stats(tmp_path / "*.csv", by=["hyp", "ref"])
+    sums = engine.sums(tmp_path / "*.csv", by=["hyp", "ref"])
     assert sums.keys == [("a b", "c d")]
     (tmp_path / "c.csv").write_text("ref,hyp\nc d,a b\n")
     with pytest.raises(InputError, match=r'c\.csv.*"id" is missing'):
-        engine.stats(tmp_path / "*.csv")
+        engine.sums(tmp_path / "*.csv")
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -298,15 +308,15 @@ def test_files_whose_columns_have_other_types(tmp_path, table, order):
         half = half.append_column("more", nulls if half is halves[0] else half["ref"])  # noqa: PLW2901
         half = half.set_column(0, "id", half["id"].cast(pa.int32() if number else pa.int64()))  # noqa: PLW2901
         pq.write_table(half, tmp_path / f"{number}.parquet")
-    found = engine.corpus_bleu(tmp_path, ref=["ref", "more"], by="domain")
+    found = groups(engine.corpus_bleu, tmp_path, ref=["ref", "more"], by="domain")
     assert list(found) == [None, "news"]
-    assert [score.value for score in found.values()] == [
+    assert list(found.values()) == [
         truebleu.BLEU().score(half["hyp"], half["ref"]).value for half in halves
     ]
-    assert sorted(engine.corpus_bleu(tmp_path, by="id")) == list(range(400))
+    assert sorted(groups(engine.corpus_bleu, tmp_path, by="id")) == list(range(400))
     pq.write_table(halves[0], tmp_path / "2.parquet")
     with pytest.raises(InputError, match=r"2\.parquet.*domain|domain.*2\.parquet"):
-        engine.corpus_bleu(tmp_path, by="domain")
+        groups(engine.corpus_bleu, tmp_path, by="domain")
 
 
 @pytest.mark.parametrize("end", ["csv", "csv.gz", "csv.zst", "jsonl", "jsonl.gz"])
@@ -379,7 +389,7 @@ def test_keys_of_json_that_only_late_rows_have(tmp_path):
     lines = ['{"hyp": "a b c d", "ref": "a b c d"}\n'] * 50_000
     lines += ['{"hyp": "a b c d", "ref": "x", "more": "a b c d", "system": "late"}\n'] * 5
     (tmp_path / "a.jsonl").write_text("".join(lines))
-    found = engine.stats(tmp_path / "a.jsonl", ref=["ref", "more"], by="system")
+    found = engine.sums(tmp_path / "a.jsonl", ref=["ref", "more"], by="system")
     assert dict(zip(found.keys, found.group_segments(), strict=True)) == {None: 50_000, "late": 5}
     assert {score.value for score in found.scores().values()} == {100.00000000000004}
     with pytest.raises(InputError, match="no column 'moar'; did you mean 'more'"):
@@ -426,18 +436,14 @@ def test_hypotheses_and_references_joined_by_an_id(sides, tmp_path):
     table = joined_by_hand(sides)
     expected = Sums(METRICS, by=("system", "domain")).update(table).to_bytes()
     options = {"by": ["system", "domain"], "metrics": METRICS, "on": "id"}
-    assert engine.stats(left, references=right, **options).to_bytes() == expected
+    assert engine.sums(left, references=right, **options).to_bytes() == expected
     pq.write_table(left, tmp_path / "left.parquet")
     pq.write_table(right, tmp_path / "right.parquet")
-    found = engine.stats(
-        tmp_path / "left.parquet", references=tmp_path / "right.parquet", **options
-    )
+    found = engine.sums(tmp_path / "left.parquet", references=tmp_path / "right.parquet", **options)
     assert found.to_bytes() == expected
     with duckdb.connect() as connection:
         relations = [connection.from_arrow(side) for side in sides]
-        found = engine.stats(
-            relations[0], references=relations[1], connection=connection, **options
-        )
+        found = engine.sums(relations[0], references=relations[1], connection=connection, **options)
     assert found.to_bytes() == expected
 
 
@@ -445,8 +451,10 @@ def test_ids_of_csv_join_numbers(sides, tmp_path):
     left, right = sides
     with duckdb.connect() as connection:
         connection.from_arrow(right).write_csv(str(tmp_path / "right.csv"))
-    found = engine.corpus_bleu(left, references=tmp_path / "right.csv", on="id", by="system")
-    expected = engine.corpus_bleu(joined_by_hand(sides), by="system")
+    found = groups(
+        engine.corpus_bleu, left, references=tmp_path / "right.csv", on="id", by="system"
+    )
+    expected = groups(engine.corpus_bleu, joined_by_hand(sides), by="system")
     assert found == expected
 
 
@@ -455,14 +463,14 @@ def test_texts_of_the_same_name_on_both_sides(sides, tmp_path):
     pq.write_table(left.rename_columns(["id", "system", "text"]), tmp_path / "left.parquet")
     pq.write_table(right.rename_columns(["id", "text", "domain"]), tmp_path / "right.parquet")
     names = {"hyp": "text", "ref": "text", "references": tmp_path / "right.parquet", "on": "id"}
-    found = engine.corpus_bleu(tmp_path / "left.parquet", by="system", **names)
-    assert found == engine.corpus_bleu(joined_by_hand(sides), by="system")
-    by_text = engine.stats(tmp_path / "left.parquet", by=["system", "text"], **names)
+    found = groups(engine.corpus_bleu, tmp_path / "left.parquet", by="system", **names)
+    assert found == groups(engine.corpus_bleu, joined_by_hand(sides), by="system")
+    by_text = engine.sums(tmp_path / "left.parquet", by=["system", "text"], **names)
     assert by_text.score() == engine.corpus_bleu(joined_by_hand(sides))
     gaps = pa.array([None, *right["ref"].to_pylist()[1:]])
     pq.write_table(pa.table({"id": right["id"], "text": gaps}), tmp_path / "right.parquet")
     with pytest.raises(InputError, match=r"'text \(references\)' is null in 2 rows"):
-        engine.corpus_bleu(tmp_path / "left.parquet", by="system", **names)
+        groups(engine.corpus_bleu, tmp_path / "left.parquet", by="system", **names)
 
 
 def test_the_name_of_the_file_is_that_of_the_hypotheses(sides, tmp_path):
@@ -471,13 +479,14 @@ def test_the_name_of_the_file_is_that_of_the_hypotheses(sides, tmp_path):
     for system in (0, 1):
         of_system = left.filter(pc.equal(left["system"], system))
         pq.write_table(of_system, tmp_path / f"left-{system}.parquet")
-    found = engine.corpus_bleu(
+    found = groups(
+        engine.corpus_bleu,
         tmp_path / "left-*.parquet",
         references=tmp_path / "right.parquet",
         on="id",
         by="filename",
     )
-    expected = engine.corpus_bleu(joined_by_hand(sides), by="system")
+    expected = groups(engine.corpus_bleu, joined_by_hand(sides), by="system")
     assert [Path(name).name for name in found] == ["left-0.parquet", "left-1.parquet"]
     assert list(found.values()) == list(expected.values())
 
@@ -487,7 +496,7 @@ def test_ids_that_cannot_be_compared(sides):
     days = pa.array(right["id"].to_pylist(), pa.int32()).cast(pa.date32())
     right = right.set_column(0, "id", days)
     with pytest.raises(InputError, match="id: BIGINT among the hypotheses and DATE among the ref"):
-        engine.corpus_bleu(left, references=right, on="id", by="system")
+        groups(engine.corpus_bleu, left, references=right, on="id", by="system")
 
 
 def test_sides_of_different_connections(sides, connection, tmp_path):
@@ -497,8 +506,8 @@ def test_sides_of_different_connections(sides, connection, tmp_path):
     options = {"references": tmp_path / "right.parquet", "on": "id", "by": "system"}
     with pytest.raises(InputError, match=r"different connections: give .* connection="):
         engine.corpus_bleu(relation, **options)
-    found = engine.corpus_bleu(relation, connection=connection, **options)
-    assert found == engine.corpus_bleu(joined_by_hand(sides), by="system")
+    found = groups(engine.corpus_bleu, relation, connection=connection, **options)
+    assert found == groups(engine.corpus_bleu, joined_by_hand(sides), by="system")
 
 
 def test_ids_of_several_columns(sides):
@@ -508,21 +517,21 @@ def test_ids_of_several_columns(sides):
         )
         for side in sides
     )
-    found = engine.corpus_bleu(left, references=right, on=["part", "id"], by="system")
-    assert found == engine.corpus_bleu(joined_by_hand(sides), by="system")
+    found = groups(engine.corpus_bleu, left, references=right, on=["part", "id"], by="system")
+    assert found == groups(engine.corpus_bleu, joined_by_hand(sides), by="system")
 
 
 def test_ids_that_one_side_lacks(sides):
     left, right = sides
     kept = right.filter(pc.greater_equal(right["id"], 3))
     with pytest.raises(InputError) as raised:
-        engine.corpus_bleu(left, references=kept, on="id", by="system")
+        groups(engine.corpus_bleu, left, references=kept, on="id", by="system")
     assert str(raised.value).startswith(
         "id: 6 hypotheses have an id that no reference has (the first: 0, 1, 2); every segment"
     )
     extra = pa.concat_tables([right, pa.table({"id": [7000], "ref": ["x"], "domain": [0]})])
     with pytest.raises(InputError, match=r"1 of 201 references without a hypothesis \(7000\)"):
-        engine.corpus_bleu(left, references=extra, on="id", by="system")
+        groups(engine.corpus_bleu, left, references=extra, on="id", by="system")
 
 
 def test_a_system_that_lacks_segments_of_others(sides):
@@ -530,19 +539,19 @@ def test_a_system_that_lacks_segments_of_others(sides):
     left, right = sides
     lacking = left.filter(pc.or_(pc.equal(left["system"], 0), pc.greater(left["id"], 0)))
     with pytest.raises(InputError, match=r"1 id has fewer hypotheses than others \(0\)"):
-        engine.corpus_bleu(lacking, references=right, on="id", by="system")
+        groups(engine.corpus_bleu, lacking, references=right, on="id", by="system")
     # A system may be called null.
     names = pa.array([{0: "a", 1: None}[system] for system in lacking["system"].to_pylist()])
     lacking = lacking.set_column(1, "system", names)
     with pytest.raises(InputError, match=r"1 id has fewer hypotheses than others \(0\)"):
-        engine.corpus_bleu(lacking, references=right, on="id", by="system")
+        groups(engine.corpus_bleu, lacking, references=right, on="id", by="system")
 
 
 def test_groups_of_the_references_need_no_more(sides):
     """Each id is in one domain."""
     left, right = sides
     only = left.filter(pc.equal(left["system"], 0))
-    found = engine.corpus_bleu(only, references=right, on="id", by="domain")
+    found = groups(engine.corpus_bleu, only, references=right, on="id", by="domain")
     assert list(found) == [0, 1]
 
 
@@ -552,16 +561,16 @@ def test_test_sets_may_have_other_systems(sides):
     table = joined_by_hand(sides)
     # System 1 has translated domain 0 alone.
     kept = pc.or_(pc.equal(table["system"], 0), pc.equal(table["domain"], 0))
-    expected = engine.corpus_bleu(table.filter(kept), by=["system", "domain"])
+    expected = groups(engine.corpus_bleu, table.filter(kept), by=["system", "domain"])
     assert len(expected) == 3
     options = {"on": "id", "by": ["system", "domain"], "references": right}
-    assert engine.corpus_bleu(left.filter(kept), **options) == expected
+    assert groups(engine.corpus_bleu, left.filter(kept), **options) == expected
     with_domain = table.filter(kept).drop_columns(["ref"])
-    assert engine.corpus_bleu(with_domain, **options) == expected
+    assert groups(engine.corpus_bleu, with_domain, **options) == expected
     with pytest.raises(InputError, match="100 ids have fewer hypotheses than others"):
-        engine.corpus_bleu(left.filter(kept), references=right, on="id", by="system")
+        groups(engine.corpus_bleu, left.filter(kept), references=right, on="id", by="system")
     options["on"] = ["domain", "id"]
-    assert engine.corpus_bleu(with_domain, **options) == expected
+    assert groups(engine.corpus_bleu, with_domain, **options) == expected
     with pytest.raises(InputError, match="1 id has fewer hypotheses than others"):
         engine.corpus_bleu(with_domain.slice(1), **options)
 
@@ -569,7 +578,7 @@ def test_test_sets_may_have_other_systems(sides):
 @pytest.mark.parametrize("name", ["k", "made", "i0", "h", "r", "g0", "most"])
 def test_columns_may_have_any_name(sides, name):
     left, right = (side.rename_columns([name, *side.column_names[1:]]) for side in sides)
-    found = engine.corpus_bleu(left, references=right, on=name, by=["system", "domain"])
+    found = groups(engine.corpus_bleu, left, references=right, on=name, by=["system", "domain"])
     assert len(found) == 4
 
 
@@ -577,10 +586,12 @@ def test_unjoined_rows_can_be_left_out_and_are_counted(sides):
     left, right = sides
     kept = right.filter(pc.greater_equal(right["id"], 3))
     with pytest.warns(UserWarning, match="6 hypotheses have an id that no reference has"):
-        found = engine.corpus_bleu(left, references=kept, on="id", by="system", unjoined="skip")
+        found = groups(
+            engine.corpus_bleu, left, references=kept, on="id", by="system", unjoined="skip"
+        )
     table = joined_by_hand(sides)
     table = table.filter(pc.greater_equal(table["id"], 3))
-    assert found == engine.corpus_bleu(table, by="system")
+    assert found == groups(engine.corpus_bleu, table, by="system")
 
 
 def test_ids_that_are_there_twice(sides):
@@ -589,7 +600,7 @@ def test_ids_that_are_there_twice(sides):
         engine.corpus_bleu(left, references=right, on="id")
     twice = pa.concat_tables([right, right.slice(5, 1)])
     with pytest.raises(InputError, match=r"1 id is there more than once among the references"):
-        engine.corpus_bleu(left, references=twice, on="id", by="system", unjoined="skip")
+        groups(engine.corpus_bleu, left, references=twice, on="id", by="system", unjoined="skip")
 
 
 def test_null_ids_join_nothing(sides):
@@ -783,7 +794,7 @@ def test_how_far_a_long_run_is(tmp_path, monkeypatch):
         )
     monkeypatch.setattr(duckdb_rows, "EVERY", 0.001)
     shares = []
-    engine.stats(path, progress=shares.append)
+    engine.sums(path, progress=shares.append)
     assert shares == sorted(shares)
     assert len(set(shares)) > 1
     assert all(0 <= share <= 1 for share in shares)
@@ -809,7 +820,7 @@ def test_an_expression_scores_rows(connection, table):
 def test_sql_functions_score_rows_and_keep_nulls(connection):
     engine.register(connection)
     found = connection.sql(
-        "SELECT sentence_chrf(h, r), sentence_ter(h, r), sentence_bleu(h, r) "
+        "SELECT chrf(h, r), ter(h, r), bleu(h, r) "
         "FROM (VALUES ('a b', 'a b'), (NULL, 'x'), ('x', NULL), ('', 'x')) t(h, r)"
     ).fetchall()
     assert found[1:3] == [(None,) * 3] * 2
@@ -821,6 +832,40 @@ def test_sql_functions_score_rows_and_keep_nulls(connection):
     assert connection.sql("SELECT own('a', 'a') > 99.9").fetchall() == [(True,)]
     with pytest.raises(TypeError, match="metric: expected a metric"):
         engine.register(connection, {"own": 3})
+
+
+def test_sql_functions_take_lists_and_several_references(connection):
+    engine.register(connection)
+    found = connection.sql(
+        "SELECT bleu(h, r), bleu(h, [r, s]), bleu(h, r, s), bleu(h, [NULL, s]), bleu(h, NULL), "
+        "bleu(h, []) FROM (VALUES ('a b c d', 'x', 'a b c d e'), ('a b', 'a b', NULL)) t(h, r, s)"
+    ).fetchall()
+    bleu, hyp = truebleu.BLEU(), ["a b c d", "a b"]
+    one, both = bleu.segments(hyp, ["x", "a b"]), [("x", "a b c d e"), ("a b",)]
+    several = bleu.segments(hyp, both)
+    second = bleu.sentence("a b c d", "a b c d e").value
+    assert found == [
+        (one[0], several[0], several[0], second, None, None),
+        (one[1], several[1], several[1], None, None, None),
+    ]
+    with pytest.raises(duckdb.Error, match="bleu: expected a hypothesis and its references"):
+        connection.sql("SELECT bleu('a')").fetchall()
+    with pytest.raises(duckdb.Error, match="an Arrow column of int32 holds no text"):
+        connection.sql("SELECT bleu('a', 3)").fetchall()
+
+
+def test_a_table_of_scores_can_be_asked_again(folder, connection):
+    found = engine.score(folder / "part-*.parquet", by="system", metric="chrf")
+    assert found.columns == ["system", "score", "segments", "signature"]
+    assert found.fetchall() == found.fetchall()
+    known = duckdb.sql("SELECT max(score) FROM found").fetchall()
+    assert known == [(max(score for _, score, *_ in found.fetchall()),)]
+    files = str(folder / "part-*.parquet")
+    states = engine.stats(files, by="system", connection=connection)
+    shouted = states.project("*, system || '!' AS loud")
+    coarse = Sums(by="loud").merge_state(shouted)
+    assert len(coarse) == len(found.fetchall())
+    assert coarse.rolled_up() == engine.sums(files)
 
 
 def test_functions_can_be_registered_again(connection):
@@ -846,11 +891,11 @@ sys.modules["pyarrow"] = None
 from pathlib import Path
 from truebleu.engines import duckdb as engine
 folder = Path({str(folder)!r})
-print(engine.stats(folder / "part-*.parquet", by="system").to_bytes().hex())
-print(engine.stats(folder / "table.csv.gz", by="system").to_bytes().hex())
+print(engine.sums(folder / "part-*.parquet", by="system").to_bytes().hex())
+print(engine.sums(folder / "table.csv.gz", by="system").to_bytes().hex())
 right = f"SELECT id, ref FROM '{{folder}}/part-*.parquet'"
 left = folder / "table.jsonl"
-print(engine.stats(left, by="system", references=right, on="id").to_bytes().hex())
+print(engine.sums(left, by="system", references=right, on="id").to_bytes().hex())
 try:
     engine.register()
 except ImportError as error:
@@ -888,8 +933,8 @@ def test_every_metric_that_truebleu_metric_takes():
         return duckdb.from_arrow(pa.table({"hyp": hyp, "ref": ref}))
 
     def by_row(hyp, ref, metric):
-        rows = relation(hyp, ref).select(engine.sentence_score("hyp", "ref", metric=metric))
+        rows = relation(hyp, ref).select(engine.sentence("hyp", "ref", metric=metric))
         return [score for (score,) in rows.fetchall()]
 
-    every_metric(lambda hyp, ref, m: engine.corpus_score(relation(hyp, ref), metric=m))
+    every_metric(lambda hyp, ref, m: engine.score(relation(hyp, ref), metric=m))
     every_metric(by_row, by_row=True)

@@ -92,7 +92,7 @@ def score(
         name = system.name if several else ""
         doing = f"reading {name}".rstrip()
         with _warnings(options, name):
-            sums = engine.stats(
+            sums = engine.sums(
                 system.data,
                 system.hyp,
                 tables.refs[0] if len(tables.refs) == 1 else tables.refs,

@@ -4,7 +4,7 @@ The segments of a corpus come into buckets by a hash of their ids, the same for 
 what is resampled is the bucket and not the segment. This is block resampling. Ids say nothing of
 the text, so buckets are random groups of about n / B segments, and the sums of B buckets vary as
 those of n segments do; but there are only B units to draw from, so intervals of few buckets are
-themselves uncertain (their width by about 1 / √(2B)). docs/engines.md has what was measured.
+themselves uncertain (their width by about 1 / √(2B)). docs/at-scale.md has what was measured.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from truebleu.significance import Measure, resampling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from truebleu.engines.sums import Sums
+    from truebleu.engines.sums import Columns, Sums
     from truebleu.metrics.statistics import Statistics
 
 # How many buckets an error names.
@@ -64,29 +65,57 @@ def measures(sums: Sums) -> list[Measure]:
     return found
 
 
-def intervals(sums: Sums, **options: Any) -> Any:
+def intervals(sums: Sums, *, within: Columns = None, **options: Any) -> Any:
     """The confidence interval of each system's score, by resampling buckets.
 
-    Gives a dict from system to interval; with several metrics a dict of such dicts. Options as for
+    Gives a dict from system to interval; with several metrics a dict of such dicts; with `within`
+    a dict of all that from the key of each group of these columns. Options as for
     `truebleu.significance.intervals`; raises what `measures` raises.
     """
+    if within is not None:
+        return _each(intervals, sums, within, options)
     return _by_metric(sums, resampling.intervals(measures(sums), **options))
 
 
-def compare(sums: Sums, *, baseline: Any = None, test: str = "ar", **options: Any) -> Any:
+def compare(
+    sums: Sums,
+    *,
+    baseline: Any = None,
+    test: str = "ar",
+    within: Columns = None,
+    **options: Any,
+) -> Any:
     """Tests of the differences between systems, by resampling or exchanging buckets.
 
-    Gives a `Paired`; with several metrics a dict of them. Systems are called by their key as text,
-    with strokes between the columns of several; `baseline` may be either. Other options as for
-    `truebleu.significance.paired`; raises what `measures` raises. `segments` in the results is the
-    number of buckets.
+    Gives a `Paired`; with several metrics a dict of them. `within` are columns of keys inside of
+    whose groups systems are compared: the result is then a dict from the key of each.
+
+    Systems are called by their key as text, with strokes between the columns of several; `baseline`
+    may be either. Other options as for `truebleu.significance.paired`; raises what `measures`
+    raises. `segments` in the results is the number of buckets.
     """
+    if within is not None:
+        given = {"baseline": baseline, "test": test, **options}
+        return _each(compare, sums, within, given)
     if test == "bs-sacrebleu":
         raise ValueError("test 'bs-sacrebleu' is of segments, as sacreBLEU's; 'ar' and 'bs' fit")
     if not (baseline is None or isinstance(baseline, str)):
         baseline = _system(baseline if isinstance(baseline, tuple) else (baseline,))
     found = resampling.paired(measures(sums), baseline=baseline, test=test, **options)
     return _by_metric(sums, found)
+
+
+def _each(
+    function: Callable[..., Any], sums: Sums, within: Columns, options: dict[str, Any]
+) -> dict[Any, Any]:
+    """What the function finds inside each group."""
+    found = {}
+    for key, part in sums.split(within).items():
+        try:
+            found[key] = function(part, **options)
+        except InputError as error:
+            raise InputError(f"{key}: {error}") from None
+    return found
 
 
 def _by_metric(sums: Sums, found: list[Any]) -> Any:

@@ -4,16 +4,16 @@ DuckDB hands over the columns that are needed as a stream of Arrow batches, and 
 them as they come. Only sums stay in memory.
 
 >>> import duckdb
->>> from truebleu.engines.duckdb import corpus_bleu
+>>> from truebleu.engines.duckdb import score
 >>> rows = duckdb.sql('''
 ...     SELECT * FROM (VALUES
 ...         ('A', 'the cat sat on the mat', 'the cat sat on a mat'),
 ...         ('B', 'a cat on the mat there', 'the cat sat on a mat')
 ...     ) AS rows(system, hyp, ref)''')
->>> print(corpus_bleu(rows).format())
+>>> print(score(rows).format())
 BLEU = 31.95 83.3/30.0/25.0/16.7 (BP = 1.000 ratio = 1.000 hyp_len = 12 ref_len = 12)
->>> {system: round(score.value, 2) for system, score in corpus_bleu(rows, by="system").items()}
-{'A': 53.73, 'B': 12.14}
+>>> score(rows, by="system").project("system, round(score, 2), segments").fetchall()
+[('A', 53.73, 1), ('B', 12.14, 1)]
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import re
 from contextlib import suppress
 
 from truebleu._kernel import InputError
-from truebleu.engines.functions import NAMED, corpus, named, of_rows
+from truebleu.engines.functions import NAMED, RowScores, named, of_engine, of_rows, release
 from truebleu.engines.sums import Sums, names
 
 try:
@@ -35,6 +35,7 @@ except ImportError as error:
 from truebleu.engines.duckdb_files import said
 from truebleu.engines.duckdb_join import apart
 from truebleu.engines.duckdb_rows import (
+    STREAMS,
     check_connection,
     opened,
     reading,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from duckdb import DuckDBPyConnection, Expression
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation, Expression
 
     from truebleu.engines.duckdb_rows import Data
     from truebleu.engines.sums import Columns, Metrics, Nulls
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.table_metric import TableMetric
 
 
-def stats(
+def sums(
     data: Data,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
@@ -100,8 +101,10 @@ def stats(
     check_connection(connection)
     # References may be called as the hypotheses are, if these lie in other rows.
     texts = columns if references is None else apart(columns)
-    sums = Sums(metrics, hyp=hyp, ref=texts[1:], by=by, nulls=nulls, bucket=bucket, workers=workers)
-    others = [name for name in sums.columns if name not in texts or name in sums.by]
+    found = Sums(
+        metrics, hyp=hyp, ref=texts[1:], by=by, nulls=nulls, bucket=bucket, workers=workers
+    )
+    others = [name for name in found.columns if name not in texts or name in found.by]
     with opened(connection, memory=memory, threads=workers) as engine:
         relation = rows(
             engine,
@@ -113,75 +116,78 @@ def stats(
             unjoined=unjoined,
         )
         with reading(data), watched(engine, progress):
-            sums.update(stream(relation))
-    return sums
+            found.update(stream(relation))
+    return found
 
 
-def corpus_score(
-    data: Data,
-    hyp: str = "hyp",
-    ref: str | Sequence[str] = "ref",
-    *,
-    metric: str | Metric = "bleu",
-    **options: Any,
-) -> Any:
-    """The score of all rows, a `Score`; with `by` of each group, a dict from key to score.
+def _relation(table: Any, _: Any, options: dict[str, Any]) -> DuckDBPyRelation:
+    """A table as a relation of the connection given, or of DuckDB's default one."""
+    if release(duckdb.__version__) < STREAMS:
+        import pyarrow as pa
 
-    metric: a metric, or a name, as `truebleu.metric` takes it.
-    options: those of `stats`, and parameters of the metric. The key is a tuple where there are
-        several columns to group by. Raises what `stats` raises.
-    """
-    return corpus(stats, data, hyp, ref, metric, options)
+        table = pa.table(table)
+    connection = options.get("connection") or duckdb.default_connection()
+    return connection.from_arrow(table)
 
 
-def sentence_score(
+score, stats, compare = of_engine(sums, _relation)
+
+
+def sentence(
     hyp: str | Expression = "hyp",
-    ref: str | Expression = "ref",
+    ref: str | Expression | Sequence[str | Expression] = "ref",
     *,
     metric: str | Metric = "bleu",
     connection: DuckDBPyConnection | None = None,
     **parameters: Any,
 ) -> Expression:
-    """An expression: the score of each row, null where a text is.
+    """An expression: the score of each row, null where there is no text.
 
-    `relation.select("*", sentence_bleu("hyp", "ref").alias("bleu"))`. It is a function of
+    `relation.select("*", sentence("hyp", "ref").alias("bleu"))`. It is a function of
     `connection` (DuckDB's default one), which must be that of the relation, and needs pyarrow.
-    metric: a metric, or a name, as `truebleu.metric` takes it; parameters: of the metric.
+    hyp: strings. ref: strings, lists of them, or several such columns. metric: a metric, or a
+    name, as `truebleu.metric` takes it; parameters: of the metric.
     """
     made = of_rows(metric, **parameters)
+    refs: Any = ref if isinstance(ref, list | tuple) else [ref]
+    if not refs:
+        raise ValueError("ref: no column; at least one of references is needed")
     connection = duckdb.default_connection() if connection is None else connection
     name = "truebleu_" + re.sub(r"\W+", "_", repr(made)).strip("_").lower()
     with suppress(InputError):  # it is there already
         _create(connection, name, made)
-    columns = [duckdb.ColumnExpression(c) if isinstance(c, str) else c for c in (hyp, ref)]
+    columns = [duckdb.ColumnExpression(c) if isinstance(c, str) else c for c in (hyp, *refs)]
     return duckdb.FunctionExpression(name, *columns)
 
 
-corpus_bleu, corpus_chrf, corpus_ter = (named(corpus_score, name) for name in NAMED)
-sentence_bleu, sentence_chrf, sentence_ter = (named(sentence_score, name) for name in NAMED)
+corpus_bleu, corpus_chrf, corpus_ter = (named(score, name) for name in NAMED)
+sentence_bleu, sentence_chrf, sentence_ter = (named(sentence, name) for name in NAMED)
 
 
 def register(
     connection: DuckDBPyConnection | None = None,
     functions: Mapping[str, str | Metric] | None = None,
 ) -> None:
-    """Gives SQL functions of two strings, DOUBLE: sentence_bleu, sentence_chrf and sentence_ter.
+    """Gives SQL the functions bleu, chrf and ter: a hypothesis and its references to a DOUBLE.
+
+    References are a string, a list of strings, or several arguments. The score is null where there
+    is no text.
 
     functions: other names, with a metric or a metric's name for each. Python's functions of these
         names are replaced.
 
-    To score a corpus, `corpus_bleu` is faster, and exact: scores of rows do not add up to it.
+    To score a corpus, `score` is faster, and exact: scores of rows do not add up to it.
     Needs pyarrow.
 
     >>> connection = duckdb.connect()
-    >>> register(connection, {"chrf2": "chrf++"})
-    >>> connection.sql("SELECT round(chrf2('the cat', 'the cat'), 2)").fetchall()
+    >>> register(connection, {"bleu": "bleu", "chrf2": "chrf++"})
+    >>> connection.sql("SELECT round(chrf2('the cat', ['a cat', 'the cat']), 2)").fetchall()
     [(100.0,)]
     >>> connection.close()
     """
     check_connection(connection)
     connection = duckdb.default_connection() if connection is None else connection
-    for name, given in (functions or {f"sentence_{name}": name for name in NAMED}).items():
+    for name, given in (functions or {name: name for name in NAMED}).items():
         metric = of_rows(given)
         # A cell of a notebook runs again.
         with suppress(duckdb.Error):
@@ -192,21 +198,25 @@ def register(
 def _create(connection: DuckDBPyConnection, name: str, metric: TableMetric[Any]) -> None:
     """Gives a connection a function that scores rows."""
     try:
-        from truebleu.engines.arrow_rows import scores
+        import pyarrow as pa
     except ImportError:
         raise ImportError(
             "DuckDB hands whole columns to a Python function with pyarrow only: pip install pyarrow"
         ) from None
 
-    def score(hypotheses: Any, references: Any) -> Any:
-        return scores(metric, hypotheses, [references])
+    def score(*columns: Any) -> Any:
+        if len(columns) < 2:
+            raise InputError(f"{name}: expected a hypothesis and its references")
+        names = ["hypotheses", *(f"references {n}" for n in range(1, len(columns)))]
+        rows = pa.table(list(columns), names=names)
+        return pa.record_batch(RowScores(metric, rows, names[0], names[1:])).column(0)
 
     score.__annotations__ = {}  # DuckDB would read them
     try:
         connection.create_function(
             name,
             score,
-            ["VARCHAR", "VARCHAR"],
+            None,  # any number of columns, of any type
             "DOUBLE",
             type="arrow",  # type: ignore[call-overload]
             null_handling="special",

@@ -24,7 +24,7 @@ import warnings
 from collections.abc import Iterator
 
 from truebleu._kernel import InputError
-from truebleu.engines.functions import NAMED, RowScores, named, of_engine, of_rows, shortened
+from truebleu.engines.functions import NAMED, RowScores, named, of_engine, of_rows
 from truebleu.engines.sums import Sums
 from truebleu.text.checks import nearest
 

@@ -346,7 +346,7 @@ class Sums:
                 "bucket": self.bucket if len(self.by) in at else None,
             }
         )
-        coarse._sums = self._sums.rolled_up(list(places), at)  # noqa: SLF001
+        coarse._sums = self._sums.rolled_up(list(places), at)
         return coarse
 
     def table(self) -> ScoreTable:
@@ -363,7 +363,8 @@ class Sums:
             raise InputError(f"by: '{taken[0]}' is a column of the result; rename the column")
         scored = self._scores(sums._sums)  # noqa: SLF001
         filled = [place for place, size in enumerate(sums.group_segments()) if size]
-        places, rows = [], []
+        places: list[int] = []
+        rows: list[tuple[str, Any]] = []
         for place, found in zip(filled, scored.values(), strict=True):
             each = found if several else {self.labels[0]: found}
             places += [place] * len(each)

@@ -9,10 +9,12 @@ same for any blocks, order of blocks and number of workers, and when Ray runs a 
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from truebleu._kernel import InputError, __version__
-from truebleu.engines.functions import NAMED, corpus, named, of_rows, release
+from truebleu.engines.functions import NAMED, RowScores, named, of_engine, of_rows, release
 from truebleu.engines.shipping import shipped
-from truebleu.engines.sums import Sums, names
+from truebleu.engines.sums import Sums, names, told_nulls
 from truebleu.metrics import registry
 
 TYPE_CHECKING = False
@@ -40,8 +42,8 @@ SHIPPING = (
 )
 
 
-def stats(
-    ds: Any,
+def sums(
+    data: Any,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     *,
@@ -49,11 +51,11 @@ def stats(
     metrics: Metrics = ("bleu",),
     nulls: Nulls = "raise",
     bucket: tuple[str, int] | None = None,
-    **task: Any,
+    task: Mapping[str, Any] = MappingProxyType({}),
 ) -> Sums:
     """The totals of a dataset, for each group and metric.
 
-    ds: a ray.data.Dataset, from whatever it was read or made. It runs once, here.
+    data: a ray.data.Dataset, from whatever it was read or made. It runs once, here.
     hyp, ref: a column of strings; a column of strings or of lists of strings, or several columns of
         strings, one a reference.
     by: a column or several; totals are kept for each key.
@@ -67,35 +69,28 @@ def stats(
     truebleu missing here or on a worker. Nulls and empty data are told by `Sums.check`, which
     every score calls.
     """
-    _require_dataset(ds)
-    sums = Sums(metrics, hyp=hyp, ref=ref, by=by, nulls=nulls, bucket=bucket)
-    states = _checked(ds, sums).map_batches(_in_task("state_of", sums), **BLOCKS, **task)
+    _require_dataset(data)
+    found = Sums(metrics, hyp=hyp, ref=ref, by=by, nulls=nulls, bucket=bucket)
+    states = _checked(data, found).map_batches(_in_task("state_of", found), **BLOCKS, **task)
     for answers in states.iter_batches(batch_format="pyarrow", batch_size=None):
         for answer in answers["answer"].to_pylist():
-            _merge(sums, answer)
-    return sums
+            _merge(found, answer)
+    return found
 
 
-def corpus_score(
-    ds: Any,
-    hyp: str = "hyp",
-    ref: str | Sequence[str] = "ref",
-    *,
-    metric: str | Metric = "bleu",
-    **options: Any,
-) -> Any:
-    """The score of a dataset, a `Score`; with `by` of each group, a dict from key to score.
+def _dataset(table: Any, *_: Any) -> Any:
+    """A table of Arrow as a dataset."""
+    import pyarrow as pa
+    import ray
 
-    metric: a metric, or a name, as `truebleu.metric` takes it.
-    options: `by` and `nulls` as for `stats`, and parameters of the metric. Raises what `stats`
-        raises, and InputError for nulls (`nulls="skip"` warns how many were left out) and for no
-        rows.
-    """
-    return corpus(stats, ds, hyp, ref, metric, options)
+    return ray.data.from_arrow(pa.table(table))
 
 
-def sentence_score(
-    ds: Any,
+score, stats, compare = of_engine(sums, _dataset)
+
+
+def sentence(
+    data: Any,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     column: str | None = None,
@@ -111,18 +106,17 @@ def sentence_score(
     column: its name; that of the metric in small letters by default.
     metric: a metric, or a name, as `truebleu.metric` takes it; parameters: of the metric.
     """
-    _require_dataset(ds)
+    _require_dataset(data)
     made = of_rows(metric, **parameters)
     column = column or made.NAME.lower()
-    sums = Sums(hyp=hyp, ref=ref, nulls=nulls)
-    _refuse_taken(column, ds.columns(fetch_if_missing=False) or ())
-    _checked(ds, sums)
+    _refuse_taken(column, data.columns(fetch_if_missing=False) or ())
+    _checked(data, Sums(hyp=hyp, ref=ref, nulls=nulls))
     options = {"metric": made, "hyp": hyp, "ref": ref, "nulls": nulls, "column": column}
-    return ds.map_batches(_in_task("scored", options), **BLOCKS)
+    return data.map_batches(_in_task("scored", options), **BLOCKS)
 
 
-corpus_bleu, corpus_chrf, corpus_ter = (named(corpus_score, name) for name in NAMED)
-sentence_bleu, sentence_chrf, sentence_ter = (named(sentence_score, name) for name in NAMED)
+corpus_bleu, corpus_chrf, corpus_ter = (named(score, name) for name in NAMED)
+sentence_bleu, sentence_chrf, sentence_ter = (named(sentence, name) for name in NAMED)
 
 
 # ---- in the driver ----
@@ -222,26 +216,19 @@ def state_of(sums: Sums, block: Any) -> Any:
 
 def scored(options: Mapping[str, Any], block: Any) -> Any:
     """The block with the score of each of its rows as another column."""
-    import pyarrow.compute as pc
-
-    from truebleu.engines import arrow_rows
+    import pyarrow as pa
 
     metric, hyp, ref, column = (options[name] for name in ("metric", "hyp", "ref", "column"))
     _refuse_taken(column, block.column_names)
     if not block.num_columns:
         return block
-    # No rows: only the columns' names and types are looked at.
-    Sums(hyp=hyp, ref=ref).update(block.slice(0, 0))
-    references = [block[name] for name in ([ref] if isinstance(ref, str) else ref)]
-    referenced = pc.sum(arrow_rows.referenced(references)).as_py() or 0
-    nulls = {hyp: block[hyp].null_count, str(ref): block.num_rows - referenced}
-    if options["nulls"] == "raise" and any(nulls.values()):
-        told = ", ".join(f"{name} {count:,}" for name, count in nulls.items() if count)
+    scores = RowScores(metric, block, hyp, names("ref", ref))
+    if options["nulls"] == "raise" and any(scores.nulls.values()):
         raise InputError(
-            f"nulls in a block of {block.num_rows:,} rows: {told}; leave these rows out before, or "
-            "give them null scores with nulls='skip'"
+            f"{told_nulls(scores.nulls)}, in a block of {block.num_rows:,} rows; leave these rows "
+            "out before, or give them null scores with nulls='skip'"
         )
-    return block.append_column(column, arrow_rows.scores(metric, block[hyp], references))
+    return block.append_column(column, pa.record_batch(scores).column(0))
 
 
 def _refuse_taken(column: str, columns: Sequence[str]) -> None:

@@ -15,10 +15,8 @@ from contextlib import suppress
 
 from truebleu._kernel import InputError
 from truebleu.engines import spark_cluster
-from truebleu.engines.functions import NAMED, named, of_rows
+from truebleu.engines.functions import NAMED, named, of_engine, of_rows, release
 from truebleu.engines.sums import COLUMNS, Sums, names
-from truebleu.metrics import registry
-from truebleu.metrics.accumulator import checked
 from truebleu.text import checks
 
 with suppress(ImportError):  # `spark_cluster.check_packages` says what is missing
@@ -27,13 +25,13 @@ with suppress(ImportError):  # `spark_cluster.check_packages` says what is missi
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from truebleu.engines.sums import Columns, Metrics, Nulls
-    from truebleu.metrics.base import Metric, Score
+    from truebleu.metrics.base import Metric
     from truebleu.metrics.table_metric import TableMetric
 
 COUNTS = ("segments", "null_hypotheses", "null_references")
@@ -42,8 +40,13 @@ COUNTS = ("segments", "null_hypotheses", "null_references")
 # ---- what is public ----
 
 
-def stats(
-    df: DataFrame,
+# Tasks that compute the scores of a state table: a row is a few microseconds, a task in Python much
+# more, and Spark makes 200 of a shuffle.
+SCORED_IN = 16
+
+
+def _stats(
+    data: DataFrame,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     *,
@@ -54,7 +57,7 @@ def stats(
 ) -> DataFrame:
     """The state table: sums of statistics, one row for each group and metric.
 
-    df: rows of hypothesis and reference; other columns are not read.
+    data: rows of hypothesis and reference; other columns are not read.
     hyp: the column of hypotheses.
     ref: the column of references, of strings or of arrays of strings; or several columns, one a
         reference. A null in an array, or in one of several columns, is a missing reference.
@@ -71,66 +74,46 @@ def stats(
     Raises InputError for columns that are missing or of the wrong type, and ImportError or
     RuntimeError if Spark is missing or too old.
     """
-    wanted = _Query(df, hyp, ref, by=by, metrics=metrics, nulls=nulls, bucket=bucket)
+    wanted = _Query(data, hyp, ref, by=by, metrics=metrics, nulls=nulls, bucket=bucket)
     states = wanted.states()
     return states if nulls == "skip" else _without_nulls(states, hyp, ref)
 
 
-def sums(df: DataFrame, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any) -> Sums:
-    """The state table in this process, as `Sums`: arguments and options as for `stats`.
-
-    It has a few hundred bytes for each group and metric. Raises InputError for nulls, with the
-    number of them in each column, and for no rows at all; with nulls="skip" it warns of them.
-    """
-    wanted = _Query(df, hyp, ref, **options)
-    wanted.check()
-    with spark_cluster.short():
-        found = wanted.sums.merge_state(_collected(wanted.states()))
-    found.check()
-    found.warn()
-    return found
-
-
-def corpus_score(
-    df: DataFrame,
+def sums(
+    data: DataFrame,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     *,
-    metric: str | Metric = "bleu",
     by: Columns = None,
+    metrics: Metrics = ("bleu",),
     nulls: Nulls = "raise",
-    **parameters: Any,
-) -> Score | DataFrame:
-    """The score of all rows, a `Score`; with `by`, a DataFrame with the score of each group.
+    bucket: tuple[str, int] | None = None,
+) -> Sums:
+    """The state table in this process, as `Sums`: arguments as for `stats`.
 
-    metric: a metric, or a name, as `truebleu.metric` takes it; parameters: of the metric. Other
-        arguments and errors as for `sums`.
-
-    With `by` the scores are computed on the executors, for any number of groups. The columns are
-    those of `by`, "score" (double, 0-100) and "segments". The table is computed once, before this
-    returns, and Spark keeps it in its cache.
+    It has a few hundred bytes for each group and metric.
     """
-    made = checked(registry.metric(metric, **parameters))
-    if by is None:
-        score: Score = sums(df, hyp, ref, metrics=made, nulls=nulls).score()
-        return score
-    wanted = _Query(df, hyp, ref, by=by, metrics=made, nulls=nulls)
+    wanted = _Query(data, hyp, ref, by=by, metrics=metrics, nulls=nulls, bucket=bucket)
     wanted.check()
     with spark_cluster.short():
-        scored = _kept(_scored(wanted.states(), made))
-        # Sums over no rows at all are null.
-        row = scored.agg(*(F.sum(name).alias(name) for name in COUNTS)).collect()[0]
-    counts = [row[name] or 0 for name in COUNTS]
-    try:
-        wanted.sums.check(counts)
-    except InputError:
-        scored.unpersist()
-        raise
-    wanted.sums.warn(counts)
-    return scored.drop("null_hypotheses", "null_references")
+        return wanted.sums.merge_state(_collected(wanted.states()))
 
 
-def sentence_score(
+def _frame(table: Any, data: DataFrame, _: Any) -> DataFrame:
+    """A table of Arrow as a DataFrame of the same session."""
+    import pyarrow as pa
+
+    whole = pa.table(table)
+    if release(data.sparkSession.version) < (4,):
+        whole = whole.to_pandas()
+    return data.sparkSession.createDataFrame(whole)
+
+
+score, stats, compare = of_engine(sums, _frame, stats=_stats)
+stats.__name__ = stats.__qualname__ = "stats"
+
+
+def sentence(
     hyp: Column | str,
     ref: Column | str | Sequence[Column | str],
     *,
@@ -151,15 +134,44 @@ def sentence_score(
         raise InputError("ref: no columns; name at least one")
     made = of_rows(metric, **parameters)
     columns = [F.col(column) if isinstance(column, str) else column for column in (hyp, *refs)]
+    return _of_rows(made)(*columns)
+
+
+def _of_rows(metric: TableMetric[Any]) -> Any:
+    """Spark's function of columns that gives the score of each row."""
     arrow = hasattr(F, "arrow_udf")  # from Spark 4.1 on
     task = spark_cluster.shipped(
-        "sentences" if arrow else "sentences_of_pandas", made, f"sentence_{made.NAME.lower()}"
+        "sentences" if arrow else "sentences_of_pandas", metric, f"sentence_{metric.NAME.lower()}"
     )
-    return (F.arrow_udf if arrow else F.pandas_udf)(task, "double")(*columns)
+    return (F.arrow_udf if arrow else F.pandas_udf)(task, "double")
 
 
-corpus_bleu, corpus_chrf, corpus_ter = (named(corpus_score, name) for name in NAMED)
-sentence_bleu, sentence_chrf, sentence_ter = (named(sentence_score, name) for name in NAMED)
+corpus_bleu, corpus_chrf, corpus_ter = (named(score, name) for name in NAMED)
+sentence_bleu, sentence_chrf, sentence_ter = (named(sentence, name) for name in NAMED)
+
+
+def register(
+    session: SparkSession | None = None, functions: Mapping[str, str | Metric] | None = None
+) -> None:
+    """Gives Spark SQL the functions bleu, chrf and ter of a hypothesis and its references.
+
+    References are a string or an array of strings, or several arguments. The score is null where
+    there is no text.
+
+    session: the active one by default. functions: other names, with a metric or a metric's name for
+        each.
+
+    They give doubles: `spark.sql("SELECT avg(bleu(hyp, ref)) FROM outputs")`. To score a corpus,
+    `score` is faster, and exact: scores of rows do not add up to it.
+    """
+    spark_cluster.check_packages()
+    from pyspark.sql import SparkSession
+
+    found = session or SparkSession.getActiveSession()
+    if found is None:
+        raise RuntimeError("register: no session is active; name one: register(session)")
+    for name, metric in (functions or {name: name for name in NAMED}).items():
+        found.udf.register(name, _of_rows(of_rows(metric)))
 
 
 def merge(states: DataFrame, metrics: Metrics = ("bleu",)) -> DataFrame:
@@ -303,17 +315,7 @@ def _scored(states: DataFrame, metric: TableMetric[Any]) -> DataFrame:
         raise InputError("by: 'score' is a column of the result; rename the column")
     schema = T.StructType([*keys, T.StructField("score", T.DoubleType()), *_state_fields(COUNTS)])
     asked = (metric, states.columns, schema.fieldNames())
-    return own.mapInArrow(spark_cluster.shipped("scores", asked), schema)
-
-
-def _kept(frame: DataFrame) -> DataFrame:
-    """The same frame in Spark's cache, where there is one; serverless Spark has none."""
-    from pyspark.errors import PySparkException
-
-    try:
-        return frame.persist()
-    except PySparkException:
-        return frame
+    return own.coalesce(SCORED_IN).mapInArrow(spark_cluster.shipped("scores", asked), schema)
 
 
 # ---- between the driver and the workers ----

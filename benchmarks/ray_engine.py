@@ -162,9 +162,9 @@ def main(workers: int, rounds: int, rows: int) -> None:
     works: dict[str, Callable[[], int]] = {
         "kernel": kernel,
         "memory, rows": lambda: passed("memory"),
-        "memory, stats": lambda: engine.stats(sources["memory"]()).segments,
+        "memory, stats": lambda: engine.sums(sources["memory"]()).segments,
         "parquet, rows": lambda: passed("parquet"),
-        "parquet, stats": lambda: engine.stats(sources["parquet"]()).segments,
+        "parquet, stats": lambda: engine.sums(sources["parquet"]()).segments,
     }
     figures: dict[str, Any] = {
         "rows": count * BLOCK,

@@ -255,6 +255,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "truebleu_comparison": "the version of this shape",
         "by": "the program and its version",
         "segments": "the number of segments",
+        "buckets": "the number of buckets that are drawn (`--bucket`); null where segments are",
         "references": "references per segment",
         "baseline": "the system that the others are compared with",
         "level": "the level of the intervals",

@@ -123,7 +123,7 @@ def _packed(batch):
 @pytest.mark.parametrize("source", ["blocks", "mapped"])
 def test_the_contract(source, case, datasets):
     def run(batches, **options):
-        return engine.stats(datasets[source](batches), **options)
+        return engine.sums(datasets[source](batches), **options)
 
     contract.CASES[case](run)
 
@@ -133,7 +133,7 @@ def test_the_contract(source, case, datasets):
 )
 def test_the_contract_for_files(case, datasets):
     contract.CASES[case](
-        lambda batches, **options: engine.stats(datasets["parquet"](batches), **options)
+        lambda batches, **options: engine.sums(datasets["parquet"](batches), **options)
     )
 
 
@@ -144,7 +144,7 @@ def test_lists_of_references_that_ray_stores(source, datasets):
     table = contract.Rows(table.hyp, several, table.group)
 
     def run(batches, **options):
-        return engine.stats(datasets[source](batches), **options)
+        return engine.sums(datasets[source](batches), **options)
 
     contract.agree(run, table, {"ref": "list"}, 1, contract.with_pyarrow)
 
@@ -153,7 +153,7 @@ def test_data_frames_of_pandas(datasets):
     table = contract.rows(3)
 
     def run(batches, **options):
-        return engine.stats(datasets["pandas"](batches), **options)
+        return engine.sums(datasets["pandas"](batches), **options)
 
     options = {"by": (), "nulls": "skip", "metrics": contract.METRICS}
     batches = [table.of(part, contract.with_pyarrow, {}) for part in contract.split(300, 3)]
@@ -189,7 +189,7 @@ def test_the_systems_of_wmt22(ray, wmt22):
             metric.name: metric.score(hypotheses, reference) for metric in contract.METRICS
         }
     ds = ray.data.from_arrow(tables).random_shuffle(seed=1).repartition(7)
-    assert engine.stats(ds, by="system", metrics=contract.METRICS).scores() == expected
+    assert engine.sums(ds, by="system", metrics=contract.METRICS).scores() == expected
 
 
 def lines(path):
@@ -228,7 +228,7 @@ def test_a_worker_is_killed_in_the_middle(moment, ray, datasets, tmp_path, monke
         return run
 
     monkeypatch.setattr(engine, "_in_task", dying)
-    sums = engine.stats(datasets["blocks"](batches), metrics=contract.METRICS, by="group")
+    sums = engine.sums(datasets["blocks"](batches), metrics=contract.METRICS, by="group")
     assert sums.to_bytes() == contract.oracle(table, by="group").to_bytes()
     attempts = [line.split() for line in log.read_text().splitlines()]
     again = [pid for first, pid in attempts if first == "1000"]
@@ -296,7 +296,7 @@ NODE_DIES = """
         engine._merge = merged
         ds = ray.data.from_arrow([pa.Table.from_batches([batch]) for batch in batches])
         ds = ds.map_batches(slow, batch_format="pyarrow", batch_size=None)
-        sums = engine.stats(ds, metrics=contract.METRICS, by="group")
+        sums = engine.sums(ds, metrics=contract.METRICS, by="group")
         assert len(answers) == len(batches)
         assert sums.to_bytes() == expected
         return killed
@@ -416,7 +416,7 @@ def test_an_aggregation_among_others(ray):
 def test_columns_are_checked_before_the_job(ray, tmp_path):
     ds = ray.data.from_items([{"hypothesis": "a", "ref": 1}] * 9)
     with pytest.raises(InputError, match=r"no column 'hyp'.*mean 'hypothesis'"):
-        engine.stats(ds)
+        engine.sums(ds)
     with pytest.raises(InputError, match=r"ref.*int64"):
         engine.corpus_bleu(ds, hyp="hypothesis")
     with pytest.raises(InputError, match=r"ref.*int64"):
@@ -428,7 +428,7 @@ def test_an_error_of_a_task_is_one_line(ray):
     ds = ray.data.range(9).map_batches(lambda batch: {"hyp": ["a"], "ref": [1]})
     assert ds.schema(fetch_if_missing=False) is None
     with pytest.raises(InputError, match=r"ref.*int64") as raised:
-        engine.stats(ds)
+        engine.sums(ds)
     assert "\n" not in str(raised.value)
     assert raised.value.__cause__ is None
 
@@ -443,7 +443,7 @@ def test_nothing_runs_to_find_the_schema(ray, tmp_path):
         return {"hyp": [f"a {number}" for number in batch["id"]], "ref": ["a b"] * len(batch["id"])}
 
     ds = ray.data.range(40, override_num_blocks=4).map_batches(generate, batch_size=10)
-    assert engine.stats(ds).segments == 40
+    assert engine.sums(ds).segments == 40
     assert len(log.read_text().split()) == 4
 
 
@@ -459,7 +459,7 @@ def test_skipped_nulls_are_told(ray):
 def test_blocks_of_which_nothing_is_left(ray):
     ds = ray.data.range(40, override_num_blocks=4)
     ds = ds.map(lambda row: {"hyp": "a b", "ref": "a b", "id": row["id"]})
-    assert engine.stats(ds.filter(lambda row: row["id"] < 5), by="id").segments == 5
+    assert engine.sums(ds.filter(lambda row: row["id"] < 5), by="id").segments == 5
     assert engine.sentence_bleu(ds.filter(lambda row: row["id"] < 5)).count() == 5
     with pytest.raises(InputError, match="no segments at all"):
         engine.corpus_bleu(ds.filter(lambda row: row["id"] < 0))
@@ -467,7 +467,7 @@ def test_blocks_of_which_nothing_is_left(ray):
 
 def test_what_is_no_dataset_is_refused(ray):
     with pytest.raises(TypeError, match=r"ds: expected .*Dataset, not list; ray\.data\.from_arrow"):
-        engine.stats([{"hyp": "a", "ref": "b"}])
+        engine.sums([{"hyp": "a", "ref": "b"}])
     grouped = ray.data.from_items([{"hyp": "a", "ref": "b", "system": "x"}]).groupby("system")
     with pytest.raises(TypeError, match="GroupedData; pass the dataset itself, and by="):
         engine.corpus_bleu(grouped)
@@ -478,7 +478,7 @@ def test_errors_of_the_dataset_itself_are_its_own(ray):
         raise RuntimeError("the model is out of memory")
 
     with pytest.raises(Exception, match="the model is out of memory"):
-        engine.stats(ray.data.range(3).map_batches(broken))
+        engine.sums(ray.data.range(3).map_batches(broken))
 
 
 WITHOUT = """
@@ -514,10 +514,10 @@ def test_workers_that_do_not_fit(site, message, ray, tmp_path):
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
     ds = ray.data.from_items([{"hyp": "a", "ref": "b"}] * 9)
     with pytest.raises(ImportError, match=message) as raised:
-        engine.stats(ds, runtime_env={"env_vars": {"PYTHONPATH": path}})
+        engine.sums(ds, runtime_env={"env_vars": {"PYTHONPATH": path}})
     assert "worker on" in str(raised.value)
     assert "\n" not in str(raised.value)
-    assert engine.stats(ds).segments == 9, "the other workers go on"
+    assert engine.sums(ds).segments == 9, "the other workers go on"
 
 
 @needs_ray
@@ -534,7 +534,7 @@ def test_another_python_on_a_worker_is_told(monkeypatch):
 def test_without_ray_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ImportError, match=r"needs Ray Data: pip install 'truebleu\[ray\]'"):
-        engine.stats(None)
+        engine.sums(None)
 
 
 @needs_ray
@@ -543,7 +543,7 @@ def test_an_old_ray_is_refused(monkeypatch):
 
     monkeypatch.setattr(ray, "__version__", "2.9.3")
     with pytest.raises(ImportError, match=r"needs Ray 2\.44 or newer, and this is 2\.9\.3: pip"):
-        engine.stats(None)
+        engine.sums(None)
 
 
 def test_importing_it_does_not_import_ray():
@@ -559,8 +559,8 @@ def test_every_metric_that_truebleu_metric_takes(ray):
         return ray.data.from_arrow(pa.table({"hyp": hyp, "ref": ref}))
 
     def by_row(hyp, ref, metric):
-        scored = engine.sentence_score(dataset(hyp, ref), column="score", metric=metric)
+        scored = engine.sentence(dataset(hyp, ref), column="score", metric=metric)
         return [row["score"] for row in scored.take_all()]
 
-    contract.every_metric(lambda hyp, ref, m: engine.corpus_score(dataset(hyp, ref), metric=m))
+    contract.every_metric(lambda hyp, ref, m: engine.score(dataset(hyp, ref), metric=m))
     contract.every_metric(by_row, by_row=True)

@@ -663,8 +663,8 @@ def test_every_metric_that_truebleu_metric_takes(session):
         return session.createDataFrame(pa.table({"hyp": hyp, "ref": ref})).coalesce(1)
 
     def by_row(hyp, ref, metric):
-        rows = frame(hyp, ref).select(spark.sentence_score("hyp", "ref", metric=metric))
+        rows = frame(hyp, ref).select(spark.sentence("hyp", "ref", metric=metric))
         return [score for (score,) in rows.collect()]
 
-    every_metric(lambda hyp, ref, metric: spark.corpus_score(frame(hyp, ref), metric=metric))
+    every_metric(lambda hyp, ref, metric: spark.score(frame(hyp, ref), metric=metric))
     every_metric(by_row, by_row=True)

@@ -297,21 +297,21 @@ def duckdb(name: str, metric: tb.Metric) -> None:
     import duckdb as db
     import pyarrow as pa
 
-    from truebleu.engines.duckdb import stats
+    from truebleu.engines.duckdb import score
 
     table = pa.table({"hyp": ASPEN, "ref": pa.array(references(metric))})
     connection = db.connect()
     connection.register("rows", table)
-    assert same(stats(connection.table("rows"), metrics=name).score().value, metric)
+    assert same(score(connection.table("rows"), metric=name).value, metric)
 
 
 def polars(name: str, metric: tb.Metric) -> None:
     import polars as pl
 
-    from truebleu.engines.polars import stats
+    from truebleu.engines.polars import score
 
     frame = pl.DataFrame({"hyp": ASPEN, "ref": references(metric)})
-    assert same(stats(frame, metrics=name).score().value, metric)
+    assert same(score(frame, metric=name).value, metric)
 
 
 PYTHON: dict[str, Callable[..., None]] = {

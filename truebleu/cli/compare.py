@@ -20,13 +20,14 @@ from contextlib import contextmanager
 
 from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
-from truebleu.cli import metric_options, text_warnings
+from truebleu.cli import metric_options, table_options, table_systems, text_warnings
 from truebleu.cli import options as shared
 from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import Results, UsageError, raise_if_failed
 from truebleu.cli.progress import Progress
 from truebleu.significance import CORRECTIONS
 from truebleu.views.comparison import Comparison
+from truebleu.views.comparison.groups import Comparisons
 from truebleu.views.request import TESTS, Request, Significance
 
 TYPE_CHECKING = False
@@ -97,6 +98,7 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
     yield SYSTEMS
     yield Group("more", files.SOURCE, files.DOCUMENTS)
     yield TESTING
+    yield table_systems.group()
     yield from metric_options.groups(words)
     yield shared.output(FORMATS, "text", shared.COLOR, digits="1; all of them in json, csv and tsv")
     yield shared.RUNNING
@@ -106,6 +108,9 @@ def run(options: argparse.Namespace) -> None:
     """Compares systems and writes the table."""
     output = Results(options)
     output.check_exact()
+    if table_options.are_meant(options):
+        _of_tables(options, output)
+        return
     asked = Asked(options)
     with output:
         with Progress(quiet=options.quiet) as progress:
@@ -116,6 +121,46 @@ def run(options: argparse.Namespace) -> None:
     asked.end()
 
 
+def _of_tables(options: argparse.Namespace, output: Results) -> None:
+    """Compares systems that are in tables, inside each group of --within."""
+    seen: dict[str, Summary] = {}
+    failed: list[str] = []
+    with output:
+        with Progress(quiet=options.quiet) as progress:
+            made = []
+            for key, request in of_tables(options, progress, seen):
+                made.append((key, Comparison.of_request(request)))
+                failed += request.failed.values()
+        output.show(Comparisons.of(options.within, made) if options.within else made[0][1])
+    table_systems.warn(options, seen, metric_options.metrics(options))
+    raise_if_failed(failed)
+
+
+def of_tables(
+    options: argparse.Namespace, progress: Progress, seen: dict[str, Summary]
+) -> Iterator[tuple[dict[str, Any], Request]]:
+    """The requests of a command line that names tables, each with the key of its group."""
+    metrics = metric_options.metrics(options)
+    testing = testing_of(options)
+
+    def request(systems: Mapping[str, Any], references: Any, **more: Any) -> Request:
+        with as_usage():
+            made = Request(
+                systems,
+                references,
+                metrics,
+                testing=testing,
+                baseline=options.baseline,
+                workers=options.threads,
+                **more,
+            )
+        made.progress = None if progress.silent else progress
+        made.observer = seen.__setitem__
+        return made
+
+    yield from table_systems.requests(options, metrics, progress, request)
+
+
 class Asked:
     """The request of a command line, and what was noticed when its text was read."""
 
@@ -124,6 +169,12 @@ class Asked:
         self.seen: dict[str, Summary] = {}
         self.inputs: files.Inputs | None = None
         self.metrics: Mapping[Any, str | None] = {}
+        self.of_tables = table_options.are_meant(options)
+        if self.of_tables:
+            self.metrics = metric_options.metrics(options)
+            with Progress(quiet=options.quiet) as progress:
+                ((_, self.request),) = of_tables(options, progress, self.seen)
+            return
         testing = testing_of(options)
         given = options.references or options.input or getattr(options, "test_set", None)
         only_scores = options.scores and not given
@@ -165,6 +216,8 @@ class Asked:
 
     def warn(self) -> None:
         """Says what looks wrong with the text."""
+        if self.of_tables:
+            table_systems.warn(self.options, self.seen, self.metrics)
         if self.inputs is not None:
             text_warnings.warn(self.options, self.seen, self.inputs, self.metrics)
 
@@ -210,7 +263,7 @@ def testing_of(options: argparse.Namespace) -> Significance:
             level=options.level,
             seed=options.seed,
             correction=options.correction,
-            resample=options.resample,
+            resample="buckets" if getattr(options, "bucket", None) else options.resample,
         )
 
 

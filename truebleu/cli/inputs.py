@@ -90,7 +90,7 @@ class Inputs:
                 raise UsageError(f"{name} is a directory; name a file")
             if table_format(name) not in (None, "tsv"):
                 raise UsageError(
-                    f"{name} is a table, which truebleu score and truebleu segments read; "
+                    f"{name} is a table, which truebleu score, segments, compare and report read; "
                     f"truebleu {options.command} reads lines of text"
                 )
         self._references = [file_of(name, options.encoding) for name in options.references]

@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 from contextlib import nullcontext
 
-from truebleu.cli import compare, metric_options
+from truebleu.cli import compare, metric_options, table_options, table_systems
 from truebleu.cli import inputs as files
 from truebleu.cli import options as shared
 from truebleu.cli.declared import Command, Group, whole_number
@@ -83,6 +83,7 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
     """The options of `truebleu report`."""
     yield from files.groups(words)
     yield from metric_options.groups(words)
+    yield table_options.group(table_systems.BY)
     yield from (PAGE, compare.SYSTEMS, compare.TESTING, OUTPUT, shared.RUNNING)
 
 
@@ -91,17 +92,18 @@ def run(options: argparse.Namespace) -> None:
     _check_serving(options)
     labels = _labels(options)
     asked = compare.Asked(options, labels)
-    if asked.inputs is None:
+    inputs = asked.inputs
+    if inputs is None and not asked.of_tables:
         raise UsageError("no REF: name at least one file of references")
-    if any(len(files) > 1 for files in asked.inputs.runs.values()):
+    if inputs is not None and any(len(files) > 1 for files in inputs.runs.values()):
         raise UsageError("-i/--input: a page shows one output a system; compare knows runs")
-    if asked.inputs.test_set is not None:
-        asked.inputs.test_set.label(asked.request)
+    if inputs is not None and inputs.test_set is not None:
+        inputs.test_set.label(asked.request)
     further = _also(options, asked.metrics)
     words = None
     if options.word_counts is not None:
         words = files.file_of(options.word_counts, options.encoding)
-    read = [] if asked.inputs is None else asked.inputs.every_file()
+    read = [] if inputs is None else inputs.every_file()
     kinds = labels.values() if isinstance(labels, dict) else [labels]
     files.check(options, [*read, *kinds, words])
     from truebleu.views.report import Report
@@ -225,7 +227,7 @@ def commands(options: argparse.Namespace) -> Iterator[str]:
 
     from truebleu.cli import score
 
-    several = options.input is not None and len(options.input) > 1
+    several = table_options.are_meant(options) or len(options.input or ()) > 1
     other, made = ("compare", compare.groups) if several else ("score", score.groups)
     yield join(["truebleu", "report", *_words(groups, options), "-o", "report.html"])
     yield join(["truebleu", other, *_words(made, options)])

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # The options of tables, as the parser calls them.
 OPTIONS = ("hyp_column", "ref_column", "by", "join", "nulls", "unjoined", "memory")
+# Those of commands that compare.
+COMPARED = ("within", "bucket")
 
 
 FILES = (
@@ -59,7 +61,11 @@ def are_meant(options: argparse.Namespace) -> bool:
     if getattr(options, "test_set", None) is not None:
         return _refused(options)
     named = [*options.references, *(options.input or ())]
-    asked = [name.replace("_", "-") for name in OPTIONS if getattr(options, name) is not None]
+    asked = [
+        name.replace("_", "-")
+        for name in (*OPTIONS, *COMPARED)
+        if getattr(options, name, None) is not None
+    ]
     tables = [name for name in named if is_table(name, tsv=bool(asked))]
     lines = [name for name in named if name not in tables]
     for name in lines:
@@ -81,12 +87,16 @@ def are_meant(options: argparse.Namespace) -> bool:
         "-e/--encoding": options.encoding != "utf-8" and "tables are UTF-8",
         "-src/--source": options.source and "no metric of sources reads them",
         "--log": getattr(options, "log", None) and "the log is of files of lines",
-        "--docs": getattr(options, "docs", None) and "name the column of documents with --by",
+        "--docs": getattr(options, "docs", None)
+        and "name the column of documents with --by, or --within",
         "--names": getattr(options, "names", None) and "systems are called as their columns are",
-        "-ci/--confidence": any(
-            getattr(options, name, None) is not None for name in ("confidence", "confidence_n")
-        )
-        and "only sums are kept; truebleu.engines resamples buckets of segments",
+        "-ci/--confidence": options.command == "score"
+        and any(getattr(options, name, None) is not None for name in ("confidence", "confidence_n"))
+        and "only sums are kept; truebleu compare --bucket ID has intervals",
+        "--scores": getattr(options, "scores", None) and "they are of lines of text",
+        "--labels": getattr(options, "labels", None) and "they are of lines of text",
+        "--resample": getattr(options, "resample", "segments") == "documents"
+        and "name the column of ids with --bucket, or compare inside documents with --within",
     }
     for option, reason in refused.items():
         if reason:
@@ -98,8 +108,8 @@ def are_meant(options: argparse.Namespace) -> bool:
 
 def _refused(options: argparse.Namespace) -> bool:
     """False; raises UsageError for options of tables that a test set has no use for."""
-    for name in OPTIONS:
-        if name != "by" and getattr(options, name) is not None:
+    for name in (*OPTIONS, *COMPARED):
+        if name != "by" and getattr(options, name, None) is not None:
             raise UsageError(f"--{name.replace('_', '-')} is for tables, and -t names a test set")
     return False
 

@@ -39,16 +39,19 @@ class System(Record):
 
 
 class Tables:
-    """The tables of a command line."""
+    """The tables of a command line.
 
-    def __init__(self, options: argparse.Namespace) -> None:
+    paired: --join may name the id by which rows of one table are paired.
+    """
+
+    def __init__(self, options: argparse.Namespace, *, paired: bool = False) -> None:
         self.options = options
         self.by: list[str] = list(dict.fromkeys(options.by or ()))
         self.join: list[str] = options.join or []
         self.refs: list[str] = options.ref_column or ["ref"]
         hyps: list[str] = list(dict.fromkeys(options.hyp_column or ["hyp"]))
         if options.input is None:
-            if self.join:
+            if self.join and not paired:
                 raise UsageError("--join: there is nothing to join; name a table with -i")
             self.systems = [System(hyp, options.references, hyp, None) for hyp in hyps]
         else:
@@ -84,14 +87,14 @@ def score(
     options: argparse.Namespace, metrics: Sequence[TableMetric[Any]], progress: Progress
 ) -> list[Scored]:
     """The score of each system and group by each metric."""
-    engine = _duckdb()
+    engine = duckdb_engine()
     tables = Tables(options)
     results: list[Scored] = []
     several = len(tables.systems) > 1
     for system in tables.systems:
         name = system.name if several else ""
         doing = f"reading {name}".rstrip()
-        with _warnings(options, name):
+        with told_warnings(options, name):
             sums = engine.sums(
                 system.data,
                 system.hyp,
@@ -124,7 +127,7 @@ def _of_groups(sums: Sums, label: Mapping[str, object], system: str) -> Iterator
             yield Scored(system, one.name, one, **more)
 
 
-def _duckdb() -> Any:
+def duckdb_engine() -> Any:
     """The engine, if DuckDB is there."""
     try:
         from truebleu.engines import duckdb
@@ -136,7 +139,7 @@ def _duckdb() -> Any:
 
 
 @contextmanager
-def _warnings(options: argparse.Namespace, system: str) -> Iterator[None]:
+def told_warnings(options: argparse.Namespace, system: str) -> Iterator[None]:
     """Says warnings as the command line says them."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -156,7 +159,7 @@ def _warn(options: argparse.Namespace, text: str, system: str) -> None:
 
 def segments(options: argparse.Namespace, metrics: Metrics, output: Results) -> None:
     """Writes a row for each segment, in the order of the files."""
-    _duckdb()
+    duckdb_engine()
     from truebleu.engines import duckdb_rows as engine
     from truebleu.engines.duckdb_join import apart
 
@@ -166,7 +169,7 @@ def segments(options: argparse.Namespace, metrics: Metrics, output: Results) -> 
     with output, Progress(quiet=options.quiet) as progress:
         for system in tables.systems:
             with (
-                _warnings(options, system.name if len(tables.systems) > 1 else ""),
+                told_warnings(options, system.name if len(tables.systems) > 1 else ""),
                 engine.opened(
                     None, memory=options.memory, threads=options.threads, ordered=True
                 ) as connection,
@@ -250,7 +253,7 @@ def _pieces(
         if refs == 1 and isinstance(kept[0][1], str):
             references: list[Any] = [row[1] for row in kept]
         else:
-            references = [_several(row[1 : 1 + refs]) for row in kept]
+            references = [several(row[1 : 1 + refs]) for row in kept]
         hypotheses = [row[0] for row in kept]
         further = list(zip(*(row[1 + refs :] for row in kept), strict=True))
         corpus = Corpus(hypotheses, references, options.threads)
@@ -276,7 +279,7 @@ def _is_there(reference: str | list[str | None] | None) -> bool:
     return reference is not None
 
 
-def _several(columns: Sequence[str | list[str | None] | None]) -> tuple[str | None, ...]:
+def several(columns: Sequence[str | list[str | None] | None]) -> tuple[str | None, ...]:
     """The references of a row from columns of strings and of lists."""
     texts: list[str | None] = []
     for cell in columns:

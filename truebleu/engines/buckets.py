@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from truebleu._kernel import InputError
 from truebleu.significance import Measure, resampling
+from truebleu.views.request import Buckets, Counts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from truebleu.engines.sums import Columns, Sums
     from truebleu.metrics.statistics import Statistics
+    from truebleu.metrics.table_metric import TableMetric
 
 # How many buckets an error names.
 EXAMPLES = 3
@@ -38,31 +40,41 @@ def measures(sums: Sums) -> list[Measure]:
             "column that says which segment a row is"
         )
     sums.check()
-    # For each system, by bucket: the row of the totals, and how many segments there are.
-    rows: dict[str, dict[int, int]] = {}
-    counts: dict[str, dict[int, int]] = {}
+    named: dict[str, Sums] = {}
     called: dict[str, str] = {}
-    for number, (key, segments) in enumerate(zip(sums.keys, sums.group_segments(), strict=True)):
-        if segments:
-            system = _system(key[:-1])
-            # Null and "null", "a/b" beside "c" and "a" beside "b/c" are not to be mixed up.
-            if called.setdefault(system, repr(key[:-1])) != repr(key[:-1]):
-                raise InputError(
-                    f"two systems would be called {system}: {called[system]} and {key[:-1]!r}; "
-                    "rename one of them"
-                )
-            rows.setdefault(system, {})[key[-1]] = number
-            counts.setdefault(system, {})[key[-1]] = segments
-    _check_buckets(counts)
-    found = []
-    for label, metric in zip(sums.labels, sums.metrics, strict=True):
-        table = sums.statistics(label)
-        tables: dict[str, Statistics] = {
-            system: table[[of_bucket[bucket] for bucket in sorted(of_bucket)]]
-            for system, of_bucket in rows.items()
-        }
-        found.append(Measure(metric, tables))
-    return found
+    for key, part in sums.split(sums.by).items():
+        system = _system(key)
+        # Null and "null", "a/b" beside "c" and "a" beside "b/c" are not to be mixed up.
+        if called.setdefault(system, repr(key)) != repr(key):
+            raise InputError(
+                f"two systems would be called {system}: {called[system]} and {key!r}; "
+                "rename one of them"
+            )
+        if part.segments:
+            named[system] = part
+    return [Measure(metric, counts.tables) for metric, counts in counted(named).counted.items()]
+
+
+def counted(named: Mapping[str, Sums]) -> Buckets:
+    """What was counted of each system's buckets, for a comparison.
+
+    Raises InputError for systems that have not the same number of segments in each bucket.
+    """
+    sizes: dict[str, dict[int, int]] = {}
+    for system, sums in named.items():
+        pairs = zip(sums.keys, sums.group_segments(), strict=True)
+        sizes[system] = {key[-1]: size for key, size in pairs if size}
+    _check_buckets(sizes)
+    found: dict[TableMetric[Any], Counts] = {}
+    first = next(iter(named.values()))
+    for label, metric in zip(first.labels, first.metrics, strict=True):
+        tables: dict[str, Statistics] = {}
+        for system, sums in named.items():
+            filled = [bool(size) for size in sums.group_segments()]
+            tables[system] = sums.statistics(label)[filled]
+        scores = {name: metric.scores(table) for name, table in tables.items()}
+        found[metric] = Counts(tables, {name: own.tolist() for name, own in scores.items()})
+    return Buckets(found, first.segments)
 
 
 def intervals(sums: Sums, *, within: Columns = None, **options: Any) -> Any:

@@ -44,8 +44,9 @@ TESTS = {
     "bs-sacrebleu": "sacreBLEU's paired bootstrap",
     "koehn": "paired bootstrap, win ratio",
 }
-# What is drawn, and exchanged, as a whole.
-RESAMPLED = ("segments", "documents")
+# What is drawn, and exchanged, as a whole. Buckets are groups of segments of which nothing else is
+# known (`truebleu.engines`).
+RESAMPLED = ("segments", "documents", "buckets")
 
 
 class Significance(Record):
@@ -62,7 +63,7 @@ class Significance(Record):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         checks.one_of("resample", self.resample, RESAMPLED)
-        if self.resample == "documents" and self.test == "bs-sacrebleu":
+        if self.resample != "segments" and self.test == "bs-sacrebleu":
             raise ValueError("resample: bs-sacrebleu is sacreBLEU's test, which draws segments")
         test, samples, confidence = self.test, self.samples, self.confidence
         correction = self.correction
@@ -125,6 +126,14 @@ class Counts(NamedTuple):
     scores: dict[str, Sequence[float]]
 
 
+class Buckets(NamedTuple):
+    """What was counted already, of corpora too large to keep a row for each segment."""
+
+    counted: Counted
+    """The totals of each bucket in the place of segments, and their scores."""
+    segments: int
+
+
 class Request:
     """Systems, metrics and settings, checked. Text is read when it is counted, not before.
 
@@ -153,6 +162,7 @@ class Request:
         documents: Any = None,
         labels: Any = None,
         workers: int = 1,
+        buckets: Buckets | None = None,
     ) -> None:
         # The metrics that truebleu computes, and what each was asked for as, if that says more.
         self.metrics = dict(_metrics(metrics))
@@ -178,7 +188,8 @@ class Request:
             raise ValueError("metrics: none at all; name at least one, or give scores")
         # The hypotheses of each output; None where only scores from elsewhere are known.
         self.systems = _only_given(self.given, self.metrics) if named is None else named
-        if self.metrics and references is None:
+        self.buckets = buckets
+        if self.metrics and references is None and buckets is None:
             raise ValueError("references: none, and metrics need them")
         if not self.runs:
             self.runs = {name: [name] for name in self.systems}
@@ -195,6 +206,8 @@ class Request:
         self.labels = labels
         if documents is None and testing is not None and testing.resample == "documents":
             raise ValueError("resample: documents, and there are none; name each segment's")
+        if (buckets is None) == (testing is not None and testing.resample == "buckets"):
+            raise ValueError("resample: buckets are those of truebleu.engines, or of tables")
         # As they were given: their names are those of files.
         self.given_systems = dict(self.systems)
         self.given_references = references
@@ -254,6 +267,8 @@ class Request:
         metrics = [*self.metrics, *further]
         if not metrics:
             return {}
+        if self.buckets is not None:
+            return self.buckets.counted
         if len(self.systems) * len(metrics) > 1:
             self.last(every=False)
         counted = {metric: Counts({}, {}) for metric in metrics}
@@ -282,7 +297,7 @@ class Request:
 
     def drawn(self) -> list[int] | None:
         """The document of each segment, if documents are drawn; None if segments are."""
-        if self.testing.resample == "segments":
+        if self.testing.resample != "documents":
             return None
         indices: list[int] = self.documents.indices
         return indices
@@ -316,6 +331,8 @@ class Request:
 
     def missing_text(self) -> str:
         """The reason why text cannot be read again; nothing if it can."""
+        if self.buckets is not None:
+            return "a comparison of buckets has no text"
         if any(hypotheses is None for hypotheses in self.systems.values()):
             return "a comparison of scores from elsewhere has no text"
         for value in (*self.systems.values(), self.references):

@@ -68,9 +68,10 @@ class Comparison(Rows):
     def to_dict(self) -> dict[str, Any]:
         """Everything, in the types of JSON, every number with all of its digits.
 
-        segments, references, baseline, level, seed; `test`, `intervals` and `correction`: how
-            they were made, or None; `reading`: what the test can and cannot say; `notes`, of which
-            those of kind "disagreement" name metrics that call opposite winners of two systems.
+        segments, buckets (None where there are none), references, baseline, level, seed; `test`,
+            `intervals` and `correction`: how they were made, or None; `reading`: what the test can
+            and cannot say; `notes`, of which those of kind "disagreement" name metrics that call
+            opposite winners of two systems.
         metrics: name, whether higher is better, whether truebleu computed it, signature, and the
             `clusters` of systems that its test cannot tell apart, best first.
         systems: best first by the first metric; name, letter (in the order in which they were

@@ -39,6 +39,8 @@ def of_content(
 def title(content: Content) -> str:
     """A line on systems, segments and references."""
     parts = [count(len(content["systems"]), "system"), count(content["segments"], "segment")]
+    if content["buckets"]:
+        parts.append(f"{count(content['buckets'], 'bucket')}")
     references = content["references"]
     if references == "var":
         parts.append("a varying number of references per segment")
@@ -166,15 +168,20 @@ def _differences(
         )
     for name, key in (("won", "wins"), ("tied", "ties"), ("lost", "losses")):
         counts = [Cell("" if one is None else f"{one[key]:,}") for one in differences]
-        about = f"segments that the system {name} against the baseline"
-        yield Column(name, "segments", about=about), counts
+        about = f"{_units(content)} that the system {name} against the baseline"
+        yield Column(name, _units(content), about=about), counts
     if test:
         about = "how many segments like these would show a difference of this size 4 times in 5"
         yield filled(
-            Column("needed", "segments", about=about),
+            Column("needed", _units(content), about=about),
             lambda one, _: Cell(needed(one["segments_needed"])),
         )
     yield from _drawn(both)
+
+
+def _units(content: Content) -> str:
+    """What is won, tied and lost."""
+    return "buckets" if content["buckets"] else "segments"
 
 
 def _p(content: Content) -> str:
@@ -324,8 +331,8 @@ def _legend(content: Content) -> list[str]:
                 f"all {pairs} pairs, metric by metric."
             )
     won = (
-        f"Won, tied, lost: segments scored higher, equal or lower than {content['baseline']}'s"
-        f"{_lower(content)}."
+        f"Won, tied, lost: {_units(content)} scored higher, equal or lower than "
+        f"{content['baseline']}'s{_lower(content)}."
     )
     needed = (
         " Needed: about how many segments like these show a difference of this size 4 times in 5."

@@ -63,11 +63,13 @@ def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
         for system in order
     ]
     tested = results is not None and testing.test is not None
-    of_what = " of documents" if testing.resample == "documents" else ""
+    of_what = "" if testing.resample == "segments" else f" of {testing.resample}"
+    buckets = request.buckets
     references = next((one.references for one in columns if one.references is not None), None)
     content = {
         "by": f"truebleu-{__version__}",
-        "segments": segments,
+        "segments": segments if buckets is None else buckets.segments,
+        "buckets": None if buckets is None else segments,
         "references": references,
         "baseline": request.baseline,
         "level": testing.level,
@@ -172,6 +174,9 @@ class _Column:
         segments: Mapping[str, Sequence[float]],
     ) -> None:
         self.baseline, self.testing = request.baseline, request.testing
+        buckets = request.buckets
+        # Segments of a unit that is drawn: of a bucket they are many.
+        self.size = 1.0 if buckets is None else buckets.segments / measure.segments
         drawn = request.drawn()
         self.units = measure.segments if drawn is None else len(set(drawn))
         self.measure = measure
@@ -331,15 +336,20 @@ class _Column:
             "wins": wins,
             "ties": ties,
             "losses": losses,
-            "segments_needed": difference.segments_needed,
+            "segments_needed": self._needed(difference),
             "identical": difference.identical,
             "errors": {"runs": difference.run_error, "test_set": difference.test_set_error}
             if len(self.runs[system]) + len(self.runs[other]) > 2
             else None,
         }
 
+    def _needed(self, difference: Difference) -> Any:
+        """How many segments would show the difference 4 times in 5; see `Difference`."""
+        needed = difference.segments_needed
+        return needed if needed is None or self.size == 1 else round(needed * self.size)
+
     def _segments(self, system: str, other: str) -> tuple[int, int, int]:
-        """In how many segments a system is better than, equal to and worse than another."""
+        """In how many segments or buckets a system is better, the same and worse than another."""
         own, others = self.segments[system], self.segments[other]
         more, less = sum(map(gt, own, others)), sum(map(lt, own, others))
         if self.measure.lower_is_better:
@@ -445,8 +455,9 @@ def _notes(
     elif testing.resample == "documents" and units < FEW_DOCUMENTS:
         yield note("few documents", _few_documents(units, testing))
     elif segments < FEW:
-        told = f"{segments} segments are few: intervals and p-values are rough."
-        yield note("few segments", told)
+        what = "buckets" if request.buckets else "segments"
+        told = f"{segments} {what} are few: intervals and p-values are rough."
+        yield note(f"few {what}", told)
     elif testing.confidence is not None and testing.confidence * (1 - testing.level) < 2:
         yield note(
             "few resamples",

@@ -1,0 +1,299 @@
+"""Systems that are in tables, to be compared: rows of one segment side by side, or in buckets."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from truebleu._kernel import InputError
+from truebleu.cli import table_options, text_warnings
+from truebleu.cli.declared import Group
+from truebleu.cli.output import UsageError, complain
+from truebleu.cli.table_scores import Tables, duckdb_engine, several, told_warnings
+from truebleu.text.layout import count
+from truebleu.text.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from truebleu._kernel import Summary
+    from truebleu.cli.progress import Progress
+    from truebleu.cli.table_scores import System
+    from truebleu.views.request import Request
+
+    # The id of a segment, and the key of a group.
+    Key = tuple[Any, ...]
+
+# The number of buckets, where none is said: intervals of so many are certain to 2 %.
+BUCKETS = 1000
+
+# How many ids a message shows.
+SHOWN = 3
+
+
+BY = "the columns that say which system a row is of"
+
+
+def group() -> Group:
+    """The options of tables that are compared."""
+    of_tables = table_options.group(BY)
+    return Group(
+        of_tables.title,
+        *of_tables.options,
+        """
+        --within NAME...       compare the systems inside each group of rows that agree in these
+                               columns
+        --bucket NAME...       NAME N: keep sums of N buckets (1000) of segments, by a hash of this
+                               id, in place of segments: for tables of any size; buckets are drawn
+        """,
+        about=of_tables.about,
+    )
+
+
+class Rows(Record):
+    """The rows of a system inside a group: by the id of each segment hypothesis and references."""
+
+    hypotheses: dict[Key, str]
+    references: dict[Key, Any]
+
+
+def systems(
+    options: argparse.Namespace, progress: Progress
+) -> dict[Key, tuple[dict[str, list[str]], list[Any]]]:
+    """The systems inside each group, in the order of the segments of the first, and references.
+
+    All texts are kept. Raises InputError for nulls, for an id that a system has twice or that not
+    all systems have, and for references that differ between systems.
+    """
+    tables = Tables(options, paired=True)
+    if tables.by and not tables.join:
+        raise UsageError(
+            "--by: rows of several systems are one segment where their ids agree; name the column "
+            "of ids with --join, or compare buckets of them with --bucket"
+        )
+    found: dict[Key, dict[str, Rows]] = {}
+    nulls = 0
+    for system in tables.systems:
+        doing = f"reading {system.name}"
+        for number, (key, ours, id_, hyp, refs) in enumerate(_rows(options, tables, system), 1):
+            if number % 100_000 == 0:
+                progress(doing, number)
+            if hyp is None or not any(one is not None for one in several(refs)):
+                nulls += 1
+                continue
+            name = _name(system.name if len(tables.systems) > 1 or not ours else "", ours)
+            rows = found.setdefault(key, {}).setdefault(name, Rows({}, {}))
+            segment = id_ or (number,)
+            if segment in rows.hypotheses:
+                raise InputError(
+                    f"{' and '.join(tables.join)}: {_shown([segment])} is there more than once for "
+                    f"{name}; if there are several systems in the table, --by names the column "
+                    "that says which"
+                )
+            rows.hypotheses[segment] = hyp
+            alone = len(refs) == 1 and isinstance(refs[0], str)
+            rows.references[segment] = refs[0] if alone else several(refs)
+    if nulls and options.nulls != "skip":
+        raise InputError(
+            f"{count(nulls, 'row')} without a hypothesis or a reference; every row needs both, and "
+            "--nulls skip leaves out such segments"
+        )
+    if nulls and not options.quiet:
+        complain("warning", f"{count(nulls, 'row')} without a hypothesis or a reference left out")
+    if not found:
+        raise InputError("rows: no segments at all; there is nothing to compare")
+    left_out = 0
+    made = {}
+    for key in sorted(found, key=_sorted):
+        left_out += _keep_common(found[key], tables, options)
+        first = next(iter(found[key].values()))
+        made[key] = (
+            {name: list(rows.hypotheses.values()) for name, rows in found[key].items()},
+            list(first.references.values()),
+        )
+    if left_out and not options.quiet:
+        told = f"{count(left_out, 'segment')} that not every system has left out"
+        complain("warning", told)
+    return made
+
+
+def _rows(
+    options: argparse.Namespace, tables: Tables, system: System
+) -> Iterator[tuple[Key, Key, Key, str | None, Sequence[Any]]]:
+    """For each row the key of its group, that of its system, its id, hypothesis and references."""
+    duckdb_engine()
+    from truebleu.engines import duckdb_rows as engine
+    from truebleu.engines.duckdb_join import apart
+
+    within = getattr(options, "within", None) or []
+    carried = list(dict.fromkeys([*within, *tables.by, *tables.join]))
+    texts = [system.hyp, *tables.refs]
+    with (
+        told_warnings(options, system.name if len(tables.systems) > 1 else ""),
+        engine.opened(
+            None, memory=options.memory, threads=options.threads, ordered=True
+        ) as connection,
+        engine.reading([*system.data, *(system.references or [])]),
+    ):
+        relation = engine.rows(
+            connection,
+            system.data,
+            texts,
+            carried,
+            references=system.references,
+            on=tables.join if system.references is not None else (),
+            unjoined=options.unjoined or "raise",
+            ordered=True,
+        )
+        if system.references is not None:
+            texts = apart(texts)
+        place = relation.columns.index
+        parts = [[place(n) for n in names] for names in (within, tables.by, tables.join)]
+        hyp, *refs = map(place, texts)
+        for some in engine.rows_of(connection, relation, 1 << 16):
+            for row in some:
+                key, ours, id_ = (tuple(row[at] for at in part) for part in parts)
+                yield key, ours, id_, row[hyp], [row[at] for at in refs]
+
+
+def _name(table: str, key: Key) -> str:
+    """The name of a system: that of its table, its key in it, or both."""
+    told = "/".join("null" if part is None else str(part) for part in key)
+    return ": ".join(filter(None, (table, told)))
+
+
+def _keep_common(found: Mapping[str, Rows], tables: Tables, options: argparse.Namespace) -> int:
+    """Keeps the segments that all systems have, in the order of the first; how many are lost."""
+    (first, expected), *others = found.items()
+    common = [id_ for id_ in expected.hypotheses if all(id_ in o.hypotheses for _, o in others)]
+    every = dict.fromkeys(id_ for rows in found.values() for id_ in rows.hypotheses)
+    lost = len(every) - len(common)
+    if lost and options.unjoined != "skip":
+        odd = next(id_ for id_ in every if any(id_ not in o.hypotheses for o in found.values()))
+        lacking = next(name for name, rows in found.items() if odd not in rows.hypotheses)
+        named = " and ".join(tables.join) or "row"
+        raise InputError(
+            f"{named}: {count(lost, 'segment')} that not every system has: {lacking} has no "
+            f"{_shown([odd])}; systems are compared on the same segments. --unjoined skip compares "
+            "those that all have"
+        )
+    for name, rows in found.items():
+        for id_ in common:
+            if rows.references[id_] != expected.references[id_]:
+                raise InputError(
+                    f"{first} and {name} have different references for {_shown([id_])}; systems "
+                    "are compared by the same references"
+                )
+        kept = {id_: rows.hypotheses[id_] for id_ in common}
+        rows.hypotheses.clear()
+        rows.hypotheses.update(kept)
+    kept_references = {id_: expected.references[id_] for id_ in common}
+    expected.references.clear()
+    expected.references.update(kept_references)
+    return lost
+
+
+def _shown(ids: Sequence[Key]) -> str:
+    texts = [", ".join("null" if part is None else str(part)[:40] for part in id_) for id_ in ids]
+    return ", ".join(texts[:SHOWN])
+
+
+def _sorted(key: Key) -> Any:
+    """Null first, then by value; what does not compare by its text."""
+    return [(part is not None, type(part).__name__, str(part)) for part in key]
+
+
+# ---- buckets ----
+
+
+def in_buckets(
+    options: argparse.Namespace, metrics: Sequence[Any], progress: Progress
+) -> dict[Key, tuple[dict[str, None], Any]]:
+    """The systems inside each group, and what was counted of their buckets."""
+    from truebleu.engines.buckets import counted
+
+    engine = duckdb_engine()
+    tables = Tables(options, paired=True)
+    column, buckets = _bucket(options.bucket)
+    within = list(dict.fromkeys(getattr(options, "within", None) or ()))
+    by = [*within, *(name for name in tables.by if name not in within)]
+    parts: dict[Key, dict[str, Any]] = {}
+    for system in tables.systems:
+        name = system.name if len(tables.systems) > 1 else ""
+        with told_warnings(options, name):
+            sums = engine.sums(
+                system.data,
+                system.hyp,
+                tables.refs[0] if len(tables.refs) == 1 else tables.refs,
+                by=tuple(by),
+                bucket=(column, buckets),
+                metrics=list(metrics),
+                nulls=options.nulls or "raise",
+                references=system.references,
+                on=(tables.join or None) if system.references is not None else None,
+                unjoined=options.unjoined or "raise",
+                memory=options.memory,
+                workers=options.threads,
+                progress=None
+                if progress.silent
+                else partial(progress.share, f"reading {system.name}"),
+            )
+            sums.check()
+            sums.warn()
+        for key, part in sums.split(tuple(within)).items():
+            for ours, own in part.split(tuple(tables.by)).items():
+                called = _name(name if name or ours else system.name, ours)
+                parts.setdefault(key, {})[called] = own
+    return {
+        key: (dict.fromkeys(named), counted(named))
+        for key, named in sorted(parts.items(), key=lambda one: _sorted(one[0]))
+    }
+
+
+def _bucket(words: Sequence[str]) -> tuple[str, int]:
+    """The column of ids, and the number of buckets."""
+    name, *more = words
+    if len(more) > 1 or (more and not (more[0].isdecimal() and 1 < int(more[0]) < 2**31)):
+        raise UsageError(
+            f"--bucket: expected the column of ids and a number of buckets, 2 or more, as "
+            f"--bucket id {BUCKETS}, not '{' '.join(words)}'"
+        )
+    return name, int(more[0]) if more else BUCKETS
+
+
+# ---- requests ----
+
+
+def requests(
+    options: argparse.Namespace,
+    metrics: Mapping[Any, str | None],
+    progress: Progress,
+    made: Callable[..., Request],
+) -> Iterator[tuple[dict[str, Any], Request]]:
+    """A request for each group, with its key.
+
+    made: makes a request of systems, references and further arguments.
+    """
+    within = list(dict.fromkeys(getattr(options, "within", None) or ()))
+    if getattr(options, "bucket", None):
+        for key, (names, buckets) in in_buckets(options, list(metrics), progress).items():
+            yield dict(zip(within, key, strict=True)), made(names, None, buckets=buckets)
+        return
+    for key, (named, references) in systems(options, progress).items():
+        yield dict(zip(within, key, strict=True)), made(named, references)
+
+
+def warn(
+    options: argparse.Namespace, seen: Mapping[str, Summary], metrics: Mapping[Any, object]
+) -> None:
+    """Says what looks wrong with the text."""
+    if not options.quiet and seen:
+        from truebleu.cli import metric_options
+
+        names = options.ref_column or ["ref"]
+        tokenize = metric_options.tokenizer(metrics)
+        tag = metric_options.known_tag(options)
+        for line in text_warnings.of_texts(seen, names, tokenize, tag):
+            complain("warning", line)

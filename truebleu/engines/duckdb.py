@@ -94,8 +94,8 @@ def sums(
     progress: called about five times a second, from another thread, with the share that was read
         as DuckDB estimates it (in a connection of its own, or one with enable_progress_bar).
 
-    Raises InputError for missing columns, files that cannot be read, null values, no rows, and ids
-    that one side lacks or has twice.
+    Raises InputError for missing columns, files that cannot be read, and ids that one side lacks or
+    has twice. Nulls and no rows are told when a score is asked for (`Sums.check`).
     """
     columns = [hyp, *names("ref", ref)]
     check_connection(connection)

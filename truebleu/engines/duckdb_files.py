@@ -8,6 +8,7 @@ import os
 import re
 
 from truebleu._kernel import InputError
+from truebleu.engines.functions import MOST_TOLD, several, told
 from truebleu.text.files import NO_FILES, File, at_home, table_format
 
 TYPE_CHECKING = False
@@ -72,7 +73,7 @@ class Files:
     @property
     def label(self) -> str:
         """The name of the files in messages."""
-        return ", ".join(os.fsencode(name).decode("utf-8", "replace") for name in self.names)
+        return several([os.fsencode(name).decode("utf-8", "replace") for name in self.names])
 
     @property
     def _listed(self) -> str:
@@ -176,10 +177,11 @@ class Files:
         try:
             return self._connection.sql(sql)
         except duckdb.Error as error:
-            where, told = self.label, said(error)
-            if "sniffing file" in told:
-                where, told = self._csv_fault() or (where, told)
-            raise InputError(f"{where} cannot be read: {told}") from None
+            where, what = self.label, said(error)
+            if "sniffing file" in what:
+                where, what = self._csv_fault() or (where, what)
+            where = culprit(str(error)) or where
+            raise InputError(told(where, f"cannot be read: {what}")) from None
 
     def _csv_fault(self) -> tuple[str, str] | None:
         """The first CSV file that is no such, and what is wrong with it in which line."""
@@ -208,7 +210,8 @@ class Files:
         self, types: dict[str, str] | None = None, *, named: bool, united: bool = False
     ) -> str:
         """The files, as SQL."""
-        files, options = self._listed, {"hive_types_autocast": "false"}
+        files: str = self._listed
+        options: dict[str, str] = {}
         if named:
             options["filename"] = "true"
         if self.format == "parquet":
@@ -323,7 +326,13 @@ def said(error: Exception | str) -> str:
         return f"a row has more than {LONGEST_ROW >> 20} MiB; in a Parquet file it may"
     kind, colon, rest = text.partition(" Error: ")
     text = rest if colon and len(kind) < 30 else text
-    return text if len(text) <= 300 else f"{text[:300]} ..."
+    return text if len(text) <= MOST_TOLD else f"{text[: MOST_TOLD - 4]} ..."
+
+
+def culprit(message: str) -> str:
+    """The file that a message of DuckDB is about; mostly it names one."""
+    found = re.search(r"file ['\"]([^'\"]+)['\"]", message)
+    return found[1] if found else ""
 
 
 def _call(function: str, files: str, options: dict[str, str]) -> str:

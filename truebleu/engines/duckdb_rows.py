@@ -11,9 +11,9 @@ from importlib.util import find_spec
 import duckdb
 
 from truebleu._kernel import InputError
-from truebleu.engines.duckdb_files import SEPARATED, Files, quoted, said
+from truebleu.engines.duckdb_files import SEPARATED, Files, culprit, quoted, said
 from truebleu.engines.duckdb_join import Ids, apart, joined
-from truebleu.engines.functions import release
+from truebleu.engines.functions import release, several, told
 from truebleu.text.checks import nearest, one_of
 from truebleu.text.files import at_home, table_format
 
@@ -156,7 +156,8 @@ def reading(data: Data) -> Iterator[None]:
 
 def _wrong(data: Data, message: str) -> InputError:
     """DuckDB's error as one of ours."""
-    advice = ""
+    advice, where = "", _label(data)
+    where = f"{where}: " if where else ""
     if "Out of Memory" in message or "failed to allocate" in message:
         advice = (
             "DuckDB needs more memory than it may use (memory='4GB', --memory 4GB; or a connection "
@@ -164,7 +165,7 @@ def _wrong(data: Data, message: str) -> InputError:
         )
     elif "required extension 'httpfs" in message:
         return InputError(
-            f"{_label(data)}addresses are read by a connection that has DuckDB's httpfs: give it "
+            f"{where}addresses are read by a connection that has DuckDB's httpfs: give it "
             "with connection="
         )
     elif "Cannot combine LEFT and RIGHT" in message:
@@ -172,7 +173,7 @@ def _wrong(data: Data, message: str) -> InputError:
             "hypotheses and references are of different connections: give the relation's own with "
             "connection=, and the other side as a file, SQL or a relation of it"
         )
-    return InputError(f"{_label(data)}{advice}{said(message)}")
+    return InputError(told(culprit(message) or _label(data), f"{advice}{said(message)}"))
 
 
 def rows(
@@ -344,9 +345,9 @@ def _chosen(
 def _label(data: Data) -> str:
     """The beginning of a message that quotes DuckDB."""
     if isinstance(data, str):
-        return f"{data}: " if _is_path(data) else ""
+        return data if _is_path(data) else ""
     if isinstance(data, os.PathLike):
-        return f"{os.fspath(data)}: "
+        return os.fspath(data)
     if isinstance(data, list | tuple):
-        return ", ".join(map(os.fspath, data)) + ": "
+        return several([*map(os.fspath, data)])
     return ""

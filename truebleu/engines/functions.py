@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 # The metrics that have functions of their own.
 NAMED = ("bleu", "chrf", "ter")
 
-# The most characters of what an engine, or another program in it, says in an error of ours.
+# The most characters of an error that quotes another program, and of a file's name in it.
 MOST_TOLD = 300
+MOST_NAMED = 160
 
 
 class Functions(NamedTuple):
@@ -185,7 +186,14 @@ class RowScores:
         return _kernel.scores_of_rows(self._scores, self._there)
 
 
-def shortened(message: str) -> str:
-    """A message of another program, on one line and not too long."""
-    line = " ".join(message.split())
+def told(where: str, what: str) -> str:
+    """An error's message: where it was, and what another program says of it, on one short line."""
+    where = where if len(where) <= MOST_NAMED else f"…{where[1 - MOST_NAMED :]}"
+    line = " ".join(f"{where}: {what}".split()) if where else " ".join(what.split())
     return line if len(line) <= MOST_TOLD else f"{line[: MOST_TOLD - 4]} ..."
+
+
+def several(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    first, *others = names
+    return f"{first} and {len(others):,} more" if others else first

@@ -20,11 +20,14 @@ BLEU = 31.95 83.3/30.0/25.0/16.7 (BP = 1.000 ratio = 1.000 hyp_len = 12 ref_len 
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
+from glob import glob
 
 from truebleu._kernel import InputError
-from truebleu.engines.functions import NAMED, RowScores, named, of_engine, of_rows
+from truebleu.engines.functions import NAMED, RowScores, named, of_engine, of_rows, told
 from truebleu.engines.sums import Sums
 from truebleu.text.checks import nearest
 
@@ -77,7 +80,8 @@ def sums(
     Polars decodes a row group or more a thread ahead of the kernel, of each of several files of a
     scan. `map(polars.scan_parquet, paths)` has it read one file at a time, in less memory.
 
-    Raises InputError for missing columns, null values and no rows.
+    Raises InputError for missing columns and files that cannot be read. Nulls and no rows are told
+    when a score is asked for (`Sums.check`).
     """
     found = Sums(metrics, hyp=hyp, ref=ref, by=by, nulls=nulls, bucket=bucket, workers=workers)
     several = isinstance(data, list | tuple | Iterator)
@@ -85,13 +89,16 @@ def sums(
     for number, each in enumerate(frames, 1):
         if not isinstance(each, pl.DataFrame | pl.LazyFrame):
             raise TypeError(f"expected a Polars DataFrame or LazyFrame, not {type(each).__name__}")
-        schema = each.collect_schema()
         where = f" in frame {number}" if several else ""
-        for name in found.columns:
-            if name not in schema:
-                raise InputError(f"no column '{name}'{where}{nearest(name, schema.names())}")
-            _check_type(name, schema[name], where)
-        _add(found, each.select(found.columns))
+        try:
+            schema = each.collect_schema()
+            for name in found.columns:
+                if name not in schema:
+                    raise InputError(f"no column '{name}'{where}{nearest(name, schema.names())}")
+                _check_type(name, schema[name], where)
+            _add(found, each.select(found.columns))
+        except pl.exceptions.PolarsError as error:
+            raise InputError(told(_culprit(each.lazy(), found.columns), str(error))) from None
     return found
 
 
@@ -111,6 +118,38 @@ def _add(sums: Sums, frame: Frame) -> None:
         batches = frame.collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True)
     for batch in batches:
         sums.update(batch)
+
+
+def _culprit(frame: pl.LazyFrame, columns: Sequence[str]) -> str:
+    """The file that cannot be read, of those that a frame scans: Polars names none."""
+    import json
+
+    with warnings.catch_warnings(), suppress(Exception):
+        warnings.simplefilter("ignore")
+        plan = json.loads(frame.serialize(format="json"))
+        for path in _paths(plan):
+            try:
+                for _ in pl.scan_parquet(path).select(columns).collect_batches():
+                    pass
+            except (pl.exceptions.PolarsError, OSError):
+                return path
+    return ""
+
+
+def _paths(plan: Any) -> Iterator[str]:
+    """The Parquet files that a plan of Polars names."""
+    if isinstance(plan, dict):
+        for name, value in plan.items():
+            if name == "Paths":
+                for one in value:
+                    path = one["inner"] if isinstance(one, dict) else one
+                    pattern = os.path.join(path, "**", "*.parquet") if os.path.isdir(path) else path
+                    yield from sorted(glob(pattern, recursive=True)) or [path]
+            else:
+                yield from _paths(value)
+    elif isinstance(plan, list):
+        for value in plan:
+            yield from _paths(value)
 
 
 score, stats, compare = of_engine(sums, lambda table, *_: pl.DataFrame(table))

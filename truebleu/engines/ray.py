@@ -256,8 +256,8 @@ def _aggregation() -> type:
         hyp, ref, by, nulls: as for `stats`. metric and parameters: as for `corpus_score`. name:
         that of the result; by default that of the metric in small letters.
 
-        The result is a number; with `by` a list of dicts, a group each, of the columns of its key,
-        `score` and `segments`. Tasks hand totals on, not text. It is not for `ds.groupby(...)`,
+        The result is a number; with `by` a list of dicts, a group each, of the columns of `score`.
+        Tasks hand totals on, not text. It is not for `ds.groupby(...)`,
         which shuffles the text and gives an aggregation no more than one column: use `by`.
         Aggregations of Ray wait for all of the dataset; `stats` costs less.
         """
@@ -302,12 +302,9 @@ def _aggregation() -> type:
                 sums.merge_bytes(accumulator)
             if not sums.by:
                 return sums.score().value
-            # A group of nulls alone has no score.
-            sizes = filter(None, sums.group_segments())
-            return [
-                dict(zip(sums.by, key, strict=True)) | {"score": score.value, "segments": segments}
-                for (key, score), segments in zip(sums.scores().items(), sizes, strict=True)
-            ]
+            import pyarrow as pa
+
+            return pa.table(sums.table()).to_pylist()
 
         # What it was called before Ray made the name public.
         _finalize = finalize

@@ -91,7 +91,8 @@ def sums(
 ) -> Sums:
     """The state table in this process, as `Sums`: arguments as for `stats`.
 
-    It has a few hundred bytes for each group and metric.
+    It has a few hundred bytes for each group and metric. Nulls and no rows are told when a score is
+    asked for (`Sums.check`).
     """
     wanted = _Query(data, hyp, ref, by=by, metrics=metrics, nulls=nulls, bucket=bucket)
     wanted.check()
@@ -106,7 +107,13 @@ def _frame(table: Any, data: DataFrame, _: Any) -> DataFrame:
     whole = pa.table(table)
     if release(data.sparkSession.version) < (4,):
         whole = whole.to_pandas()
-    return data.sparkSession.createDataFrame(whole)
+    made = data.sparkSession.createDataFrame(whole)
+    types = {field.name.lower(): field.dataType for field in data.schema.fields}
+    columns = [
+        F.col(_quoted(name)).cast(types[name.lower()]) if name.lower() in types else _quoted(name)
+        for name in made.columns
+    ]
+    return made.select(*columns).toDF(*made.columns)
 
 
 score, stats, compare = of_engine(sums, _frame, stats=_stats)

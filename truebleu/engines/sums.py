@@ -483,11 +483,11 @@ class Sums:
         header, _ = _kernel.unsealed(SENT, "sums", data)
         kind, _ = _checked_header(header)
         try:
-            by, buckets = tuple(kind["keys"]), kind["buckets"]
-            given = kind["signatures"] if metrics is None else metrics
+            buckets = kind["buckets"]
+            by = tuple(kind["keys"][: None if buckets is None else -1])
             made = cls(
-                given,
-                by=by[0] if len(by) == 1 else by[: len(by) - (buckets is not None)],
+                kind["signatures"] if metrics is None else metrics,
+                by=by[0] if len(by) == 1 else by,
                 bucket=buckets and ("id", buckets),
             )
         except (KeyError, TypeError, ValueError) as error:

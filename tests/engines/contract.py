@@ -332,6 +332,55 @@ def every_metric(run: Scored, *, by_row: bool = False) -> None:
         assert cell(metric, run, by_row=by_row) == expected
 
 
+def every_function(
+    engine: Any, given: Callable[[Any], Any], arrow: Callable[[Any], Any], **more: Any
+) -> None:
+    """Each function of an engine's module with each metric that has sums gives one shape.
+
+    given: makes the engine's data of a pyarrow table. arrow: makes one of a table of the engine's.
+    more: options that every function of it needs.
+    """
+    import pyarrow as pa
+
+    table = rows(14, 40)
+    columns = {
+        "hyp": [text or "a" for text in table.hyp],
+        "ref": [text or "a" for text in table.ref],
+        "group": [name or "none" for name in table.group],
+        "id": [i // 2 for i in range(40)],
+        "system": ["A", "B"] * 20,
+        "domain": ["chat", "chat", "news", "news"] * 10,
+    }
+    whole = pa.table(columns)
+    data = given(whole)
+    for metric in filter(_is_installed, EVERY_METRIC):
+        try:
+            plain = Sums(metric, by="group")
+        except ValueError:  # it has no sums, which `every_metric` holds
+            continue
+        plain.update(whole)
+        assert engine.sums(data, by="group", metrics=metric, **more) == plain
+        found = arrow(engine.score(data, by="group", metric=metric, **more))
+        assert found.column_names == ["group", "score", "segments", "signature"]
+        expected = [
+            (key, score.value, size, str(score.signature))
+            for (key, score), size in zip(
+                plain.scores().items(), plain.group_segments(), strict=True
+            )
+        ]
+        assert list(zip(*found.to_pydict().values(), strict=True)) == expected
+    assert engine.score(data, **more) == BLEU().score(columns["hyp"], columns["ref"])
+    states = engine.stats(data, by=["group", "system"], metrics=METRICS, **more)
+    own = Sums(METRICS, by=["group", "system"]).update(whole)
+    assert Sums(METRICS, by=["group", "system"]).merge_state(arrow(states)) == own
+    options: dict[str, Any] = {"bucket": ("id", 5), "randomizations": 20, "resamples": 20}
+    compared = engine.compare(data, metrics=METRICS, **options, **more)
+    assert compared.keys() == {"BLEU", "chrF2++"}
+    assert [list(one.intervals) for one in compared.values()] == [["A", "B"]] * 2
+    within = engine.compare(data, metrics=BLEU(), within="domain", **options, **more)
+    assert list(within) == ["chat", "news"]
+
+
 def _is_installed(metric: str | Metric) -> bool:
     """False for a metric whose own program is not in this environment."""
     known: Any = truebleu.metric(metric)

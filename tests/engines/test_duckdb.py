@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from backports import zstd
-from contract import CASES, METRICS, Rows, every_metric, rows
+from contract import CASES, METRICS, Rows, every_function, every_metric, rows
 
 import truebleu
 from truebleu import InputError
@@ -873,6 +873,13 @@ def test_functions_can_be_registered_again(connection):
         engine.register(connection)
         engine.register(connection, {"own": truebleu.BLEU(lowercase=lowercase)})
         assert connection.sql("SELECT own('A', 'a') > 99.9").fetchall() == [(lowercase,)]
+
+
+def test_every_function_with_every_metric(connection):
+    def arrow(relation):
+        return relation.to_arrow_table()
+
+    every_function(engine, connection.from_arrow, arrow, connection=connection)
 
 
 # ---- without what is not needed ----

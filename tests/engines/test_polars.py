@@ -9,7 +9,7 @@ pytest.importorskip("polars", reason="Polars is not installed")
 pytest.importorskip("pyarrow", reason="the cases are made with pyarrow")
 
 import polars as pl
-from contract import CASES, LISTS, Rows, every_metric, rows
+from contract import CASES, LISTS, Rows, every_function, every_metric, rows
 
 import truebleu
 from truebleu import InputError
@@ -309,6 +309,11 @@ def test_releases_that_give_no_batches(frame, monkeypatch):
     with pytest.raises(ImportError, match=r"install Polars 1\.34 or newer"):
         engine.corpus_bleu(frame.lazy())
     assert engine.corpus_bleu(frame) == truebleu.bleu(TEXT.hyp, TEXT.ref)
+
+
+def test_every_function_with_every_metric():
+    every_function(engine, pl.DataFrame, pl.DataFrame.to_arrow)
+    every_function(engine, lambda table: pl.DataFrame(table).lazy(), pl.DataFrame.to_arrow)
 
 
 def test_every_metric_that_truebleu_metric_takes():

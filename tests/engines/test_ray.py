@@ -538,6 +538,15 @@ def test_without_ray_it_says_what_to_install(monkeypatch):
 
 
 @needs_ray
+def test_every_function_with_every_metric(ray):
+    import pyarrow as pa
+
+    contract.every_function(
+        engine, ray.data.from_arrow, lambda found: pa.Table.from_pylist(found.take_all())
+    )
+
+
+@needs_ray
 def test_an_old_ray_is_refused(monkeypatch):
     import ray
 

@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from contract import CASES, METRICS, every_metric, with_pyarrow
+from contract import CASES, METRICS, every_function, every_metric, with_pyarrow
 from contract import rows as contract_rows
 from places import ROOT
 
@@ -653,6 +653,37 @@ print(json.dumps({
     assert [row[:3] for row in found["groups"]] == [["x", first, 1], ["y", 100.0, 1]]
     assert found["sentences"] == [first, 100.0]
     assert found["told"].startswith("'hyp' is null in 1 row;")
+
+
+@needs_spark
+def test_every_function_with_every_metric(session):
+    every_function(spark, session.createDataFrame, lambda found: found.toArrow())
+
+
+@needs_spark
+def test_sql_functions(session):
+    """References are a string, an array, or several; null without text."""
+    spark.register(session)
+    spark.register(session, {"own": BLEU(max_order=1)})
+    data = [("a b c d", "x", ["a b c d e", None]), ("a b", None, ["a b"]), (None, "a", ["a"])]
+    session.createDataFrame(data, "h string, r string, s array<string>").createOrReplaceTempView(
+        "t"
+    )
+    found = session.sql(
+        "SELECT bleu(h, r), chrf(h, s), ter(h, s), own(h, r, s[0]) FROM t"
+    ).collect()
+    first = ("a b c d", ["a b c d e"])
+    assert tuple(found[0]) == (
+        BLEU().sentence("a b c d", ["x"]).value,
+        CHRF().sentence(*first).value,
+        TER().sentence(*first).value,
+        BLEU(max_order=1).sentence("a b c d", ["x", "a b c d e"]).value,
+    )
+    assert tuple(found[1])[1:] == (100.0, 0.0, BLEU(max_order=1).sentence("a b", ["a b"]).value)
+    assert found[1][0] is None
+    assert tuple(found[2]) == (None,) * 4
+    (mean,) = session.sql("SELECT avg(chrf(h, s)) FROM t").first()
+    assert mean == pytest.approx((found[0][1] + 100) / 2)
 
 
 @needs_spark

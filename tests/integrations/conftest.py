@@ -43,6 +43,16 @@ def host(name: str) -> Any:
         pytest.skip(f"{name} is not installed; `make hosts` installs it and runs these tests")
 
 
+def evaluate_offline(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Any:
+    """Hugging Face evaluate, which asks no hub and keeps what it loads in this folder."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_EVALUATE_OFFLINE", "1")
+    module = host("evaluate")
+    for name in ("HF_MODULES_CACHE", "HF_METRICS_CACHE", "HF_EVALUATE_CACHE"):
+        monkeypatch.setattr(module.config, name, str(folder / name))
+    return module
+
+
 class Tiny:
     """A tokenizer of the examples' words, and models of a few weights, made with no network."""
 

@@ -13,7 +13,7 @@ integrations.md` has an example of each; `truebleu.Accumulator` does the same wo
 | lm-evaluation-harness | `truebleu.integrations.lm_eval` | `register` |
 | lighteval | `truebleu.integrations.lighteval` | `corpus_metric` |
 | inspect-ai | `truebleu.integrations.inspect_ai` | `metric_scorer`, `bleu` … |
-| MLflow | `truebleu.integrations.mlflow` | `log_score`, `log_comparison` … |
+| MLflow | `truebleu.integrations.mlflow` | `log_result`, `log_segments` |
 | Weights & Biases | `truebleu.integrations.wandb` | the same |
 """
 
@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     from truebleu.metrics.table_metric import TableMetric
 
 
-def needed(module: str, package: str, user: str) -> ModuleType:
+def needed(module: str, package: str, user: str, install: str | None = None) -> ModuleType:
     """The module of a host; if it is not installed, ImportError says what `user` needs.
+
+    install: what pip installs, if that is not the package.
 
     >>> needed("no_such_host.metrics", "no-such-host", "this example")
     Traceback (most recent call last):
@@ -49,7 +51,7 @@ def needed(module: str, package: str, user: str) -> ModuleType:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise
         raise ImportError(
-            f"{user} needs {package}, which is not installed: pip install {package}",
+            f"{user} needs {package}, which is not installed: pip install {install or package}",
             name=error.name,
         ) from None
 

@@ -6,7 +6,7 @@ import os
 import sys
 
 import pytest
-from conftest import host, lines
+from conftest import host, lines, offline_records
 
 import truebleu as tb
 from truebleu.integrations.logged import of_result, of_texts
@@ -177,24 +177,6 @@ def test_mlflow_takes_more_numbers_than_a_server_takes_at_once(mlflow):
 
 
 # ---- Weights & Biases ----
-
-
-def offline_records(folder, kind):
-    """What is in the file of an offline run: LevelDB's log format, of protocol buffers."""
-    buffers = host("wandb.proto.wandb_internal_pb2")
-    (path,) = folder.glob("wandb/offline-run-*/run-*.wandb")
-    data, at, kept = path.read_bytes(), 7, b""
-    while at + 7 <= len(data):
-        if (left := 32768 - at % 32768) < 7:
-            at += left
-            continue
-        size, part = int.from_bytes(data[at + 4 : at + 6], "little"), data[at + 6]
-        kept, at = kept + data[at + 7 : at + 7 + size], at + 7 + size
-        if part in (1, 4):  # whole, or the last part
-            record, kept = buffers.Record.FromString(kept), b""
-            if record.WhichOneof("record_type") == kind:
-                items = record.history.item if kind == "history" else record.config.update
-                yield {"/".join(x.nested_key) or x.key: json.loads(x.value_json) for x in items}
 
 
 @pytest.fixture

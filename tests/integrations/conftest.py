@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +42,34 @@ def host(name: str) -> Any:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise
         pytest.skip(f"{name} is not installed; `make hosts` installs it and runs these tests")
+
+
+def evaluate_offline(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Any:
+    """Hugging Face evaluate, which asks no hub and keeps what it loads in this folder."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_EVALUATE_OFFLINE", "1")
+    module = host("evaluate")
+    for name in ("HF_MODULES_CACHE", "HF_METRICS_CACHE", "HF_EVALUATE_CACHE"):
+        monkeypatch.setattr(module.config, name, str(folder / name))
+    return module
+
+
+def offline_records(folder: Path, kind: str) -> Any:
+    """What is in the file of an offline run of W&B: LevelDB's log format, of protocol buffers."""
+    buffers = host("wandb.proto.wandb_internal_pb2")
+    (path,) = folder.glob("wandb/offline-run-*/run-*.wandb")
+    data, at, kept = path.read_bytes(), 7, b""
+    while at + 7 <= len(data):
+        if (left := 32768 - at % 32768) < 7:
+            at += left
+            continue
+        size, part = int.from_bytes(data[at + 4 : at + 6], "little"), data[at + 6]
+        kept, at = kept + data[at + 7 : at + 7 + size], at + 7 + size
+        if part in (1, 4):  # whole, or the last part
+            record, kept = buffers.Record.FromString(kept), b""
+            if record.WhichOneof("record_type") == kind:
+                items = record.history.item if kind == "history" else record.config.update
+                yield {"/".join(x.nested_key) or x.key: json.loads(x.value_json) for x in items}
 
 
 class Tiny:

@@ -1,7 +1,7 @@
 """Hugging Face evaluate loads the module file, with no network, and computes truebleu's scores."""
 
 import pytest
-from conftest import host
+from conftest import evaluate_offline
 
 import truebleu as tb
 from truebleu.integrations import evaluate as ours
@@ -11,12 +11,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.fixture
 def evaluate(monkeypatch, tmp_path):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("HF_EVALUATE_OFFLINE", "1")
-    module = host("evaluate")
-    for name in ("HF_MODULES_CACHE", "HF_METRICS_CACHE", "HF_EVALUATE_CACHE"):
-        monkeypatch.setattr(module.config, name, str(tmp_path / name))
-    return module
+    return evaluate_offline(monkeypatch, tmp_path)
 
 
 def test_the_module_file_is_there():

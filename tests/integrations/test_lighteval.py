@@ -1,10 +1,6 @@
-"""lighteval: a CorpusLevelMetric of its present constructor, and of the one before 0.10."""
+"""lighteval: its own metric and logger with our score, and what is refused before any sample."""
 
-import pickle
-import sys
-from dataclasses import dataclass
-from types import ModuleType, SimpleNamespace
-from typing import Any
+from types import SimpleNamespace
 
 import pytest
 from conftest import host
@@ -30,50 +26,6 @@ def test_all_gold_answers_are_references(text):
 def test_one_prediction_a_document():
     with pytest.raises(tb.InputError, match="document 0: expected one prediction, not 2"):
         ours.Computation(tb.BLEU())([SimpleNamespace(golds=["a"], preds=["a", "b"])])
-
-
-def test_the_constructor_before_0_10(monkeypatch, text):
-    """As 0.7.0 to 0.9.2 have it: callables, a category and a use case, all of them required."""
-
-    @dataclass
-    class CorpusLevelMetric:
-        metric_name: str
-        higher_is_better: bool
-        category: str
-        use_case: str
-        sample_level_fn: Any
-        corpus_level_fn: Any
-
-    class GenerativePreparator:
-        @staticmethod
-        def prepare(golds, predictions, **_):
-            return SimpleNamespace(golds=golds, preds=predictions)
-
-    contents = {
-        "lighteval": {},
-        "lighteval.metrics": {},
-        "lighteval.metrics.utils": {},
-        "lighteval.metrics.utils.metric_utils": {
-            "CorpusLevelMetric": CorpusLevelMetric,
-            "MetricCategory": SimpleNamespace(GENERATIVE="generative"),
-            "MetricUseCase": SimpleNamespace(TRANSLATION="translation"),
-        },
-        "lighteval.metrics.sample_preparator": {"GenerativePreparator": GenerativePreparator},
-        "lighteval.tasks": {},
-        "lighteval.tasks.requests": {},
-    }
-    for name, names in contents.items():
-        module = ModuleType(name)
-        vars(module).update(names)
-        monkeypatch.setitem(sys.modules, name, module)
-    metric = ours.corpus_metric("ter")
-    assert (metric.metric_name, metric.higher_is_better) == ("trueter", False)
-    prepared = [
-        metric.sample_level_fn(golds=golds, predictions=[hypothesis], formatted_doc=None)
-        for hypothesis, golds in zip(text.hypotheses, text.references, strict=True)
-    ]
-    expected = tb.ter(text.hypotheses, text.references).value
-    assert pickle.loads(pickle.dumps(metric.corpus_level_fn))(prepared) == expected
 
 
 def test_lighteval_itself(text):
@@ -103,3 +55,22 @@ def test_lighteval_itself(text):
 def test_what_other_processes_cannot_be_given_is_refused_before_any_sample():
     with pytest.raises(ValueError, match="cannot be pickled"):
         ours.corpus_metric("bleu", tokenize=lambda text: text.split())
+
+
+def test_names_and_sources(text):
+    host("lighteval")
+    requests, outputs = host("lighteval.tasks.requests"), host("lighteval.models.model_output")
+    metric = ours.corpus_metric("iBLEU", source="german", tokenize="none")
+    assert (metric.metric_name, metric.higher_is_better) == ("trueibleu", True)
+    assert not ours.corpus_metric("wer").higher_is_better
+    document = requests.Doc(
+        query="Translate: c", choices=["a b c d"], gold_index=0, specific={"german": "c d"}
+    )
+    response = outputs.ModelResponse(text=["a b c d"])
+    sample = metric.compute_sample(doc=document, model_response=response)["trueibleu"]
+    expected = tb.metric("ibleu", tokenize="none").score(["a b c d"], ["a b c d"], ["c d"]).value
+    assert metric.get_corpus_aggregations()["trueibleu"]([sample]) == expected
+    document.specific = None
+    sample = metric.compute_sample(doc=document, model_response=response)["trueibleu"]
+    with pytest.raises(tb.InputError, match="iBLEU needs the source of each segment"):
+        metric.get_corpus_aggregations()["trueibleu"]([sample])

@@ -41,7 +41,7 @@ def test_a_whole_evaluation_in_one_call():
     compute = compute_metrics(Words(), ["bleu", tb.CHRF(word_order=2), "ter"])
     assert compute(whole) == {
         "bleu": tb.bleu(HYPOTHESES, REFERENCES).value,
-        "chrf": tb.CHRF(word_order=2).score(HYPOTHESES, REFERENCES).value,
+        "chrf++": tb.CHRF(word_order=2).score(HYPOTHESES, REFERENCES).value,
         "ter": tb.ter(HYPOTHESES, REFERENCES).value,
     }
 
@@ -56,6 +56,18 @@ def test_batch_by_batch_and_then_from_the_start():
     compute.reset()
     compute(BATCHES[0], compute_result=False)
     assert compute(BATCHES[1]) == expected
+
+
+def test_metrics_that_read_the_source_take_the_input():
+    sources = [[5, 5, 3, 4, 0], [1, 2, -100, -100, -100]]
+    first = SimpleNamespace(**vars(BATCHES[0]), inputs=sources)
+    of_batch = SimpleNamespace(**vars(BATCHES[0]), inputs={"input_ids": sources})
+    ibleu = tb.metric("ibleu")
+    expected = ibleu.score(HYPOTHESES[:2], REFERENCES[:2], ["e e c d", "a b"]).value
+    assert compute_metrics(Words(), "ibleu")(first) == {"ibleu": expected}
+    assert compute_metrics(Words(), "ibleu")(of_batch, compute_result=True) == {"ibleu": expected}
+    with pytest.raises(tb.InputError, match="iBLEU needs the source of each segment"):
+        compute_metrics(Words(), "ibleu")(BATCHES[0])
 
 
 def test_logits_are_refused_with_what_to_do():

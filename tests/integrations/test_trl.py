@@ -6,7 +6,7 @@ import pytest
 from conftest import host
 
 import truebleu as tb
-from truebleu.integrations.trl import bleu_reward, chrf_reward
+from truebleu.integrations.trl import bleu_reward, chrf_reward, metric_reward
 
 
 def test_rewards_are_sentence_scores_times_the_scale(text):
@@ -64,6 +64,28 @@ def test_no_reference_is_no_reward():
 def test_two_completions_with_two_references_each():
     rewards = bleu_reward()(completions=["a b", "c d"], reference=[["a b", "x"], ["x", "c d"]])
     assert rewards == [full("a b"), full("c d")]
+
+
+def test_any_metric_and_its_source():
+    given = {"completions": ["a b c", "a b", "c"], "reference": ["a b d", None, "c"]}
+    told = [[{"role": "user", "content": text}] for text in ("a b", "b", "d")]
+    metric = tb.metric("ibleu", tokenize="none")
+    right = [metric.sentence("a b c", "a b d", "a b").value, None]
+    right += [metric.sentence("c", "c", "d").value]
+    reward = metric_reward("ibleu", scale=1, source_column="prompts", tokenize="none")
+    assert reward(prompts=told, **given) == right
+    assert reward.__name__ == "ibleu_reward"
+    error = "ibleu_reward: the data set has no column 'source'; .* the sources: .*source_column=…"
+    with pytest.raises(tb.InputError, match=error):
+        metric_reward("ibleu")(prompts=told, **given)
+    with pytest.raises(tb.InputError, match="'prompts' of completion 2 is None"):
+        reward(prompts=["a", None, "c"], **given)
+    nist = metric_reward("nist")(**given)
+    assert nist == [
+        tb.metric("nist").sentence("a b c", "a b d").value * 0.01,
+        None,
+        nist[2],
+    ]  # by no other's references
 
 
 def test_names_are_what_logs_show():

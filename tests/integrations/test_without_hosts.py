@@ -1,12 +1,13 @@
 """A host that is not installed is named, and how to install it; truebleu itself needs none."""
 
 import importlib
+import json
 import sys
 
 import pytest
 
 import truebleu as tb
-from truebleu.integrations import metric_of, score
+from truebleu.integrations import Total, metric_of, name_of, score
 
 
 def absent(monkeypatch, *names):
@@ -75,10 +76,55 @@ def test_metrics_are_given_or_named():
     assert metric_of("chrf++", {}) == tb.CHRF(word_order=2)
     with pytest.raises(ValueError, match=r"unknown metric 'blue'; did you mean 'bleu'\?"):
         metric_of("blue", {})
-    with pytest.raises(ValueError, match="mean of segments"):
-        metric_of("bleu", {"aggregate": "segments"})
 
 
 def test_two_segments_of_two_references_are_not_taken_for_streams():
     hypotheses, references = ["a b", "c d"], [["a b", "b"], ["c", "c d"]]
     assert score(tb.BLEU(max_order=1), hypotheses, references).matches == (4,)
+
+
+@pytest.mark.parametrize(
+    ("metric", "name"),
+    [
+        (None, "bleu"),
+        ("ROUGE-L", "rouge-l"),
+        ("mteval-v13a", "mteval-v13a"),
+        (tb.CHRF(word_order=2), "chrf++"),
+        (tb.BLEU("intl"), "bleu"),
+        ("chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:yes|version:2.6.0", "chrf2"),
+        ("command:length=wc {hyp}", "length"),
+    ],
+)
+def test_what_hosts_call_a_metric(metric, name):
+    assert name_of(metric, metric_of(metric, {})) == name
+
+
+@pytest.mark.parametrize("name", ["bleu", "nist", "ibleu", "nltk-sentence-4"])
+def test_a_total_of_batches_is_the_score_of_all(name):
+    """By sums where they add up, else of the text; from plain values, too."""
+    metric = tb.metric(name)
+    hypotheses, references = ["a b c d e", "a b", "x y"], [["a b c d", "a b"], ["a c"], ["x z"]]
+    sources = ["d e", "b", "y"]
+    first, second = Total(metric), Total(metric)
+    first.update(hypotheses[:2], references[:2], sources[:2])
+    first.update([], [])
+    second.update(hypotheses[2:], references[2:], sources[2:])
+    kept = json.loads(json.dumps(second.state_dict()))
+    both = Total(metric_of(kept["metric"], {})).load(first.state_dict()).load(kept)
+    more = {"sources": sources} if metric.NEEDS_SOURCE else {}
+    assert both.compute() == metric.score(hypotheses, list(map(tuple, references)), **more)
+    first.reset()
+    with pytest.raises(tb.InputError, match=r"no segments at all|needs the source"):
+        first.compute()
+
+
+def test_batches_that_do_not_fit_add_nothing():
+    total = Total(tb.metric("nist"))
+    with pytest.raises(tb.InputError, match="hypotheses 1, references 2"):
+        total.update(["a"], ["a", "b"])
+    total = Total(tb.metric("ibleu"))
+    with pytest.raises(tb.InputError, match="hypotheses 1, references 1, sources 2"):
+        total.update(["a"], ["a"], ["b", "c"])
+    total.update(["a"], ["a"])
+    with pytest.raises(tb.InputError, match="iBLEU needs the source of each segment"):
+        total.compute()

@@ -3,11 +3,12 @@
     import evaluate
     from truebleu.integrations.evaluate import path
 
-    bleu = evaluate.load(path())                 # or path(), "chrf++"; path(), "ter"
+    bleu = evaluate.load(path())                 # or path(), "chrf++"; path(), "rouge-l" …
     bleu.add_batch(predictions=[…], references=[…])
     bleu.compute(tokenize="intl")                # {"score": 27.3, "signature": "nrefs:1|…", …}
 
-No network is needed. Run with evaluate 0.4.6 and datasets 5.2.0.
+Metrics that read the source take `sources=[…]` beside the other two. No network is needed. Run with
+evaluate 0.4.6 and datasets 5.2.0.
 """
 
 from __future__ import annotations
@@ -31,6 +32,6 @@ def load(metric: str = "bleu", **options: Any) -> Any:
 
     options: those of `evaluate.load`: `experiment_id`, `num_process` …
     """
-    metric_of(metric, {})
+    metric_of(metric, {})  # an unknown name is an error before anything is loaded
     evaluate = needed("evaluate", "evaluate", "truebleu.integrations.evaluate.load")
     return evaluate.load(path(), metric, **options)

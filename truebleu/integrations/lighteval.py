@@ -9,8 +9,8 @@
         …,
     )
 
-All gold answers of a document are its references. Run with lighteval 0.13.0, and with 0.9.2, whose
-constructor differs (a stand-in for it is tested); 0.7.0 and 0.8.1 were read.
+All gold answers of a document are its references; its query is the source, for the metrics that
+read it. Run with lighteval 0.13.0; before 0.10 metrics had another constructor.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 import pickle
 
 from truebleu._kernel import InputError
-from truebleu.integrations import metric_of, needed, score
+from truebleu.integrations import metric_of, name_of, needed, score
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,17 +26,23 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.metrics.base import Metric
+    from truebleu.metrics.table_metric import TableMetric
 
 USER = "truebleu.integrations.lighteval"
 
 
 def corpus_metric(
-    metric: Metric | str | None = None, *, name: str | None = None, **parameters: Any
+    metric: Metric | str | None = None,
+    *,
+    name: str | None = None,
+    source: str | None = None,
+    **parameters: Any,
 ) -> Any:
     """A CorpusLevelMetric.
 
     metric: a metric, or a name, as `truebleu.metric` takes it; BLEU by default.
-    name: what results call it: "truebleu", "truechrf", "trueter" by default.
+    name: what results call it: "true" and the metric's name by default, as "truechrf++".
+    source: where a document's `specific` has its source; the query by default.
     parameters: of the metric.
     """
     made = metric_of(metric, parameters)
@@ -48,22 +54,21 @@ def corpus_metric(
             f"this one cannot be pickled: {error}"
         ) from None
     utils = needed("lighteval.metrics.utils.metric_utils", "lighteval", USER)
-    preparator = needed("lighteval.metrics.sample_preparator", "lighteval", USER)
+    preparator: Any = needed("lighteval.metrics.sample_preparator", "lighteval", USER)
     requests = needed("lighteval.tasks.requests", "lighteval", USER)
-    prepared: Any = preparator.GenerativePreparator()
-    if hasattr(requests, "SamplingMethod"):  # since 0.10
-        about = {"category": requests.SamplingMethod.GENERATIVE, "sample_level_fn": prepared}
-    else:
-        about = {
-            "category": utils.MetricCategory.GENERATIVE,
-            "use_case": utils.MetricUseCase.TRANSLATION,
-            "sample_level_fn": prepared.prepare,
-        }
+
+    class Preparator(preparator.GenerativePreparator):  # type: ignore[misc]
+        def prepare(self, doc: Any, model_response: Any, **options: Any) -> Any:
+            prepared = super().prepare(doc, model_response, **options)
+            prepared.source = doc.query if source is None else (doc.specific or {}).get(source)
+            return prepared
+
     return utils.CorpusLevelMetric(
-        metric_name=name or f"true{made.NAME.lower()}",
+        metric_name=name or f"true{name_of(metric, made)}",
         higher_is_better=not made.lower_is_better,
+        category=requests.SamplingMethod.GENERATIVE,
+        sample_level_fn=Preparator(),
         corpus_level_fn=Computation(made),
-        **about,
     )
 
 
@@ -76,11 +81,11 @@ class Computation:
 
     __name__ = "corpus_score"
 
-    def __init__(self, metric: Metric) -> None:
+    def __init__(self, metric: TableMetric[Any]) -> None:
         self.metric = metric
 
     def __call__(self, items: Sequence[Any]) -> float:
-        """The score of items: `golds`, the references, and `preds`, of which there is one."""
+        """The score of items: `golds`, the references; `preds`, of which there is one; `source`."""
         hypotheses, references = [], []
         for number, item in enumerate(items):
             predictions = [item.preds] if isinstance(item.preds, str) else list(item.preds)
@@ -91,4 +96,5 @@ class Computation:
                 )
             hypotheses += predictions
             references.append(item.golds if isinstance(item.golds, str) else list(item.golds))
-        return float(score(self.metric, hypotheses, references))
+        sources = [getattr(item, "source", None) for item in items]
+        return float(score(self.metric, hypotheses, references, sources))

@@ -1,12 +1,15 @@
-"""torchmetrics: corpus BLEU, chrF and TER whose state is one tensor of 64-bit integers.
+"""torchmetrics: corpus scores by any metric that adds up; the state is a tensor of integers.
 
-    from truebleu.integrations.torchmetrics import CorpusBLEU
+    from truebleu.integrations.torchmetrics import Corpus, CorpusBLEU
 
     bleu = CorpusBLEU(tokenize="intl")
     for preds, target in loader:       # strings; each target a string or a list of references
         bleu.update(preds, target)
     bleu.compute()                     # a tensor, 0-100; summed over all processes first
     bleu.score()                       # the same with everything it was made of, and a signature
+
+    Corpus("rouge-l")                  # CorpusBLEU, CorpusCHRF and CorpusTER are this with theirs
+    Corpus("ibleu").update(preds, target, sources)     # metrics that read the source
 
 Integers add up exactly: any number of processes, batches and merges gives the score of one
 process to the last bit. A 32-bit float, as other text metrics have it, stops counting at 2**24.
@@ -18,9 +21,9 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from truebleu.integrations import metric_of, needed
+from truebleu._kernel import InputError
+from truebleu.integrations import metric_of, needed, of_segments
 from truebleu.metrics import registry
-from truebleu.metrics.accumulator import Accumulator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.metrics.base import Metric, Score
+    from truebleu.metrics.table_metric import TableMetric
 
 torch: Any = needed("torch", "torch", "truebleu.integrations.torchmetrics")
 torchmetrics: Any = needed("torchmetrics", "torchmetrics", "truebleu.integrations.torchmetrics")
@@ -51,8 +55,8 @@ ASIDE = (
 class Corpus(torchmetrics.Metric):  # type: ignore[misc]
     """The score of a corpus. `update` adds a batch, `compute` gives the score, 0-100.
 
-    metric: a metric or a name, as `truebleu.metric` takes it; its totals must add up. BLEU by
-        default.
+    metric: a metric or a name, as `truebleu.metric` takes it; ValueError if its totals do not add
+        up. BLEU by default.
     options: parameters of the metric, and torchmetrics' own (`process_group` …).
 
     The score is a tensor of float64 (float32 where a device has no other); NaN, with torchmetrics'
@@ -72,6 +76,8 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
         own = {name: options.pop(name) for name in known if name in options}
         super().__init__(**options)
         self.metric = metric_of(metric, own)
+        if self.metric.not_additive:
+            raise ValueError(f"metric: {self.metric.not_additive}")
         # The state is called after what it counts: neither a checkpoint of other parameters nor
         # another metric can be taken for it. (A MetricCollection lets metrics whose states have
         # the same names and, after one batch, the same values share one state from then on.)
@@ -87,19 +93,25 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
     @property
     def plot_upper_bound(self) -> float | None:
         """The highest score that can be; None if there is none, as of error rates."""
-        return 100.0 if self.higher_is_better else None
+        return self.metric.bound
 
-    def update(self, preds: Sequence[str], target: Sequence[str | Sequence[str | None]]) -> None:
+    def update(
+        self,
+        preds: Sequence[str],
+        target: Sequence[str | Sequence[str | None]],
+        sources: Sequence[str] | None = None,
+    ) -> None:
         """Adds a batch.
 
         preds: n strings.
         target: for each of them a reference or a sequence of references. None is a missing one.
+        sources: n strings, for metrics that read the source; others are not given them.
 
         Raises InputError, and adds nothing, for lengths that differ and missing text.
         """
-        batch = Accumulator(self.metric)
-        batch.update(preds, target)
-        counts = [*_counted(batch), *batch.totals]
+        counts = _counted(self.metric, preds, target, sources)
+        if counts is None:
+            return
         state = getattr(self, self.counts)
         more = torch.tensor(counts, dtype=torch.int64, device=state.device)
         setattr(self, self.counts, state + more)
@@ -133,7 +145,9 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
         """
         with self.sync_context(distributed_available=self.distributed_available_fn):
             score = self._score()
-        return Accumulator(self.metric).compute() if score is None else score
+        if score is None:
+            raise InputError("no segments at all; there is nothing to score")
+        return score
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
         """Draws a score or several, by default `compute`'s, as all of torchmetrics' metrics do."""
@@ -172,14 +186,16 @@ class CorpusTER(Corpus):
     METRIC = "ter"
 
 
-def _counted(batch: Accumulator) -> tuple[int, int, int]:
-    """Segments, the sum of their numbers of references and of the squares.
+def _counted(metric: TableMetric[Any], preds: Any, target: Any, sources: Any) -> list[int] | None:
+    """Segments, the sum of their numbers of references and of the squares, and the totals.
 
     Of numbers that vary only the fewest and the most are known. One of the fewest and the rest of
     the most is as good: all that is asked of the sums is whether it varied.
     """
-    if not batch.segments:
-        return (0, 0, 0)
-    fewest, most = batch.state_dict()["references"]
-    rest = batch.segments - 1
-    return (batch.segments, fewest + rest * most, fewest**2 + rest * most**2)
+    if not (len(preds) or len(target)):
+        return None
+    given: Any = {"sources": sources} if metric.NEEDS_SOURCE else {}
+    totals, seen = metric.count(preds, of_segments(target), totals=True, **given)
+    (fewest, most), rest = seen["references"] or (0, 0), seen["segments"] - 1
+    squares = fewest**2 + rest * most**2
+    return [rest + 1, fewest + rest * most, squares, *totals.tolist()[0]]

@@ -11,15 +11,15 @@
     )
 
 With `batch_eval_metrics` the ids of one batch are held at a time instead of those of the whole
-evaluation. Run with transformers 5.23.0: Seq2SeqTrainer.evaluate, both ways. transformers itself is
-not imported here.
+evaluation; the text of metrics whose scores are no sums is kept all the same. Those that read the
+source take the model's input: `include_for_metrics=["inputs"]`. Run with transformers 5.23.0:
+Seq2SeqTrainer.evaluate, both ways. transformers itself is not imported here.
 """
 
 from __future__ import annotations
 
 from truebleu._kernel import InputError
-from truebleu.integrations import metric_of
-from truebleu.metrics.accumulator import Accumulator
+from truebleu.integrations import Total, metric_of, name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.metrics.base import Metric
+    from truebleu.metrics.table_metric import TableMetric
 
 # What Trainer pads labels, and predictions of different lengths, with.
 IGNORED = -100
@@ -35,7 +36,9 @@ IGNORED = -100
 class ComputeMetrics:
     """Made by `compute_metrics`: called with each batch, or once with all of them."""
 
-    def __init__(self, tokenizer: Any, metrics: Sequence[Metric], ignored: int) -> None:
+    def __init__(
+        self, tokenizer: Any, metrics: Sequence[tuple[str, TableMetric[Any]]], ignored: int
+    ) -> None:
         if not hasattr(tokenizer, "batch_decode"):
             raise TypeError(
                 f"tokenizer: {tokenizer!r:.60} has no batch_decode; expected the tokenizer that "
@@ -45,20 +48,24 @@ class ComputeMetrics:
             raise ValueError("metric: none at all; leave it out for BLEU")
         self._tokenizer = tokenizer
         self._ignored = ignored
-        self._totals = {metric.NAME.lower(): Accumulator(metric) for metric in metrics}
+        self._totals = {name: Total(metric) for name, metric in metrics}
         if len(self._totals) != len(metrics):
             raise ValueError("two metrics of one name, whose scores would have the same key")
 
     def __call__(self, prediction: Any, compute_result: bool = True) -> dict[str, float]:
         """Counts the text of these ids; the scores of all since the last result, if wanted.
 
-        prediction: an EvalPrediction: `predictions` and `label_ids`, n × length.
+        prediction: an EvalPrediction: `predictions`, `label_ids` and, for metrics that read the
+            source, `inputs`, n × length.
         """
         predictions, labels = prediction.predictions, prediction.label_ids
         hypotheses = self._texts("predictions", predictions)
         references = self._texts("label_ids", labels)
+        inputs, sources = getattr(prediction, "inputs", None), None
+        if inputs is not None and any(total.metric.NEEDS_SOURCE for total in self._totals.values()):
+            sources = self._texts("inputs", inputs)
         for total in self._totals.values():
-            total.update(hypotheses, references)
+            total.update(hypotheses, references, sources)
         if not compute_result:
             return {}
         try:
@@ -72,9 +79,11 @@ class ComputeMetrics:
             total.reset()
 
     def _texts(self, role: str, ids: Any) -> list[str]:
-        # Models that give more than the ids give them first.
+        # Models that give more than the ids give them first; of a batch, there are all inputs.
         if isinstance(ids, tuple):
             ids = ids[0]
+        elif hasattr(ids, "keys"):
+            ids = ids["input_ids"]
         shape = tuple(getattr(ids, "shape", (0, 0)))
         if ids is None or len(shape) != 2:
             found = "None" if ids is None else f"an array of shape {shape}"
@@ -103,11 +112,12 @@ def compute_metrics(
 
     tokenizer: what the ids are decoded with: anything with `batch_decode`.
     metric: a metric or a name, as `truebleu.metric` takes it, or several; BLEU by default. The
-        keys of the result are the names of the metrics in small letters.
+        keys of the result are the names that were asked for.
     ignored: the id that is no token; others that are not text are the tokenizer's special tokens.
     parameters: of each metric.
 
     With `batch_eval_metrics` it is called with each batch, and `compute_result=True` at the last.
     """
     several: Any = metric if isinstance(metric, list | tuple) else [metric]
-    return ComputeMetrics(tokenizer, [metric_of(one, parameters) for one in several], ignored)
+    made = [(one, metric_of(one, parameters)) for one in several]
+    return ComputeMetrics(tokenizer, [(name_of(*pair), pair[1]) for pair in made], ignored)

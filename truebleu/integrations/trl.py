@@ -1,16 +1,17 @@
 """TRL: rewards for GRPOTrainer and the trainers that call rewards as it does.
 
     from trl import GRPOTrainer
-    from truebleu.integrations.trl import bleu_reward, chrf_reward
+    from truebleu.integrations.trl import bleu_reward, metric_reward
 
     trainer = GRPOTrainer(
         model="…",
         train_dataset=dataset,         # with a column "reference": strings, or lists of strings
-        reward_funcs=[bleu_reward("reference"), chrf_reward("reference", scale=0.005)],
+        reward_funcs=[bleu_reward("reference"), metric_reward("ter", scale=-0.01)],
     )
 
-A reward is the sentence score of a completion times `scale`. All completions of a step are scored
-by one call of the kernel. Run with TRL 1.16.0: GRPOTrainer's own method that computes rewards.
+Any metric has rewards; those that read the source take it from a column "source". A reward is the
+sentence score of a completion times `scale`. All completions of a step are scored by one call of
+the kernel. Run with TRL 1.16.0: GRPOTrainer's own method that computes rewards.
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ from itertools import compress
 from math import isfinite
 
 from truebleu._kernel import InputError
-from truebleu.integrations import metric_of
+from truebleu.integrations import metric_of, name_of
 from truebleu.text.checks import nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from truebleu.metrics.base import Metric
+    from truebleu.metrics.table_metric import TableMetric
 
     Reward = Callable[..., list[float | None]]
 
@@ -38,6 +40,7 @@ def metric_reward(
     reference_column: str = "reference",
     scale: float = 0.01,
     *,
+    source_column: str = "source",
     name: str | None = None,
     **parameters: Any,
 ) -> Reward:
@@ -48,6 +51,8 @@ def metric_reward(
         each completion; None where there is none, for which the reward is None too, and TRL
         leaves that completion to its other rewards.
     scale: what scores are multiplied by; below 0 for a metric of which lower is better.
+    source_column: the column with the sources, for metrics that read them; "prompts" has what the
+        model was asked.
     name: what logs call it ("bleu_reward"); give several of them different names.
 
     `bleu_reward` and `chrf_reward` are this with their metric. Of BLEU, orders that a completion is
@@ -59,42 +64,50 @@ def metric_reward(
     [0.0, None]
     """
     made = metric_of(metric, parameters)
-    name = name or f"{made.NAME.lower()}_reward"
-    column = reference_column
+    name = name or f"{name_of(metric, made)}_reward"
     if not isfinite(scale):
         raise ValueError(f"{name}: scale={scale}; expected a finite number")
 
+    def column(role: str, wanted: str, columns: dict[str, Any], number: int) -> Sequence[Any]:
+        if wanted not in columns:
+            there = nearest(wanted, columns) if columns else "; there are none"
+            raise InputError(
+                f"{name}: the data set has no column {wanted!r}{there}. Name "
+                f"the one with the {role}s: {name}({role}_column=…)"
+            )
+        found = columns[wanted]
+        several = ", or a list of references," if role == "reference" else ""
+        if isinstance(found, str) or not hasattr(found, "__len__"):
+            raise InputError(
+                f"{name}: {wanted!r} is {found!r:.80}; expected a list with a {role}{several} for "
+                "each completion"
+            )
+        if len(found) != number:
+            raise InputError(
+                f"{name}: {number} completions and {len(found)} of {wanted!r}; expected one {role}"
+                f"{several} per completion"
+            )
+        return found  # type: ignore[no-any-return]
+
     def reward(completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """The score of each completion times the scale; None where there is no reference."""
-        if column not in columns:
-            there = nearest(column, columns) if columns else "; there are none"
-            raise InputError(
-                f"{name}: the data set has no column {column!r}{there}. Name "
-                f"the one with the references: {name}(reference_column=…)"
-            )
-        references = columns[column]
-        if isinstance(references, str) or not hasattr(references, "__len__"):
-            raise InputError(
-                f"{name}: {column!r} is {references!r:.80}; expected a list with a reference, or a "
-                "list of references, for each completion"
-            )
-        if len(references) != len(completions):
-            raise InputError(
-                f"{name}: {len(completions)} completions and {len(references)} of {column!r}; "
-                "expected one reference, or list of references, per completion"
-            )
-        texts = [
-            one if type(one) is str else _text(one, number, name)
-            for number, one in enumerate(completions, 1)
-        ]
+        references = column("reference", reference_column, columns, len(completions))
         known = [
-            one if type(one) is str else _references(one, number, name, column)
+            one if type(one) is str else _references(one, number, name, reference_column)
             for number, one in enumerate(references, 1)
         ]
+        texts: dict[str, list[Any]] = {
+            "hypotheses": _texts(completions, name, "completion"),
+            "references": known,
+        }
+        if made.NEEDS_SOURCE:
+            sources = column("source", source_column, columns, len(completions))
+            texts["sources"] = _texts(sources, name, f"{source_column!r} of completion")
         scored = [one is not None for one in known]
         if not any(scored):
             return [None] * len(scored)
-        scores = iter(made.segments(list(compress(texts, scored)), list(compress(known, scored))))
+        given = {role: list(compress(every, scored)) for role, every in texts.items()}
+        scores = iter(_scores(made, **given))
         return [next(scores) * scale if is_scored else None for is_scored in scored]
 
     reward.__name__ = reward.__qualname__ = name
@@ -105,8 +118,26 @@ bleu_reward = partial(metric_reward, "bleu")
 chrf_reward = partial(metric_reward, "chrf")
 
 
-def _text(completion: Any, number: int, name: str) -> str:
-    """The text of a completion: itself, or what the last of its messages says.
+def _scores(
+    metric: TableMetric[Any], hypotheses: list[str], references: list[Any], **sources: Any
+) -> Iterable[float]:
+    """Sentence scores: in one call, unless a segment's score may depend on those beside it."""
+    if not metric.not_additive:
+        return metric.segments(hypotheses, references, **sources)
+    # Of all of these, none reads a source.
+    pairs = zip(hypotheses, references, strict=True)
+    return [metric.sentence(*pair).value for pair in pairs]
+
+
+def _texts(given: Sequence[Any], name: str, role: str) -> list[str]:
+    return [
+        one if type(one) is str else _text(one, f"{name}: {role} {number}")
+        for number, one in enumerate(given, 1)
+    ]
+
+
+def _text(completion: Any, place: str) -> str:
+    """The text of a completion or a prompt: itself, or what the last of its messages says.
 
     A message with no text, such as a call of a tool alone, says "".
     """
@@ -119,7 +150,7 @@ def _text(completion: Any, number: int, name: str) -> str:
             return "".join(part.get("text") or "" for part in found)
     if not isinstance(found, str):
         raise InputError(
-            f"{name}: completion {number} is {completion!r:.80}; expected a string, or a list of "
+            f"{place} is {completion!r:.80}; expected a string, or a list of "
             'messages like {"role": "assistant", "content": "…"}'
         )
     return found

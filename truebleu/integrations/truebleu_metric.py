@@ -8,6 +8,7 @@ import datasets
 import evaluate
 
 from truebleu.integrations import metric_of, score
+from truebleu.metrics.table_metric import TableMetric
 
 DESCRIPTION = """\
 BLEU, chrF, TER and others of a corpus, with the numbers of sacreBLEU 2.6.0 to the last bit.
@@ -21,8 +22,9 @@ INPUTS = """\
 Args:
     predictions: n strings.
     references: for each of them a string, or a list of strings, which may vary in number.
+    sources: n strings, for metrics that read the source, and no others.
     **parameters: those of the metric that the module's configuration names, as truebleu.metric
-        takes it: "bleu" (the default), "chrf", "ter".
+        takes it: "bleu" (the default), "chrf++", "rouge-l" ...
 Returns:
     score: the score, 0-100.
     signature: what was computed, so that anyone can compute it again.
@@ -35,14 +37,15 @@ class TrueBLEU(evaluate.Metric):  # type: ignore[misc]
 
     def _info(self) -> evaluate.MetricInfo:
         text = datasets.Value("string")
-        several = datasets.Sequence(text)
+        # Every option has the same names, and each is then required.
+        more = {"sources": text} if self._metric({}).NEEDS_SOURCE else {}
         return evaluate.MetricInfo(
             description=DESCRIPTION,
             citation=CITATION,
             inputs_description=INPUTS,
             features=[
-                datasets.Features({"predictions": text, "references": several}),
-                datasets.Features({"predictions": text, "references": text}),
+                datasets.Features({"predictions": text, "references": references, **more})
+                for references in (datasets.Sequence(text), text)
             ],
             reference_urls=["https://aclanthology.org/W18-6319"],
         )
@@ -51,7 +54,11 @@ class TrueBLEU(evaluate.Metric):  # type: ignore[misc]
         self,
         predictions: list[str],
         references: list[str] | list[list[str]],
+        sources: list[str] | None = None,
         **parameters: object,
     ) -> dict[str, object]:
-        name = "bleu" if self.config_name == "default" else self.config_name
-        return score(metric_of(name, parameters), predictions, references).to_dict()
+        return score(self._metric(parameters), predictions, references, sources).to_dict()
+
+    def _metric(self, parameters: dict[str, object]) -> TableMetric:  # type: ignore[type-arg]
+        name = None if self.config_name == "default" else self.config_name
+        return metric_of(name, parameters)

@@ -1,0 +1,101 @@
+"""MLflow: scores, comparisons and reports of a run, with the signatures that make them again.
+
+    import mlflow
+    import truebleu as tb
+    from truebleu.integrations.mlflow import log_result, log_segments
+
+    with mlflow.start_run():
+        log_result(tb.bleu(hypotheses, references), prefix="dev", step=1000)   # dev/BLEU
+        log_result(tb.compare(systems, references))     # aspen/BLEU, aspen/BLEU/low …, a page
+        log_result(tb.report(systems, references))      # report.html
+        log_segments(["bleu", "chrf"], hypotheses, references)    # a table
+
+Without a run, MLflow starts one. Signatures are parameters of the run: another one under the same
+name is MLflow's error, as those scores do not compare. Run with
+mlflow-skinny 3.17.2 and its store in a file of SQLite.
+"""
+
+from __future__ import annotations
+
+from truebleu.integrations import logged, needed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from truebleu.metrics.base import Metric, Score
+    from truebleu.views.comparison import Comparison
+    from truebleu.views.report import Report
+
+# The tag by which MLflow's pages know that an artifact is a table.
+TABLES = "mlflow.loggedArtifacts"
+
+# What a server takes at once.
+MOST_PARAMS = 100
+MOST_METRICS = 1000
+
+
+def log_result(
+    result: Score | Iterable[Score] | Comparison | Report,
+    *,
+    prefix: str = "",
+    step: int | None = None,
+    run_id: str | None = None,
+) -> None:
+    """Logs a result; `truebleu.integrations.logged` says under which names.
+
+    result: a score or several; a comparison, with a table and a page; or a report, a page.
+    prefix: what all names begin with, as "dev".
+    step: of the training; pages and tables then have it in their names.
+    run_id: a run; the active one if not given.
+    """
+    _log(logged.of_result(result, prefix), step, run_id)
+
+
+def log_segments(
+    metrics: str | Metric | Sequence[str | Metric],
+    hypotheses: Sequence[str],
+    references: Sequence[str | Sequence[str | None]],
+    sources: Sequence[str] | None = None,
+    *,
+    prefix: str = "",
+    step: int | None = None,
+    run_id: str | None = None,
+) -> None:
+    """Logs a table: a row per segment, its texts and its score by each metric.
+
+    hypotheses: n strings; references: for each a string or several; sources: n strings, for metrics
+        that read them. Other arguments as for `log_result`.
+    """
+    _log(logged.of_texts(metrics, hypotheses, references, sources, prefix), step, run_id)
+
+
+def _log(made: logged.Logged, step: int | None, run_id: str | None) -> None:
+    import json
+
+    mlflow: Any = needed("mlflow", "MLflow", "truebleu.integrations.mlflow", "'truebleu[mlflow]'")
+    run_id = run_id or (mlflow.active_run() or mlflow.start_run()).info.run_id
+    at = "" if step is None else f"-{step}"
+    for params in _parts(made.params, MOST_PARAMS):
+        mlflow.log_params(params, run_id=run_id)
+    for metrics in _parts(made.metrics, MOST_METRICS):
+        mlflow.log_metrics(metrics, step=step, run_id=run_id)
+    for name, html in made.pages.items():
+        mlflow.log_text(html, f"{name}{at}.html", run_id=run_id)
+    if not made.tables:
+        return
+    # As MLflow's own log_table, which needs pandas and would add rows to those of before.
+    client = mlflow.MlflowClient()
+    known = json.loads(client.get_run(run_id).data.tags.get(TABLES, "[]"))
+    for name, (columns, rows) in made.tables.items():
+        path = f"{name}{at}.json"
+        mlflow.log_dict({"columns": columns, "data": rows}, path, run_id=run_id)
+        known += [one for one in [{"path": path, "type": "table"}] if one not in known]
+    client.set_tag(run_id, TABLES, json.dumps(known))
+
+
+def _parts(named: dict[str, Any], most: int) -> Iterator[dict[str, Any]]:
+    pairs = list(named.items())
+    for start in range(0, len(pairs), most):
+        yield dict(pairs[start : start + most])

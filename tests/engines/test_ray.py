@@ -481,6 +481,55 @@ def test_errors_of_the_dataset_itself_are_its_own(ray):
         engine.sums(ray.data.range(3).map_batches(broken))
 
 
+@pytest.mark.parametrize("fault", ["truncated", "spoilt"])
+def test_a_file_that_cannot_be_read_is_named(fault, ray, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for number in range(40):
+        table = pa.table({"hyp": [f"a b {number}"] * 5, "ref": ["a b c"] * 5})
+        pq.write_table(table, tmp_path / f"part-{number:02}.parquet")
+    culprit = tmp_path / "part-27.parquet"
+    content = culprit.read_bytes()
+    half = len(content) // 2
+    culprit.write_bytes(content[:half] if fault == "truncated" else bytes(40) + content[40:])
+    with pytest.raises(InputError, match=rf"^\S*{culprit}: ") as raised:
+        engine.score(ray.data.read_parquet(str(tmp_path)))
+    assert len(str(raised.value)) <= 300
+    assert "\n" not in str(raised.value)
+
+
+def test_workers_that_die_again_and_again_are_told_of_in_a_line(ray, monkeypatch):
+    """Ray repeats tasks for ever, if it is not told how often."""
+
+    def dying(*_):
+        return lambda block: os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(engine, "_in_task", dying)
+    ds = ray.data.from_items([{"hyp": "a", "ref": "b"}])
+    with pytest.raises(RuntimeError, match=r"^Ray: WorkerCrashedError: ") as raised:
+        engine.sums(ds, task={"max_retries": 1})
+    assert len(str(raised.value)) <= 300
+    assert "\n" not in str(raised.value)
+
+
+def test_a_disk_that_is_full_is_told_of_in_a_line(ray, monkeypatch):
+    def full(*_):
+        raise ray.exceptions.OutOfDiskError("Local disk is full\n" + "x" * 1000)
+
+    monkeypatch.setattr(engine, "_merge", full)
+    with pytest.raises(RuntimeError, match=r"^Ray: OutOfDiskError: .*Local disk is full") as raised:
+        engine.sums(ray.data.from_items([{"hyp": "a", "ref": "b"}]))
+    assert len(str(raised.value)) <= 300
+
+
+def test_a_row_of_50_megabytes(ray):
+    import pyarrow as pa
+
+    long = pa.table({"hyp": ["word " * 10_000_000, "a b"], "ref": ["a b"] * 2})
+    assert engine.score(ray.data.from_arrow(long)).hypothesis_length == 10_000_002
+
+
 WITHOUT = """
     import sys
 

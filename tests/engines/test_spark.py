@@ -10,7 +10,8 @@ import os
 import subprocess
 import sys
 import warnings
-from datetime import date, datetime
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 
@@ -269,6 +270,65 @@ def test_keys_of_any_type(session):
 
 
 @needs_spark
+def test_keys_are_those_of_polars(session, tmp_path):
+    """Sums of both merge, whatever the zone of the session; so do rolled-up tables of states."""
+    import polars as pl
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from truebleu.engines import polars as of_polars
+
+    rows = contract_rows(22, 60)
+    berlin = timezone(timedelta(hours=1))
+    nan = float("nan")
+    keys = {
+        "day": pa.array([date(2026, 1, 1) + timedelta(i) for i in range(59)] + [None]),
+        "moment": pa.array(
+            [datetime(2026, 1, 31, 23, 30, tzinfo=UTC), datetime(1960, 2, 1, tzinfo=berlin), None]
+            * 20,
+            pa.timestamp("us", "Europe/Berlin"),
+        ),
+        "clock": pa.array([datetime(2026, 1, 2, 3, 4, 5, 6), None] * 30, pa.timestamp("us")),
+        "decimal": pa.array([Decimal("1.50"), Decimal(-7), None] * 20, pa.decimal128(20, 3)),
+        "truth": pa.array([True, False, None] * 20),
+        "number": pa.array([0.0, -0.0, nan, 1.5, None] * 12),
+        "single": pa.array([0.5, nan, -0.0, None] * 15, pa.float32()),
+        "whole": pa.array([3, -4, None] * 20, pa.int32()),
+        "name": pa.array(["a", "", "北京", None] * 15),
+        "bytes": pa.array([b"a", b"\xff", None] * 20),
+    }
+    table = pa.table({"hyp": rows.hyp, "ref": rows.ref, **keys})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    scan = pl.scan_parquet(tmp_path / "rows.parquet")
+    session.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        frame = session.read.parquet(str(tmp_path / "rows.parquet"))
+        found = spark.sums(frame, by=list(keys), metrics=METRICS, nulls="skip")
+        states = spark.stats(frame, by=["day", "moment"], metrics=METRICS, nulls="skip")
+        months = states.withColumn("month", F.trunc("day", "month")).toArrow()
+    finally:
+        session.conf.unset("spark.sql.session.timeZone")
+    everything = of_polars.sums(scan, by=list(keys), metrics=METRICS, nulls="skip")
+    assert found == everything
+    assert found.spawn().merge(found).merge(everything).segments == 2 * everything.segments
+    for name in keys:
+        alone = of_polars.sums(scan, by=name, metrics=METRICS, nulls="skip")
+        assert found.rolled_up(name) == alone
+    # Days become months: in Spark's table of states, and in Polars' of what Spark counted.
+    month = pl.col("day").dt.truncate("1mo").alias("month")
+    expected = of_polars.sums(scan.with_columns(month), by="month", metrics=METRICS, nulls="skip")
+    assert expected.keys == [None, date(2026, 1, 1), date(2026, 2, 1)]
+    rolled = pl.DataFrame(found).with_columns(month)
+    for coarse in (months, rolled):
+        assert Sums(METRICS, by="month", nulls="skip").merge_state(coarse) == expected
+    # What Polars counted is a table of states for Spark.
+    theirs = of_polars.sums(scan, by="truth", nulls="skip")
+    merged = spark.merge(session.createDataFrame(pa.table(theirs)))
+    scores = {row.truth: row.score for row in spark.scores(merged).collect()}
+    assert scores == {key: score.value for key, score in theirs.scores().items()}
+
+
+@needs_spark
 def test_columns_of_any_name(session):
     rows = session.createDataFrame([("x", "a b", "a b")], ["a.b", "hyp`o", "Ä ref"])
     expected = BLEU(max_order=2).score(["a b"], ["a b"])
@@ -277,6 +337,41 @@ def test_columns_of_any_name(session):
 
 
 # ---- what is moved ----
+
+
+@contextmanager
+def tasks_of(session):
+    """The numbers of tasks of the jobs that run meanwhile."""
+    tracker, found = session.sparkContext.statusTracker(), []
+    before = set(tracker.getJobIdsForGroup(None))
+    yield found
+    for job in sorted({*tracker.getJobIdsForGroup(None)} - before):
+        stages = map(tracker.getStageInfo, tracker.getJobInfo(job).stageIds)
+        found.append(sum(stage.numCompletedTasks for stage in stages if stage))
+
+
+@needs_spark
+def test_scores_of_groups_cost_what_their_sums_cost(session, table):
+    """Spark makes 200 partitions of a shuffle: no job of Python's in each of them."""
+    rows = session.createDataFrame(table).coalesce(2).withColumn("group", F.col("id") % 71)
+    spark.check(session)
+    session.conf.set("spark.sql.shuffle.partitions", "200")
+    try:
+        with tasks_of(session) as summed:
+            spark.sums(rows, by="group")
+        with tasks_of(session) as scored:
+            found = spark.score(rows, by="group")
+            assert found.count() == 71
+        session.conf.set("spark.sql.adaptive.enabled", "false")
+        with tasks_of(session) as lazily:
+            assert spark.scores(spark.stats(rows, by="group")).count() == 71
+    finally:
+        session.conf.set("spark.sql.shuffle.partitions", "3")
+        session.conf.unset("spark.sql.adaptive.enabled")
+    assert sum(summed) <= 5
+    # What is more is the reading of 71 rows.
+    assert sum(scored) <= sum(summed) + 4
+    assert sum(lazily) <= 2 + spark.SCORED_IN + 1
 
 
 @needs_spark
@@ -464,6 +559,94 @@ def test_what_is_wrong_with_the_text_comes_without_a_traceback(session):
     )
     with pytest.raises(InputError, match="defined for one only"):
         spark.corpus_bleu(two, by="k", reference_length="single")
+
+
+# ---- what fails a job ----
+
+
+@pytest.fixture
+def many_files(table, tmp_path):
+    """A folder of 60 files, and a function that spoils the one in the middle."""
+    import pyarrow.parquet as pq
+
+    def path(number):
+        return tmp_path / "rows" / f"part-{number:02}.parquet"
+
+    path(0).parent.mkdir()
+    for number in range(60):
+        pq.write_table(table.slice(number * 6, 6), path(number))
+    return path(0).parent, path(41)
+
+
+@needs_spark
+@pytest.mark.parametrize("fault", ["truncated", "emptied", "removed", "of another type"])
+def test_a_file_that_cannot_be_read_is_named(fault, session, table, many_files):
+    import pyarrow.parquet as pq
+
+    folder, culprit = many_files
+    rows = session.read.parquet(str(folder))
+    if fault == "removed":
+        culprit.unlink()
+    elif fault == "of another type":
+        odd = table.slice(0, 6).set_column(1, "hyp", [list(range(6))])
+        pq.write_table(odd, culprit)
+    else:
+        content = culprit.read_bytes()
+        culprit.write_bytes(content[: len(content) // 2] if fault == "truncated" else b"")
+    for call in (spark.sums, spark.score):
+        with pytest.raises(InputError, match=rf"^{culprit}: ") as raised:
+            call(rows, by="system")
+        assert len(str(raised.value)) <= 300
+        assert "\n" not in str(raised.value)
+    said = {"removed": "File does not exist", "of another type": r"column \[hyp\].*INT64"}
+    assert raised.match(said.get(fault, "is not a Parquet file"))
+
+
+@needs_spark
+def test_workers_that_die_are_told_of_in_a_line(frame):
+    def die(batches):
+        os.kill(os.getpid(), 9)
+        yield from batches
+
+    with pytest.raises(
+        RuntimeError, match=r"^a task failed on \S+: Python worker exited"
+    ) as raised:
+        spark.score(frame.mapInArrow(die, frame.schema))
+    assert raised.match("spark.executor.memoryOverhead")
+    assert len(str(raised.value)) <= 300
+
+
+def test_machines_that_fail_are_told_of_in_a_line():
+    """As Spark 4.3 says it: what matters is in the middle of pages of Java."""
+    begin = (
+        "An error occurred while calling o1.getResult.\n: org.apache.spark.SparkException: "
+        "Exception thrown in awaitResult: \n\tat org.apache.spark.util.ThreadUtils\nCaused by: "
+        "org.apache.spark.SparkException: Job aborted due to stage failure: Task 1 in stage 1.0 "
+        "failed 4 times, most recent failure: Lost task 1.3 in stage 1.0 (TID 2) "
+    )
+    executor = "(10.0.0.7 executor 3): "
+    lost = "ExecutorLostFailure (executor 3 exited) Reason: Command exited with code 137"
+    full = "No space left on device"
+    for what, expected in (
+        (f"{executor}java.io.IOException: {full}\n\tat java.base/", f"{full}; spark.local.dir"),
+        (f"{executor}{lost}\nDriver stacktrace:\n", f"{lost}; more memory for it: spark."),
+    ):
+        error = spark_cluster.said(begin + what)
+        assert isinstance(error, RuntimeError)
+        assert str(error).startswith(f"a task failed on 10.0.0.7: {expected}")
+        assert len(str(error)) <= 300
+
+
+@needs_spark
+def test_a_row_of_50_megabytes(session):
+    long = F.repeat(F.lit("word "), 10_000_000)
+    rows = session.range(0, 3, 1, 1).select(
+        F.when(F.col("id") == 1, long).otherwise(F.lit("a b")).alias("hyp"),
+        F.lit("a b c").alias("ref"),
+    )
+    found = spark.sums(rows)
+    assert found.segments == 3
+    assert found.score().hypothesis_length == 10_000_004
 
 
 def test_without_pyspark(monkeypatch):

@@ -9,17 +9,19 @@ same for any blocks, order of blocks and number of workers, and when Ray runs a 
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
 from types import MappingProxyType
 
 from truebleu._kernel import InputError, __version__
-from truebleu.engines.functions import NAMED, RowScores, named, of_engine, of_rows, release
+from truebleu.engines.functions import NAMED, RowScores, named, of_engine, of_rows, release, told
 from truebleu.engines.shipping import shipped
 from truebleu.engines.sums import Sums, names, told_nulls
 from truebleu.metrics import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from truebleu.engines.sums import Columns, Metrics, Nulls
@@ -66,15 +68,17 @@ def sums(
 
     The driver holds one total for each group, and no text. Raises InputError for columns that are
     not there or have another type, TypeError for what is not a dataset, ImportError for Ray or
-    truebleu missing here or on a worker. Nulls and empty data are told by `Sums.check`, which
-    every score calls.
+    truebleu missing here or on a worker, InputError for a file that cannot be read, naming it, and
+    RuntimeError for a worker or a machine that Ray gave up. Nulls and empty data are told by
+    `Sums.check`, which every score calls.
     """
     _require_dataset(data)
     found = Sums(metrics, hyp=hyp, ref=ref, by=by, nulls=nulls, bucket=bucket)
     states = _checked(data, found).map_batches(_in_task("state_of", found), **BLOCKS, **task)
-    for answers in states.iter_batches(batch_format="pyarrow", batch_size=None):
-        for answer in answers["answer"].to_pylist():
-            _merge(found, answer)
+    with _short():
+        for answers in states.iter_batches(batch_format="pyarrow", batch_size=None):
+            for answer in answers["answer"].to_pylist():
+                _merge(found, answer)
     return found
 
 
@@ -161,6 +165,27 @@ def _checked(ds: Any, sums: Sums) -> Any:
     sums.spawn().update(schema.empty_table())
     # Columns that are not asked for are not read. Those in memory cost nothing.
     return ds if isinstance(ds, MaterializedDataset) else ds.select_columns(list(sums.columns))
+
+
+@contextmanager
+def _short() -> Iterator[None]:
+    """Makes what Ray says of a file or a machine an exception of a line.
+
+    What a step of the dataset raised stays as it is: its author needs the stack.
+    """
+    from ray.exceptions import RayError, RayTaskError
+
+    try:
+        yield
+    except RayError as error:
+        said = str(getattr(error, "cause", error))
+        file = re.search(r"^.* source '(?P<a>[^']+)': |Failed to read fragment (?P<b>\S+)", said)
+        if file:
+            what = said[: file.start()] or said[file.end() :]
+            raise InputError(told(file["a"] or file["b"], what)) from None
+        if isinstance(error, RayTaskError):
+            raise
+        raise RuntimeError(told("Ray", f"{type(error).__name__}: {said}")) from None
 
 
 def _merge(sums: Sums, answer: bytes) -> None:

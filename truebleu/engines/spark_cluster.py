@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-import weakref
 from contextlib import contextmanager
 
 from truebleu._kernel import InputError
 from truebleu.engines import shipping
-from truebleu.engines.functions import release
+from truebleu.engines.functions import release, told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +30,15 @@ SHIPPING = (
     "PYSPARK_PYTHON=./env/bin/python. --py-files cannot do it, because a compiled module does not "
     "load from an archive"
 )
+
+# What to do about failures of machines, by what Spark says of them.
+ADVICE = {
+    "worker exited unexpectedly": "it was killed, perhaps for want of memory: "
+    "spark.executor.memoryOverhead gives more",
+    "ExecutorLostFailure": "more memory for it: spark.executor.memory and .memoryOverhead",
+    "heap space": "spark.executor.memory gives more",
+    "No space left": "spark.local.dir (SPARK_LOCAL_DIRS) names the folder for what is shuffled",
+}
 
 
 # ---- before anything runs ----
@@ -76,39 +84,32 @@ def check_java() -> None:
     if shutil.which(command) is None:
         where = f"JAVA_HOME is {home}, without bin/java in it" if home else "no java is on the PATH"
         raise RuntimeError(f"{needs}, and {where}; {advice}")
-    told = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)
-    found = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    answer = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)
+    found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
     if found is None:
         raise RuntimeError(
-            f"{needs}; {command} -version says: {(told.stderr or told.stdout)!r:.200}"
+            f"{needs}; {command} -version says: {(answer.stderr or answer.stdout)!r:.200}"
         )
     if int(found[1]) < least:
         raise RuntimeError(f"{needs}, and {command} is Java {found[1]}; {advice}")
 
 
-# Sessions whose workers were seen to be right.
-_checked: weakref.WeakSet[Any] = weakref.WeakSet()
+# Applications whose workers were seen to be right: each batch of a stream is a session of its own.
+_checked: set[tuple[Any, ...]] = set()
 
 
 def check_workers(session: SparkSession) -> None:
     """Raises RuntimeError if a worker has another Python, or no such truebleu.
 
-    That is a job of one row, once a session.
+    That is a job of one row, once an application (of Spark Connect, a session).
     """
-    if session in _checked:
+    known = (session.conf.get("spark.app.id"), getattr(session, "session_id", None))
+    if known in _checked:
         return
     rows = session.range(0, 1, 1, 1)
-    try:
-        with short():
-            rows.mapInArrow(shipped("present", None), "version string").collect()
-    except Exception as error:
-        # A Python that does not even start is no exception of Python's to Spark.
-        started = re.search(r"Error from python worker:\n(.*?)\nPYTHONPATH", str(error), re.DOTALL)
-        if started is None:
-            raise
-        last = started[1].strip().splitlines()[-1].strip()
-        raise RuntimeError(f"Spark's workers cannot start Python: {last}") from error
-    _checked.add(session)
+    with short():
+        rows.mapInArrow(shipped("present", None), "version string").collect()
+    _checked.add(known)
 
 
 # ---- what goes to the workers, and what they say ----
@@ -131,20 +132,19 @@ def shipped(task: str, arguments: Any, name: str | None = None) -> Callable[...,
 
 @contextmanager
 def short() -> Iterator[None]:
-    """Makes what this package says on a worker an exception here, without Spark's traceback."""
-    from pyspark.errors import PySparkException
-
+    """Makes what failed a job an exception of a line, without the stacks of Spark and Java."""
     try:
         yield
-    except PySparkException as error:
-        found = said(str(error))
+    except Exception as error:
+        of_spark = type(error).__module__.startswith(("pyspark.", "py4j."))
+        found = said(str(error)) if of_spark else None
         if found is None:
             raise
         raise found from None
 
 
 def said(message: str) -> Exception | None:
-    """What this package, or Spark of Python's versions, says somewhere in a message of Spark."""
+    """What went wrong, found somewhere in a message of Spark; None for what is short by itself."""
     end = r"(?=\n\n|\n\s*at |\n?\s*SQLSTATE| SQLSTATE|\n*\Z)"
     own = re.search(rf"(\w+): {SAYS}(.*?){end}|{SAYS}(.*?){end}", message, re.DOTALL)
     if own:
@@ -169,4 +169,19 @@ def said(message: str) -> Exception | None:
             f"{sys.executable}: set PYSPARK_PYTHON to a Python that has what this one has before "
             "the session is made"
         )
+    # A Python that does not even start is no exception of Python's to Spark.
+    started = re.search(r"Error from python worker:\n(.*?)\nPYTHONPATH", message, re.DOTALL)
+    if started:
+        last = started[1].strip().splitlines()[-1].strip()
+        return RuntimeError(told("Spark's workers cannot start Python", last))
+    file = re.search(r"error while reading file (\S+)\.\s+(.*?)\s*(?:SQLSTATE|\n|\Z)", message)
+    if file:
+        causes = re.findall(r"^Caused by: (?:[\w.$]+: )?(.*)", message, re.MULTILINE)
+        what = file[2] or (causes or ["it cannot be read"])[-1]
+        return InputError(told(file[1].removeprefix("file://"), what))
+    lost = re.search(r"Lost task \S+ in stage \S+ \(TID \d+\) \((\S+) .*?\): (.*)", message)
+    if lost:
+        what = re.sub(r"^(?:[\w$]+\.)+[\w$]+: |\. Consider setting .*", "", lost[2])
+        advice = [advice for sign, advice in ADVICE.items() if sign in what]
+        return RuntimeError(told(f"a task failed on {lost[1]}", "; ".join([what, *advice])))
     return None

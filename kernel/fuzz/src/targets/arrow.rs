@@ -7,6 +7,7 @@ use crate::input::Input;
 use crate::make::Random;
 use std::ffi::{CString, c_void};
 use std::ptr;
+use truebleu_kernel::arrow::key::KeyType;
 use truebleu_kernel::arrow::rows::Frame;
 use truebleu_kernel::arrow::{ArrowArray, ArrowSchema, Column};
 use truebleu_kernel::text::{Block, Source, Want};
@@ -341,8 +342,10 @@ pub fn target(data: &[u8]) {
             while let Ok(Some(rows)) = frame.next_rows() {
                 for i in 0..rows.len() {
                     key.clear();
-                    let _ = rows.key(&keys, i, &mut key);
-                    assert_eq!(keys.of().width(&key), Some(key.len()));
+                    if rows.key(&keys, i, &mut key).is_ok() {
+                        assert_eq!(keys.of().width(&key), Some(key.len()));
+                        assert!(keys.of().is_canonical(&key) || *keys.of() == KeyType::Text);
+                    }
                 }
             }
         }

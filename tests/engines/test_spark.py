@@ -7,6 +7,7 @@ Two threads of one process run most of it; `spark_failures.py` has executors of 
 import functools
 import json
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -618,6 +619,28 @@ def test_a_stream_is_summed_over_its_batches_and_restarts(session, table, tmp_pa
     assert {row.system: row.score for row in session.table("scores").collect()} == {
         key: both["BLEU"].value for key, both in expected.scores().items()
     }
+
+
+@needs_spark
+def test_the_page_about_streams(session, table, tmp_path):
+    """Its Python runs from top to bottom, and its tables add up."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    days = pa.array([date(2026, 1, 1 + i % 3) for i in range(len(table))])
+    rows = table.drop_columns("id").append_column("day", days)
+    (tmp_path / "outputs").mkdir()
+    for number, part in enumerate((rows[:200], rows[200:])):
+        pq.write_table(part, tmp_path / "outputs" / f"{number}.parquet")
+    page = (ROOT / "docs" / "streaming.md").read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
+    found = {"session": session}
+    exec(code.replace("s3://bucket", str(tmp_path)), found)
+    whole = {"by": "system", "metrics": found["metrics"], "nulls": "skip"}
+    expected = Sums(**whole).update(rows)
+    for states in (found["of_days"], session.table("totals")):
+        assert Sums(**whole).merge_state(states.toArrow()) == expected
+    assert found["of_days"].count() == 2 * 3 * 3
 
 
 @needs_spark

@@ -617,8 +617,15 @@ def spark(runs: int) -> Iterator[Row]:
     number = spark_engine.ROWS
     beyond = f"Spark, {number // 1_000_000} M rows, sums by system, beyond the kernel, per row"
     weak = "Spark, 2 executors of one core each for twice the rows, elapsed"
+    groups = (
+        f"Spark's defaults, {spark_engine.FEW_ROWS:,} rows, scores of {spark_engine.GROUPS} groups"
+    )
     if python_with("pyspark") is None:
-        for work, target in ((beyond, "≤ 1.3 × moving the rows"), (weak, "≥ 1.7 ×")):
+        for work, target in (
+            (beyond, "≤ 1.3 × moving the rows"),
+            (groups, "≤ 1.3 × sums"),
+            (weak, "≥ 1.7 ×"),
+        ):
             yield Row(work, target, "not measured: needs Spark (make engines)")
         return
     cost = spark_engine.measured("overhead", number, runs)
@@ -632,6 +639,18 @@ def spark(runs: int) -> Iterator[Row]:
         f"moving {transfer:.0f} ns (kernel {kernel:.0f} ns)",
         f"{(stats - kernel) / transfer:.2f} ×",
         stats - kernel <= 1.3 * transfer,
+        cost,
+    )
+    cost = spark_engine.measured("by_groups", spark_engine.FEW_ROWS, runs)
+    of_groups = spark_engine.medians(cost["seconds"])
+    sums, scores = of_groups["sums"], of_groups["score"]
+    yield Row(
+        groups,
+        "≤ 1.3 × sums",
+        f"{scores:.2f} s",
+        f"sums {sums:.2f} s; {cost['partitions']} partitions of a shuffle",
+        f"{scores / sums:.2f} ×",
+        scores <= 1.3 * sums,
         cost,
     )
     cost = spark_engine.measured("scaling", number, runs)

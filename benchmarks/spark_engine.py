@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 SYSTEMS = 8
 FILES = 16
 ROWS = 4_000_000
+# Few rows and many groups, where what Spark does for each partition shows.
+FEW_ROWS, GROUPS = 125_000, 71
 
 
 def measured(name: str, *arguments: object) -> dict[str, Any]:
@@ -85,6 +87,34 @@ def overhead(rows: str, runs: str) -> dict[str, Any]:
                 found[name].append((tree_seconds() - before) * 1e9 / number)
     session.stop()
     return {"ns": found, "load": os.getloadavg()[0]}
+
+
+def by_groups(rows: str, runs: str) -> dict[str, Any]:
+    """Seconds of processor time for sums and for scores of groups, at Spark's own defaults.
+
+    Spark makes 200 partitions of a shuffle; work in Python in each of them would cost the most.
+    """
+    from pyspark.sql import functions
+
+    from truebleu.engines import spark
+
+    session = _session("local[2]", partitions=None)
+    frame = session.read.parquet(str(table(int(rows))))
+    frame = frame.withColumn("domain", functions.monotonically_increasing_id() % GROUPS)
+    works: dict[str, Callable[[], Any]] = {
+        "sums": lambda: spark.sums(frame, by="domain"),
+        "score": lambda: spark.score(frame, by="domain").collect(),
+    }
+    found: dict[str, list[float]] = {name: [] for name in works}
+    for turn in range(int(runs) + 2):
+        for name, work in works.items():
+            before = tree_seconds()
+            work()
+            if turn >= 2:
+                found[name].append(tree_seconds() - before)
+    partitions = session.conf.get("spark.sql.shuffle.partitions")
+    session.stop()
+    return {"seconds": found, "partitions": partitions, "load": os.getloadavg()[0]}
 
 
 def scaling(rows: str, runs: str) -> dict[str, Any]:
@@ -165,11 +195,11 @@ def _forever(path: Path) -> Iterator[str]:
         yield from corpus.read_lines(path)
 
 
-def _session(master: str) -> Any:
+def _session(master: str, *, partitions: int | None = 4) -> Any:
     from pyspark.sql import SparkSession
 
     path = os.environ["PYTHONPATH"]
-    session = (
+    builder = (
         SparkSession.builder.master(master)
         .config("spark.executorEnv.PYTHONPATH", path)
         .config("spark.driver.bindAddress", "127.0.0.1")
@@ -178,10 +208,11 @@ def _session(master: str) -> Any:
         .config("spark.executor.memory", "2g")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.shuffle.partitions", "4")
         .config("spark.sql.files.maxPartitionBytes", "16m")
-        .getOrCreate()
     )
+    if partitions is not None:
+        builder = builder.config("spark.sql.shuffle.partitions", str(partitions))
+    session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
 

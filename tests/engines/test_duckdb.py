@@ -679,7 +679,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(InputError, match=r"no \.parquet, \.csv, \.tsv, \.jsonl or \.json files"):
         engine.corpus_bleu(tmp_path)
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and nothing more")
-    with pytest.raises(InputError, match=r"broken.parquet cannot be read: .*broken.parquet"):
+    with pytest.raises(InputError, match=r"broken.parquet: cannot be read: .*broken.parquet"):
         engine.corpus_bleu(tmp_path / "broken.parquet")
     (tmp_path / "other.csv").write_text("hyp,ref\na,b\n")
     with pytest.raises(InputError, match="all Parquet, all CSV, all TSV or all JSON"):

@@ -319,7 +319,8 @@ def said(error: Exception | str) -> str:
     for line in map(str.strip, str(error).splitlines()):
         if line.startswith(ADVICE):
             break
-        if line and not line.startswith("Original Line"):
+        # The files of a mismatch are long; `culprit` has the one that it is about.
+        if line and not line.startswith(("Original Line", "Main file", "Current file")):
             kept.append(line)
     text = " ".join(kept)
     if "maximum_object_size" in text or "Maximum line size" in text:
@@ -331,8 +332,8 @@ def said(error: Exception | str) -> str:
 
 def culprit(message: str) -> str:
     """The file that a message of DuckDB is about; mostly it names one."""
-    found = re.search(r"file ['\"]([^'\"]+)['\"]", message)
-    return found[1] if found else ""
+    found = re.search(r"file ['\"]([^'\"]+)['\"]|Current file: (.*)", message)
+    return (found[1] or found[2]) if found else ""
 
 
 def _call(function: str, files: str, options: dict[str, str]) -> str:

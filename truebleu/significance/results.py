@@ -183,7 +183,11 @@ class Paired(Record):
     @property
     def caution(self) -> str:
         """The meaning of the p-value, and its limits, in a line."""
-        told = CAUTIONS[self.test].format("segment" if self.documents is None else "document")
+        return self.cautioned("segment" if self.documents is None else "document")
+
+    def cautioned(self, unit: str) -> str:
+        """The same, of units that are drawn as a whole and called so: "bucket"."""
+        told = CAUTIONS[self.test].format(unit)
         if self.runs:
             told += ", and runs differed as much as they do here"
         return f"{told}. {LIMIT}"

@@ -390,7 +390,7 @@ def _reading(testing: Significance, units: int, results: Sequence[Paired] | None
     """The limits of the test, or of the intervals, in words."""
     if results is not None:
         of_runs = " Intervals of scores are of the test set alone; those of differences know runs."
-        told = f"{results[0].caution}"
+        told = results[0].cautioned(testing.resample.removesuffix("s"))
         return told + of_runs if results[0].runs and testing.confidence else told
     if testing.confidence is None or units == 1:
         return ""

@@ -341,7 +341,7 @@ pub fn target(data: &[u8]) {
             while let Ok(Some(rows)) = frame.next_rows() {
                 for i in 0..rows.len() {
                     key.clear();
-                    rows.key(&keys, i, &mut key);
+                    let _ = rows.key(&keys, i, &mut key);
                     assert_eq!(keys.of().width(&key), Some(key.len()));
                 }
             }

@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use crate::make::{self, Random};
-use truebleu_kernel::arrow::key::KeyType;
+use truebleu_kernel::arrow::key::{KeyType, Time};
 use truebleu_kernel::columns::Rules;
 use truebleu_kernel::groups::exchange::{Metrics, from_bytes, to_bytes};
 use truebleu_kernel::groups::totals::{Counts, Groups};
@@ -16,8 +16,8 @@ fn types(which: u8) -> Vec<KeyType> {
         2 => vec![KeyType::Integer(b'l'), KeyType::Text],
         3 => vec![KeyType::Null, KeyType::Boolean],
         4 => vec![KeyType::Float(b'g'), KeyType::Binary],
-        5 => vec![KeyType::Fixed(3), KeyType::Number("tdD".to_owned(), 4)],
-        6 => vec![KeyType::Integer(b'C')],
+        5 => vec![KeyType::Fixed(3), KeyType::Date],
+        6 => vec![KeyType::Decimal, KeyType::Time(Time::Utc)],
         _ => vec![KeyType::Text, KeyType::Text],
     }
 }
@@ -85,7 +85,14 @@ fn entry(random: &mut Random, of: &KeyType, key: &mut Vec<u8>) {
         KeyType::Boolean => 1,
         KeyType::Integer(_) => 9,
         KeyType::Float(_) => 8,
-        KeyType::Number(_, width) | KeyType::Fixed(width) => *width,
+        KeyType::Date => 4,
+        KeyType::Time(_) => 8,
+        KeyType::Fixed(width) => *width,
+        KeyType::Decimal => {
+            // The scale, before a number that mostly does not end in 0.
+            key.push(random.below(4) as u8);
+            16
+        }
         _ => {
             let width = random.below(4);
             key.extend((width as u32).to_le_bytes());

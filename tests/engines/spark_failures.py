@@ -8,12 +8,16 @@ cluster gets it by its list of libraries.
 
 With `hosts` they seem to be on two machines, 127.0.0.1 and 127.0.0.2 (Linux answers to both):
 Spark copies a slow task to another machine only.
+
+`python spark_failures.py stream` kills the driver of two streams, of each in the middle of a batch,
+and starts it again: a line of JSON with the batches that ran and whether the sums are right.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -35,9 +39,14 @@ START_SECONDS = 300
 """So long a cluster may take to start, or to start an executor again."""
 
 
+WHOLE = {"by": "system", "metrics": ["bleu", "chrf"]}
+
+
 def main(*arguments: str) -> None:
-    table = rows()
-    whole = {"by": "system", "metrics": ["bleu", "chrf"]}
+    if "stream" in arguments:
+        streams(*arguments[1:])
+        return
+    table, whole = rows(), WHOLE
     expected = Sums(**whole).update(table)
     with ExitStack() as stack:
         hosts = "hosts" in arguments
@@ -189,6 +198,86 @@ def rows():
     ]
     columns = dict(zip(("system", "hyp", "ref"), zip(*data, strict=True), strict=True))
     return pa.table(columns)
+
+
+# ---- what can happen to a stream ----
+
+FILES = 4
+
+
+def streams(folder: str = "", doomed: str = "") -> None:
+    """Without a folder, runs itself with one: three times, twice killed."""
+    if folder:
+        run_streams(Path(folder), doomed)
+        return
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with tempfile.TemporaryDirectory() as folder:
+        table = rows()
+        step = len(table) // FILES + 1
+        for number in range(FILES):
+            (Path(folder) / "rows").mkdir(exist_ok=True)
+            path = Path(folder) / "rows" / f"{number}.parquet"
+            pq.write_table(table.slice(number * step, step), path)
+            os.utime(path, (number, number))  # a stream takes the oldest first
+        command = [sys.executable, __file__, "stream", folder]
+        codes = [
+            subprocess.run([*command, doomed], stdout=subprocess.DEVNULL, check=False).returncode
+            for doomed in ("kept 1", "latest 2", "nothing")
+        ]
+        expected = Sums(**WHOLE).update(table)
+        kept = pq.read_table(Path(folder) / "kept")
+        latest = json.loads((Path(folder) / "latest.json").read_text("utf-8"))
+        latest = pa.Table.from_pylist(list(latest.values()), pa.table(expected).schema)
+        found = {
+            "codes": codes,
+            "batches": (Path(folder) / "log").read_text("utf-8").splitlines(),
+            "kept": Sums(**WHOLE).merge_state(kept).to_bytes() == expected.to_bytes(),
+            "latest": Sums(**WHOLE).merge_state(latest).to_bytes() == expected.to_bytes(),
+        }
+        sys.stdout.write(json.dumps(found) + "\n")
+
+
+def run_streams(folder: Path, doomed: str) -> None:
+    """The sums of each batch kept by its number; and the latest sums of all batches."""
+    session = cluster("local[2]")
+    stream = (
+        session.readStream.schema("system string, hyp string, ref array<string>")
+        .option("maxFilesPerTrigger", 1)
+        .parquet(str(folder / "rows"))
+    )
+
+    def written(name: str, number: int) -> None:
+        """All is written, and Spark is not told: killed here, it runs the batch again."""
+        with (folder / "log").open("a") as log:
+            log.write(f"{name} {number}\n")
+        if doomed == f"{name} {number}":
+            os.kill(session.sparkContext._gateway.proc.pid, signal.SIGKILL)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def kept(batch, number):
+        states = spark.stats(batch, **WHOLE)
+        states.write.mode("overwrite").parquet(str(folder / "kept" / f"batch={number}"))
+        written("kept", number)
+
+    def latest(batch, number):
+        path = folder / "latest.json"
+        known = json.loads(path.read_text("utf-8")) if path.exists() else {}
+        for row in batch.toArrow().to_pylist():
+            known[f"{row['system']} {row['fingerprint']}"] = row
+        path.with_suffix(".part").write_text(json.dumps(known), "utf-8")
+        path.with_suffix(".part").rename(path)
+        written("latest", number)
+
+    for data, mode, call in (
+        (stream, "append", kept),
+        (spark.stats(stream, **WHOLE), "update", latest),
+    ):
+        writer = data.writeStream.outputMode(mode).foreachBatch(call).trigger(availableNow=True)
+        query = writer.option("checkpointLocation", str(folder / f"of {call.__name__}")).start()
+        query.awaitTermination()
+    session.stop()
 
 
 # ---- what can happen to a job ----

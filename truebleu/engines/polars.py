@@ -15,7 +15,7 @@ BLEU = 31.95 83.3/30.0/25.0/16.7 (BP = 1.000 ratio = 1.000 hyp_len = 12 ref_len 
 >>> score(frame, by="system").select("system", pl.col("score").round(2), "segments").rows()
 [('A', 53.73, 1), ('B', 12.14, 1)]
 >>> frame.select("system", chrf=sentence("hyp", "ref", metric="chrf").round(2)).rows()
-[('A', 53.73), ('B', 12.14)]
+[('A', 72.08), ('B', 30.89)]
 """
 
 from __future__ import annotations

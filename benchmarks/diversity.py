@@ -20,6 +20,7 @@ SENTENCES = 2_000
 NLTK_SENTENCES = 10
 """Sentences that NLTK scores, each with all the others as references."""
 
+SYSTEMS = 9
 CANDIDATES = 256
 SOURCES = 50
 """Sources with so many candidates in one of our runs; sacreBLEU scores a part of one."""
@@ -122,3 +123,46 @@ def mbr(runs: int) -> Iterator[Row]:
         theirs >= 1500 * own,
         {**costs, **peer},
     )
+
+
+@benchmark
+def mbr_of_systems(runs: int) -> Iterator[Row]:
+    """The choice among nine systems' outputs of a test set, beside fastchrf."""
+    outputs, _ = corpus.ten_systems()
+    systems = outputs[:SYSTEMS]
+    jobs = {
+        method: partial(job, "mbr_of_systems", "chrf", method, *systems)
+        for method in ("exact", "aggregate")
+    }
+    peers = {"exact": "fastchrf_of_systems", "aggregate": "fastchrf_aggregate_of_systems"}
+    known = importlib.util.find_spec("fastchrf") is not None
+    for method, target in (("exact", 30), ("aggregate", 0)):
+        work = f"MBR by chrF, {method}, {SYSTEMS} candidates of each of 2,037 sources"
+        costs = in_turn(runs, {"truebleu": jobs[method]})
+        own = costs["truebleu"].processor
+        promised = f"≥ {target} × fastchrf" if target else ""
+        if not known:
+            yield Row(work, promised, f"{own:.3f} s", "not measured: needs fastchrf")
+            continue
+        peer = in_turn(min(runs, 3), {"fastchrf": partial(job, peers[method], *systems)})
+        _agree("fastchrf", costs["truebleu"], peer["fastchrf"], room=1e-6)
+        theirs = peer["fastchrf"].processor
+        yield Row(
+            work,
+            promised,
+            f"{own:.3f} s",
+            f"fastchrf {theirs:.2f} s",
+            f"{theirs / own:.1f} × faster",
+            theirs >= target * own if target else None,
+            {**costs, **peer},
+        )
+    costs = in_turn(1, {"truebleu": partial(job, "mbr_choices", *systems)})
+    told = json.loads(costs["truebleu"].output)
+    for method in ("aggregate", "pruned"):
+        found = told[method]
+        yield Row(
+            f"MBR by chrF, {method}, {8 * SYSTEMS} candidates per source, beside the exact choice",
+            "",
+            f"{100 * found['same']:.1f} % the same choice, {found['lost']:.3f} chrF lost",
+            f"{found['scored']:,} scores instead of {told['exact']:,}",
+        )

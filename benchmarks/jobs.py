@@ -549,6 +549,64 @@ def mbr(sources: str, candidates: str) -> dict[str, Any]:
     return report
 
 
+def _sets(systems: tuple[str, ...]) -> list[list[str]]:
+    """The outputs of all systems for each segment."""
+    return [list(outputs) for outputs in zip(*map(lines, systems), strict=True)]
+
+
+def mbr_of_systems(metric: str, method: str, *systems: str) -> dict[str, Any]:
+    """The choice among the outputs for each segment."""
+    import truebleu as tb
+
+    sets = _sets(systems)
+    report = timed(lambda: tb.mbr(sets, utility=metric, method=method))
+    report["result"] = [round(one.value, 9) for one in report["result"]]
+    return report
+
+
+def fastchrf_of_systems(*systems: str) -> dict[str, Any]:
+    from fastchrf import pairwise_chrf
+
+    sets = _sets(systems)
+    report = timed(lambda: pairwise_chrf(sets, sets))
+    best = [max(sum(row) / len(row) for row in rows) for rows in report["result"]]
+    report["result"] = [round(score, 9) for score in best]
+    return report
+
+
+def fastchrf_aggregate_of_systems(*systems: str) -> dict[str, Any]:
+    from fastchrf import aggregate_chrf
+
+    sets = _sets(systems)
+    report = timed(lambda: aggregate_chrf(sets, sets))
+    report["result"] = [round(max(row), 9) for row in report["result"]]
+    return report
+
+
+def mbr_choices(*systems: str) -> dict[str, Any]:
+    """How the methods choose: pairs scored, the same choices, and what the others lose.
+
+    The candidates of a segment are the outputs for it and for those around it, 72 of nine systems.
+    """
+    import truebleu as tb
+
+    sets = _sets(systems)
+    sets = [[text for one in sets[i : i + 8] for text in one] for i in range(0, len(sets) - 7, 8)]
+    exact = tb.mbr(sets, utility="chrf")
+    told: dict[str, Any] = {"exact": sum(sum(one.seen) for one in exact)}
+    for method in ("aggregate", "pruned"):
+        found = tb.mbr(sets, utility="chrf", method=method)
+        places = [one.index for one in found]
+        lost = [one.value - one.expected[i] for one, i in zip(exact, places, strict=True)]
+        told[method] = {
+            "scored": sum(sum(one.seen) for one in found),
+            "same": sum(one.candidates[i] == one.best for one, i in zip(exact, places, strict=True))
+            / len(exact),
+            "lost": sum(lost) / len(lost),
+        }
+    return timed(lambda: told)
+
+
 def sacrebleu_expected(candidates: str) -> dict[str, Any]:
     """The expected scores of the first few candidates, one call a pair."""
     import sacrebleu

@@ -165,6 +165,14 @@ class Metric:
         self, hypothesis: str, references: str | Sequence[str | None], /
     ) -> tuple[float, bytes, int]: ...
     def pairs(self, hypotheses: Source, references: Source | None, workers: int) -> Pairs: ...
+    def expected(
+        self,
+        hypotheses: Source,
+        references: Source | None,
+        sets: Sequence[tuple[int, int, Sequence[int], Sequence[float] | None, float]],
+        compensated: bool,
+        workers: int,
+    ) -> Scores: ...
 
 @final
 class Pairs:
@@ -175,6 +183,9 @@ class Pairs:
     def expected(
         self, weights: Sequence[float] | None, whole: float, compensated: bool
     ) -> Scores: ...
+    def against_sums(
+        self, sets: Sequence[tuple[int, int]], weights: Sequence[int] | None
+    ) -> Scores | None: ...
 
 class PairScores:
     def __new__(cls, scores: PairScores, *arguments: object, **named: object) -> Self: ...

@@ -36,6 +36,7 @@ use crate::interrupt::{self, in_threads};
 use crate::lex::{Lexer, Scratch};
 use crate::text::{self, Source, Want};
 use crate::tokens::View;
+use overlap::Set;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -53,6 +54,17 @@ pub trait Pairs: Send + Sync {
 
     /// Makes a block of references ready.
     fn block(&self, references: Range<usize>) -> Box<dyn Block + '_>;
+
+    /// The score of each hypothesis of each set against the sum of the set's references, each of
+    /// which counts as often as `weights` says; `None` if references of this metric do not add up.
+    fn against_sums(
+        &self,
+        _sets: &[Set],
+        _weights: Option<&[u32]>,
+        _workers: usize,
+    ) -> Option<Vec<f64>> {
+        None
+    }
 }
 
 /// Some references, ready to be scored against.
@@ -169,18 +181,18 @@ fn score_bands<R: Row>(
     in_threads(threads, work, work).into_iter().collect()
 }
 
-/// Lexes all of a source, about `want` at a time. Each text's tokens go to `look`, then each batch
+/// Lexes all of a source, each time as much as `want` says. Each text's tokens go to `look`, then each batch
 /// and how many texts it has to `keep`. None may be missing.
 fn read(
     source: &mut dyn Source,
-    want: Want,
+    mut want: impl FnMut() -> Want,
     lexer: &Lexer,
     mut look: impl FnMut(&View<'_>),
     mut keep: impl FnMut(text::Block, usize),
 ) -> Result<(), Error> {
     let mut scratch = Scratch::default();
     let mut texts = 0;
-    while let Some(batch) = source.next(want).map_err(missing)? {
+    while let Some(batch) = source.next(want()).map_err(missing)? {
         let Some(block) = batch.streams.into_iter().next() else { continue };
         let name = source.name();
         let mut lexed =

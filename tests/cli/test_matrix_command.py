@@ -342,7 +342,7 @@ def test_candidates_from_a_pipe(files, truebleu_command):
 
 def test_a_file_of_one_source(files, truebleu_command):
     done = truebleu_command("matrix", "nbest", "--mbr", "-m", "ter", "-f", "text", "--threads", "2")
-    assert done.output == f"{tb.mbr(NBEST, metric=tb.TER()).best}\n"
+    assert done.output == f"{tb.mbr(NBEST, utility=tb.TER()).best}\n"
 
 
 # ---- what is wrong ----

@@ -273,7 +273,7 @@ ALL_PAIRS: dict[str, Callable[[list[str]], object]] = {
     "BLEU.matrix": lambda texts: BLEU("none").matrix(texts, texts),
     "CHRF++.matrix": lambda texts: CHRF(word_order=2).matrix(texts, texts),
     "WER.matrix": lambda texts: WER().matrix(texts, texts),
-    "mbr": lambda texts: truebleu.mbr(texts, metric=BLEU("none")),
+    "mbr": lambda texts: truebleu.mbr(texts, utility=BLEU("none")),
     "pairwise_diversity": lambda texts: truebleu.pairwise_diversity(texts, metric=BLEU("none")),
 }
 for _name, _use in ALL_PAIRS.items():

@@ -150,8 +150,15 @@ def compared(content: dict[str, Any]) -> float:
 
 def mbr(name: str, metric: tb.Metric) -> None:
     candidates = [ASPEN[0], SYSTEMS["birch"][0], REFERENCES[0][0]]
-    found = tb.mbr(candidates, metric=name)
-    grid = metric.matrix(candidates, candidates).tolist()
+    if sources(metric):
+        found = tb.mbr(candidates, utility=name, sources=SOURCES[0])
+        grid = [
+            [metric.sentence(one, other, SOURCES[0]).value for other in candidates]
+            for one in candidates
+        ]
+    else:
+        found = tb.mbr(candidates, utility=name)
+        grid = metric.matrix(candidates, candidates).tolist()
     assert list(found.expected) == [sum(row) / len(row) for row in grid]
 
 

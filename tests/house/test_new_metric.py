@@ -47,7 +47,7 @@ def test_every_face_knows_it(module, capfd):
     total = tb.Accumulator("length")
     total.update(["a b"], ["a"])
     assert total.compute() == 200
-    assert tb.mbr(["a b", "c", "d e f"], metric="length").best == "d e f"
+    assert tb.mbr(["a b", "c", "d e f"], utility="length").best == "d e f"
     assert cli.main(["score", str(REFERENCE), "-i", str(CEDAR), "-m", "length", "-b"]) == 0
     assert float(capfd.readouterr().out) == score.value
     assert tb.report({"a": CEDAR}, REFERENCE, metrics=["bleu", "length"]).html()

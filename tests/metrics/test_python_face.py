@@ -363,6 +363,6 @@ def test_dir_of_a_metric_has_verbs_and_parameters_only(metric):
 
 
 def test_other_faces_take_names():
-    assert tb.mbr(["the cat sat", "the cat"], metric="chrf").metric == tb.CHRF()
+    assert tb.mbr(["the cat sat", "the cat"], utility="chrf").metric == tb.CHRF()
     assert tb.Accumulator("chrf++").metric == tb.CHRF(word_order=2)
     assert tb.self_bleu(["a b", "a c"], metric="chrf").signature["metric"] == "chrF2"

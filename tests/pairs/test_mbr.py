@@ -14,17 +14,6 @@ from truebleu.metrics.gleu import GLEU
 CANDIDATES = ["the cat sat", "the cat sat down", "a dog sat down", "the cat sat", "cats"]
 
 
-@pytest.fixture(scope="module")
-def sources(wmt22):
-    """The outputs of all systems for each of some segments of three language pairs."""
-    found = []
-    for pair in ("en-de", "zh-en", "en-cs"):
-        paths = sorted((wmt22 / "system-outputs").glob(f"generaltest2022.{pair}.hyp.*"))
-        columns = [path.read_text(encoding="utf-8").splitlines() for path in paths]
-        found += [list(segment) for segment in list(zip(*columns, strict=True))[::211]]
-    return found
-
-
 def sentence_bleu(hypothesis, reference):
     return sacrebleu.sentence_bleu(hypothesis, [reference]).score
 
@@ -51,7 +40,7 @@ def naive(score, candidates, references, weights=None):
     ("metric", "score"), [(BLEU(), sentence_bleu), (CHRF(), sentence_chrf)], ids=["BLEU", "chrF"]
 )
 def test_it_is_the_loop_over_sacrebleu_on_real_candidates(sources, metric, score):
-    found = tb.mbr(sources, metric=metric)
+    found = tb.mbr(sources, utility=metric)
     for candidates, one in zip(sources, found, strict=True):
         expected = naive(score, candidates, candidates)
         assert one.expected == expected
@@ -60,15 +49,15 @@ def test_it_is_the_loop_over_sacrebleu_on_real_candidates(sources, metric, score
 
 
 def test_the_same_for_any_number_of_workers(sources):
-    one = tb.mbr(sources, metric=CHRF())
+    one = tb.mbr(sources, utility=CHRF())
     for workers in (2, 5):
-        assert tb.mbr(sources, metric=CHRF(), workers=workers) == one
+        assert tb.mbr(sources, utility=CHRF(), workers=workers) == one
     assert tb.mbr(sources[0], workers=2) == tb.mbr(sources[0])
 
 
 def test_lower_is_better(sources):
     candidates = sources[0][:6]
-    found = tb.mbr(candidates, metric=TER())
+    found = tb.mbr(candidates, utility=TER())
     expected = naive(sentence_ter, candidates, candidates)
     assert found.expected == expected
     assert found.index == min(range(6), key=expected.__getitem__)
@@ -104,7 +93,7 @@ def test_candidates_that_repeat_count_as_often_as_they_are_there():
 
 def test_a_metric_that_counts_in_python():
     metric = GLEU("none")
-    found = tb.mbr([CANDIDATES, CANDIDATES[:1]], metric=metric, workers=2)
+    found = tb.mbr([CANDIDATES, CANDIDATES[:1]], utility=metric, workers=2)
     score = lambda h, r: metric.sentence(h, [r]).value  # noqa: E731
     assert found[0].expected == naive(score, CANDIDATES, CANDIDATES)
     assert found[1].expected == [100.0]
@@ -119,7 +108,7 @@ def test_one_candidate_is_the_best():
 def test_equals_keep_their_order():
     found = tb.mbr(["a a", "b b", "a a", "b b"])
     assert found.ranking == (0, 1, 2, 3)
-    assert tb.mbr(["a a", "b b"], metric=TER()).ranking == (0, 1)
+    assert tb.mbr(["a a", "b b"], utility=TER()).ranking == (0, 1)
 
 
 def test_columns_and_files(write):
@@ -148,7 +137,7 @@ def test_it_prints():
 
 
 def test_it_serializes():
-    found = tb.mbr(CANDIDATES, metric=CHRF(word_order=2))
+    found = tb.mbr(CANDIDATES, utility=CHRF(word_order=2))
     told = json.loads(found.to_json())
     assert told["metric"] == "chrF2++"
     assert told["best"] == found.best
@@ -158,7 +147,7 @@ def test_it_serializes():
     assert pickle.loads(pickle.dumps(found)) == found
     assert isinstance(found, MBR)
     assert found.candidates == tuple(CANDIDATES)
-    assert hash(found) == hash(tb.mbr(CANDIDATES, metric=CHRF(word_order=2)))
+    assert hash(found) == hash(tb.mbr(CANDIDATES, utility=CHRF(word_order=2)))
     assert found != tb.mbr(CANDIDATES)
 
 
@@ -180,17 +169,17 @@ def test_wrong_candidates():
     with pytest.raises(TypeError, match="a single str"):
         tb.mbr("a b")
     with pytest.raises(ValueError, match="unknown metric 'blue'; did you mean 'bleu'"):
-        tb.mbr(["a"], metric="blue")
+        tb.mbr(["a"], utility="blue")
     with pytest.raises(TypeError, match=r"CHRF is a class; give CHRF\(\)"):
-        tb.mbr(["a"], metric=CHRF)
+        tb.mbr(["a"], utility=CHRF)
     with pytest.raises(TypeError, match=r"expected a metric such as truebleu.CHRF\(\), or a name"):
-        tb.mbr(["a"], metric=7)
+        tb.mbr(["a"], utility=7)
 
 
 def test_a_metric_by_any_of_its_names():
-    wanted = tb.mbr(CANDIDATES, metric=tb.BLEU("zh"))
+    wanted = tb.mbr(CANDIDATES, utility=tb.BLEU("zh"))
     for metric in ("sacrebleu-zh", tb.family["sacrebleu-zh"], str(tb.BLEU("zh"))):
-        assert tb.mbr(CANDIDATES, metric=metric).best == wanted.best
+        assert tb.mbr(CANDIDATES, utility=metric).best == wanted.best
 
 
 @pytest.mark.parametrize("candidates", [["a"], [["a"], ["b"]]])

@@ -12,6 +12,9 @@ examples:
 
   truebleu matrix nbest.txt --mbr --moses -m chrf -f tsv
       the same for n-best lists as Moses writes them: 0 ||| text ||| ...
+
+  truebleu matrix samples.en --mbr --nbest-size 1024 -m chrf --method aggregate
+      of many samples in linear time: each against the sum of the n-grams of all
 """
 
 from __future__ import annotations
@@ -85,9 +88,13 @@ CANDIDATES = Group(
     --mbr           REF holds candidates; print the best of each source, scored against all of them
     --nbest-size N  each N lines are of one source (all lines are of one)
     --moses         lines are SOURCE ||| TEXT ||| ..., as Moses has them
+    --method METHOD  exact: every candidate against every one; aggregate: against the sum of all,
+                    in linear time, for BLEU and chrF; pruned: no more of what a few show to be
+                    worse, for slow metrics (exact)
     """,
     about="Which candidate has the highest expected score (minimum Bayes risk).",
     nbest_size={"type": whole_number(1, maxsize)},
+    method={"choices": ("exact", "aggregate", "pruned"), "default": "exact"},
 )
 
 
@@ -133,6 +140,7 @@ def _check_options(options: argparse.Namespace, form: str) -> None:
     wrong = {
         "--text is for --top-k": options.text and (options.top_k is None or options.mbr),
         "--nbest-size and --moses are for --mbr": not options.mbr and (sized or options.moses),
+        "--method is for --mbr": not options.mbr and options.method != "exact",
         "give either --nbest-size or --moses; both say where sources end": options.moses and sized,
         "--triangle is of one file; leave out -i": options.triangle and others,
         "--mbr scores candidates against each other; leave out -i": options.mbr and others,
@@ -269,7 +277,12 @@ class Work(Record):
         count, expected = 0, files.expected(file)
         while batch := list(islice(sources, SOURCES)):
             labels, candidates = zip(*batch, strict=True)
-            found = mbr(candidates, metric=self.metric, workers=self.options.threads)
+            found = mbr(
+                candidates,
+                utility=self.metric,
+                method=self.options.method,
+                workers=self.options.threads,
+            )
             rows = [
                 (name, rank, index + 1, one.expected[index], one.candidates[index])
                 for name, one in zip(labels, found, strict=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from truebleu._kernel import Table
-from truebleu.metrics.table_metric import Corpus, S, TableMetric
+from truebleu._kernel import Table, strings
+from truebleu.metrics.table_metric import COMPENSATED, Corpus, S, TableMetric
 from truebleu.text import inputs, tokenizers
 
 TYPE_CHECKING = False
@@ -100,6 +100,32 @@ class KernelMetric(TableMetric[S]):
         return inputs.pairs(
             self._kernel, hypotheses, references, workers=workers, **self._splitting
         )
+
+    def means_of_sets(
+        self,
+        hypotheses: Sequence[str],
+        references: Sequence[str] | None,
+        sets: Sequence[tuple[int, int, Sequence[int], Sequence[float] | None, float]],
+        *,
+        workers: int = 1,
+    ) -> Scores | None:
+        """The mean score of each hypothesis of each set against the references of the set.
+
+        It is `expected` of many small sets in one call. None if the kernel has only a part of this
+        metric.
+
+        hypotheses, references: the texts of all sets, one after the other; without references, the
+            hypotheses of a set against each other.
+        sets: of each the number of hypotheses; the number of different references; the places of
+            references in the order in which their scores are added, some perhaps several times; a
+            weight for each of these, or None; and what the sum is divided by. At most 4,096 texts.
+        workers: threads.
+        """
+        if not (self._plain and self.reads_text):
+            return None
+        others = None if references is None else strings(tuple(references), "references")
+        own = strings(tuple(hypotheses), "hypotheses")
+        return self._kernel.expected(own, others, sets, COMPENSATED, workers)
 
 
 class TokenMetric(KernelMetric[S]):

@@ -418,6 +418,11 @@ class TableMetric(Metric, Generic[S]):
 
     # ---- every pair ----
 
+    @property
+    def splits_text(self) -> bool:
+        """True if its text is split into tokens in Python, so that once a text saves time."""
+        return "tokenize" in self._values and self.TAKES_TOKENS and not self.reads_text
+
     def _pairs(
         self, hypotheses: inputs.Hypotheses, references: inputs.Hypotheses | None, workers: int
     ) -> Pairs:
@@ -431,8 +436,7 @@ class TableMetric(Metric, Generic[S]):
             tokens = inputs.is_tokens(first)
             second = inputs.one_each("references", references, tokens=tokens)
         metric = self
-        splits = "tokenize" in self._values and self.TAKES_TOKENS and not self.reads_text
-        if splits and not inputs.is_tokens(first):
+        if self.splits_text and not inputs.is_tokens(first):
             # Each text is split once, and not once for each pair.
             split = tokenizers.tokenizer(**self._splitting)
             first, second = (tuple(map(split, texts)) for texts in (first, second))
@@ -544,6 +548,36 @@ class TableMetric(Metric, Generic[S]):
             return pairs.expected(None, float(count), COMPENSATED)
         numbers = checked_weights(weights, count)
         return pairs.expected(numbers, sum(numbers), COMPENSATED)
+
+    def against_sums(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.Hypotheses,
+        sets: Sequence[tuple[int, int]],
+        *,
+        weights: Sequence[int] | None = None,
+        workers: int = 1,
+    ) -> Scores | None:
+        """The score of each hypothesis against the sum of its set's references: linear time.
+
+        The counts of a set's m references are added up, and those of a hypothesis multiplied by m:
+        of an n-gram that it has c times, and they t times together, min(m · c, t) match. The
+        formula is that of `sentence`.
+
+        sets: how many of the hypotheses, and how many of the references, are of the first set, of
+            the second, ...
+        weights: for each reference how often it counts.
+
+        None if n-grams are not what this metric counts. Other arguments and errors as for `matrix`.
+
+        >>> from truebleu import CHRF, TER
+        >>> CHRF().against_sums(["the cat", "a dog"], ["the cat sat", "the cats"], [(2, 2)])
+        Scores(2 segments: [65.00, 1.39])
+        >>> TER().against_sums(["the cat"], ["the cats"], [(1, 1)]) is None
+        True
+        """
+        pairs = self._pairs(hypotheses, references, workers)
+        return pairs.against_sums(sets, weights)
 
     # ---- checks ----
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from truebleu._kernel import InputError, Scores
-from truebleu.metrics import registry
 from truebleu.metrics.matrix import checked_weights
+from truebleu.pairs import methods
+from truebleu.pairs.utility import Given, Source, Utility, given, is_given, of_texts
 from truebleu.text import checks, inputs
 from truebleu.text.layout import columns
 from truebleu.text.record import Record
@@ -12,11 +13,22 @@ from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any, Protocol
 
     from truebleu.metrics.base import Metric, Signature
-    from truebleu.metrics.table_metric import TableMetric
+
+    # f(candidates, references), with sources f(candidates, references, sources): a number per pair.
+    Function = Callable[..., Any]
+    # A row of numbers for each candidate, a column for each reference; for many sources several.
+    Numbers = Sequence[Sequence[float]] | Sequence[Sequence[Sequence[float]]]
+
+    class Array(Protocol):
+        """Such numbers as NumPy or a tensor have them."""
+
+        def tolist(self) -> Any: ...  # noqa: D102
+
+    AnyUtility = str | Metric | Function | Numbers | Array
 
 # The number of candidates that print() shows, and of characters of each.
 SHOWN, WIDTH = 5, 60
@@ -25,12 +37,18 @@ SHOWN, WIDTH = 5, 60
 class MBR(Record):
     """The candidates of one source, ranked by their expected score. Immutable."""
 
-    metric: Metric
-    """The metric of the scores."""
+    utility: str
+    """What scores a pair: the name of the metric or of the function."""
+    metric: Metric | None
+    """The metric of the scores; None of functions and of given numbers."""
+    method: str
+    """How the best was found: "exact", "aggregate" or "pruned"."""
     candidates: tuple[str, ...]
     """All candidates, in the order they were given."""
     expected: Scores
-    """The expected score of each candidate."""
+    """The expected score of each candidate; as far as the method looks."""
+    seen: tuple[int, ...]
+    """How many references each candidate was scored against; their sum is one."""
     ranking: tuple[int, ...]
     """The indices of the candidates, the best first; of equals the one that was given first."""
     references: int
@@ -52,9 +70,9 @@ class MBR(Record):
         return self.expected[self.index]
 
     @property
-    def signature(self) -> Signature:
-        """The signature of the score of a pair."""
-        return self.metric.signature(1, segment=True)
+    def signature(self) -> Signature | None:
+        """The signature of the score of a pair; None of functions and of given numbers."""
+        return None if self.metric is None else self.metric.signature(1, segment=True)
 
     def __len__(self) -> int:
         return len(self.candidates)
@@ -64,8 +82,8 @@ class MBR(Record):
 
     def __str__(self) -> str:
         head = (
-            f"MBR by {self.metric.name}: candidate {self.index} of {len(self)} is best, "
-            f"expected {self.value:.2f} over {self.references} references"
+            f"MBR by {self.utility}: candidate {self.index} of {len(self)} is best, "
+            f"expected {self.value:.2f} over {self.references} references{self._how}"
         )
         rows = [("rank", "candidate", "expected", "text")]
         rows += [
@@ -77,16 +95,24 @@ class MBR(Record):
         return "\n".join([head, *lines, *([f"... and {more:,} more"] if more > 0 else [])])
 
     def __repr__(self) -> str:
-        return f"<MBR: candidate {self.index} of {len(self)}, {self.metric.name} {self.value:.2f}>"
+        return f"<MBR: candidate {self.index} of {len(self)}, {self.utility} {self.value:.2f}>"
+
+    @property
+    def _how(self) -> str:
+        """What print() adds about a method that is not exact."""
+        if self.method == "exact":
+            return ""
+        return f" ({self.method}, {sum(self.seen):,} scores)"
 
     def __hash__(self) -> int:
-        return hash((self.metric, self.candidates))
+        return hash((self.utility, self.candidates))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the texts that are not the best."""
         return {
-            "metric": self.metric.name,
-            "signature": str(self.signature),
+            "metric": self.utility,
+            "signature": None if self.signature is None else str(self.signature),
+            "method": self.method,
             "candidates": len(self),
             "references": self.references,
             "index": self.index,
@@ -94,6 +120,7 @@ class MBR(Record):
             "score": self.value,
             "ranking": list(self.ranking),
             "expected": self.expected.tolist(),
+            "seen": list(self.seen),
         }
 
 
@@ -107,8 +134,12 @@ def mbr(
     candidates: Sequence[str],
     *,
     references: Sequence[str] | None = None,
-    metric: str | Metric | None = None,
+    utility: AnyUtility | None = None,
+    sources: str | None = None,
     weights: Sequence[float] | None = None,
+    method: str = "exact",
+    level: float = 0.99,
+    seed: int | None = 12345,
     workers: int = 1,
 ) -> MBR: ...
 @overload
@@ -116,16 +147,24 @@ def mbr(
     candidates: Sequence[list[str]] | Sequence[tuple[str, ...]],
     *,
     references: Sequence[Sequence[str]] | None = None,
-    metric: str | Metric | None = None,
+    utility: AnyUtility | None = None,
+    sources: Sequence[str] | None = None,
     weights: Sequence[Sequence[float]] | None = None,
+    method: str = "exact",
+    level: float = 0.99,
+    seed: int | None = 12345,
     workers: int = 1,
 ) -> list[MBR]: ...
 def mbr(
     candidates: Any,
     *,
     references: Any = None,
-    metric: str | Metric | None = None,
+    utility: Any = None,
+    sources: Any = None,
     weights: Any = None,
+    method: str = "exact",
+    level: float = 0.99,
+    seed: int | None = 12345,
     workers: int = 1,
 ) -> MBR | list[MBR]:
     """The candidates ranked by expected score (minimum Bayes risk), for one source or for many.
@@ -138,41 +177,103 @@ def mbr(
     candidates: of one source a list of strings; of many a list of such lists, of any lengths.
     references: what candidates are scored against, if not each other (themselves included): a
         list of strings, for many sources one for each.
-    metric: any metric; by default `BLEU()`. A pair's score is what `sentence` gives.
+    utility: what scores a pair. A metric or its name, by default BLEU: a pair's score is what
+        `sentence` gives. A function of a list of candidates and a list of references, as long,
+        that gives a number for each pair, high for good ones. Or the numbers themselves: a row for
+        each candidate with a column for each reference, for many sources one such matrix each.
+    sources: the text of the source, for many sources one for each. Metrics that read sources want
+        it; a function then gets a third list.
     weights: a number for each reference, not negative: a probability, a model's weight, a count;
         they need not add up to 1. For many sources a list for each.
+    method: "exact" scores every pair. "aggregate" scores each candidate against the sum of the
+        references, in linear time: BLEU and chrF alone, whole numbers as weights. "pruned" gives up
+        candidates that a few references show to be worse: for utilities that cost much.
+    level: of "pruned": how sure it must be that the best one so far is better. 0.99 of samples.
+    seed: of "pruned": of the order of references and of the samples; None for draws that nobody
+        can repeat.
     workers: threads.
 
     Gives an `MBR`, for many sources a list of them. The expected score of h is sum(w · score(h, r))
     / sum(w), added in the order of the references; without weights sum(score(h, r)) / m. Metrics
-    where low is good (TER) rank so. A candidate that is there twice is computed once. Raises
-    InputError for a source without candidates, and for weights that do not fit.
+    where low is good (TER) rank so. A text that is there twice is scored once. Raises InputError
+    for a source without candidates, for weights that do not fit, and for a function's numbers that
+    are too few, or not finite.
 
     >>> found = mbr(["the cat sat", "the cat sat down", "a dog sat down", "the cat sat down now"])
     >>> found.index, found.best, found.ranking
     (1, 'the cat sat down', (1, 0, 3, 2))
+    >>> def longest_word(candidates, references):
+    ...     return [max(map(len, text.split())) for text in candidates]
+    >>> mbr(["a cat", "a mouse"], utility=longest_word)
+    <MBR: candidate 1 of 2, longest_word 5.00>
+    >>> mbr(["a cat", "a mouse"], utility=[[0.5, 0.25, 0.75], [0.5, 0.5, 1.0]]).index
+    1
     """
-    metric = registry.metric("bleu" if metric is None else metric)
-    workers = checks.threads(workers)
-    sources, several = inputs.sets("candidates", candidates)
-    for number, source in enumerate(sources, 1):
+    checks.one_of("method", method, ("exact", "aggregate", "pruned"))
+    level, seed, workers = checks.share("level", level), checks.seed(seed), checks.threads(workers)
+    sets, several = inputs.sets("candidates", candidates)
+    for number, source in enumerate(sets, 1):
         if not source:
             raise InputError(f"candidates: source {number} has none; leave the source out")
-    others = _others(references, sources, several=several)
-    numbers = _numbers(weights, len(sources), several=several)
+    made: Utility
+    if is_given(utility):
+        if method != "exact":
+            raise ValueError(f"method={method!r} saves scores, and a matrix has them all")
+        made = given(utility, sets, several=several)
+        others, scored = _columns(made, references, sets, several=several), sets
+    else:
+        made = of_texts(utility, workers)
+        others = _others(references, sets, several=several)
+        scored = [list(dict.fromkeys(source)) for source in sets]
+    if sources is None and made.metric is not None and made.metric.NEEDS_SOURCE:
+        raise InputError(f"sources: {made.name} reads them; give one for each list of candidates")
+    texts = _texts(sources, len(sets), several=several)
+    numbers = _numbers(weights, len(sets), several=several)
     work = []
-    for number, (source, other, weight) in enumerate(zip(sources, others, numbers, strict=True), 1):
+    for number, one in enumerate(zip(scored, others, numbers, texts, strict=True), 1):
+        own, other, weight, text = one
         where = f" of source {number}" if several else ""
         checked = None if weight is None else checked_weights(weight, len(other), where)
-        work.append((source, other, checked))
-    if not several:
-        return _ranked(metric, *work[0], workers)
-    if workers == 1:
-        return [_ranked(metric, *one, workers) for one in work]
-    from concurrent.futures import ThreadPoolExecutor
+        work.append(Source(own, other, checked, text, where))
+    found: Iterable[methods.Found]
+    if method == "pruned":
+        found = methods.pruned(made, work, level, seed)
+    else:
+        found = {"exact": methods.exact, "aggregate": methods.aggregate}[method](made, work)
+    ranked = [
+        _ranked(made, source, candidates, one, method)
+        for source, candidates, one in zip(work, sets, found, strict=True)
+    ]
+    return ranked if several else ranked[0]
 
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(lambda one: _ranked(metric, one[0], one[1], one[2], 1), work))
+
+def _columns(
+    matrices: Given, references: Any, sets: list[list[str]], *, several: bool
+) -> list[list[str]]:
+    """The references of each source, one for each column of its numbers."""
+    widths = list(map(matrices.width, range(len(sets))))
+    if references is None:
+        return [[""] * width for width in widths]
+    others = _others(references, sets, several=several)
+    for number, (width, other) in enumerate(zip(widths, others, strict=True), 1):
+        if width != len(other):
+            where = f" of source {number}" if several else ""
+            raise InputError(f"utility{where}: {width} columns for {len(other)} references")
+    return others
+
+
+def _texts(sources: Any, count: int, *, several: bool) -> Sequence[str | None]:
+    """The text of each source, None where there are none."""
+    if sources is None:
+        return [None] * count
+    if isinstance(sources, str):
+        if several:
+            raise InputError("sources: one text; expected one for each list of candidates")
+        return [sources]
+    listed = inputs.listed("sources", sources)
+    if len(listed) != count:
+        raise InputError(f"sources: {len(listed)} for {count} lists of candidates")
+    return listed
 
 
 def _others(references: Any, sources: list[list[str]], *, several: bool) -> list[list[str]]:
@@ -211,22 +312,23 @@ def _for_each(role: str, lists: int, sources: int) -> str:
 
 
 def _ranked(
-    metric: TableMetric[Any],
-    candidates: list[str],
-    references: list[str],
-    weights: list[float] | None,
-    workers: int,
+    utility: Utility, source: Source, candidates: list[str], found: methods.Found, method: str
 ) -> MBR:
-    """The candidates of one source, ranked."""
-    different = list(dict.fromkeys(candidates))
-    expected: Sequence[float] = metric.expected(
-        different, references, weights=weights, workers=workers
-    ).tolist()
-    if len(different) < len(candidates):
-        of = dict(zip(different, expected, strict=True))
-        expected = [of[candidate] for candidate in candidates]
-    # Sorting keeps the order of equals: of two as good ones the first is better.
-    ranking = sorted(
-        range(len(expected)), key=expected.__getitem__, reverse=not metric.lower_is_better
+    """The candidates of one source, ranked: of equals the one that was given first."""
+    expected, seen = found
+    if len(expected) < len(candidates):
+        place = {text: i for i, text in enumerate(source.candidates)}
+        places = [place[candidate] for candidate in candidates]
+        expected, seen = [expected[i] for i in places], [seen[i] for i in places]
+    sign = 1 if utility.lower_is_better else -1
+    return MBR(
+        utility=utility.name,
+        metric=utility.metric,
+        method=method,
+        candidates=tuple(candidates),
+        expected=Scores(expected),
+        seen=tuple(seen),
+        # Those that were given up later are better.
+        ranking=tuple(sorted(range(len(expected)), key=lambda i: (-seen[i], sign * expected[i]))),
+        references=len(source.references),
     )
-    return MBR(metric, tuple(candidates), Scores(expected), tuple(ranking), len(references))

@@ -5,7 +5,7 @@
 //! for each two lengths, by the formula's own operations; a pair costs their sum and one
 //! exponential.
 
-use super::overlap::{Matched, Number, Overlap, Scores, Units};
+use super::overlap::{Matched, Number, Overlap, Scores, Summed, Units};
 use crate::bleu::{Formula, LOG_OF_ZERO, brevity};
 use crate::count;
 use crate::inventory::Vocabulary;
@@ -141,5 +141,13 @@ impl Overlap for Bleu {
                 _ => Self::score(self, length, reference, matches),
             };
         }
+    }
+
+    fn score_of_sum(&self, pair: &Summed) -> f64 {
+        let least = pair.times * i64::from(self.at_least_one);
+        let matches = pair.orders.iter().map(|&[_, _, matches]| matches);
+        let totals = pair.orders.iter().map(|&[ours, _, _]| ours.max(least));
+        let row: Vec<i64> = pair.lengths.into_iter().chain(matches).chain(totals).collect();
+        count::Formula::score(&self.formula, &row)
     }
 }

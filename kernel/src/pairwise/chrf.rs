@@ -1,7 +1,7 @@
 //! chrF of all pairs: characters are one kind of units, words another; several pairs are scored side
 //! by side.
 
-use super::overlap::{Matched, Number, Overlap, Scores, Units};
+use super::overlap::{Matched, Number, Overlap, Scores, Summed, Units};
 use crate::chrf::{Columns, Interner, Text};
 use crate::inventory::Vocabulary;
 use crate::tokens::View;
@@ -55,6 +55,14 @@ impl Overlap for Columns {
             });
             scores[first..first + SIDE].copy_from_slice(&self.formula.side_by_side(counts));
         }
+    }
+
+    fn score_of_sum(&self, pair: &Summed) -> f64 {
+        let counts = |&[ours, theirs, matches]: &[i64; 3]| {
+            // As above.
+            [if theirs > 0 { ours } else { 0 }, theirs, matches].map(|count| [count as f64])
+        };
+        self.formula.side_by_side(pair.orders.iter().map(counts))[0]
     }
 }
 

@@ -12,6 +12,10 @@
 //! the matches of all references that have it, for rows with vectors of small integers: no match is
 //! counted beyond the reference's length, which decides how small they are.
 
+mod summed;
+
+pub use summed::Set;
+
 use super::{Band, Block, Pairs, Take, Worker, read};
 use crate::error::Error;
 use crate::interrupt::{self, Work};
@@ -85,6 +89,21 @@ pub trait Overlap: Send + Sync + 'static {
         memory: &mut Self::Memory,
         scores: &mut Scores,
     );
+
+    /// The score of one hypothesis against the sum of many references.
+    fn score_of_sum(&self, pair: &Summed) -> f64;
+}
+
+/// One hypothesis, counted as often as there are references, and the sum of these.
+#[derive(Default)]
+pub struct Summed {
+    /// The number of references.
+    pub times: i64,
+    /// The lengths of both, in units of the first kind.
+    pub lengths: [i64; 2],
+    /// Of each order of each kind the n-grams of the hypothesis and of the references, and the
+    /// clipped matches.
+    pub orders: Vec<[i64; 3]>,
 }
 
 /// The pairs to be scored: one hypothesis and a block of references.
@@ -142,7 +161,7 @@ impl Side {
             }
             count += 1;
         };
-        read(source, Want::Bytes(BATCH_BYTES), lexer, look, |_, _| {})?;
+        read(source, || Want::Bytes(BATCH_BYTES), lexer, look, |_, _| {})?;
         Ok(Self { units, count })
     }
 
@@ -210,6 +229,15 @@ impl<M: Overlap> Pairs for Overlaps<M> {
             _ => Box::new(OverlapBlock::<M, u32>::new(self, references)),
         }
     }
+
+    fn against_sums(
+        &self,
+        sets: &[Set],
+        weights: Option<&[u32]>,
+        workers: usize,
+    ) -> Option<Vec<f64>> {
+        Some(Overlaps::against_sums(self, sets, weights, workers))
+    }
 }
 
 /// Where the references of an n-gram are.
@@ -259,6 +287,20 @@ impl Nodes {
     fn next(&self, before: u32, unit: u32) -> Option<u32> {
         self.0.find(Self::key(before, unit)).map(|number| 1 + number)
     }
+
+    /// Appends the nodes of all n-grams of a text to `found`, new ones where they are new.
+    fn grow_all(&mut self, units: &[u32], orders: usize, found: &mut Vec<u32>, work: &mut Work) {
+        let mut before = found.len();
+        for order in 0..orders.min(units.len()) {
+            let start = found.len();
+            for (i, &unit) in units[order..].iter().enumerate() {
+                work.done(8);
+                let shorter = if order == 0 { ROOT } else { found[before + i] };
+                found.push(self.grow(shorter, unit));
+            }
+            before = start;
+        }
+    }
 }
 
 impl<T: Number> Index<T> {
@@ -268,16 +310,7 @@ impl<T: Number> Index<T> {
         let mut ends = Vec::new();
         let mut work = Work::default();
         for units in references.map(|i| texts.text(i)) {
-            let mut before = found.len();
-            for order in 0..orders.min(units.len()) {
-                let start = found.len();
-                for (i, &unit) in units[order..].iter().enumerate() {
-                    work.done(8);
-                    let shorter = if order == 0 { ROOT } else { found[before + i] };
-                    found.push(nodes.grow(shorter, unit));
-                }
-                before = start;
-            }
+            nodes.grow_all(units, orders, &mut found, &mut work);
             ends.push(found.len());
         }
         let mut index = Self { nodes, places: Vec::new(), entries: Vec::new(), rows: Vec::new() };
@@ -337,24 +370,10 @@ impl<T: Number> Index<T> {
     /// Adds the clipped matches of each order to `matches`, which has as many entries.
     #[inline(always)]
     fn count(&self, units: &[u32], lanes: usize, walk: &mut Walk<T>, matches: &mut [[T; LANES]]) {
-        let Walk { alive, seen, common, work } = walk;
-        work.done(units.len());
-        alive.clear();
-        alive.extend((0..units.len() as u32).map(|start| (start, ROOT)));
-        seen.resize(seen.len().max(self.nodes.count()), 0);
+        walk.begin(&self.nodes, units);
         for (order, matches) in matches.iter_mut().enumerate() {
-            let mut still = 0;
-            for i in 0..alive.len() {
-                work.done(4);
-                let (start, before) = alive[i];
-                let Some(&unit) = units.get(start as usize + order) else { break };
-                if let Some(node) = self.nodes.next(before, unit) {
-                    seen[node as usize] += 1;
-                    alive[still] = (start, node);
-                    still += 1;
-                }
-            }
-            alive.truncate(still);
+            walk.go_on(&self.nodes, units, order);
+            let Walk { alive, seen, common, .. } = walk;
             common.clear();
             for &(_, node) in alive.iter() {
                 // All occurrences of an n-gram are counted with the first.
@@ -421,6 +440,35 @@ struct Walk<T> {
     /// The rows found, and how often.
     common: Vec<(u32, T)>,
     work: Work,
+}
+
+impl<T> Walk<T> {
+    /// Begins with a text, of which nothing has been looked up yet.
+    #[inline(always)]
+    fn begin(&mut self, nodes: &Nodes, units: &[u32]) {
+        self.work.done(units.len());
+        self.alive.clear();
+        self.alive.extend((0..units.len() as u32).map(|start| (start, ROOT)));
+        self.seen.resize(self.seen.len().max(nodes.count()), 0);
+    }
+
+    /// Looks up the n-grams of the next order, of those that go on, and counts them.
+    #[inline(always)]
+    fn go_on(&mut self, nodes: &Nodes, units: &[u32], order: usize) {
+        let Self { alive, seen, work, .. } = self;
+        let mut still = 0;
+        for i in 0..alive.len() {
+            work.done(4);
+            let (start, before) = alive[i];
+            let Some(&unit) = units.get(start as usize + order) else { break };
+            if let Some(node) = nodes.next(before, unit) {
+                seen[node as usize] += 1;
+                alive[still] = (start, node);
+                still += 1;
+            }
+        }
+        alive.truncate(still);
+    }
 }
 
 /// Some references: an index of each kind of units.

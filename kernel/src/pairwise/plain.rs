@@ -1,19 +1,37 @@
 //! All pairs of any metric, one pair after the other.
 
-use super::{BAND, Band, Block, Pairs, Take, Worker, read};
+use super::{BAND, Band, Block, Expected, Pairs, Row, Take, Worker, read, taken};
 use crate::count::{CountOne, Counter, Formula, Metric, Reader};
 use crate::error::Error;
+use crate::interrupt::in_threads;
+use crate::lex::Lexer;
 use crate::text::{self, Source, Want};
 use std::ops::Range;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
+
+/// Some texts, as they came, and how many.
+type Texts = (text::Block, usize);
+
+/// All texts of a source, each time as many as `size` says.
+fn batches(
+    source: &mut dyn Source,
+    lexer: &Lexer,
+    mut size: impl FnMut() -> usize,
+) -> Result<Vec<Texts>, Error> {
+    let mut texts = Vec::new();
+    let keep = |block, count| texts.push((block, count));
+    read(source, || Want::Segments(size()), lexer, |_| {}, keep)?;
+    Ok(texts)
+}
 
 /// Two lists of texts, as they came, and how to count and score a pair of them.
 pub struct Plain<M> {
     counter: Arc<Counter<M>>,
     formula: Arc<dyn Formula>,
     /// [`BAND`] of them in each.
-    hypotheses: Vec<(text::Block, usize)>,
-    references: Option<Vec<(text::Block, usize)>>,
+    hypotheses: Vec<Texts>,
+    references: Option<Vec<Texts>>,
     /// The owners of the texts' memory. Nothing more is read.
     _sources: Mutex<Vec<Box<dyn Source>>>,
 }
@@ -26,12 +44,7 @@ impl<M: Metric> Plain<M> {
         mut hypotheses: Box<dyn Source>,
         mut references: Option<Box<dyn Source>>,
     ) -> Result<Self, Error> {
-        let texts = |source: &mut dyn Source, lexer| {
-            let mut texts = Vec::new();
-            let keep = |block, count| texts.push((block, count));
-            read(source, Want::Segments(BAND), lexer, |_| {}, keep)?;
-            Ok::<_, Error>(texts)
-        };
+        let texts = |source: &mut dyn Source, lexer| batches(source, lexer, || BAND);
         Ok(Self {
             hypotheses: texts(hypotheses.as_mut(), &counter.hypotheses)?,
             references: match &mut references {
@@ -44,14 +57,14 @@ impl<M: Metric> Plain<M> {
         })
     }
 
-    fn references(&self) -> &[(text::Block, usize)] {
+    fn references(&self) -> &[Texts] {
         self.references.as_ref().unwrap_or(&self.hypotheses)
     }
 }
 
 impl<M: Metric> Pairs for Plain<M> {
     fn shape(&self) -> (usize, usize) {
-        let count = |texts: &[(text::Block, usize)]| texts.iter().map(|(_, count)| count).sum();
+        let count = |texts: &[Texts]| texts.iter().map(|(_, count)| count).sum();
         (count(&self.hypotheses), count(self.references()))
     }
 
@@ -99,4 +112,71 @@ impl<M: Metric> Worker for PlainWorker<'_, M> {
         }
         Ok(())
     }
+}
+
+/// Hypotheses and the references that these are scored against, in a list of such sets.
+#[derive(Debug)]
+pub struct Set {
+    /// The number of hypotheses.
+    pub hypotheses: usize,
+    /// The number of different references.
+    pub references: usize,
+    /// The references in the order in which their scores are added, some perhaps several times.
+    pub order: Vec<usize>,
+    /// What each of them weighs.
+    pub weights: Option<Vec<f64>>,
+    /// What sums are divided by.
+    pub whole: f64,
+}
+
+/// The mean score of each hypothesis of each set against its references; without references, those
+/// of a set are its hypotheses. `compensated` is as for [`Expected`]. Nothing at all if the texts
+/// are not as many as the sets say.
+pub fn expected<M: Metric>(
+    counter: &Arc<Counter<M>>,
+    formula: &dyn Formula,
+    (mut hypotheses, mut references): (Box<dyn Source>, Option<Box<dyn Source>>),
+    sets: &[Set],
+    compensated: bool,
+    workers: usize,
+) -> Result<Vec<f64>, Error> {
+    let mut sizes = sets.iter().map(|set| set.hypotheses);
+    let own = batches(&mut *hypotheses, &counter.hypotheses, || sizes.next().unwrap_or(1))?;
+    let mut sizes = sets.iter().map(|set| set.references);
+    let others = references
+        .as_mut()
+        .map(|source| batches(&mut **source, counter.references(), || sizes.next().unwrap_or(1)))
+        .transpose()?;
+    let others = others.as_ref().unwrap_or(&own);
+    let whole = |texts: &[Texts], size: fn(&Set) -> usize| {
+        texts.iter().map(|(_, count)| *count).eq(sets.iter().map(size))
+    };
+    if !whole(&own, |set| set.hypotheses) || !whole(others, |set| set.references) {
+        return Ok(Vec::new());
+    }
+    let texts: Vec<_> = own.iter().zip(others).zip(sets).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut reader = Arc::clone(counter).reader();
+        let (mut means, mut row, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+        while let Some((i, &(((own, height), (others, width)), set))) = taken(&next, &texts) {
+            scores.clear();
+            reader.pairs((own, *height), (others, *width), formula, &mut |score| {
+                scores.push(score);
+            })?;
+            for scores in scores.chunks_exact(*width) {
+                row.clear();
+                row.extend(set.order.iter().map(|&place| scores[place]));
+                let mut sum = Expected::new(set.weights.as_deref(), compensated);
+                sum.take(0, &row);
+                means.push((i, sum.sum() / set.whole));
+            }
+        }
+        Ok(means)
+    };
+    let found = in_threads(workers.min(sets.len()), work, work);
+    let mut means = found.into_iter().collect::<Result<Vec<_>, Error>>()?.concat();
+    // Stable: those of a set are in their order.
+    means.sort_by_key(|(i, _)| *i);
+    Ok(means.into_iter().map(|(_, mean)| mean).collect())
 }

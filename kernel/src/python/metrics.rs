@@ -1,7 +1,7 @@
 //! The metrics for Python: a counter and its formulas behind one class.
 
 use super::alignment;
-use super::pairwise::{Pairs, ReadPairs};
+use super::pairwise::{MeanScores, Pairs, ReadPairs};
 use super::run::{MOST_WORKERS, Scan, interruptible, on_text, summary_dict};
 use super::sentence::{Desk, Desks};
 use super::sources::Source;
@@ -18,9 +18,10 @@ use crate::ngram_f;
 use crate::ngrams::MOST_ORDERS;
 use crate::pairwise::bleu::Bleu;
 use crate::pairwise::overlap::{Overlap, Overlaps};
-use crate::pairwise::plain::Plain;
+use crate::pairwise::plain::{self, Plain};
 use crate::scan::{Inputs, Scored};
 use crate::ter;
+use crate::text::MOST_SEGMENTS;
 use crate::vector::Instructions;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -34,6 +35,7 @@ type Make = Box<dyn Fn(Instructions) -> PyResult<Arc<dyn CountOne>> + Send + Syn
 pub struct Metric {
     make: Make,
     read_pairs: ReadPairs,
+    mean_scores: MeanScores,
     /// For single segments, and for corpora.
     segment: Arc<dyn Formula>,
     corpus: Arc<dyn Formula>,
@@ -60,12 +62,17 @@ impl Metric {
             }))
         });
         let (maker, formula) = (Arc::clone(&make), Arc::clone(&segment));
+        let (other_maker, other_formula) = (Arc::clone(&make), Arc::clone(&segment));
         Self {
             make: Box::new(move |instructions| Ok(make(instructions)?)),
             read_pairs: Box::new(move |instructions, hypotheses, references| {
                 let counter = maker(instructions).map_err(stopped)?;
                 let formula = Arc::clone(&formula);
                 Ok(Box::new(Plain::read(counter, formula, hypotheses, references)?))
+            }),
+            mean_scores: Box::new(move |instructions, texts, sets, compensated, workers| {
+                let counter = other_maker(instructions).map_err(stopped)?;
+                plain::expected(&counter, &*other_formula, texts, sets, compensated, workers)
             }),
             segment,
             corpus,
@@ -289,6 +296,53 @@ impl Metric {
             let row = on_text(py, texts.bytes(), || reader.sentence(texts.block(), count))??;
             Ok((self.segment.score(row), bytes_of(py, row)?, count))
         })
+    }
+
+    /// The mean score of each hypothesis of each set against the references of the set; without
+    /// references, against each other. A set has so many hypotheses and different references, the
+    /// places of these in the order in which they are added, their weights, and what the sum of
+    /// these is.
+    #[pyo3(signature = (hypotheses, references, sets, compensated, workers))]
+    fn expected(
+        &self,
+        py: Python<'_>,
+        hypotheses: &Source,
+        references: Option<&Source>,
+        sets: Vec<(usize, usize, Vec<usize>, Option<Vec<f64>>, f64)>,
+        compensated: bool,
+        workers: usize,
+    ) -> PyResult<Scores> {
+        let texts = (hypotheses.take()?, references.map(Source::take).transpose()?);
+        let instructions = current_instructions()?;
+        let sets: Vec<_> = sets
+            .into_iter()
+            .map(|(hypotheses, references, order, weights, whole)| plain::Set {
+                hypotheses,
+                references,
+                order,
+                weights,
+                whole,
+            })
+            .collect();
+        let fits = |set: &plain::Set| {
+            let weighted = set.weights.as_ref().is_none_or(|all| all.len() == set.order.len());
+            let sizes = [set.hypotheses, set.references];
+            weighted
+                && sizes.iter().all(|size| (1..=MOST_SEGMENTS).contains(size))
+                && set.order.iter().all(|&place| place < set.references)
+                && (references.is_some() || set.hypotheses == set.references)
+        };
+        if !sets.iter().all(fits) {
+            return Err(PyValueError::new_err("sets that do not fit"));
+        }
+        let workers = workers.clamp(1, MOST_WORKERS);
+        let found = interruptible(py, || {
+            (self.mean_scores)(instructions, texts, &sets, compensated, workers)
+        })??;
+        if found.len() != sets.iter().map(|set| set.hypotheses).sum::<usize>() {
+            return Err(PyValueError::new_err("other texts than those of the sets"));
+        }
+        Ok(Scores::new(found))
     }
 
     /// Reads texts, to score each hypothesis against each reference; without references, against

@@ -4,6 +4,7 @@ use super::run::{interruptible, list};
 use super::table::{Scores, fill_buffer};
 use crate::arrow::{self, ArrowArray, ArrowSchema};
 use crate::error::Error;
+use crate::pairwise::overlap::Set;
 use crate::pairwise::{self, Best, Expected, Row, Values};
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::ffi;
@@ -116,6 +117,37 @@ impl Pairs {
         let mut rows = vec![Expected::new(weights.as_deref(), compensated); height];
         self.run(py, false, &mut rows)?;
         Ok(Scores::new(rows.iter().map(|row| row.sum() / whole).collect()))
+    }
+
+    /// The score of each hypothesis against the sum of the references of its set. The sets follow
+    /// each other: so many hypotheses, so many references; `None` if sums say nothing here.
+    fn against_sums(
+        &self,
+        py: Python<'_>,
+        sets: Vec<(usize, usize)>,
+        weights: Option<Vec<u32>>,
+    ) -> PyResult<Option<Scores>> {
+        let (height, width) = self.pairs.shape();
+        let (mut own, mut others) = (0, 0);
+        let sets: Vec<_> = sets
+            .into_iter()
+            .map(|(hypotheses, references)| {
+                let set = Set {
+                    hypotheses: own..own + hypotheses,
+                    references: others..others + references,
+                };
+                (own, others) = (own + hypotheses, others + references);
+                set
+            })
+            .collect();
+        let weighted = weights.as_ref().is_none_or(|weights| weights.len() == width);
+        if (own, others) != (height, width) || !weighted {
+            return Err(PyValueError::new_err("every text is of a set, every reference weighs"));
+        }
+        let workers = self.workers;
+        let scored =
+            interruptible(py, || self.pairs.against_sums(&sets, weights.as_deref(), workers))?;
+        Ok(scored.map(Scores::new))
     }
 }
 
@@ -337,6 +369,19 @@ impl PairScores {
         }
     }
 }
+
+/// The mean scores of sets of texts: what a metric's `expected` does, with its threads.
+pub type MeanScores = Box<
+    dyn Fn(
+            crate::vector::Instructions,
+            (Box<dyn crate::text::Source>, Option<Box<dyn crate::text::Source>>),
+            &[pairwise::plain::Set],
+            bool,
+            usize,
+        ) -> Result<Vec<f64>, Error>
+        + Send
+        + Sync,
+>;
 
 /// Reading texts for pairs: what a metric's `pairs` does.
 pub type ReadPairs = Box<

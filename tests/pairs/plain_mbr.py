@@ -1,0 +1,81 @@
+"""Minimum Bayes risk as its papers put it, slowly: what the package is held equal to."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from truebleu._kernel import Table
+
+
+def units(metric, text):
+    """The sequences that n-grams are taken from, and how long n-grams are."""
+    if metric.NAME == "BLEU":
+        return [(text.split(), metric.max_order)]
+    words = text.split()
+    return [("".join(words), metric.char_order), (words, metric.word_order)]
+
+
+def counts(metric, text):
+    """A Counter of n-grams for each order of each kind."""
+    return [
+        Counter(tuple(sequence[i : i + n]) for i in range(len(sequence) - n + 1))
+        for sequence, orders in units(metric, text)
+        for n in range(1, orders + 1)
+    ]
+
+
+def against_sum(metric, hypothesis, references, weights=None):
+    """The score of a text against the sum of others, by BLEU without a tokenizer or by chrF."""
+    weights = weights or [1] * len(references)
+    times = sum(weights)
+    sums = [Counter() for _ in counts(metric, "")]
+    for reference, weight in zip(references, weights, strict=True):
+        for total, own in zip(sums, counts(metric, reference), strict=True):
+            for ngram, count in own.items():
+                total[ngram] += weight * count
+    orders = []
+    for own, total in zip(counts(metric, hypothesis), sums, strict=True):
+        matches = sum(min(times * count, total[ngram]) for ngram, count in own.items())
+        orders.append((times * own.total(), total.total(), matches))
+    if metric.NAME == "BLEU":
+        lengths = [orders[0][0], orders[0][1]]
+        row = [*lengths, *(m for _, _, m in orders), *(ours for ours, _, _ in orders)]
+    else:
+        row = [
+            number
+            for ours, theirs, matches in orders
+            for number in (ours if theirs else 0, theirs, matches)
+        ]
+    return metric.segment_scores(Table.from_rows([row], len(row)))[0]
+
+
+def pruned(score, candidates, references, level, seed, weights=None, first=8, samples=500):
+    """Cheng and Vlachos' algorithm: how many references each candidate saw, and its mean score."""
+    rng = np.random.default_rng(seed)
+    order = np.argsort(rng.choice(1 << 31, len(references)), kind="stable")
+    weights = np.ones(len(references)) if weights is None else np.array(weights)
+    table = np.array([[score(one, other) for other in references] for one in candidates])
+    alive, seen, wanted = list(range(len(candidates))), [0] * len(candidates), first
+    while True:
+        known = order[:wanted]
+        for i in alive:
+            seen[i] = len(known)
+        if len(alive) == 1 or wanted >= len(references):
+            break
+        utilities = table[alive][:, known] * weights[known]
+        best = utilities.sum(axis=1).argmax()
+        wins = np.zeros(len(alive), int)
+        for _ in range(samples):
+            drawn = utilities[:, rng.choice(len(known), len(known))]
+            wins += (drawn - drawn[best]).sum(axis=1) >= -1e-6
+        alive = [i for i, won in zip(alive, wins, strict=True) if won > (1 - level) * samples]
+        if len(alive) == 1:
+            break
+        wanted *= 2
+    expected = [
+        np.average(table[i][order[:count]], weights=weights[order[:count]])
+        for i, count in enumerate(seen)
+    ]
+    return seen, expected

@@ -1,0 +1,194 @@
+"""The methods of minimum Bayes risk that score less than every pair, and how they choose."""
+
+import json
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plain_mbr import against_sum, pruned
+
+import truebleu as tb
+from truebleu import BLEU, CHRF, TER, InputError
+
+METRICS = [
+    BLEU("none"),
+    BLEU("none", smoothing="add-k", max_order=3),
+    BLEU("none", effective_order=False),
+    CHRF(),
+    CHRF(word_order=2),
+    CHRF(eps_smoothing=True),
+]
+TEXTS = st.lists(st.sampled_from(["a", "b", "c", "ab", "the", "😀"]), max_size=7).map(" ".join)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=repr)
+@settings(max_examples=60)
+@given(
+    candidates=st.lists(TEXTS, min_size=1, max_size=5),
+    references=st.lists(TEXTS, min_size=1, max_size=5),
+    data=st.data(),
+)
+def test_the_aggregate_is_a_sum_of_n_grams(metric, candidates, references, data):
+    found = tb.mbr(candidates, references=references, utility=metric, method="aggregate")
+    assert found.expected == [against_sum(metric, one, references) for one in candidates]
+    assert found.seen == (1,) * len(candidates)
+    weights = data.draw(
+        st.lists(st.integers(0, 5), min_size=len(references), max_size=len(references)).filter(any)
+    )
+    weighted = tb.mbr(
+        candidates, references=references, utility=metric, method="aggregate", weights=weights
+    )
+    assert weighted.expected == [
+        against_sum(metric, one, references, weights) for one in candidates
+    ]
+    # A weight of 2 is a reference that is there twice.
+    repeated = [one for one, times in zip(references, weights, strict=True) for _ in range(times)]
+    again = tb.mbr(candidates, references=repeated, utility=metric, method="aggregate")
+    assert again.expected == weighted.expected
+
+
+@pytest.mark.parametrize("metric", [BLEU(), BLEU("zh"), CHRF(), BLEU("multi-bleu")], ids=repr)
+def test_of_one_reference_the_aggregate_is_its_score(metric):
+    candidates = ["the cat sat on the mat", "a cat, sat", "", "cat"]
+    reference = "the cat sat on a mat."
+    found = tb.mbr(candidates, references=[reference], utility=metric, method="aggregate")
+    assert found.expected == [metric.sentence(one, reference).value for one in candidates]
+
+
+def test_many_sources_are_as_one_each(sources):
+    for metric in (BLEU(), CHRF()):
+        found = tb.mbr(sources, utility=metric, method="aggregate", workers=2)
+        assert found == [tb.mbr(one, utility=metric, method="aggregate") for one in sources]
+
+
+@pytest.mark.parametrize(("metric", "least"), [("chrf", 0.6), ("bleu", 0.4)])
+def test_the_aggregate_chooses_nearly_the_best(sources, metric, least):
+    exact = tb.mbr(sources, utility=metric)
+    fast = tb.mbr(sources, utility=metric, method="aggregate")
+    same = [one.best == other.best for one, other in zip(exact, fast, strict=True)]
+    assert sum(same) / len(same) > least
+    # Where it is another one, it is hardly worse.
+    lost = [one.value - one.expected[other.index] for one, other in zip(exact, fast, strict=True)]
+    assert min(lost) >= 0
+    assert sum(lost) / len(lost) < 1
+
+
+@pytest.mark.parametrize("utility", [TER(), "gleu", "rouge-l", len, "nist"])
+def test_what_cannot_be_added_up_is_refused(utility):
+    with pytest.raises(ValueError, match="method='aggregate' adds up the n-grams"):
+        tb.mbr(["a", "b"], utility=utility, method="aggregate")
+
+
+def test_the_aggregate_counts_in_whole_numbers():
+    with pytest.raises(InputError, match=r"weights: number 2 is 0\.5; method='aggregate' counts"):
+        tb.mbr(["a", "b"], method="aggregate", weights=[1, 0.5])
+    with pytest.raises(InputError, match=r"weights of source 1: their sum must be below 2\^31"):
+        tb.mbr([["a", "b"]], method="aggregate", weights=[[1 << 31, 1]])
+
+
+@pytest.fixture(scope="module")
+def samples(sources):
+    """64 candidates of each of some segments: systems' outputs, of which words are left out."""
+    generator = random.Random(20)
+
+    def without(text):
+        return " ".join(word for word in text.split() if generator.random() > 0.15)
+
+    return [[without(one[i % len(one)]) for i in range(64)] for one in sources[::3]]
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["alike", "weighted"])
+def test_pruning_is_its_papers_algorithm(samples, weighted):
+    metric = CHRF()
+    for candidates in samples[:6]:
+        different = list(dict.fromkeys(candidates))
+        weights = [1 + i % 3 for i in range(len(candidates))] if weighted else None
+        found = tb.mbr(candidates, utility=metric, method="pruned", weights=weights, seed=7)
+        score = lambda h, r: metric.sentence(h, r).value  # noqa: E731
+        seen, expected = pruned(score, different, candidates, 0.99, 7, weights)
+        place = {text: i for i, text in enumerate(different)}
+        assert list(found.seen) == [seen[place[text]] for text in candidates]
+        wanted = [expected[place[text]] for text in candidates]
+        assert list(found.expected) == pytest.approx(wanted)
+
+
+def test_pruning_scores_less_and_chooses_the_same(samples):
+    exact = tb.mbr(samples, utility="chrf")
+    fast = tb.mbr(samples, utility="chrf", method="pruned")
+    assert sum(a.best == b.best for a, b in zip(exact, fast, strict=True)) / len(exact) > 0.7
+    lost = [one.value - one.expected[other.index] for one, other in zip(exact, fast, strict=True)]
+    assert sum(lost) / len(lost) < 0.2
+    for one, other in zip(exact, fast, strict=True):
+        assert sum(other.seen) < sum(one.seen)
+        for i, seen in enumerate(other.seen):
+            if seen == len(other):
+                assert other.expected[i] == one.expected[i]
+        assert other.seen[other.index] == max(other.seen)
+
+
+def test_pruning_calls_a_function_for_all_sources_together(samples):
+    calls = []
+
+    def utility(candidates, references):
+        calls.append(len(candidates))
+        return CHRF().segments(candidates, references)
+
+    found = tb.mbr(samples, utility=utility, method="pruned")
+    assert [one.seen for one in found] == [
+        one.seen for one in tb.mbr(samples, utility="chrf", method="pruned")
+    ]
+    assert len(calls) == 4  # 8, 16, 32 and 64 references
+    # A text that is there twice is scored once.
+    assert sum(calls) < sum(sum(one.seen) for one in found)
+
+
+def test_pruning_where_low_is_good(samples):
+    exact, fast = (tb.mbr(samples[0], utility=TER(), method=m) for m in ("exact", "pruned"))
+    assert exact.value == min(exact.expected)
+    assert exact.expected[fast.index] - exact.value < 1
+    assert sum(fast.seen) < 0.75 * sum(exact.seen)
+
+
+def test_the_seed_decides(samples):
+    one, same = (tb.mbr(samples[0], method="pruned", seed=1) for _ in range(2))
+    assert one == same
+    assert any(one.seen != tb.mbr(samples[0], method="pruned", seed=i).seen for i in (2, 3, 4))
+
+
+def test_few_references_are_not_pruned():
+    texts = ["the cat sat", "the cat sat down", "a dog sat down", "cats"]
+    found = tb.mbr(texts, method="pruned")
+    assert found.expected == tb.mbr(texts).expected
+    assert found.seen == (4,) * 4
+    alone = tb.mbr(["a"], references=["a"] * 100, method="pruned")
+    assert (alone.seen, alone.value) == ((8,), pytest.approx(100))
+
+
+@settings(max_examples=40)
+@given(st.lists(TEXTS, min_size=1, max_size=30), st.sampled_from([0.5, 0.9, 0.999]))
+def test_pruning_never_loses_the_order_of_what_it_saw(texts, level):
+    found = tb.mbr(texts, method="pruned", level=level)
+    places = [(-found.seen[i], -found.expected[i], i) for i in found.ranking]
+    assert places == sorted(places)
+    assert sorted(found.ranking) == list(range(len(texts)))
+
+
+def test_it_says_what_it_did(samples):
+    found = tb.mbr(samples[0], utility="chrf", method="pruned")
+    head = str(found).splitlines()[0]
+    assert head.endswith(f"over 64 references (pruned, {sum(found.seen):,} scores)")
+    told = json.loads(found.to_json())
+    assert (told["method"], told["seen"]) == ("pruned", list(found.seen))
+    assert "scores)" not in str(tb.mbr(samples[0]))
+
+
+def test_wrong_methods():
+    with pytest.raises(ValueError, match="unknown method 'fast'"):
+        tb.mbr(["a"], method="fast")
+    with pytest.raises(ValueError, match="level"):
+        tb.mbr(["a"], method="pruned", level=1.5)
+    with pytest.raises(ValueError, match="seed"):
+        tb.mbr(["a"], method="pruned", seed=-1)
+    with pytest.raises(ValueError, match="method='pruned' saves scores, and a matrix has them"):
+        tb.mbr(["a"], utility=[[1.0]], method="pruned")

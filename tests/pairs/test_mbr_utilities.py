@@ -1,0 +1,194 @@
+"""What may score a pair for minimum Bayes risk: any metric, a function, or numbers."""
+
+import array
+import pickle
+
+import pytest
+
+import truebleu as tb
+from truebleu import BLEU, CHRF, InputError
+
+CANDIDATES = ["the cat sat", "the cat sat down", "a dog sat down", "the cat sat", "cats"]
+
+
+def chrf(candidates, references):
+    return CHRF().segments(candidates, references)
+
+
+def test_a_function_is_as_its_metric(sources):
+    exact, called = (tb.mbr(sources, utility=utility) for utility in ("chrf", chrf))
+    for one, other in zip(exact, called, strict=True):
+        assert (one.expected, one.ranking) == (other.expected, other.ranking)
+        assert (other.metric, other.signature, other.utility) == (None, None, "chrf")
+    weights = [[i + 1 for i in range(len(one))] for one in sources]
+    exact, called = (tb.mbr(sources, utility=u, weights=weights) for u in ("chrf", chrf))
+    assert [one.expected for one in exact] == [one.expected for one in called]
+
+
+def test_a_function_sees_each_pair_of_different_texts_once():
+    seen = []
+
+    def utility(candidates, references):
+        seen.extend(zip(candidates, references, strict=True))
+        return [1.0] * len(candidates)
+
+    found = tb.mbr(CANDIDATES, utility=utility)
+    different = list(dict.fromkeys(CANDIDATES))
+    assert seen == [(one, other) for one in different for other in different]
+    assert found.ranking == (0, 1, 2, 3, 4)
+    assert found.seen == (5,) * 5
+
+
+def test_a_function_gets_the_sources():
+    told = []
+
+    def utility(candidates, references, sources):
+        told.append((candidates, references, sources))
+        return [len(text) for text in sources]
+
+    found = tb.mbr([["a", "b"], ["c"]], utility=utility, sources=["one", "three"])
+    assert told == [(["a", "a", "b", "b", "c"], ["a", "b", "a", "b", "c"], ["one"] * 4 + ["three"])]
+    assert [one.value for one in found] == [3.0, 5.0]
+    assert tb.mbr(["a"], utility=utility, sources="text").value == 4.0
+
+
+def test_calls_are_not_longer_than_need_be():
+    sizes = []
+
+    def utility(candidates, references):
+        sizes.append(len(candidates))
+        return [0.0] * len(candidates)
+
+    texts = [str(i) for i in range(300)]
+    tb.mbr([texts, texts[:2]], utility=utility)
+    assert sum(sizes) == 300 * 300 + 4
+    assert max(sizes) <= 1 << 16
+    assert len(sizes) == 2
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        list,
+        tuple,
+        lambda rows: array.array("d", rows),
+        lambda rows: pytest.importorskip("numpy").array(rows),
+    ],
+)
+def test_a_function_may_give_any_numbers(kind):
+    found = tb.mbr(["a", "bb"], utility=lambda candidates, _: kind([len(c) for c in candidates]))
+    assert found.expected == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("result", "error", "message"),
+    [
+        ([1.0], InputError, "utility: f gives 1 numbers for 4 pairs of texts; expected one for"),
+        (None, TypeError, "utility: f gives None; expected a list of numbers, one for each pair"),
+        (["x"] * 4, TypeError, "utility: f gives .*; expected a list of numbers"),
+        (
+            [0.0, 1.0, float("nan"), 1.0],
+            InputError,
+            "utility: f gives nan for 'b' against 'a'; expected a finite number",
+        ),
+    ],
+)
+def test_wrong_results_of_functions(result, error, message):
+    def f(_candidates, _references):
+        return result
+
+    with pytest.raises(error, match=message):
+        tb.mbr(["a", "b"], utility=f)
+
+
+def test_wrong_results_name_the_source():
+    def f(candidates, _references):
+        return [float("inf") if c == "z" else 0.0 for c in candidates]
+
+    with pytest.raises(InputError, match="f gives inf for 'z' against 'y' of source 2"):
+        tb.mbr([["a"], ["y", "z"]], utility=f)
+
+
+def test_errors_of_functions_are_theirs():
+    def f(_candidates, _references):
+        raise LookupError("no model")
+
+    with pytest.raises(LookupError, match="no model"):
+        tb.mbr(["a"], utility=f)
+
+
+def test_numbers_that_are_there(sources):
+    matrices = [CHRF().matrix(one) for one in sources]
+    found = tb.mbr(sources, utility=matrices)
+    exact = tb.mbr(sources, utility="chrf")
+    assert [one.expected for one in found] == [one.expected for one in exact]
+    assert [one.ranking for one in found] == [one.ranking for one in exact]
+    assert tb.mbr(sources[0], utility=matrices[0]).expected == exact[0].expected
+    assert tb.mbr(sources[0], utility=matrices[0].tolist()).expected == exact[0].expected
+    assert found[0].utility == "the given numbers"
+    assert pickle.loads(pickle.dumps(found[0])) == found[0]
+
+
+def test_numbers_of_numpy():
+    np = pytest.importorskip("numpy")
+    found = tb.mbr(["a", "b"], utility=np.array([[0.1, 0.2, 0.9], [0.5, 0.5, 0.5]], np.float32))
+    assert (found.index, found.references) == (1, 3)
+    cube = np.arange(8.0).reshape(2, 2, 2)
+    assert [one.expected.tolist() for one in tb.mbr([["a", "b"], ["c", "d"]], utility=cube)] == [
+        [0.5, 2.5],
+        [4.5, 6.5],
+    ]
+    weighted = tb.mbr(["a", "b"], utility=[[1, 0], [0, 1]], weights=[1, 3])
+    assert weighted.expected == [0.25, 0.75]
+    # Numbers are of candidates, not of texts: the same text may have others.
+    assert tb.mbr(["a", "a"], utility=[[1.0], [2.0]]).expected == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("candidates", "named", "message"),
+    [
+        (["a"], {"utility": [[1.0], [2.0]]}, "utility: 2 rows for 1 candidates"),
+        (["a", "b"], {"utility": [[1.0], []]}, "utility: row 2 has 0 numbers, and row 1 has 1"),
+        (["a"], {"utility": [[1.0, float("nan")]]}, "utility: candidate 1, reference 2: nan"),
+        (["a"], {"utility": [[1.0]], "references": ["a", "b"]}, "1 columns for 2 references"),
+        ([["a"]], {"utility": [[[1.0]], [[1.0]]]}, "utility: 2 matrices for 1 sources"),
+        ([["a"], ["b"]], {"utility": [[[1.0]], [[]]]}, "utility of source 2: row 1 has 0 numbers"),
+    ],
+)
+def test_wrong_numbers(candidates, named, message):
+    with pytest.raises(InputError, match=message):
+        tb.mbr(candidates, **named)
+
+
+def test_what_is_no_utility():
+    with pytest.raises(TypeError, match="expected a metric, its name, a function, or numbers"):
+        tb.mbr(["a"], utility=[1.0])
+    with pytest.raises(TypeError, match="expected a metric such as"):
+        tb.mbr(["a"], utility=7)
+
+
+def test_metrics_that_read_sources():
+    candidates, sources = [["a b c", "a b"], ["c d"]], ["a x", "d"]
+    metric = tb.metric("ibleu")
+    found = tb.mbr(candidates, utility="ibleu", sources=sources)
+    for one, texts, source in zip(found, candidates, sources, strict=True):
+        assert one.expected == [
+            sum(metric.sentence(h, r, source).value for r in texts) / len(texts) for h in texts
+        ]
+    with pytest.raises(InputError, match="sources: iBLEU reads them"):
+        tb.mbr(candidates, utility="ibleu")
+    with pytest.raises(InputError, match="sources: 1 for 2 lists of candidates"):
+        tb.mbr(candidates, utility="ibleu", sources=["a"])
+    with pytest.raises(InputError, match="sources: one text; expected one for each"):
+        tb.mbr(candidates, utility="ibleu", sources="a")
+
+
+@pytest.mark.parametrize("metric", [BLEU(), CHRF(word_order=2), BLEU("multi-bleu")], ids=repr)
+def test_many_references_and_few_are_scored_alike(sources, metric):
+    """A source with many candidates goes another way, between others with few."""
+    many = [text for one in sources for text in one][:90]
+    work = [sources[0], many, sources[1], sources[2], many[:50]]
+    found = tb.mbr(work, utility=metric)
+    for one, texts in zip(found, work, strict=True):
+        matrix = metric.matrix(texts)
+        assert one.expected == [sum(row) / len(texts) for row in matrix.tolist()]

@@ -1,0 +1,354 @@
+"""Utilities: what says how good a candidate is if a reference is right."""
+
+from __future__ import annotations
+
+from itertools import islice
+from math import isfinite
+
+from truebleu._kernel import InputError
+from truebleu.metrics import registry
+from truebleu.metrics.kernel_metric import KernelMetric
+from truebleu.text.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
+
+    from truebleu.metrics.table_metric import TableMetric
+
+    # The place of a source, and those of some of its candidates and references: every pair of them.
+    Block = tuple[int, Sequence[int], Sequence[int]]
+
+# The number of pairs scored in one call, about.
+PAIRS = 1 << 16
+
+# With so many references, an index of their n-grams is faster than pair by pair; and so many texts
+# at most are taken together.
+MANY, MOST = 48, 4096
+
+
+class Source(Record):
+    """The candidates of one source, and what they are scored against."""
+
+    candidates: list[str]
+    """Each text once, where the utility reads texts."""
+    references: Sequence[str]
+    """For numbers that come without references, one empty string for each column."""
+    weights: list[float] | None
+    """A number for each reference."""
+    text: str | None
+    """The source itself, for utilities that read it."""
+    where: str
+    """What errors add: " of source 3", or nothing."""
+
+    def mean(self, row: Sequence[float]) -> float:
+        """The expected score, from the scores with each reference."""
+        if self.weights is None:
+            return sum(row) / len(row)
+        weighted = sum(w * s for w, s in zip(self.weights, row, strict=True))
+        return weighted / sum(self.weights)
+
+
+class Utility:
+    """Scores of pairs of a candidate and a reference, for many sources."""
+
+    name: str
+    metric: TableMetric[Any] | None = None
+    lower_is_better = False
+
+    def rows(self, sources: Sequence[Source], blocks: Iterable[Block]) -> Iterator[list[float]]:
+        """For each candidate of each block its scores, one for each reference of the block."""
+        raise NotImplementedError
+
+    def expected(self, sources: Sequence[Source]) -> Iterator[list[float]]:
+        """For each source the expected score of each candidate."""
+        every = (
+            (number, range(len(source.candidates)), range(len(source.references)))
+            for number, source in enumerate(sources)
+        )
+        rows = self.rows(sources, every)
+        for source in sources:
+            yield [source.mean(next(rows)) for _ in source.candidates]
+
+    def against_sums(self, sources: Sequence[Source]) -> Iterator[list[float]]:  # noqa: ARG002
+        """For each source the score of each candidate against the sum of the references."""
+        raise ValueError(
+            "method='aggregate' adds up the n-grams of the references: it is for BLEU and chrF, "
+            f"and not for {self.name}"
+        )
+
+
+class OfTexts(Utility):
+    """A utility that reads texts: as many pairs at a time as make calls worth their while."""
+
+    def of_pairs(
+        self, hypotheses: list[str], references: list[str], sources: list[str] | None
+    ) -> Sequence[float]:
+        """The score of each pair, with the source of each for those that read it."""
+        raise NotImplementedError
+
+    def rows(self, sources: Sequence[Source], blocks: Iterable[Block]) -> Iterator[list[float]]:
+        """As for all: at most `PAIRS` pairs a call, or one candidate with all of its references."""
+        some: list[Block] = []
+        pairs = 0
+        for number, candidates, references in blocks:
+            height = max(1, PAIRS // len(references))
+            for first in range(0, len(candidates), height):
+                part = candidates[first : first + height]
+                more = len(part) * len(references)
+                if some and pairs + more > PAIRS:
+                    yield from self._scored(sources, some)
+                    some, pairs = [], 0
+                some.append((number, part, references))
+                pairs += more
+        if some:
+            yield from self._scored(sources, some)
+
+    def _scored(self, sources: Sequence[Source], blocks: Sequence[Block]) -> Iterator[list[float]]:
+        """The rows of some blocks from one call. A reference that is there twice is scored once."""
+        hypotheses: list[str] = []
+        references: list[str] = []
+        texts: list[str] = []
+        different = []
+        for number, candidates, places in blocks:
+            source = sources[number]
+            others = list(dict.fromkeys([source.references[place] for place in places]))
+            different.append(others)
+            hypotheses += [source.candidates[i] for i in candidates for _ in others]
+            references += others * len(candidates)
+            if source.text is not None:
+                texts += [source.text] * (len(others) * len(candidates))
+        scores = list(self.of_pairs(hypotheses, references, texts or None))
+        finite = isfinite(sum(scores)) or all(map(isfinite, scores))
+        start = 0
+        for (number, candidates, places), others in zip(blocks, different, strict=True):
+            source, width = sources[number], len(others)
+            for _ in candidates:
+                row = scores[start : start + width]
+                if not finite and (wrong := [i for i in range(width) if not isfinite(row[i])]):
+                    place = start + wrong[0]
+                    raise InputError(
+                        f"utility: {self.name} gives {scores[place]} for '{hypotheses[place]:.40}' "
+                        f"against '{references[place]:.40}'{source.where}; expected a finite number"
+                    )
+                if width < len(places):
+                    of = dict(zip(others, row, strict=True))
+                    row = [of[source.references[place]] for place in places]
+                yield row
+                start += width
+
+
+class OfMetric(OfTexts):
+    """A metric of the registry: a pair's score is what `sentence` gives."""
+
+    def __init__(self, metric: TableMetric[Any], workers: int) -> None:
+        self.metric: TableMetric[Any] = metric
+        self.name = metric.name
+        self.lower_is_better = metric.lower_is_better
+        self.workers = workers
+
+    def of_pairs(
+        self, hypotheses: list[str], references: list[str], sources: list[str] | None
+    ) -> Sequence[float]:
+        """The scores, with the sources for metrics that read them."""
+        named: dict[str, Any] = {"sources": sources} if self.metric.NEEDS_SOURCE else {}
+        return self.metric.segments(hypotheses, references, workers=self.workers, **named).tolist()
+
+    def expected(self, sources: Sequence[Source]) -> Iterator[list[float]]:
+        """The same bits by the faster way: small sources together, each large one by itself."""
+        small: list[Source] = []
+        for source in sources:
+            if self._is_small(source):
+                small.append(source)
+                continue
+            yield from self._together(small)
+            small = []
+            yield self._alone(source)
+        yield from self._together(small)
+
+    def _is_small(self, source: Source) -> bool:
+        """True if it is faster to go pair by pair than to make an index of a source's texts."""
+        if isinstance(self.metric, KernelMetric) and self.metric.reads_text:
+            return len(source.references) < MANY and len(source.candidates) <= MOST
+        return self.metric.NEEDS_SOURCE or not self.metric.splits_text
+
+    def _alone(self, source: Source) -> list[float]:
+        own, others, weights = source.candidates, source.references, source.weights
+        return self.metric.expected(own, others, weights=weights, workers=self.workers).tolist()
+
+    def _together(self, sources: list[Source]) -> Iterator[list[float]]:
+        means = None
+        if sources and isinstance(self.metric, KernelMetric):
+            try:
+                means = self._means(self.metric, sources)
+            except InputError:
+                # It counted the texts of all sources: of one source it says which text is wrong.
+                for source in sources:
+                    self._alone(source)
+                raise
+        if means is None:
+            yield from super().expected(sources)
+            return
+        for source in sources:
+            yield list(islice(means, len(source.candidates)))
+
+    def _means(self, metric: KernelMetric[Any], sources: list[Source]) -> Iterator[float] | None:
+        """The expected scores of all candidates from one call."""
+        own: list[str] = []
+        others: list[str] = []
+        sets, alike = [], True
+        for source in sources:
+            places: dict[str, int] = {}
+            order = [places.setdefault(text, len(places)) for text in source.references]
+            alike = alike and list(places) == source.candidates
+            own += source.candidates
+            others += places
+            whole = float(len(order)) if source.weights is None else sum(source.weights)
+            sets.append((len(source.candidates), len(places), order, source.weights, whole))
+        found = metric.means_of_sets(own, None if alike else others, sets, workers=self.workers)
+        return None if found is None else iter(found.tolist())
+
+    def against_sums(self, sources: Sequence[Source]) -> Iterator[list[float]]:
+        """As for all; weights are how often each reference counts."""
+        weights: list[int] | None = None
+        if any(source.weights for source in sources):
+            weights = []
+            for source in sources:
+                weights += _times(source)
+        scores = self.metric.against_sums(
+            [text for source in sources for text in source.candidates],
+            [text for source in sources for text in source.references],
+            [(len(source.candidates), len(source.references)) for source in sources],
+            weights=weights,
+            workers=self.workers,
+        )
+        if scores is None:
+            yield from super().against_sums(sources)
+            return
+        found = iter(scores.tolist())
+        for source in sources:
+            yield [next(found) for _ in source.candidates]
+
+
+def _times(source: Source) -> list[int]:
+    """How often each reference counts."""
+    weights = source.weights or [1.0] * len(source.references)
+    for nth, weight in enumerate(weights, 1):
+        if not weight.is_integer():
+            raise InputError(
+                f"weights{source.where}: number {nth} is {weight}; method='aggregate' counts "
+                "references, and takes whole numbers"
+            )
+    if sum(weights) >= 1 << 31:
+        raise InputError(f"weights{source.where}: their sum must be below 2^31 here")
+    return list(map(int, weights))
+
+
+class OfFunction(OfTexts):
+    """A function of lists of texts: f(candidates, references), with sources f(..., sources)."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.name = getattr(function, "__name__", type(function).__name__)
+
+    def of_pairs(
+        self, hypotheses: list[str], references: list[str], sources: list[str] | None
+    ) -> Sequence[float]:
+        """The function's numbers, one for each pair."""
+        found = self.function(hypotheses, references, *([] if sources is None else [sources]))
+        listed = found.tolist() if hasattr(found, "tolist") else found
+        try:
+            scores = list(map(float, listed))
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"utility: {self.name} gives {found!r:.80}; expected a list of numbers, one for "
+                "each pair of texts"
+            ) from None
+        if len(scores) != len(hypotheses):
+            raise InputError(
+                f"utility: {self.name} gives {len(scores)} numbers for {len(hypotheses)} pairs of "
+                "texts; expected one for each"
+            )
+        return scores
+
+
+class Given(Utility):
+    """Numbers that are there already: a row for each candidate, a column for each reference."""
+
+    name = "the given numbers"
+
+    def __init__(self, matrices: list[list[list[float]]]) -> None:
+        self.matrices = matrices
+
+    def rows(self, sources: Sequence[Source], blocks: Iterable[Block]) -> Iterator[list[float]]:  # noqa: ARG002
+        """As for all."""
+        for number, candidates, references in blocks:
+            matrix = self.matrices[number]
+            for candidate in candidates:
+                row = matrix[candidate]
+                yield [row[reference] for reference in references]
+
+    def width(self, number: int) -> int:
+        """The number of columns of a source's rows."""
+        return len(self.matrices[number][0])
+
+
+def is_given(utility: object) -> bool:
+    """True for numbers, which are no metric and no name, and not to be called."""
+    named = utility is None or isinstance(utility, str | type)
+    return not named and not callable(utility) and hasattr(utility, "__getitem__")
+
+
+def of_texts(utility: Any, workers: int) -> OfTexts:
+    """The utility of a metric, of its name, or of a function; without any, BLEU."""
+    from truebleu.metrics.base import Metric
+
+    if callable(utility) and not isinstance(utility, Metric | type):
+        return OfFunction(utility)
+    return OfMetric(registry.metric("bleu" if utility is None else utility), workers)
+
+
+def given(utility: Any, candidates: Sequence[Sequence[str]], *, several: bool) -> Given:
+    """Numbers for the candidates of each source."""
+    listed = utility.tolist() if hasattr(utility, "tolist") else utility
+    matrices = list(listed) if several else [listed]
+    if len(matrices) != len(candidates):
+        raise InputError(
+            f"utility: {len(matrices)} matrices for {len(candidates)} sources; each has its own"
+        )
+    return Given(
+        [
+            _checked(matrix, len(texts), f" of source {number}" if several else "")
+            for number, (matrix, texts) in enumerate(zip(matrices, candidates, strict=True), 1)
+        ]
+    )
+
+
+def _checked(matrix: Any, height: int, where: str) -> list[list[float]]:
+    """A row of finite numbers for each candidate, all of one width."""
+    listed = matrix.tolist() if hasattr(matrix, "tolist") else matrix
+    try:
+        rows = [list(map(float, row)) for row in listed]
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"utility{where}: {matrix!r:.80}; expected a metric, its name, a function, or numbers: "
+            "a row for each candidate with a column for each reference"
+        ) from None
+    if len(rows) != height:
+        raise InputError(
+            f"utility{where}: {len(rows)} rows for {height} candidates; expected one for each"
+        )
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(rows[0]) or not row:
+            raise InputError(
+                f"utility{where}: row {number} has {len(row)} numbers, and row 1 has "
+                f"{len(rows[0])}; expected one for each reference"
+            )
+        for place, value in enumerate(row, 1):
+            if not isfinite(value):
+                raise InputError(
+                    f"utility{where}: candidate {number}, reference {place}: {value}; expected a "
+                    "finite number"
+                )
+    return rows

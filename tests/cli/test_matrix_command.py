@@ -323,6 +323,17 @@ def test_the_best_of_each_source(files, truebleu_command):
     assert done.output.splitlines() == [repr(one.value) for one in found]
 
 
+@pytest.mark.parametrize("method", ["exact", "aggregate", "pruned"])
+def test_methods_of_choosing(files, truebleu_command, method):
+    found = tb.mbr([NBEST[:3], NBEST[3:]], utility="chrf", method=method)
+    options = ("--mbr", "--nbest-size", "3", "-m", "chrf", "--method", method)
+    rows = rows_of(truebleu_command("matrix", "nbest", *options))
+    assert [row["chrF2"] for row in rows] == [one.value for one in found]
+    done = truebleu_command("matrix", "nbest", "--mbr", "-m", "ter", "--method", "aggregate")
+    assert done.status == 2
+    assert "method='aggregate' adds up the n-grams of the references" in done.error
+
+
 def test_lists_as_moses_writes_them(files, truebleu_command):
     done = truebleu_command("matrix", "moses", "--mbr", "--moses", "-k", "2", "-f", "tsv")
     rows = [line.split("\t") for line in done.output.splitlines()]
@@ -361,6 +372,7 @@ def test_a_file_of_one_source(files, truebleu_command):
         (["ref", "--moses"], "--nbest-size and --moses are for --mbr"),
         (["ref", "--mbr", "--moses", "--nbest-size", "2"], "give either --nbest-size or --moses"),
         (["ref", "--mbr", "-i", "hyp"], "leave out -i"),
+        (["ref", "--method", "pruned"], "--method is for --mbr"),
         (["ref", "--triangle", "-i", "hyp"], "--triangle is of one file"),
         (["ref", "--triangle", "-k", "2"], "give one of --triangle, --top-k and --mbr"),
         (["ref", "--float32"], "--float32 is for npy and parquet"),

@@ -62,6 +62,13 @@ def test_many_sources_are_as_one_each(sources):
         assert found == [tb.mbr(one, utility=metric, method="aggregate") for one in sources]
 
 
+def test_the_aggregate_of_chrf_is_that_of_fastchrf(sources):
+    fastchrf = pytest.importorskip("fastchrf")
+    theirs = fastchrf.aggregate_chrf(sources, sources)
+    ours = [tb.mbr(one, utility="chrf", method="aggregate").expected for one in sources]
+    assert [list(one) for one in ours] == theirs
+
+
 @pytest.mark.parametrize(("metric", "least"), [("chrf", 0.6), ("bleu", 0.4)])
 def test_the_aggregate_chooses_nearly_the_best(sources, metric, least):
     exact = tb.mbr(sources, utility=metric)

@@ -277,12 +277,13 @@ class Work(Record):
         count, expected = 0, files.expected(file)
         while batch := list(islice(sources, SOURCES)):
             labels, candidates = zip(*batch, strict=True)
-            found = mbr(
-                candidates,
-                utility=self.metric,
-                method=self.options.method,
-                workers=self.options.threads,
-            )
+            named = {"method": self.options.method, "workers": self.options.threads}
+            try:
+                found = mbr(candidates, utility=self.metric, **named)
+            except InputError:
+                raise
+            except ValueError as error:  # the metric has no such method
+                raise UsageError(str(error)) from None
             rows = [
                 (name, rank, index + 1, one.expected[index], one.candidates[index])
                 for name, one in zip(labels, found, strict=True)

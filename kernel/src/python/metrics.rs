@@ -30,6 +30,11 @@ use std::sync::Arc;
 
 type Make = Box<dyn Fn(Instructions) -> PyResult<Arc<dyn CountOne>> + Send + Sync>;
 
+/// A set of texts: how many hypotheses and different references, the places of these in the order in
+/// which they are added, their weights, and what the sum of these is.
+#[derive(FromPyObject)]
+struct Set(usize, usize, Vec<usize>, Option<Vec<f64>>, f64);
+
 /// A metric with all of its parameters, ready to count and score.
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct Metric {
@@ -299,16 +304,14 @@ impl Metric {
     }
 
     /// The mean score of each hypothesis of each set against the references of the set; without
-    /// references, against each other. A set has so many hypotheses and different references, the
-    /// places of these in the order in which they are added, their weights, and what the sum of
-    /// these is.
+    /// references, against each other.
     #[pyo3(signature = (hypotheses, references, sets, compensated, workers))]
     fn expected(
         &self,
         py: Python<'_>,
         hypotheses: &Source,
         references: Option<&Source>,
-        sets: Vec<(usize, usize, Vec<usize>, Option<Vec<f64>>, f64)>,
+        sets: Vec<Set>,
         compensated: bool,
         workers: usize,
     ) -> PyResult<Scores> {
@@ -316,7 +319,7 @@ impl Metric {
         let instructions = current_instructions()?;
         let sets: Vec<_> = sets
             .into_iter()
-            .map(|(hypotheses, references, order, weights, whole)| plain::Set {
+            .map(|Set(hypotheses, references, order, weights, whole)| plain::Set {
                 hypotheses,
                 references,
                 order,

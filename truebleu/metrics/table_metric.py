@@ -572,7 +572,7 @@ class TableMetric(Metric, Generic[S]):
 
         >>> from truebleu import CHRF, TER
         >>> CHRF().against_sums(["the cat", "a dog"], ["the cat sat", "the cats"], [(2, 2)])
-        Scores(2 segments: [65.00, 1.39])
+        Scores(2 segments: [64.65, 3.47])
         >>> TER().against_sums(["the cat"], ["the cats"], [(1, 1)]) is None
         True
         """

@@ -153,6 +153,18 @@ def ten_systems() -> tuple[tuple[Path, ...], Path]:
     return paths, text.references[0]
 
 
+def nine_systems() -> tuple[tuple[Path, ...], int]:
+    """Nine outputs of one test set, and the number of segments.
+
+    From WMT22 they are the systems of German to English, and 1,984 segments.
+    """
+    if FROM_WMT22:
+        return tuple(
+            sorted((WMT22 / "system-outputs").glob("generaltest2022.de-en.hyp.*.en"))
+        ), 1984
+    return ten_systems()[0][:9], 2037
+
+
 def test_sets() -> list[Corpus]:
     """Every system's output on the test set of its language pair, with one reference."""
     systems = []

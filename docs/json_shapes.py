@@ -767,9 +767,8 @@ def output(command: tuple[str, ...]) -> Any:
             }.get(word, word.replace("=SCORES", f"={scores}"))
             for word in command
         ]
-        places = {}
+        places = dict.fromkeys(("TRUEBLEU_CACHE", "XDG_CONFIG_HOME"), f"{folder}/cache")
         if OWN[0] in command:
-            places = dict.fromkeys(("TRUEBLEU_CACHE", "XDG_CONFIG_HOME"), f"{folder}/cache")
             for name, lines in OWN_FILES.items():
                 text = "".join(f"{line}\n" for line in lines)
                 (Path(folder) / name).write_text(text, encoding="utf-8")

@@ -301,6 +301,7 @@ impl<M: Metric> Worker for Counting<M> {
         summary.segments += count as u64;
         let outcome = counter.hypotheses.instructions.run(CountBatch {
             hypotheses: lexed,
+            only: None,
             references: &mut lexed_references,
             metric: &counter.metric,
             scratch,
@@ -337,6 +338,7 @@ impl<M: Metric> Reader for Counting<M> {
         };
         let counted = counter.hypotheses.instructions.run(CountBatch {
             hypotheses,
+            only: None,
             references,
             metric: &counter.metric,
             scratch: metric,
@@ -358,19 +360,27 @@ impl<M: Metric> Reader for Counting<M> {
     ) -> Result<(), Error> {
         self.begin();
         let Self { counter, scratch, rows, unfinished } = self;
+        let width = counter.metric.width();
         rows.clear();
-        rows.resize(counter.metric.width(), 0);
+        rows.resize(width * references.1, 0);
         let lexed = scratch.lex(counter, hypotheses.0, std::slice::from_ref(references.0));
         let (lexed, lexed_references, scratch) = lexed.map_err(|(_, bad)| Error::from(bad))?;
-        let references = lexed_references[0].each(references.1);
-        for hypothesis in lexed.each(hypotheses.1) {
+        let others = &lexed_references[0];
+        for mut hypothesis in lexed.each(hypotheses.1) {
             interrupt::poll();
-            for reference in &references {
-                let reference = std::slice::from_ref(reference);
-                let instructions = counter.hypotheses.instructions;
-                count_next(instructions, &counter.metric, &hypothesis, reference, scratch, rows);
-                take(formula.score(rows));
-            }
+            rows.fill(0);
+            let mut references = others.clone();
+            let counted = counter.hypotheses.instructions.run(CountBatch {
+                only: hypothesis.next_segment(),
+                hypotheses: hypothesis,
+                references: std::slice::from_mut(&mut references),
+                metric: &counter.metric,
+                scratch: &mut *scratch,
+                rows,
+            });
+            // Nothing is missing, as the caller promises.
+            debug_assert!(counted.is_ok());
+            rows.chunks_exact(width).for_each(|row| take(formula.score(row)));
         }
         *unfinished = false;
         Ok(())
@@ -389,15 +399,18 @@ pub(crate) fn count_next<M: Metric>(
 ) {
     row.fill(0);
     let (hypotheses, references) = (hypotheses.clone(), &mut references.to_vec()[..]);
-    let batch = CountBatch { hypotheses, references, metric, scratch, rows: row };
+    let batch = CountBatch { hypotheses, only: None, references, metric, scratch, rows: row };
     // An error only says that a side is missing.
     let _ = instructions.run(batch);
 }
 
-/// Counts the segments of one batch. Single segments and pairs are batches of one: the metric's code
-/// is compiled once per instruction set, which is most of the time that compiling takes.
+/// Counts the segments of one batch. A single segment is a batch of one, and pairs are batches with
+/// the same hypothesis: the metric's code is compiled once per instruction set, which is most of the
+/// time that compiling takes.
 struct CountBatch<'a, 'b, M: Metric> {
     hypotheses: Lexed<'a>,
+    /// The hypothesis of all segments, instead of theirs.
+    only: Option<View<'a>>,
     references: &'b mut [Lexed<'a>],
     metric: &'b M,
     scratch: &'b mut M::Scratch,
@@ -427,7 +440,8 @@ impl<M: Metric> Job for CountBatch<'_, '_, M> {
                     &several
                 }
             };
-            let Some(hypothesis) = self.hypotheses.next_segment() else {
+            let next = || self.hypotheses.next_segment();
+            let Some(hypothesis) = self.only.or_else(next) else {
                 return Err(i);
             };
             if views.is_empty() {

@@ -36,7 +36,7 @@ use crate::interrupt::{self, in_threads};
 use crate::lex::{Lexer, Scratch};
 use crate::text::{self, Source, Want};
 use crate::tokens::View;
-use overlap::Set;
+use overlap::Places;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -59,7 +59,7 @@ pub trait Pairs: Send + Sync {
     /// which counts as often as `weights` says; `None` if references of this metric do not add up.
     fn against_sums(
         &self,
-        _sets: &[Set],
+        _sets: &[Places],
         _weights: Option<&[u32]>,
         _workers: usize,
     ) -> Option<Vec<f64>> {
@@ -181,8 +181,8 @@ fn score_bands<R: Row>(
     in_threads(threads, work, work).into_iter().collect()
 }
 
-/// Lexes all of a source, each time as much as `want` says. Each text's tokens go to `look`, then each batch
-/// and how many texts it has to `keep`. None may be missing.
+/// Lexes all of a source, each time as much as `want` says. Each text's tokens go to `look`, then
+/// each batch and how many texts it has to `keep`. None may be missing.
 fn read(
     source: &mut dyn Source,
     mut want: impl FnMut() -> Want,

@@ -329,6 +329,9 @@ def test_methods_of_choosing(files, truebleu_command, method):
     options = ("--mbr", "--nbest-size", "3", "-m", "chrf", "--method", method)
     rows = rows_of(truebleu_command("matrix", "nbest", *options))
     assert [row["chrF2"] for row in rows] == [one.value for one in found]
+
+
+def test_a_method_that_a_metric_has_not(files, truebleu_command):
     done = truebleu_command("matrix", "nbest", "--mbr", "-m", "ter", "--method", "aggregate")
     assert done.status == 2
     assert "method='aggregate' adds up the n-grams of the references" in done.error

@@ -1,7 +1,7 @@
 """A cluster of two executors that fail in the middle of jobs: `python spark_failures.py [hosts]`.
 
 Prints a line of JSON for each way to fail: what happened, and whether the table of sums is that of
-one machine, byte for byte. On a slow machine what is meant to happen may not (the executor that is
+one machine, byte for byte. On a slow machine what should happen may not (the executor that is
 killed had counted nothing, say); then the job runs again, a few times. The executors are processes
 of their own, with one core each, that get the package by `spark.executorEnv.PYTHONPATH`, as a
 cluster gets it by its list of libraries.

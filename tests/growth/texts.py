@@ -1,4 +1,4 @@
-"""Texts that are meant to be slow: each a function from a size to a segment of that size."""
+"""Texts that are slow for naive programs: each a function from a size to a segment of that size."""
 
 import random
 from functools import cache

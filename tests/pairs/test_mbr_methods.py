@@ -56,10 +56,12 @@ def test_of_one_reference_the_aggregate_is_its_score(metric):
     assert found.expected == [metric.sentence(one, reference).value for one in candidates]
 
 
-def test_many_sources_are_as_one_each(sources):
+@pytest.mark.parametrize("method", ["aggregate", "pruned"])
+def test_many_sources_are_as_one_each(sources, samples, method):
     for metric in (BLEU(), CHRF()):
-        found = tb.mbr(sources, utility=metric, method="aggregate", workers=2)
-        assert found == [tb.mbr(one, utility=metric, method="aggregate") for one in sources]
+        for sets in (sources, samples[:5]):
+            found = tb.mbr(sets, utility=metric, method=method, workers=2)
+            assert found == [tb.mbr(one, utility=metric, method=method) for one in sets]
 
 
 def test_the_aggregate_of_chrf_is_that_of_fastchrf(sources):
@@ -92,6 +94,18 @@ def test_the_aggregate_counts_in_whole_numbers():
         tb.mbr(["a", "b"], method="aggregate", weights=[1, 0.5])
     with pytest.raises(InputError, match=r"weights of source 1: their sum must be below 2\^31"):
         tb.mbr([["a", "b"]], method="aggregate", weights=[[1 << 31, 1]])
+
+
+def test_sums_of_other_texts_than_there_are_are_refused():
+    sums = CHRF().against_sums
+    for sets in ([(1, 1)], [(2, 2), (1, 0)], [(2**63, 1), (2**63, 1)]):
+        with pytest.raises(ValueError, match="sets: expected sizes that add up to 2 hypoth"):
+            sums(["a", "b"], ["a", "b"], sets)
+    for weights in ([1], [2**31, 0], [2**30, 2**30]):
+        with pytest.raises(ValueError, match="weights: expected one for each reference"):
+            sums(["a", "b"], ["a", "b"], [(2, 2)], weights=weights)
+    # The sum of one set is not that of another.
+    assert len(sums(["a", "b"], ["a", "b"], [(1, 1), (1, 1)], weights=[2**30, 2**30])) == 2
 
 
 @pytest.fixture(scope="module")

@@ -88,9 +88,9 @@ CANDIDATES = Group(
     --mbr           REF holds candidates; print the best of each source, scored against all of them
     --nbest-size N  each N lines are of one source (all lines are of one)
     --moses         lines are SOURCE ||| TEXT ||| ..., as Moses has them
-    --method METHOD  exact: every candidate against every one; aggregate: against the sum of all,
-                    in linear time, for BLEU and chrF; pruned: no more of what a few show to be
-                    worse, for slow metrics (exact)
+    --method METHOD  exact: score every candidate against every one; aggregate: against the sum of
+                    all, in linear time, for BLEU and chrF; pruned: stop scoring a candidate once
+                    some of the others show that it is worse, for slow metrics (exact)
     """,
     about="Which candidate has the highest expected score (minimum Bayes risk).",
     nbest_size={"type": whole_number(1, maxsize)},

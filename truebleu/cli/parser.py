@@ -56,7 +56,7 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that knows options only by their whole names, and says which one was meant."""
+    """A parser that knows options only by their whole names, and names the nearest one."""
 
     def __init__(self, prog: str, *, groups: Iterable[Group] = (), **more: Any) -> None:
         # Subparsers are made with what argparse thinks of besides.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from truebleu._kernel import Metric as Compiled
     from truebleu._kernel import Scan, Scores, Summary
-    from truebleu.metrics.table_metric import Pairs
+    from truebleu.metrics.table_metric import Pairs, Set
 
 new = object.__new__
 
@@ -105,22 +105,11 @@ class KernelMetric(TableMetric[S]):
         self,
         hypotheses: Sequence[str],
         references: Sequence[str] | None,
-        sets: Sequence[tuple[int, int, Sequence[int], Sequence[float] | None, float]],
+        sets: Sequence[Set],
         *,
         workers: int = 1,
     ) -> Scores | None:
-        """The mean score of each hypothesis of each set against the references of the set.
-
-        It is `expected` of many small sets in one call. None if the kernel has only a part of this
-        metric.
-
-        hypotheses, references: the texts of all sets, one after the other; without references, the
-            hypotheses of a set against each other.
-        sets: of each the number of hypotheses; the number of different references; the places of
-            references in the order in which their scores are added, some perhaps several times; a
-            weight for each of these, or None; and what the sum is divided by. At most 4,096 texts.
-        workers: threads.
-        """
+        """As for all metrics; None where the kernel has only a part of this one."""
         if not (self._plain and self.reads_text):
             return None
         others = None if references is None else strings(tuple(references), "references")

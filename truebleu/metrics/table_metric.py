@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     Rules = tuple[Sequence[str], list[int], list[tuple[int, int, int]]]
     # A row per segment, and the fewest and the most references of a segment.
     Rows = tuple[list[list[int]], tuple[int, int]]
+    # Of `means_of_sets`: the sizes, the order of references, their weights, and the divisor.
+    Set = tuple[int, int, Sequence[int], Sequence[float] | None, float]
 
     S = TypeVar("S", bound=Score)
 else:
@@ -549,6 +551,26 @@ class TableMetric(Metric, Generic[S]):
         numbers = checked_weights(weights, count)
         return pairs.expected(numbers, sum(numbers), COMPENSATED)
 
+    def means_of_sets(
+        self,
+        hypotheses: Sequence[str],  # noqa: ARG002
+        references: Sequence[str] | None,  # noqa: ARG002
+        sets: Sequence[Set],  # noqa: ARG002
+        *,
+        workers: int = 1,  # noqa: ARG002
+    ) -> Scores | None:
+        """`expected` of many small sets in one call; None where that is no faster than one by one.
+
+        hypotheses, references: the texts of all sets, one after the other; without references, the
+            hypotheses of a set against each other.
+        sets: of each the number of hypotheses; the number of different references; the places of
+            references in the order in which their scores are added, some perhaps several times; a
+            weight for each of these, or None; and what the sum is divided by. A set has at most
+            4,096 texts of a side.
+        workers: threads.
+        """
+        return None
+
     def against_sums(
         self,
         hypotheses: inputs.Hypotheses,
@@ -566,7 +588,7 @@ class TableMetric(Metric, Generic[S]):
 
         sets: how many of the hypotheses, and how many of the references, are of the first set, of
             the second, ...
-        weights: for each reference how often it counts.
+        weights: for each reference how often it counts; those of a set are below 2³¹ together.
 
         None if n-grams are not what this metric counts. Other arguments and errors as for `matrix`.
 

@@ -46,9 +46,9 @@ class MBR(Record):
     candidates: tuple[str, ...]
     """All candidates, in the order they were given."""
     expected: Scores
-    """The expected score of each candidate; as far as the method looks."""
+    """The expected score of each candidate: exact, or as far as the method has looked."""
     seen: tuple[int, ...]
-    """How many references each candidate was scored against; their sum is one."""
+    """How many references each candidate was scored against; 1 of "aggregate": their sum."""
     ranking: tuple[int, ...]
     """The indices of the candidates, the best first; of equals the one that was given first."""
     references: int
@@ -188,7 +188,7 @@ def mbr(
     method: "exact" scores every pair. "aggregate" scores each candidate against the sum of the
         references, in linear time: BLEU and chrF alone, whole numbers as weights. "pruned" gives up
         candidates that a few references show to be worse: for utilities that cost much.
-    level: of "pruned": how sure it must be that the best one so far is better. 0.99 of samples.
+    level: of "pruned": how sure it must be that the best one so far is better, 0-1.
     seed: of "pruned": of the order of references and of the samples; None for draws that nobody
         can repeat.
     workers: threads.
@@ -321,6 +321,8 @@ def _ranked(
         places = [place[candidate] for candidate in candidates]
         expected, seen = [expected[i] for i in places], [seen[i] for i in places]
     sign = 1 if utility.lower_is_better else -1
+    # Those that were given up later are better.
+    order = [(-count, sign * score) for count, score in zip(seen, expected, strict=True)]
     return MBR(
         utility=utility.name,
         metric=utility.metric,
@@ -328,7 +330,6 @@ def _ranked(
         candidates=tuple(candidates),
         expected=Scores(expected),
         seen=tuple(seen),
-        # Those that were given up later are better.
-        ranking=tuple(sorted(range(len(expected)), key=lambda i: (-seen[i], sign * expected[i]))),
+        ranking=tuple(sorted(range(len(order)), key=order.__getitem__)),
         references=len(source.references),
     )

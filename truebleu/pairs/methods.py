@@ -56,10 +56,10 @@ def pruned(
     Julius Cheng and Andreas Vlachos (2023): Faster minimum Bayes risk decoding with
     confidence-based pruning. EMNLP. After 8, 16, 32, ... references, in random order, those are
     given up that in 500 bootstrap samples of these references are at least as good as the best
-    candidate in at most 1 - level of the samples.
+    candidate in at most 1 - level of the samples. Each source has its own draws, from the same
+    seed, so that the others beside it change nothing.
     """
-    stream = Stream(seed)
-    races = [_Race(source, utility.lower_is_better, stream) for source in sources]
+    races = [_Race(source, utility.lower_is_better, Stream(seed)) for source in sources]
     wanted = FIRST
     while any(race.goes_on for race in races):
         blocks = [
@@ -71,7 +71,7 @@ def pruned(
         for number, _, references in blocks:
             races[number].take(rows, references)
         for race in races:
-            race.prune(level, stream)
+            race.prune(level)
         wanted *= 2
     return (race.found() for race in races)
 
@@ -82,6 +82,7 @@ class _Race:
     def __init__(self, source: Source, lower_is_better: bool, stream: Stream) -> None:
         count = len(source.references)
         draws = stream.indices(1 << 31, count)
+        self.stream = stream
         self.source = source
         self.sign = -1 if lower_is_better else 1
         self.order = sorted(range(count), key=draws.__getitem__)
@@ -100,7 +101,7 @@ class _Race:
             self.scores[candidate].update(zip(references, next(rows), strict=True))
         self.seen += len(references)
 
-    def prune(self, level: float, stream: Stream) -> None:
+    def prune(self, level: float) -> None:
         """Gives up those that are hardly ever as good as the best."""
         if not self.goes_on:
             return
@@ -122,7 +123,7 @@ class _Race:
         largest = max((abs(gap) for column in gaps for gap in column), default=0)
         unit = RESOLUTION / largest if 0 < largest < inf else 0
         rows = [[round(unit * gap) for gap in row] for row in zip(*gaps, strict=True)]
-        (drawn,) = Stack([Table.from_rows(rows, len(gaps))]).bootstrap(stream, SAMPLES, 1)
+        (drawn,) = Stack([Table.from_rows(rows, len(gaps))]).bootstrap(self.stream, SAMPLES, 1)
         good = [0] * len(gaps)
         for row in drawn.tolist():
             for place, gap in enumerate(row):

@@ -207,7 +207,7 @@ _REGIONS = """
     SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO
     TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW"""
 
-# What is meant as a region though it is the code of a language (Twi, Breton), too.
+# Regions, though their codes are also those of languages (Twi, Breton).
 _SMALL_REGIONS = {("zh", "tw"), ("pt", "br")}
 
 

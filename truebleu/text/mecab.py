@@ -57,7 +57,7 @@ DICTIONARIES = {
 
 
 class OtherDictionaryError(InputError):
-    """There is a dictionary, but its tokens are not those of the one that is meant."""
+    """There is a dictionary, but its tokens are not those of the expected one."""
 
 
 def loaded(name: str) -> LoadedTokenizer:

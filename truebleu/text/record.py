@@ -20,11 +20,15 @@ class Record:
         cls._names = tuple(cls.__annotations__)
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        given = dict(zip(self._names, values, strict=False)) | named
-        missing = [name for name in self._names if name not in given and not hasattr(self, name)]
-        if missing or len(values) > len(self._names) or given.keys() - self._names:
-            raise TypeError(f"{type(self).__name__} has the values {', '.join(self._names)}")
-        vars(self).update(given)
+        names = self._names
+        given = vars(self)
+        given.update(zip(names, values, strict=False))
+        given.update(named)
+        # All names and no others, as nearly always; otherwise what is missing has a default.
+        if len(values) + len(named) != len(names) or tuple(given) != names:
+            missing = [name for name in names if name not in given and not hasattr(self, name)]
+            if missing or len(values) > len(names) or given.keys() - names:
+                raise TypeError(f"{type(self).__name__} has the values {', '.join(names)}")
 
     def _values(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self._names}

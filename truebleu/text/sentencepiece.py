@@ -73,7 +73,7 @@ class Model(Record):
 def loaded(name: str) -> LoadedTokenizer:
     """The tokenizer of a name; the same one each time, unless the file changes.
 
-    Raises InputError for no file, a file that is no model, and another one than is meant.
+    Raises InputError for no file, a file that is no model, and another model than expected.
     """
     path = found(name)
     if path is None:
@@ -87,7 +87,7 @@ def loaded(name: str) -> LoadedTokenizer:
 def found(name: str) -> str | None:
     """The path of a tokenizer's model, if it is on this machine.
 
-    Raises InputError for another model than is meant.
+    Raises InputError for another model than expected.
     """
     if name.startswith("spm:"):
         return os.path.expanduser(name.removeprefix("spm:"))
@@ -111,7 +111,7 @@ def lacking(name: str) -> str:
         if found(name) is not None:
             return ""
     except InputError:
-        return "whose model is another one than is meant"
+        return "whose model is not the expected one"
     return "its model is not here" if download.is_offline() else "it downloads its model"
 
 
@@ -120,7 +120,7 @@ def _place(name: str, folder: str) -> str:
 
 
 def _checked(name: str, path: str, expected: str | None) -> str:
-    """The path, if the file is the one that is meant."""
+    """The path, if the file is the expected one."""
     if expected is not None and (got := _read(path).sha256) != expected:
         raise InputError(
             f"{path}: not the model of {name}: SHA-256 {got}, expected {expected}. "

@@ -43,7 +43,7 @@ class BrokenError(Exception):
         super().__init__(message)
         # Whether another try may do better, and when.
         self.is_passing, self.after = is_passing, after
-        # Whether it is not the file that is meant, and whether a certificate cannot be verified.
+        # Whether it is not the expected file, and whether a certificate cannot be verified.
         self.is_other, self.of_certificate = is_other, of_certificate
 
 

@@ -14,7 +14,7 @@
 
 mod summed;
 
-pub use summed::Set;
+pub use summed::Places;
 
 use super::{Band, Block, Pairs, Take, Worker, read};
 use crate::error::Error;
@@ -232,7 +232,7 @@ impl<M: Overlap> Pairs for Overlaps<M> {
 
     fn against_sums(
         &self,
-        sets: &[Set],
+        sets: &[Places],
         weights: Option<&[u32]>,
         workers: usize,
     ) -> Option<Vec<f64>> {

@@ -4,7 +4,7 @@ use super::run::{interruptible, list};
 use super::table::{Scores, fill_buffer};
 use crate::arrow::{self, ArrowArray, ArrowSchema};
 use crate::error::Error;
-use crate::pairwise::overlap::Set;
+use crate::pairwise::overlap::Places;
 use crate::pairwise::{self, Best, Expected, Row, Values};
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::ffi;
@@ -12,6 +12,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList, PyTuple};
 use std::ffi::{CStr, c_int};
 use std::sync::Arc;
+
+/// What the references of a set weigh together is below.
+const MOST_WEIGHT: u64 = 1 << 31;
 
 /// Two lists of texts and a metric to score them with, all pairs or some.
 #[pyclass(frozen, module = "truebleu._kernel")]
@@ -128,21 +131,29 @@ impl Pairs {
         weights: Option<Vec<u32>>,
     ) -> PyResult<Option<Scores>> {
         let (height, width) = self.pairs.shape();
-        let (mut own, mut others) = (0, 0);
-        let sets: Vec<_> = sets
-            .into_iter()
-            .map(|(hypotheses, references)| {
-                let set = Set {
-                    hypotheses: own..own + hypotheses,
-                    references: others..others + references,
-                };
-                (own, others) = (own + hypotheses, others + references);
-                set
-            })
-            .collect();
-        let weighted = weights.as_ref().is_none_or(|weights| weights.len() == width);
-        if (own, others) != (height, width) || !weighted {
-            return Err(PyValueError::new_err("every text is of a set, every reference weighs"));
+        let mut ends = (0_usize, 0_usize);
+        let places = sets.into_iter().map(|(hypotheses, references)| {
+            let (own, others) = ends;
+            ends = (own.checked_add(hypotheses)?, others.checked_add(references)?);
+            Some(Places { hypotheses: own..ends.0, references: others..ends.1 })
+        });
+        let sets = places.collect::<Option<Vec<_>>>();
+        let Some(sets) = sets.filter(|_| ends == (height, width)) else {
+            return Err(PyValueError::new_err(format!(
+                "sets: expected sizes that add up to {height} hypotheses and {width} references"
+            )));
+        };
+        // Counts are multiplied by what a set's references weigh together.
+        let fits = |weights: &Vec<u32>| {
+            let of_set = |set: &Places| weights.get(set.references.clone());
+            let sum = |all: &[u32]| all.iter().map(|&weight| u64::from(weight)).sum::<u64>();
+            weights.len() == width
+                && sets.iter().filter_map(of_set).all(|all| sum(all) < MOST_WEIGHT)
+        };
+        if !weights.as_ref().is_none_or(fits) {
+            return Err(PyValueError::new_err(
+                "weights: expected one for each reference, those of a set below 2^31 together",
+            ));
         }
         let workers = self.workers;
         let scored =

@@ -113,6 +113,18 @@ def test_what_it_needs(metric):
         metric.score(["a"], [["b", "c"]], ["d"])
 
 
+def test_it_chooses_among_candidates(metric):
+    candidates = [[HYPOTHESES[0], OTHERS[0], HYPOTHESES[1]], [HYPOTHESES[1], OTHERS[1]]]
+    found = tb.mbr(candidates, utility=metric, sources=SOURCES[:2])
+    for one, texts, source in zip(found, candidates, SOURCES, strict=False):
+        rows = [
+            metric.segments([text] * len(texts), texts, [source] * len(texts)) for text in texts
+        ]
+        assert list(one.expected) == pytest.approx([sum(row) / len(row) for row in rows], abs=1e-4)
+    with pytest.raises(InputError, match=r"sources: COMET.* reads them"):
+        tb.mbr(candidates, utility=metric)
+
+
 def test_beside_bleu_and_kept(metric, tmp_path, monkeypatch, capsys):
     """On the command line; the second time no model runs."""
     files = {"ref": REFERENCES, "src": SOURCES, "a": HYPOTHESES, "b": OTHERS}

@@ -398,7 +398,7 @@ def _named(
     metrics: Mapping[str, Any] | Sequence[Any] | None,
     preset: presets.Preset | None,
 ) -> tuple[list[str] | None, dict[str, Any], set[str]]:
-    """The stored metrics that are meant, and those that truebleu computes.
+    """The stored metrics that were asked for, and those that truebleu computes.
 
     What is not the name of a stored metric is a metric of truebleu. It takes the place of a stored
     one that is called the same but for the case. The third are those that only a name asks for.

@@ -1,4 +1,4 @@
-//! All pairs by the index are what they are pair by pair.
+//! All pairs by the index are what they are pair by pair, and so are means, and sums of one reference.
 
 use crate::input::{BETWEEN, Input};
 use crate::make::{self, Random};
@@ -9,8 +9,8 @@ use truebleu_kernel::count::{Counter, Formula, Metric};
 use truebleu_kernel::error::Error;
 use truebleu_kernel::lex::{Lexer, Tokenizer};
 use truebleu_kernel::pairwise::bleu::Bleu;
-use truebleu_kernel::pairwise::overlap::{Overlap, Overlaps};
-use truebleu_kernel::pairwise::plain::Plain;
+use truebleu_kernel::pairwise::overlap::{Overlap, Overlaps, Places};
+use truebleu_kernel::pairwise::plain::{self, Plain, Set};
 use truebleu_kernel::pairwise::{Pairs, Values, run};
 use truebleu_kernel::text::{Batch, Block, Foreign, Source, Want};
 use truebleu_kernel::vector::Instructions;
@@ -73,10 +73,30 @@ fn check<M: Metric, O: Overlap>(
 ) {
     let lexer = Lexer { tokenizer, lowercase: None, instructions };
     let counter = Arc::new(Counter { hypotheses: lexer.clone(), references: None, metric });
-    let plain = Plain::read(counter, formula, source(hypotheses), Some(source(references)));
-    let index = Overlaps::read(overlap, &lexer, source(hypotheses), Some(source(references)));
+    let both = || (source(hypotheses), Some(source(references)));
+    let (own, others) = both();
+    let plain = Plain::read(Arc::clone(&counter), Arc::clone(&formula), own, others);
+    let (own, others) = both();
+    let index = Overlaps::read(overlap, &lexer, own, others);
     let (Ok(plain), Ok(index)) = (plain, index) else { panic!("text was refused") };
-    assert_eq!(matrix(&index), matrix(&plain), "{instructions:?}");
+    let scores = matrix(&plain);
+    assert_eq!(matrix(&index), scores, "{instructions:?}");
+
+    let (height, width) = plain.shape();
+    let score = |bits: &u64| f64::from_bits(*bits);
+    let order = (0..width).collect();
+    let whole = width as f64;
+    let set = Set { hypotheses: height, references: width, order, weights: None, whole };
+    let means = plain::expected(&counter, &*formula, both(), &[set], false, 1);
+    let expected = scores.chunks(width).map(|row| row.iter().map(score).sum::<f64>() / whole);
+    let bits = |values: Vec<f64>| values.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+    assert_eq!(means.map(bits).ok(), Some(bits(expected.collect())), "{instructions:?}");
+
+    let one = |reference| Places { hypotheses: 0..height, references: reference..reference + 1 };
+    let ones: Vec<_> = (0..width).map(one).collect();
+    let sums = index.against_sums(&ones, None, 1).unwrap_or_default();
+    let columns = (0..width).flat_map(|column| scores[column..].iter().step_by(width).copied());
+    assert_eq!(bits(sums), columns.collect::<Vec<_>>(), "{instructions:?}");
 }
 
 /// Runs it.

@@ -12,9 +12,9 @@ use crate::pairwise::taken;
 use std::ops::Range;
 use std::sync::atomic::AtomicUsize;
 
-/// The hypotheses and the references of one source, by their places.
+/// Where the hypotheses and the references of a set are.
 #[derive(Clone, Debug)]
-pub struct Set {
+pub struct Places {
     /// The hypotheses.
     pub hypotheses: Range<usize>,
     /// The references.
@@ -26,7 +26,7 @@ impl<M: Overlap> Overlaps<M> {
     /// `weights` says for each of all references.
     pub(super) fn against_sums(
         &self,
-        sets: &[Set],
+        sets: &[Places],
         weights: Option<&[u32]>,
         workers: usize,
     ) -> Vec<f64> {

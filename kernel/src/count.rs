@@ -301,7 +301,6 @@ impl<M: Metric> Worker for Counting<M> {
         summary.segments += count as u64;
         let outcome = counter.hypotheses.instructions.run(CountBatch {
             hypotheses: lexed,
-            only: None,
             references: &mut lexed_references,
             metric: &counter.metric,
             scratch,
@@ -338,7 +337,6 @@ impl<M: Metric> Reader for Counting<M> {
         };
         let counted = counter.hypotheses.instructions.run(CountBatch {
             hypotheses,
-            only: None,
             references,
             metric: &counter.metric,
             scratch: metric,
@@ -366,13 +364,12 @@ impl<M: Metric> Reader for Counting<M> {
         let lexed = scratch.lex(counter, hypotheses.0, std::slice::from_ref(references.0));
         let (lexed, lexed_references, scratch) = lexed.map_err(|(_, bad)| Error::from(bad))?;
         let others = &lexed_references[0];
-        for mut hypothesis in lexed.each(hypotheses.1) {
+        for hypothesis in lexed.each(hypotheses.1) {
             interrupt::poll();
             rows.fill(0);
             let mut references = others.clone();
             let counted = counter.hypotheses.instructions.run(CountBatch {
-                only: hypothesis.next_segment(),
-                hypotheses: hypothesis,
+                hypotheses: hypothesis.repeated(),
                 references: std::slice::from_mut(&mut references),
                 metric: &counter.metric,
                 scratch: &mut *scratch,
@@ -399,7 +396,7 @@ pub(crate) fn count_next<M: Metric>(
 ) {
     row.fill(0);
     let (hypotheses, references) = (hypotheses.clone(), &mut references.to_vec()[..]);
-    let batch = CountBatch { hypotheses, only: None, references, metric, scratch, rows: row };
+    let batch = CountBatch { hypotheses, references, metric, scratch, rows: row };
     // An error only says that a side is missing.
     let _ = instructions.run(batch);
 }
@@ -409,8 +406,6 @@ pub(crate) fn count_next<M: Metric>(
 /// time that compiling takes.
 struct CountBatch<'a, 'b, M: Metric> {
     hypotheses: Lexed<'a>,
-    /// The hypothesis of all segments, instead of theirs.
-    only: Option<View<'a>>,
     references: &'b mut [Lexed<'a>],
     metric: &'b M,
     scratch: &'b mut M::Scratch,
@@ -440,8 +435,7 @@ impl<M: Metric> Job for CountBatch<'_, '_, M> {
                     &several
                 }
             };
-            let next = || self.hypotheses.next_segment();
-            let Some(hypothesis) = self.only.or_else(next) else {
+            let Some(hypothesis) = self.hypotheses.next_segment() else {
                 return Err(i);
             };
             if views.is_empty() {

@@ -163,6 +163,8 @@ pub struct Lexed<'a> {
     exception: usize,
     /// The next segment.
     segment: usize,
+    /// How far it is to the one after it.
+    step: usize,
     has_lines: bool,
 }
 
@@ -171,11 +173,11 @@ impl<'a> Lexed<'a> {
     #[inline(always)]
     pub fn next_segment(&mut self) -> Option<View<'a>> {
         let i = self.segment;
-        self.segment += 1;
+        self.segment += self.step;
         if let Some(exception) = self.exceptions.get(self.exception)
             && exception.segment as usize == i
         {
-            self.exception += 1;
+            self.exception += self.step;
             let (first, last) = exception.tokens?;
             return Some(self.annex.view(self.annex_text, first as usize, last as usize));
         }
@@ -192,6 +194,11 @@ impl<'a> Lexed<'a> {
             next.next_segment().map(|_| here)
         });
         each.collect()
+    }
+
+    /// The next segment, again and again.
+    pub fn repeated(&self) -> Self {
+        Self { step: 0, ..self.clone() }
     }
 
     /// The text of segment `i` as it was lexed, where that is a line.
@@ -250,6 +257,7 @@ impl Lexer {
                     exceptions,
                     exception: 0,
                     segment: 0,
+                    step: 1,
                     has_lines: false,
                 });
             }
@@ -333,6 +341,7 @@ impl Lexer {
             exceptions,
             exception: 0,
             segment: 0,
+            step: 1,
             has_lines: true,
         })
     }

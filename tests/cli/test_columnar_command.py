@@ -369,27 +369,27 @@ def test_text_beside_its_segments(tables, truebleu_command):
     assert found["score"] == score("cedar").value
 
 
-@pytest.mark.parametrize("package", ["pyarrow", "polars"])
-def test_segments_of_many_batches_as_parquet(tables, package):
-    """More rows than are written at once, by either of the packages that can write them."""
-    pytest.importorskip(package)
+def test_segments_of_many_batches_as_parquet(tables, truebleu_command):
+    """More rows than are written at once."""
     count = 70_000
     table = {"hyp": ["a b"] * count, "ref": ["a b"] * count, "id": [*range(count)]}
     pq.write_table(pa.table(table), "many.parquet")
-    arguments = ["segments", "many.parquet", "--by", "id", "-o", "out.parquet", "-b"]
-    blocked = "" if package == "pyarrow" else "import sys; sys.modules['pyarrow'] = None\n"
-    hidden = (
-        "import importlib.util\nfind = importlib.util.find_spec\n"
-        "importlib.util.find_spec = lambda name: None if name == 'pyarrow' else find(name)\n"
-    )
-    done = run_python(
-        f"{blocked}{hidden if blocked else ''}import sys\nfrom truebleu.cli import main\n"
-        f"sys.exit(main({arguments!r}))"
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    done = truebleu_command("segments", "many.parquet", "--by", "id", "-o", "out.parquet", "-b")
+    assert (done.status, done.error) == (0, "")
     found = pq.read_table("out.parquet")
     assert found["id"].to_pylist() == [*range(count)]
     assert found["segment"].to_pylist() == [*range(1, count + 1)]
+
+
+def test_parquet_needs_pyarrow(tables):
+    """It is said before a row is scored, and nothing is left behind."""
+    done = run_python(
+        "import sys; sys.modules['pyarrow'] = None\nfrom truebleu.cli import main\n"
+        "sys.exit(main(['segments', 'both.parquet', '-o', 'out.parquet']))",
+    )
+    assert done.returncode == 1
+    assert done.stderr == "truebleu: error: -f parquet needs pyarrow: pip install pyarrow\n"
+    assert not Path("out.parquet").exists()
 
 
 def test_segments_of_list_columns(tables, truebleu_command):

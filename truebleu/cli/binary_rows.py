@@ -12,10 +12,9 @@ from truebleu.cli.rows import Rows, as_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
-    import polars as pl
     import pyarrow as pa
     import pyarrow.parquet as pq
     from typing_extensions import Buffer
@@ -24,23 +23,23 @@ if TYPE_CHECKING:
     from truebleu.cli.rows import Table
 
 
-def parquet(output: Results, table: Table) -> Rows:
-    """The writer of a Parquet file, through pyarrow or Polars, whichever is there."""
-    from importlib.util import find_spec
-
-    if output.is_terminal:
-        raise UsageError("-f/--format: a terminal cannot show parquet; name a file with -o")
-    if find_spec("pyarrow"):
-        return _Pyarrow(output, table)
-    if find_spec("polars"):
-        return _Polars(output, table)
-    raise UnavailableError("-f parquet needs pyarrow or polars: pip install pyarrow")
-
-
-class _Parquet(Rows):
-    """The part that both share: the chosen columns, and the file's metadata."""
+class Parquet(Rows):
+    """Writes the rows of a Parquet file as they come, with signatures in its metadata."""
 
     AT_ONCE = 65536
+
+    def __init__(self, output: Results, table: Table) -> None:
+        if output.is_terminal:
+            raise UsageError("-f/--format: a terminal cannot show parquet; name a file with -o")
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet  # once rows are read, nothing else can be
+        except ImportError:
+            raise UnavailableError("-f parquet needs pyarrow: pip install pyarrow") from None
+        super().__init__(output, table)
+        self._writer: pq.ParquetWriter | None = None
+        types = () if table.types is None else pa.table(table.types).schema
+        self._types = {field.name: field.type for field in types}
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -49,33 +48,20 @@ class _Parquet(Rows):
         told = [f"{name}|{signature}" for name, signature in signatures.items()]
         return {"signature": told[0] if len(told) == 1 else as_json(told)}
 
-    def chosen(self, columns: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-        """The columns that are written, with their names."""
-        left_out = self.table.statistics if self.output.score_only else ()
-        for name, column in zip(self.table.names, columns, strict=True):
-            if name not in left_out:
-                yield name, _Column(column) if hasattr(column, "values_of") else column
-
-
-class _Pyarrow(_Parquet):
-    """Writes rows as they come."""
-
-    def __init__(self, output: Results, table: Table) -> None:
-        import pyarrow as pa
-
-        super().__init__(output, table)
-        self._writer: pq.ParquetWriter | None = None
-        # Now: once rows are read, nothing else can be.
-        types = () if table.types is None else pa.table(table.types).schema
-        self._types = {field.name: field.type for field in types}
-
     def write(self, columns: Sequence[Any]) -> None:
         """Writes rows."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        count = _count(columns)
-        rows = pa.table({name: self._array(name, one, count) for name, one in self.chosen(columns)})
+        count = next(len(column) for column in columns if not isinstance(column, repeat))
+        left_out = self.table.statistics if self.output.score_only else ()
+        rows = pa.table(
+            {
+                name: self._array(name, column, count)
+                for name, column in zip(self.table.names, columns, strict=True)
+                if name not in left_out
+            }
+        )
         if self._writer is None:
             schema = rows.schema.with_metadata(self.metadata)
             self._writer = pq.ParquetWriter(_Sink(self.output), schema)
@@ -85,12 +71,14 @@ class _Pyarrow(_Parquet):
         import pyarrow as pa
 
         if isinstance(column, repeat):
-            return pa.repeat(pa.scalar(_repeated(column)), count)
+            value = next(column)
+            value = printable(value) if isinstance(value, str) else value
+            return pa.repeat(pa.scalar(value), count)
         if hasattr(column, "typecode"):
             kind = {"q": pa.int64(), "f": pa.float32(), "d": pa.float64()}[column.typecode]
             return pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(column)])
-        if isinstance(column, _Column):
-            return pa.record_batch(column).column(0)
+        if hasattr(column, "values_of"):
+            return pa.record_batch(_Column(column)).column(0)
         usual = pa.int64() if isinstance(column, range) else None
         if usual is None and name in self.table.texts:
             usual = pa.string()
@@ -100,49 +88,6 @@ class _Pyarrow(_Parquet):
         """Writes where in the file everything is."""
         if self._writer is not None:
             self._writer.close()
-
-
-class _Polars(_Parquet):
-    """Keeps all rows and writes them at the end: Polars has no other way."""
-
-    def __init__(self, output: Results, table: Table) -> None:
-        super().__init__(output, table)
-        self._frames: list[pl.DataFrame] = []
-
-    def write(self, columns: Sequence[Any]) -> None:
-        """Keeps rows."""
-        import polars as pl
-
-        kinds = {"q": pl.Int64, "f": pl.Float32, "d": pl.Float64}
-        count = _count(columns)
-        made = {}
-        for name, column in self.chosen(columns):
-            if isinstance(column, repeat):
-                made[name] = pl.repeat(_repeated(column), count, eager=True)
-            elif isinstance(column, _Column):
-                made[name] = pl.DataFrame(column).to_series(0)
-            else:
-                made[name] = pl.Series(column, dtype=kinds.get(getattr(column, "typecode", "")))
-        self._frames.append(pl.DataFrame(made))
-
-    def finish(self) -> None:
-        """Writes all rows."""
-        import polars as pl
-
-        file = io.BytesIO()
-        # A column of nothing but nulls has the type that it has in another piece.
-        whole = pl.concat(self._frames, how="vertical_relaxed")
-        whole.write_parquet(file, metadata=self.metadata)
-        self.output.write_bytes(file.getbuffer())
-
-
-def _count(columns: Sequence[Any]) -> int:
-    return next(len(column) for column in columns if not isinstance(column, repeat))
-
-
-def _repeated(column: repeat[Any]) -> Any:
-    value = next(column)
-    return printable(value) if isinstance(value, str) else value
 
 
 class _Column:

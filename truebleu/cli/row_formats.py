@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def _parquet(output: Results, table: Table) -> Rows:
-    from truebleu.cli.binary_rows import parquet
+    from truebleu.cli.binary_rows import Parquet
 
-    return parquet(output, table)
+    return Parquet(output, table)
 
 
 FORMATS: dict[str, Callable[[Results, Table], Rows]] = {

@@ -19,7 +19,7 @@ from truebleu.text.record import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from truebleu.cli.output import Results
@@ -36,6 +36,15 @@ class System(Record):
     hyp: str
     references: list[str] | None
     """Where they are; None if they are in the same rows."""
+
+
+class Opened(Record):
+    """Rows that can be read, some at once: first the columns of text, then those carried along."""
+
+    relation: Any
+    texts: list[str]
+    """The names of the columns of text."""
+    some: Callable[[int], Iterator[list[tuple[Any, ...]]]]
 
 
 class Tables:
@@ -77,6 +86,80 @@ class Tables:
             for name in [*options.references, *(options.input or ())]:
                 check_output(options, found(name))
 
+    def label(self, system: System) -> str:
+        """The name of a system where there are several, for messages."""
+        return system.name if len(self.systems) > 1 else ""
+
+    def sums(
+        self,
+        system: System,
+        by: Sequence[str],
+        metrics: Sequence[TableMetric[Any]],
+        progress: Progress,
+        bucket: tuple[str, int] | None = None,
+    ) -> Sums:
+        """The sums of a system's rows, with a warning of those that are left out."""
+        options, name = self.options, self.label(system)
+        with told_warnings(options, name):
+            found: Sums = duckdb_engine().sums(
+                system.data,
+                system.hyp,
+                self.refs,
+                by=tuple(by),
+                bucket=bucket,
+                metrics=list(metrics),
+                nulls=options.nulls or "raise",
+                references=system.references,
+                on=self.join if system.references is not None else None,
+                unjoined=options.unjoined or "raise",
+                memory=options.memory,
+                workers=options.threads,
+                progress=None
+                if progress.silent
+                else partial(progress.share, f"reading {name}".rstrip()),
+            )
+            found.check()
+            found.warn()
+        return found
+
+    @contextmanager
+    def rows(self, system: System, carried: Sequence[str]) -> Iterator[Opened]:
+        """The rows of a system in the order of its files: texts and columns carried along."""
+        duckdb_engine()
+        from truebleu.engines import duckdb_rows as engine
+        from truebleu.engines.duckdb_join import apart
+
+        options, texts = self.options, [system.hyp, *self.refs]
+        with (
+            told_warnings(options, self.label(system)),
+            engine.opened(
+                None, memory=options.memory, threads=options.threads, ordered=True
+            ) as connection,
+            engine.reading([*system.data, *(system.references or [])]),
+        ):
+            relation = engine.rows(
+                connection,
+                system.data,
+                texts,
+                carried,
+                references=system.references,
+                on=self.join if system.references is not None else (),
+                unjoined=options.unjoined or "raise",
+                ordered=True,
+            )
+            if system.references is not None:
+                texts = apart(texts)
+            # One column may be several of these: to be carried along, too.
+            places = [relation.columns.index(name) for name in [*texts, *carried]]
+            yield Opened(
+                relation,
+                texts,
+                lambda at_once: (
+                    [tuple(row[place] for place in places) for row in rows]
+                    for rows in engine.rows_of(connection, relation, at_once)
+                ),
+            )
+
     @property
     def system_name(self) -> str:
         """The name of the column that says which system a row is of."""
@@ -87,30 +170,11 @@ def score(
     options: argparse.Namespace, metrics: Sequence[TableMetric[Any]], progress: Progress
 ) -> list[Scored]:
     """The score of each system and group by each metric."""
-    engine = duckdb_engine()
     tables = Tables(options)
     results: list[Scored] = []
-    several = len(tables.systems) > 1
     for system in tables.systems:
-        name = system.name if several else ""
-        doing = f"reading {name}".rstrip()
-        with told_warnings(options, name):
-            sums = engine.sums(
-                system.data,
-                system.hyp,
-                tables.refs[0] if len(tables.refs) == 1 else tables.refs,
-                by=tuple(tables.by),
-                metrics=list(metrics),
-                nulls=options.nulls or "raise",
-                references=system.references,
-                on=tables.join or None,
-                unjoined=options.unjoined or "raise",
-                memory=options.memory,
-                workers=options.threads,
-                progress=None if progress.silent else partial(progress.share, doing),
-            )
-            sums.warn()
-        label = {tables.system_name: system.name} if several else {}
+        sums = tables.sums(system, tables.by, metrics, progress)
+        label = {tables.system_name: system.name} if tables.label(system) else {}
         results += _of_groups(sums, label, system.name)
     return results
 
@@ -159,51 +223,23 @@ def _warn(options: argparse.Namespace, text: str, system: str) -> None:
 
 def segments(options: argparse.Namespace, metrics: Metrics, output: Results) -> None:
     """Writes a row for each segment, in the order of the files."""
-    duckdb_engine()
-    from truebleu.engines import duckdb_rows as engine
-    from truebleu.engines.duckdb_join import apart
-
     tables = Tables(options)
     carried = list(dict.fromkeys([*tables.join, *tables.by]))
     writer: Writer | None = None
     with output, Progress(quiet=options.quiet) as progress:
         for system in tables.systems:
-            with (
-                told_warnings(options, system.name if len(tables.systems) > 1 else ""),
-                engine.opened(
-                    None, memory=options.memory, threads=options.threads, ordered=True
-                ) as connection,
-                engine.reading([*system.data, *(system.references or [])]),
-            ):
-                texts = [system.hyp, *tables.refs]
-                relation = engine.rows(
-                    connection,
-                    system.data,
-                    texts,
-                    carried,
-                    references=system.references,
-                    on=tables.join,
-                    unjoined=options.unjoined or "raise",
-                    ordered=True,
+            with tables.rows(system, carried) as rows:
+                writer = writer or Writer(
+                    metrics,
+                    output,
+                    several=len(tables.systems) > 1,
+                    system=tables.system_name,
+                    carried=carried,
+                    types=_types(rows.relation, carried),
                 )
-                if system.references is not None:
-                    texts = apart(texts)
-                if writer is None:
-                    writer = Writer(
-                        metrics,
-                        output,
-                        several=len(tables.systems) > 1,
-                        system=tables.system_name,
-                        carried=carried,
-                        types=_types(relation, carried),
-                    )
-                # One column may be several of these: to be carried along, too.
-                places = [relation.columns.index(name) for name in [*texts, *carried]]
-                source = (
-                    [tuple(row[place] for place in places) for row in rows]
-                    for rows in engine.rows_of(connection, relation, writer.AT_ONCE)
-                )
-                for numbers, counted, further in _pieces(source, system, metrics, texts, options):
+                source = rows.some(writer.AT_ONCE)
+                pieces = _pieces(source, system, metrics, rows.texts, options)
+                for numbers, counted, further in pieces:
                     writer.write(system.name, numbers, counted, further)
                     if not output.is_terminal:
                         progress("scoring rows", numbers[-1])
@@ -239,7 +275,7 @@ def _pieces(
     for rows in source:
         numbers, kept = [], []
         for number, row in enumerate(rows, count + 1):
-            missing = (row[0] is None, not any(map(_is_there, row[1 : 1 + refs])))
+            missing = (row[0] is None, all(one is None for one in several(row[1 : 1 + refs])))
             if not any(missing):
                 numbers.append(number)
                 kept.append(row)
@@ -270,13 +306,6 @@ def _pieces(
         _warn(options, f"rows with null values were left out: {told}", system.name)
     if not scored:
         raise InputError("rows: no segments at all; there is nothing to score")
-
-
-def _is_there(reference: str | list[str | None] | None) -> bool:
-    """True if a column of references has one."""
-    if isinstance(reference, list):
-        return any(text is not None for text in reference)
-    return reference is not None
 
 
 def several(columns: Sequence[str | list[str | None] | None]) -> tuple[str | None, ...]:

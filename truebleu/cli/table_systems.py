@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from truebleu._kernel import InputError
 from truebleu.cli import table_options, text_warnings
 from truebleu.cli.declared import Group
 from truebleu.cli.output import UsageError, complain
-from truebleu.cli.table_scores import Tables, duckdb_engine, several, told_warnings
+from truebleu.cli.table_scores import Tables, several
 from truebleu.text.layout import count
 from truebleu.text.record import Record
 
@@ -83,7 +81,7 @@ def systems(
             if hyp is None or not any(one is not None for one in several(refs)):
                 nulls += 1
                 continue
-            name = _name(system.name if len(tables.systems) > 1 or not ours else "", ours)
+            name = _name(tables.label(system) if ours else system.name, ours)
             rows = found.setdefault(key, {}).setdefault(name, Rows({}, {}))
             segment = id_ or (number,)
             if segment in rows.hypotheses:
@@ -123,39 +121,15 @@ def _rows(
     options: argparse.Namespace, tables: Tables, system: System
 ) -> Iterator[tuple[Key, Key, Key, str | None, Sequence[Any]]]:
     """For each row the key of its group, that of its system, its id, hypothesis and references."""
-    duckdb_engine()
-    from truebleu.engines import duckdb_rows as engine
-    from truebleu.engines.duckdb_join import apart
-
-    within = getattr(options, "within", None) or []
-    carried = list(dict.fromkeys([*within, *tables.by, *tables.join]))
-    texts = [system.hyp, *tables.refs]
-    with (
-        told_warnings(options, system.name if len(tables.systems) > 1 else ""),
-        engine.opened(
-            None, memory=options.memory, threads=options.threads, ordered=True
-        ) as connection,
-        engine.reading([*system.data, *(system.references or [])]),
-    ):
-        relation = engine.rows(
-            connection,
-            system.data,
-            texts,
-            carried,
-            references=system.references,
-            on=tables.join if system.references is not None else (),
-            unjoined=options.unjoined or "raise",
-            ordered=True,
-        )
-        if system.references is not None:
-            texts = apart(texts)
-        place = relation.columns.index
-        parts = [[place(n) for n in names] for names in (within, tables.by, tables.join)]
-        hyp, *refs = map(place, texts)
-        for some in engine.rows_of(connection, relation, 1 << 16):
+    parts = [getattr(options, "within", None) or [], tables.by, tables.join]
+    carried = list(dict.fromkeys(name for names in parts for name in names))
+    with tables.rows(system, carried) as rows:
+        first = len(rows.texts)
+        places = [[first + carried.index(name) for name in names] for names in parts]
+        for some in rows.some(1 << 16):
             for row in some:
-                key, ours, id_ = (tuple(row[at] for at in part) for part in parts)
-                yield key, ours, id_, row[hyp], [row[at] for at in refs]
+                key, ours, id_ = (tuple(row[at] for at in part) for part in places)
+                yield key, ours, id_, row[0], row[1:first]
 
 
 def _name(table: str, key: Key) -> str:
@@ -214,34 +188,13 @@ def in_buckets(
     """The systems inside each group, and what was counted of their buckets."""
     from truebleu.engines.buckets import counted
 
-    engine = duckdb_engine()
     tables = Tables(options, paired=True)
-    column, buckets = _bucket(options.bucket)
     within = list(dict.fromkeys(getattr(options, "within", None) or ()))
     by = [*within, *(name for name in tables.by if name not in within)]
     parts: dict[Key, dict[str, Any]] = {}
     for system in tables.systems:
-        name = system.name if len(tables.systems) > 1 else ""
-        with told_warnings(options, name):
-            sums = engine.sums(
-                system.data,
-                system.hyp,
-                tables.refs[0] if len(tables.refs) == 1 else tables.refs,
-                by=tuple(by),
-                bucket=(column, buckets),
-                metrics=list(metrics),
-                nulls=options.nulls or "raise",
-                references=system.references,
-                on=(tables.join or None) if system.references is not None else None,
-                unjoined=options.unjoined or "raise",
-                memory=options.memory,
-                workers=options.threads,
-                progress=None
-                if progress.silent
-                else partial(progress.share, f"reading {system.name}"),
-            )
-            sums.check()
-            sums.warn()
+        name = tables.label(system)
+        sums = tables.sums(system, by, metrics, progress, _bucket(options.bucket))
         for key, part in sums.split(tuple(within)).items():
             for ours, own in part.split(tuple(tables.by)).items():
                 called = _name(name if name or ours else system.name, ours)

@@ -249,15 +249,20 @@ class _Query:
         if not (hasattr(df, "mapInArrow") and hasattr(df, "sparkSession")):
             raise TypeError(f"df: expected a Spark DataFrame, not {_type_name(df)}")
         self.df = df
-        hyp = _text(df, "hyp", hyp)
-        refs = [_text(df, "ref", name) for name in names("ref", ref)]
+        hyp = _column(df, "hyp", hyp)
+        refs = [_column(df, "ref", name) for name in names("ref", ref)]
+        self.by = [_column(df, "by", name) for name in names("by", by)]
         taken = (*COLUMNS, "bucket") if bucket else COLUMNS
-        self.by = [_key(df, name, taken) for name in names("by", by)]
+        for name in self.by:
+            if name.lower() in taken:  # Spark's names differ by more than case
+                raise InputError(f"by: '{name}' is a column of the result; rename the column")
         if bucket is not None and isinstance(bucket, tuple) and bucket:
             bucket = (_column(df, "bucket", bucket[0]), *bucket[1:])
         # It looks at the other arguments here, before anything runs.
         keys = self.by[0] if isinstance(by, str) else self.by  # of values, or of tuples
         self.sums = Sums(hyp=hyp, ref=refs, by=keys, bucket=bucket, **options)
+        # So does the kernel at the types of columns.
+        self.sums.spawn().update(_of_no_rows(df.select(*map(_quoted, self.sums.columns))))
 
     def check(self) -> None:
         """Raises for what would fail a job, before it has begun."""
@@ -361,33 +366,22 @@ def _field(df: DataFrame, name: str) -> Any:
     return df.schema.fields[df.columns.index(name)]
 
 
-def _text(df: DataFrame, role: str, name: str) -> str:
-    """The name of a column of strings, or of references in arrays."""
-    name = _column(df, role, name)
-    found = kind = _field(df, name).dataType
-    if role == "ref" and isinstance(kind, T.ArrayType):
-        kind = kind.elementType
-    if not isinstance(kind, T.StringType | T.VarcharType | T.CharType):
-        also = " or arrays of strings" if role == "ref" else ""
-        told = f"is {found.simpleString()}; expected strings{also}"
-        raise InputError(f"{role}: column '{name}' {told}")
-    return name
+def _of_no_rows(df: DataFrame) -> Any:
+    """An Arrow table of the same columns. Raises InputError for a type that Arrow has not."""
+    import pyarrow as pa
+    from pyspark.errors import PySparkException
+    from pyspark.sql.pandas.types import to_arrow_type
 
-
-def _key(df: DataFrame, name: str, taken: Sequence[str]) -> str:
-    """The name of a column whose values can be keys."""
-    name = _column(df, "by", name)
-    if name.lower() in taken:  # Spark's names differ by more than case
-        raise InputError(f"by: '{name}' is a column of the result; rename the column")
-    found = _field(df, name).dataType
-    nested = (T.ArrayType, T.MapType, T.StructType, T.UserDefinedType)
-    odd = ("interval", "variant", "geometry", "geography")
-    if isinstance(found, nested) or found.typeName().startswith(odd):
-        raise InputError(
-            f"by: column '{name}' is {found.simpleString()}; strings, numbers, truth values, "
-            "dates, times and binary values can be keys: take a field of it, or to_json"
-        )
-    return name
+    fields = []
+    for field in df.schema.fields:
+        try:
+            fields.append(pa.field(field.name, to_arrow_type(field.dataType, timezone="UTC")))
+        except PySparkException:
+            raise InputError(
+                f"column '{field.name}' is {field.dataType.simpleString()}, which cannot be read; "
+                "take a field of it, or to_json"
+            ) from None
+    return pa.schema(fields).empty_table()
 
 
 def _check_states(states: DataFrame) -> None:

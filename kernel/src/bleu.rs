@@ -5,6 +5,7 @@
 //! definition, which the tests hold it equal to, is in `truebleu/metrics/bleu_formula.py`.
 
 use crate::count::{self, Metric};
+use crate::elementary::{exp, ln};
 use crate::ngrams::{MOST_ORDERS, Match, Scratch};
 use crate::tokens::View;
 use crate::vector::Vector;
@@ -184,7 +185,7 @@ impl Formula {
         } else {
             100.0 * count / total
         };
-        Some(if precision == 0.0 { LOG_OF_ZERO } else { precision.ln() })
+        Some(if precision == 0.0 { LOG_OF_ZERO } else { ln(precision) })
     }
 
     /// The mean of the logarithms that count; `None` if none does, because the segment is too short
@@ -210,7 +211,7 @@ pub(crate) fn brevity(length: i64, reference: i64) -> f64 {
     if length >= reference {
         1.0
     } else if length > 0 {
-        (1.0 - reference as f64 / length as f64).exp()
+        exp(1.0 - reference as f64 / length as f64)
     } else {
         0.0
     }
@@ -235,7 +236,7 @@ impl count::Formula for Formula {
         }
         let counted = if self.effective_order { present } else { orders };
         let mean = self.mean(&logs[..counted]);
-        mean.map_or(0.0, |mean| brevity(row[0], row[1]) * mean.exp())
+        mean.map_or(0.0, |mean| brevity(row[0], row[1]) * exp(mean))
     }
 }
 

@@ -13,7 +13,7 @@ mod general;
 pub(crate) mod short;
 
 use crate::count::{self, Metric};
-use crate::lex::{self, whitespace};
+use crate::lex::{self, Tokenizer, whitespace};
 use crate::ngrams::{self, Match};
 use crate::tokens::{Tokens, View};
 use crate::vector::Vector;
@@ -94,6 +94,15 @@ impl Metric for Columns {
 }
 
 impl Columns {
+    /// What splits the text: without words, reading the characters leaves white space out.
+    pub fn tokenizer(&self) -> Tokenizer {
+        if self.whitespace || self.word_order == 0 {
+            Tokenizer::Whole
+        } else {
+            Tokenizer::Whitespace
+        }
+    }
+
     /// The row of the hypothesis that was read last against one reference.
     #[inline(always)]
     unsafe fn against<V: Vector>(

@@ -3,7 +3,8 @@
 //! Text comes from a [`text::Source`], is lexed by a [`lex::Lexer`], matched in [`ngrams`], and
 //! leaves as rows of integers ([`bleu`], [`chrf`], [`ter`], [`edits`], [`ngram_f`]), one per segment. [`count`] and [`scan`]
 //! put these together; [`groups`] does it for the rows of a table and adds them up by group. What
-//! the rows mean is decided in Python; only the module `python` knows about Python.
+//! the rows mean is decided in Python. Two modules are faces of it: `python` alone knows about Python,
+//! and `page` is what JavaScript calls.
 
 pub mod arrow;
 pub mod bleu;
@@ -12,6 +13,7 @@ pub mod columns;
 pub mod count;
 pub mod distinctive_ngrams;
 pub mod edits;
+mod elementary;
 pub mod error;
 pub mod groups;
 pub mod health;
@@ -24,6 +26,8 @@ pub mod meta_evaluation;
 pub mod ngram_f;
 pub mod ngrams;
 mod numbers;
+#[cfg(feature = "page")]
+mod page;
 pub mod pairwise;
 #[cfg(feature = "python")]
 mod python;

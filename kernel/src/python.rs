@@ -268,6 +268,11 @@ impl Lexing {
         Ok(Self { tokenizer, lowercase })
     }
 
+    fn of(py: Python<'_>, tokenizer: Tokenizer, lowercase: &str) -> PyResult<Self> {
+        let lowercase = Self::lowercase(py, lowercase)?;
+        Ok(Self { tokenizer: Choice::Ready(tokenizer), lowercase })
+    }
+
     fn lowercase(py: Python<'_>, name: &str) -> PyResult<Option<Arc<Lowercase>>> {
         match name {
             "no" => Ok(None),
@@ -320,27 +325,14 @@ fn tokenize<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let py = text.py();
     let lexing = match tokenizer.cast::<LoadedTokenizer>() {
-        Ok(loaded) => Lexing {
-            tokenizer: Choice::Ready(loaded.get().tokenizer.clone()),
-            lowercase: Lexing::lowercase(py, lowercase)?,
-        },
+        Ok(loaded) => Lexing::of(py, loaded.get().tokenizer.clone(), lowercase)?,
         Err(_) => Lexing::new(py, tokenizer.extract()?, lowercase)?,
     };
-    let tokenizer = lexing.tokenizer()?;
-    let lowercase = lexing.lowercase.as_ref();
+    let lexer = lexing.with(Instructions::Scalar)?;
     let (buffer, tokens) = with_utf8(text, |bytes| {
         on_text(py, bytes.len(), || {
             let (mut buffer, mut tokens) = (Vec::new(), Vec::new());
-            let mut lowered = crate::text::PaddedBuffer::default();
-            let bytes = match lowercase {
-                None => bytes,
-                Some(lowercase) => {
-                    lowercase.append(bytes, &mut lowered);
-                    lowered.finish();
-                    lowered.padded().bytes()
-                }
-            };
-            tokenizer.tokenize(bytes, &mut buffer, |start, end| tokens.push((start, end)));
+            lexer.tokenize(bytes, &mut buffer, |start, end| tokens.push((start, end)));
             (buffer, tokens)
         })
     })??;

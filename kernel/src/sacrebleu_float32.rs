@@ -7,6 +7,7 @@
 //! the result is a NumPy number, unless a branch that returns a Python constant was taken.
 
 use crate::bleu::Smoothing;
+use crate::elementary::{exp, ln};
 use crate::ngrams::MOST_ORDERS;
 use std::ops::{Add, Div, Mul};
 
@@ -106,7 +107,7 @@ fn bleu(row: &[f32], smoothing: Smoothing, effective_order: bool, compensated: b
     let brevity = if length >= reference {
         1.0
     } else if length > 0.0 {
-        (1.0 - reference / length).exp()
+        exp(1.0 - reference / length)
     } else {
         0.0
     };
@@ -138,11 +139,11 @@ fn bleu(row: &[f32], smoothing: Smoothing, effective_order: bool, compensated: b
             100.0 * count / total
         };
         if precision != 0.0 {
-            logs[order] = f64::from(precision).ln();
+            logs[order] = ln(f64::from(precision));
         }
     }
     let sum = crate::bleu::sum(logs[..counted].iter().copied(), compensated);
-    brevity * (sum / counted as f64).exp()
+    brevity * exp(sum / counted as f64)
 }
 
 fn chrf(row: &[f32], factor: f64, eps_smoothing: bool) -> Number {

@@ -7,7 +7,6 @@ evaluation of machine translation. ACL. Counting and arithmetic are sacreBLEU 2.
 
 from __future__ import annotations
 
-from truebleu import _kernel
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu_formula import SMOOTHING, SMOOTHING_VALUES, Formula
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    from truebleu import _kernel
     from truebleu._kernel import Summary
 
 LENGTH_RULES = {
@@ -328,27 +328,37 @@ class BLEU(KernelMetric[BLEUScore]):
             and reference_length != "average"
         )
         self._direct = self._in_kernel and self._plain and reference_length != "single"
-        self._kernel = self.counter([self.length_rule])
+        self._kernel = self._compiled()
 
     def counter(self, reference_lengths: Sequence[str]) -> _kernel.Metric:
         """The kernel's counter and formula, with a column for each rule for the length."""
+        return self._compiled(reference_lengths=list(reference_lengths))
+
+    def asked(self) -> dict[str, Any]:
+        """What the kernel is asked for."""
         values = self._values
-        return _kernel.Metric.bleu(
+        return {
+            "metric": "bleu",
             # Text that Python tokenizes reaches the kernel as tokens.
-            tokenizer=str(values["tokenize"]) if self._in_kernel else "none",
-            lowercase=tokenizers.LOWERCASE[values["lowercase"]],
-            max_order=values["max_order"],
-            reference_lengths=reference_lengths,
-            at_least_one=values["missing_order"] == "at-least-one",
-            smoothing=values["smoothing"] if self._plain else "none",
-            smoothing_value=self.smoothing_value or 0.0,
-            effective_order=(
+            "tokenizer": str(values["tokenize"]) if self._in_kernel else "none",
+            "lowercase": tokenizers.LOWERCASE[values["lowercase"]],
+            "max_order": values["max_order"],
+            "reference_lengths": [self.length_rule],
+            "at_least_one": values["missing_order"] == "at-least-one",
+            "smoothing": values["smoothing"] if self._plain else "none",
+            "smoothing_value": self.smoothing_value or 0.0,
+            "effective_order": (
                 self.missing(segment=True) == "drop",
                 self.missing(segment=False) == "drop",
             ),
-            weights=values["weights"],
-            compensated=COMPENSATED,
-        )
+            "weights": values["weights"],
+            "compensated": COMPENSATED,
+        }
+
+    @property
+    def recipe(self) -> dict[str, Any] | None:
+        """The same, for a kernel elsewhere; one reference of several is chosen before it."""
+        return None if self.reference_length == "single" else super().recipe
 
     def _check_together(self) -> None:
         """Checks parameters that depend on each other; what is the default is kept as that."""

@@ -9,7 +9,6 @@ is of precisions and recalls and not of F-scores, and a corpus is scored by its 
 
 from __future__ import annotations
 
-from truebleu import _kernel
 from truebleu.metrics import parameters as p
 from truebleu.metrics.kernel_metric import KernelMetric
 from truebleu.metrics.table_metric import TableScore
@@ -147,16 +146,21 @@ class CHRF(KernelMetric[CHRFScore]):
         self._keep(locals())
         if not self.char_order + self.word_order:
             raise ValueError("char_order and word_order are 0: there is nothing to count")
+        self._kernel = self._compiled()
+
+    def asked(self) -> dict[str, Any]:
+        """What the kernel is asked for."""
         factor = self.beta**2
-        self._kernel = _kernel.Metric.chrf(
-            lowercase="python" if self.lowercase else "no",
-            char_order=self.char_order,
-            word_order=self.word_order,
-            whitespace=self.whitespace,
-            factor=float(factor),
-            factor_and_one=float(1 + factor),
-            eps_smoothing=self.eps_smoothing,
-        )
+        return {
+            "metric": "chrf",
+            "lowercase": "python" if self.lowercase else "no",
+            "char_order": self.char_order,
+            "word_order": self.word_order,
+            "whitespace": self.whitespace,
+            "factor": float(factor),
+            "factor_and_one": float(1 + factor),
+            "eps_smoothing": self.eps_smoothing,
+        }
 
     @property
     def name(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from truebleu import _kernel
 from truebleu._kernel import Table, strings
 from truebleu.metrics.table_metric import COMPENSATED, Corpus, S, TableMetric
 from truebleu.text import inputs, tokenizers
@@ -33,6 +34,19 @@ class KernelMetric(TableMetric[S]):
     _plain = True
     # True if the kernel's answer is all that there is to the score of one segment.
     _direct = True
+
+    def asked(self) -> dict[str, Any]:
+        """What the kernel is asked for: its name of the metric, and the parameters it takes."""
+        raise NotImplementedError
+
+    def _compiled(self, **changes: Any) -> Compiled:
+        asked = self.asked() | changes
+        return getattr(_kernel.Metric, asked.pop("metric"))(**asked)  # type: ignore[no-any-return]
+
+    @property
+    def recipe(self) -> dict[str, Any] | None:
+        """The same, for a kernel elsewhere, as in a page; None if that one cannot do it."""
+        return self.asked() if self.reads_text and self._plain else None
 
     @property
     def reads_text(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from truebleu import _kernel
 from truebleu.metrics import parameters as p
 from truebleu.metrics.kernel_metric import TokenMetric
 from truebleu.metrics.table_metric import TableScore
@@ -131,9 +130,12 @@ class NGramF(TokenMetric[NGramFScore]):
         lowercase: bool | str = False,
     ) -> None:
         self._keep(locals())
-        self._kernel = _kernel.Metric.ngram_f(
-            **self._lexing(), orders=self.orders, factor=float(self.beta) ** 2
-        )
+        self._kernel = self._compiled()
+
+    def asked(self) -> dict[str, Any]:
+        """What the kernel is asked for."""
+        factor = float(self.beta) ** 2
+        return {"metric": "ngram_f", **self._lexing(), "orders": self.orders, "factor": factor}
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -233,6 +233,11 @@ class TableMetric(Metric, Generic[S]):
         return {"tokenize": values["tokenize"], "lowercase": values["lowercase"]}
 
     @property
+    def recipe(self) -> dict[str, Any] | None:
+        """The parameters that the kernel takes; None for a metric that it does not count."""
+        return None
+
+    @property
     def reads_text(self) -> bool:
         """True if the kernel reads the text itself; other metrics can then share the reading."""
         return False

@@ -7,7 +7,6 @@ of their program tercom, with the limits of sacreBLEU 2.6.0, and the arithmetic 
 
 from __future__ import annotations
 
-from truebleu import _kernel
 from truebleu.metrics import parameters as p
 from truebleu.metrics.kernel_metric import KernelMetric
 from truebleu.metrics.table_metric import PARTS, TableScore
@@ -122,7 +121,11 @@ class TER(KernelMetric[TERScore]):
         case_sensitive: bool = False,
     ) -> None:
         self._keep(locals())
-        self._kernel = _kernel.Metric.ter(**self._values)
+        self._kernel = self._compiled()
+
+    def asked(self) -> dict[str, Any]:
+        """What the kernel is asked for."""
+        return {"metric": "ter", **self._values}
 
     @property
     def columns(self) -> tuple[str, ...]:

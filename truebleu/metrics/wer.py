@@ -7,7 +7,6 @@ arithmetic are those of jiwer 4.0.0, whose alignment is rapidfuzz's, operation b
 
 from __future__ import annotations
 
-from truebleu import _kernel
 from truebleu.metrics import parameters as p
 from truebleu.metrics.kernel_metric import KernelMetric, TokenMetric
 from truebleu.metrics.table_metric import S, TableScore
@@ -17,7 +16,7 @@ __all__ = ["CER", "MER", "WER", "WIL", "WIP", "CERScore", "WERScore"]
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import ClassVar
+    from typing import Any, ClassVar
 
     from truebleu.metrics.edit_alignment import EditAlignment
     from truebleu.text import tokenizers
@@ -191,9 +190,12 @@ class WER(TokenMetric[WERScore], _Edits[WERScore]):
         self, tokenize: tokenizers.Tokenize = "jiwer", *, lowercase: bool | str = False
     ) -> None:
         self._keep(locals())
-        self._kernel = _kernel.Metric.edits(
-            **self._lexing(), measure=self.NAME.lower(), characters=False
-        )
+        self._kernel = self._compiled()
+
+    def asked(self) -> dict[str, Any]:
+        """What the kernel is asked for."""
+        measure = self.NAME.lower()
+        return {"metric": "edits", **self._lexing(), "measure": measure, "characters": False}
 
     def tokens(self, text: str) -> list[str]:
         """The words of a text."""
@@ -274,12 +276,13 @@ class CER(_Edits[CERScore]):
 
     def __init__(self, *, lowercase: bool = False) -> None:
         self._keep(locals())
-        self._kernel = _kernel.Metric.edits(
-            tokenizer="whole",
-            lowercase="python" if self.lowercase else "no",
-            measure="wer",
-            characters=True,
-        )
+        self._kernel = self._compiled()
+
+    def asked(self) -> dict[str, Any]:
+        """What the kernel is asked for."""
+        lowercase = "python" if self.lowercase else "no"
+        lexing = {"tokenizer": "whole", "lowercase": lowercase}
+        return {"metric": "edits", **lexing, "measure": "wer", "characters": True}
 
     def tokens(self, text: str) -> list[str]:
         """The characters of a text."""

@@ -219,6 +219,17 @@ pub struct BadBytes {
 }
 
 impl Lexer {
+    /// The definition: as [`Tokenizer::tokenize`], behind lower-casing.
+    pub fn tokenize(&self, segment: &[u8], text: &mut Vec<u8>, emit: impl FnMut(usize, usize)) {
+        let Some(lowercase) = &self.lowercase else {
+            return self.tokenizer.tokenize(segment, text, emit);
+        };
+        let mut lowered = PaddedBuffer::default();
+        lowercase.append(segment, &mut lowered);
+        lowered.finish();
+        self.tokenizer.tokenize(lowered.padded().bytes(), text, emit);
+    }
+
     /// Lexes the segments of a block.
     pub fn lex<'a>(
         &self,

@@ -9,7 +9,7 @@
 
 use super::thirteen_a::{is_symbol, replace, resolve_entities, split};
 use super::utf8::decode;
-use super::whitespace;
+use super::{Tokenizer, whitespace};
 use std::borrow::Cow;
 
 /// The options of tercom's tokenizer, beside splitting at white space.
@@ -87,6 +87,15 @@ impl Options {
     /// True if anything but white space matters.
     pub fn is_plain(self) -> bool {
         !self.normalized && !self.no_punct
+    }
+
+    /// What splits hypotheses, or references, for which it is done `twice`.
+    pub fn tokenizer(self, twice: bool) -> Tokenizer {
+        // Without options it is the tokenizer that splits at white space.
+        match self.is_plain() {
+            true => Tokenizer::Whitespace,
+            false => Tokenizer::Tercom(Self { twice, ..self }),
+        }
     }
 
     /// The tokens of `text`, each with a space behind it.

@@ -8,6 +8,7 @@
 use super::overlap::{Matched, Number, Overlap, Scores, Summed, Units};
 use crate::bleu::{Formula, LOG_OF_ZERO, brevity};
 use crate::count;
+use crate::elementary::exp;
 use crate::inventory::Vocabulary;
 use crate::ngrams::MOST_ORDERS;
 use crate::tokens::View;
@@ -83,7 +84,7 @@ impl Terms {
             };
         }
         let mean = formula.mean(&logs[..self.counted]);
-        mean.map_or(0.0, |mean| self.brevity[reference] * mean.exp())
+        mean.map_or(0.0, |mean| self.brevity[reference] * exp(mean))
     }
 }
 

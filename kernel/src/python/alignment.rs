@@ -2,9 +2,9 @@
 
 use super::run::{Many, interruptible, on_text};
 use super::sentence::Sentence;
-use super::{Choice, Lexing, current_instructions, decoded};
+use super::{Lexing, current_instructions, decoded};
 use crate::edits::Edit;
-use crate::lex::{self, Tokenizer, tercom};
+use crate::lex::{self, tercom};
 use crate::ter::{Outcome, Scratch, Step};
 use crate::tokens::View;
 use pyo3::prelude::*;
@@ -16,15 +16,8 @@ pub fn lexing(
     options: tercom::Options,
     case_sensitive: bool,
 ) -> PyResult<(Lexing, Lexing)> {
-    let lexing = |twice| -> PyResult<Lexing> {
-        // Without options it is the tokenizer that splits at white space.
-        let plain = Lexing::new(py, "none", if case_sensitive { "no" } else { "python" })?;
-        let tercom = Tokenizer::Tercom(tercom::Options { twice, ..options });
-        Ok(match options.is_plain() {
-            true => plain,
-            false => Lexing { tokenizer: Choice::Ready(tercom), ..plain },
-        })
-    };
+    let lowercase = if case_sensitive { "no" } else { "python" };
+    let lexing = |twice| Lexing::of(py, options.tokenizer(twice), lowercase);
     Ok((lexing(false)?, lexing(true)?))
 }
 

@@ -170,15 +170,14 @@ impl Metric {
                 "expected at least one order, and at most 16 of words",
             ));
         }
-        // Without words, reading the characters leaves white space out.
-        let tokenizer = if whitespace || word_order == 0 { "whole" } else { "none" };
-        let lexing = || Lexing::new(py, tokenizer, lowercase);
         let formula = chrf::Formula { factor, factor_and_one, eps_smoothing };
         let columns =
             chrf::Columns { char_order, word_order, whitespace, formula: formula.clone() };
+        let lexing = || Lexing::of(py, columns.tokenizer(), lowercase);
+        let (lexing, other) = (lexing()?, lexing()?);
         let (pairwise, formula) = (columns.clone(), Arc::new(formula));
-        let metric = Self::new((lexing()?, None), columns, Arc::clone(&formula) as _, formula);
-        Ok(metric.overlapping(lexing()?, pairwise))
+        let metric = Self::new((lexing, None), columns, Arc::clone(&formula) as _, formula);
+        Ok(metric.overlapping(other, pairwise))
     }
 
     /// TER.

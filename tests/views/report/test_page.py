@@ -185,7 +185,7 @@ def test_the_policy_names_this_script_and_this_style_and_nothing_else(folder):
     assert script.startswith("(() => {")
     assert made.policy == {
         "default-src": "'none'",
-        "script-src": hashed(script),
+        "script-src": f"{hashed(script)} 'wasm-unsafe-eval'",
         "worker-src": "blob:",
         "style-src": hashed(style),
         "img-src": "data:",

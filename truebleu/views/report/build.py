@@ -18,6 +18,8 @@ settings            a metric with its parameters each, those of the comparison f
 columns             the other metrics of the comparison: those whose formula the page does not have,
                     and scores from elsewhere: id, name, label, column, signature (or null),
                     higher_is_better, digits (after the point), and by system scores and blocks
+live                the blocks of the kernel as WebAssembly and of lower-casing; null if the package
+                    was built without it
 comparison          what `Comparison.to_dict` gives, null if there is
                     only one system, whose intervals are in `intervals` in the same form
 documents, labels   the names, and the block that has the number of each segment's
@@ -41,7 +43,7 @@ from truebleu.views import labelling, runs
 from truebleu.views.citation import bibtex
 from truebleu.views.comparison import Comparison
 from truebleu.views.comparison.blocks import digits
-from truebleu.views.report import buckets, health, ngrams, payload
+from truebleu.views.report import buckets, health, live, ngrams, payload
 from truebleu.views.request import letters
 
 TYPE_CHECKING = False
@@ -242,6 +244,7 @@ class Contents:
             "languages": dict(zip(("source", "target"), self.languages, strict=True)),
             "settings": [self._setting(setting) for setting in self.settings],
             "columns": [self._column(column) for column in self.columns],
+            "live": live.BLOCKS if live.blocks() else None,
             "comparison": self.comparison if several else None,
             "intervals": None if several else self.comparison,
             "people": self.people,
@@ -288,6 +291,8 @@ class Contents:
             "short": signature.short(),
             "higher_is_better": not metric.lower_is_better,
             "parameters": {name: _plain(value) for name, value in metric.parameters.items()},
+            "recipe": metric.recipe
+            and {name: _plain(value) for name, value in metric.recipe.items()},
             "columns": list(metric.columns),
             "scores": {
                 system: metric.from_statistics(table).value
@@ -334,7 +339,7 @@ class Contents:
             made["documents"] = payload.of_indices(self.documents.indices)
         for i, column in enumerate(self.labels.values()):
             made[f"label{i}"] = payload.of_indices(column.indices)
-        return made | self.blocks_beside
+        return made | self.blocks_beside | live.blocks()
 
     def blocks(self, most: int | None = None) -> dict[str, bytes]:
         """The blocks, in the order in which a page can use them: numbers before texts."""

@@ -33,8 +33,8 @@ FOLDER = Path(__file__).parent
 PLACES = ("title", "csp", "css", "summary", "manifest", "blocks", "worker", "script")
 
 POLICY = (
-    "default-src 'none'; script-src '{}'; worker-src blob:; style-src '{}'; img-src data:; "
-    "connect-src {}; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; script-src '{}' 'wasm-unsafe-eval'; worker-src blob:; style-src '{}'; "
+    "img-src data:; connect-src {}; base-uri 'none'; form-action 'none'"
 )
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
@@ -127,7 +127,7 @@ def written(
 
 
 def policy(viewer: Viewer, connect: str = "'none'") -> str:
-    """The content-security policy: this script, this style, nothing from anywhere else."""
+    """The content-security policy: this script, this style, the kernel, nothing from elsewhere."""
     return POLICY.format(hashed(viewer.script), hashed(viewer.css), connect)
 
 

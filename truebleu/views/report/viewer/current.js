@@ -1,5 +1,7 @@
 // What the state means for the data: the metric, the two systems, their numbers, and which segments are chosen.
-import {corpusScore, jackknife, leftOut, metricOf, random, segmentScores, SMOOTHING} from "./formula.js";
+import {COUNTED, recipeOf} from "./live.js";
+import {Table} from "./data.js";
+import {corpusScore, jackknife, leftOut, metricOf, random, missing, segmentScores, SMOOTHING, smoothingValue} from "./formula.js";
 
 /** @typedef {import("./data.js").Data} Data */
 /** @typedef {import("./data.js").Setting} Setting */
@@ -14,11 +16,11 @@ import {corpusScore, jackknife, leftOut, metricOf, random, segmentScores, SMOOTH
 /** Filters of segments, by their keys in the state. */
 export const FILTERS = { find: "", in: "all", regex: false, case: false, doc: null, label: "", flag: "", outcome: "", split: "", range: "", only: "", about: "", sample: null, mark: "" };
 /** What the state holds beside a view's own; `setting` and below change the numbers. */
-export const STATE = { ...FILTERS, sort: "number", seg: null, mode: "match", against: "b", setting: "0", a: 0, b: 1, smoothing: "", smoothing_value: null, max_order: null, weights: "", effective_order: "", beta: null, char_order: null, word_order: null };
+export const STATE = { ...FILTERS, sort: "number", seg: null, mode: "match", against: "b", setting: "0", a: 0, b: 1, smoothing: "", smoothing_value: null, max_order: null, weights: "", effective_order: "", beta: null, char_order: null, word_order: null, ...Object.fromEntries(Object.keys(COUNTED).map(key => [key, ""])) };
 /** Keys of `STATE` that are null or a number. */
 export const NUMBERS = ["doc", "sample", "seg", "smoothing_value", "max_order", "beta", "char_order", "word_order"];
 /** Keys that change what the metric is. */
-export const CHANGES = ["smoothing", "smoothing_value", "max_order", "weights", "effective_order", "beta", "char_order", "word_order"];
+export const CHANGES = ["smoothing", "smoothing_value", "max_order", "weights", "effective_order", "beta", "char_order", "word_order", ...Object.keys(COUNTED)];
 /** How many segments a random sample has. */
 export const SAMPLE = 50;
 const SAMPLES = 1000;
@@ -98,6 +100,13 @@ export class Current {
     /** @type {Subset | null} */
     this.subset = null;
     this.turn = 0;
+    /** What was counted anew: by setting and parameters, a table of each system. @type {Map<string, Table[]>} */
+    this.tables = new Map();
+    /** The parameters that the numbers shown were counted by, of which setting. @type {{setting: string, changes: Record<string, any>}} */
+    this.counted = { setting: "", changes: {} };
+    /** How much of a count is done, 0 to 1; null if none is under way. @type {number | null} */
+    this.counting = null;
+    this.count = 0;
   }
 
   /** @template T @param {string} key @param {() => T} make @returns {T} */
@@ -114,18 +123,61 @@ export class Current {
     /** @type {Record<string, any>} */
     const changes = {};
     // chrF takes the reference with the highest score, which other parameters would change.
-    if (this.setting.metric === "chrF" && this.data.references > 1) return changes;
+    if (this.setting.metric === "chrF" && this.data.references > 1) return this.recounted;
     for (const key of CHANGES) {
       const value = store.get(key);
-      if (value === null || value === "" || !(key in p) || !possible(key, value, p, store.get("max_order"))) continue;
+      if (value === null || value === "" || !(key in p) || key in COUNTED || !possible(key, value, p, store.get("max_order"))) continue;
       changes[key] = key === "weights" ? (value === "mean" ? null : value.split(",").map(Number)) : key === "effective_order" ? value === "yes" : value;
     }
-    return changes;
+    return { ...changes, ...this.recounted };
+  }
+
+  /** Parameters that change what is counted, as far as they were: the others come when their counts do. */
+  get recounted() { return this.counted.setting === this.setting.id ? this.counted.changes : {}; }
+
+  /** Those that are asked for. */
+  get asked() {
+    const { store, setting } = this, p = setting.parameters;
+    /** @type {Record<string, any>} */
+    const asked = {};
+    if (this.data.countable(setting)) for (const [key, values] of Object.entries(COUNTED)) {
+      const text = store.get(key), value = key === "tokenize" ? text : text === "yes";
+      if (key in p && values.includes(text) && value !== p[key]) asked[key] = value;
+    }
+    return asked;
+  }
+
+  /** Counts anew if that is asked for. Until it is done all numbers are those from before. Tells "counting", and then what changed. */
+  async recount() {
+    const { data, store, setting, asked } = this, { live } = data, turn = ++this.count, key = `${setting.id} ${JSON.stringify(asked)}`;
+    this.counting = null;
+    const parameters = { ...setting.parameters, ...asked }, recipe = live && Object.keys(asked).length ? recipeOf(setting, parameters, missing, smoothingValue(parameters)) : null;
+    if (!live || !recipe || this.tables.has(key)) {
+      const known = this.counted.setting === setting.id ? this.counted.changes : {};
+      this.counted = { setting: setting.id, changes: asked };
+      if (JSON.stringify(known) !== JSON.stringify(asked)) store.tell(new Set(["counts"]));
+      return;
+    }
+    const references = Array.from({ length: data.references }, (_, r) => `reference${r}`), tables = [];
+    for (const { index } of data.systems) {
+      const columns = await live.count(recipe, `system${index}`, references, data.n, async share => {
+        this.counting = (index + share) / data.systems.length;
+        store.tell(new Set(["counting"]));
+        await new Promise(done => setTimeout(done));
+        return turn === this.count;
+      });
+      if (!columns) return;
+      tables.push(new Table(setting.columns, columns));
+    }
+    this.tables.set(key, tables);
+    this.counting = null;
+    this.counted = { setting: setting.id, changes: asked };
+    store.tell(new Set(["counts"]));
   }
 
   /** The metric as it is now. @returns {Metric} */
   get metric() {
-    return this.once(`metric ${this.setting.id} ${JSON.stringify(this.changes)}`, () => metricOf(this.setting, this.changes));
+    return this.once(`metric ${this.setting.id} ${JSON.stringify(this.changes)}`, () => metricOf(this.setting, this.changes, this.data.live));
   }
 
   /** Names everything that depends on the metric. */
@@ -151,7 +203,7 @@ export class Current {
   }
 
   /** @param {System} system */
-  table(system) { return this.data.table(this.setting, system.index); }
+  table(system) { return this.tables.get(`${this.setting.id} ${JSON.stringify(this.recounted)}`)?.[system.index] ?? this.data.table(this.setting, system.index); }
 
   /** Everything that has a score of each segment: settings, and columns of scores. @returns {Measured[]} */
   get measures() {
@@ -164,7 +216,7 @@ export class Current {
   better({ id, higher }) {
     const { data, a, b } = this, own = data.settings.find(s => s.id === id), here = own === this.setting;
     return this.once(`better ${id} ${a.index} ${b?.index} ${here ? this.id : ""}`, () => {
-      const [x, y] = [a, b ?? a].map(s => here ? this.scores(s) : own ? segmentScores(metricOf(own), data.table(own, s.index)) : /** @type {import("./data.js").Table} */ (data.tables.get(`${id}.${s.index}`)).columns[0]);
+      const [x, y] = [a, b ?? a].map(s => here ? this.scores(s) : own ? segmentScores(metricOf(own, {}, data.live), data.table(own, s.index)) : /** @type {import("./data.js").Table} */ (data.tables.get(`${id}.${s.index}`)).columns[0]);
       return Float64Array.from(x, (score, i) => higher ? y[i] - score : score - y[i]);
     });
   }

@@ -1,4 +1,6 @@
 // What the file holds: the manifest, tables of integers and columns of text, decoded as needed.
+import {Kernel} from "./kernel.js";
+import {Live} from "./live.js";
 
 /** @typedef {{name: string, letter: string, index: number}} System */
 /**
@@ -13,6 +15,7 @@
  * @property {string} short
  * @property {boolean} higher_is_better
  * @property {Record<string, any>} parameters
+ * @property {import("./kernel.js").Recipe | null} [recipe]  what the kernel is asked for; null if it cannot do it
  * @property {string[]} columns
  * @property {Record<string, number>} scores
  * @property {Record<string, string>} blocks
@@ -205,6 +208,8 @@ export class Data {
     /** @type {Record<string, Uint32Array>} Bit sets of what is odd, by role. */
     this.flags = {};
     this.ready = { tables: false, texts: false };
+    /** The kernel, if this file and this browser have it. @type {Live | null} */
+    this.live = null;
     /** @type {Map<string, Table>} */
     this.tables = new Map();
     /** @type {Map<string, Texts>} */
@@ -270,11 +275,23 @@ export class Data {
     for (const label of manifest.labels ?? []) this.labels.push({ ...label, of: indices(await this.read(label.block)) });
     for (const [role, name] of Object.entries(manifest.health?.blocks ?? {})) this.flags[role] = indices(await this.read(/** @type {string} */ (name)));
     if (manifest.ngrams?.block) manifest.ngrams.pairs = JSON.parse(new TextDecoder().decode(await this.read(manifest.ngrams.block)));
+    if (manifest.live && typeof WebAssembly === "object") {
+      const [binary, lowercase] = await Promise.all([this.read(manifest.live.kernel), this.read(manifest.live.lowercase)]);
+      try {
+        const kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
+        kernel.lowercase(lowercase);
+        this.live = new Live(kernel);
+      } catch (error) { console.warn(error); } // What was counted before is shown without it.
+    }
     this.ready.tables = true;
   }
 
   async loadTexts() {
-    if (!this.redacted && !this.manifest.serve) await Promise.all(this.roles.map(async role => { this.texts.set(role, new Texts(await this.read(role), this.n)); }));
+    if (!this.redacted && !this.manifest.serve) await Promise.all(this.roles.map(async role => {
+      const block = await this.read(role);
+      this.texts.set(role, new Texts(block, this.n));
+      if (this.live && role !== "source" && this.manifest.embedded === this.n) this.live.texts.set(role, this.live.kernel.texts(block, this.n));
+    }));
     this.ready.texts = true;
   }
 
@@ -283,6 +300,9 @@ export class Data {
     if (!this.tables.has(name)) this.tables.set(name, Table.decode(await this.block(block), columns, this.n));
     return /** @type {Table} */ (this.tables.get(name));
   }
+
+  /** Whether a setting can be counted anew in this page. @param {Setting} setting */
+  countable(setting) { return !!this.live && !!setting.recipe && this.live.texts.has("system0"); }
 
   /** @param {Setting} setting @param {number} system @returns {Table} */
   table(setting, system) { return /** @type {Table} */ (this.tables.get(`${setting.id}.${system}`)); }

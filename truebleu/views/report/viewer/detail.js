@@ -11,8 +11,8 @@ import {countsEdits, walk} from "./formula.js";
 const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff", "d", "What only one of the two systems has"], ["ref", "Diff to reference", "", "What differs from the nearest reference"], ["plain", "Plain", "", "The text alone"], ["tokens", "Tokens", "t", "What the tokenizer made of the text"]];
 
 /** How the page splits a text for the metric, and whether that is how the metric does. @param {Context} context */
-function splitter({ current: { setting } }) {
-  const p = setting.parameters;
+function splitter({ current: { setting, metric } }) {
+  const p = metric.parameters;
   if (setting.metric === "chrF") return { split: (/** @type {string} */ text) => p.whitespace ? characters(text, p.lowercase) : tokenize(text, "char", p.lowercase), own: true, letters: true };
   if (setting.metric === "TER") return { split: (/** @type {string} */ text) => tokenize(text, "none", !p.case_sensitive), own: false, letters: false };
   const own = canTokenize(p.tokenize);
@@ -250,8 +250,9 @@ function edits({ data, current }, i) {
   const { setting, a, b } = current;
   if (!countsEdits(setting.metric)) return null;
   const box = el("section.edits", {}, el("h3", {}, "Edits"));
-  const known = setting.edits;
-  if (!known || !data.embedded(i)) { box.append(el("p.soft", {}, "The alignments are not in this file, and are not made in the page. ", el("code", {}, `truebleu.${setting.metric}().alignment(hypothesis, references)`), " gives them.")); return box; }
+  // Those in the file are of the setting as it was written.
+  const known = Object.keys(current.recounted).length ? null : setting.edits;
+  if (!known || !data.embedded(i)) { box.append(el("p.soft", {}, "The alignments of this setting are not in this file, and are not made in the page. ", el("code", {}, `truebleu.${setting.metric}().alignment(hypothesis, references)`), " gives them.")); return box; }
   for (const system of b ? [a, b] : [a]) {
     const place = el("div", {}, el("p", {}, badge(system, true)));
     box.append(place);

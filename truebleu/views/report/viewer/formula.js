@@ -1,4 +1,5 @@
-// From counts to scores: BLEU, chrF, TER and error rates, operation by operation as truebleu/metrics/bleu_formula.py and the kernel.
+// From counts to scores: by the kernel, or without it operation by operation as truebleu/metrics/bleu_formula.py has it.
+import {COUNTED, recipeOf} from "./live.js";
 
 /** @typedef {import("./data.js").Setting} Setting */
 /** @typedef {import("./data.js").Table} Table */
@@ -14,6 +15,7 @@
  * @property {boolean} mean      whether the corpus score is the mean of the segments'
  * @property {Rate} corpus       of a row of sums
  * @property {Rate} segment      of the row of one segment
+ * @property {import("./live.js").Scorer | null} by  the kernel's scores
  */
 /**
  * @typedef {object} Step  One order on the way to a score.
@@ -41,10 +43,11 @@ export const SMOOTHING = { "exp": null, "floor": 0.1, "add-k": 1, "none": null, 
 /**
  * The metric of a setting, with the parameters that `changes` names in the place of its own. For BLEU
  * these may be smoothing, smoothing_value, max_order, weights and effective_order; for chrF with one
- * reference char_order, word_order and beta. They need nothing but the table.
- * @param {Setting} setting @param {Record<string, any>} [changes] @returns {Metric}
+ * reference char_order, word_order and beta, which need nothing but the table; and what is counted, of
+ * a table that was counted so.
+ * @param {Setting} setting @param {Record<string, any>} [changes] @param {import("./live.js").Live | null} [live] @returns {Metric}
  */
-export function metricOf(setting, changes = {}) {
+export function metricOf(setting, changes = {}, live = null) {
   const own = setting.parameters;
   const known = Object.fromEntries(Object.entries(changes).filter(([key, value]) => key in own && value !== undefined && JSON.stringify(value) !== JSON.stringify(own[key])));
   if ("smoothing" in known && !("smoothing_value" in changes)) known.smoothing_value = null;
@@ -54,9 +57,27 @@ export function metricOf(setting, changes = {}) {
   const rate = kind === "TER" ? ter : RATES[kind];
   const [corpus, segment] = rate ? [rate, rate] : kind === "chrF" ? [chrf(parameters, own), chrf(parameters, own)]
     : [new Bleu(parameters, own.max_order, false).rate, new Bleu(parameters, own.max_order, true).rate];
-  return { kind, parameters, reported, corpus, segment, higher: setting.higher_is_better, mean: parameters.aggregate === "segments",
+  const recipe = live && setting.recipe ? recipeOf(setting, parameters, missing, smoothingValue(parameters)) : null;
+  const by = live && recipe ? live.scorer(recipe, columnsOf(setting, parameters)) : null;
+  return { kind, parameters, reported, by, corpus: by?.corpus ?? corpus, segment, higher: setting.higher_is_better, mean: parameters.aggregate === "segments",
     name: kind === "chrF" ? `chrF${parameters.beta}${"+".repeat(parameters.word_order)}` : setting.name,
     signature: reported ? setting.signature : signatureOf(setting, parameters) };
+}
+
+/** The columns of a setting's tables that are a row of it with these parameters: fewer orders have fewer. @param {Setting} setting @param {Record<string, any>} p @returns {number[]} */
+function columnsOf(setting, p) {
+  const own = setting.parameters, range = (/** @type {number} */ first, /** @type {number} */ n) => Array.from({ length: n }, (_, i) => first + i);
+  if (setting.metric === "BLEU") return [...range(0, 2 + Math.min(p.max_order, own.max_order)), ...range(2 + own.max_order, Math.min(p.max_order, own.max_order))];
+  if (setting.metric === "chrF") return [...range(0, 3 * p.char_order), ...range(3 * own.char_order, 3 * p.word_order)];
+  return range(0, setting.columns.length);
+}
+
+/** The words of signatures for what is counted. @param {Map<string, string>} fields @param {Record<string, any>} p @param {Record<string, any>} own */
+function sayCounted(fields, p, own) {
+  /** @type {Record<string, [string, (value: any) => string]>} */
+  const said = { tokenize: ["tok", String], lowercase: ["case", on => on ? "lc" : "mixed"], case_sensitive: ["case", on => on ? "mixed" : "lc"], whitespace: ["space", on => on ? "yes" : "no"],
+    normalized: ["norm", on => on ? "yes" : "no"], no_punct: ["punct", on => on ? "no" : "yes"], asian_support: ["asian", on => on ? "yes" : "no"] };
+  for (const key of Object.keys(COUNTED)) if (key in own && p[key] !== own[key]) fields.set(said[key][0], said[key][1](p[key]));
 }
 
 /** @param {Setting} setting @param {Record<string, any>} p */
@@ -64,6 +85,8 @@ function signatureOf(setting, p) {
   const fields = new Map(setting.signature.split("|").map(part => /** @type {[string, string]} */ (part.split(/:(.*)/s).slice(0, 2))));
   const rest = [...fields].filter(([key]) => !["nrefs", "case", "eff", "tok", "smooth", "order", "weights", "value"].includes(key));
   const python = (/** @type {number} */ x) => Number.isInteger(x) ? `${x}.0` : String(x);
+  sayCounted(fields, p, setting.parameters);
+  if (countsEdits(setting.metric)) return [...fields].map(([key, value]) => `${key}:${value}`).join("|");
   if (setting.metric === "chrF") {
     fields.set("nc", String(p.char_order));
     fields.set("nw", String(p.word_order));
@@ -80,10 +103,10 @@ function signatureOf(setting, p) {
 }
 
 /** @param {Record<string, any>} p @returns {number | null} */
-const smoothingValue = p => p.smoothing_value ?? SMOOTHING[p.smoothing] ?? null;
+export const smoothingValue = p => p.smoothing_value ?? SMOOTHING[p.smoothing] ?? null;
 
 /** @param {Record<string, any>} p @param {boolean} segment */
-const missing = (p, segment) => p.missing_order ?? ((p.effective_order ?? segment) ? "drop" : "zero");
+export const missing = (p, segment) => p.missing_order ?? ((p.effective_order ?? segment) ? "drop" : "zero");
 
 /** BLEU with its parameters, for corpora or for segments. */
 class Bleu {
@@ -323,6 +346,7 @@ export function walk(setting, metric, row, segment) {
 
 /** The score of each segment. @param {Metric} metric @param {Table} table */
 export function segmentScores(metric, table) {
+  if (metric.by) return metric.by.segments(table);
   const { columns, length } = table, width = columns.length, row = new Float64Array(width), scores = new Float64Array(length);
   for (let i = 0; i < length; i++) {
     for (let k = 0; k < width; k++) row[k] = columns[k][i];
@@ -345,6 +369,7 @@ export function corpusScore(metric, table, scores, segments) {
  * @param {Metric} metric @param {Table} table @param {Float64Array} scores @param {ArrayLike<number>} [segments] of which corpus; all if not given
  */
 export function leftOut(metric, table, scores, segments) {
+  if (metric.by && !metric.mean && !segments) return metric.by.without(table);
   const { columns } = table, width = columns.length, row = new Float64Array(width);
   const n = segments ? segments.length : table.length, without = new Float64Array(n);
   const totals = segments ? table.total(segments) : table.totals;

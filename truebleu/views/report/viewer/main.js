@@ -1,5 +1,6 @@
 // The shell: rail, choice of metric and systems, routing, theme, print.
 import {announce, badge, button, copy, dialog, el, replace, select, table, toggle} from "./dom.js";
+import {COUNTED} from "./live.js";
 import {Background, CHANGES, Current, FILTERS, NUMBERS, STATE} from "./current.js";
 import {Data} from "./data.js";
 import {agreementView} from "./agreement.js";
@@ -94,6 +95,10 @@ class App {
   /** @param {Set<string>} changed */
   changed(changed) {
     const any = (/** @type {readonly string[]} */ keys) => keys.some(key => changed.has(key));
+    if (any(["setting", "texts", ...Object.keys(COUNTED)])) this.current.recount();
+    if (changed.has("counting")) { this.note(); return; }
+    // New counts change all that a change of settings does.
+    if (changed.has("counts")) changed = new Set([...changed, ...CHANGES]);
     if (any(["setting", "a", "b", ...CHANGES])) this.current.cache.size > 60 && this.current.cache.clear();
     if (any(["setting", "a", "b", "view", ...CHANGES])) this.frame();
     // Before the view draws, so that it need not draw twice; what takes longer is told later.
@@ -150,9 +155,14 @@ class App {
         button("⇄", () => this.swap(), { class: "quiet", "aria-label": "Swap the two systems", title: "Swap (x)", data: { choice: "swap" } }),
         el("label", {}, badge(b), select("System compared with it", systems, String(b.index), i => this.choose(a.index, Number(i)), { data: { choice: "b" } }))] : null);
     if (focus) this.bar.querySelector(`[data-choice="${focus}"]`)?.focus();
-    const { metric } = current;
-    this.notice.hidden = current.reported;
-    replace(this.notice, current.reported ? null : [
+    this.note();
+  }
+
+  /** What is said above all views: that numbers were not reported, or that others are on their way. */
+  note() {
+    const { store, current } = this, { metric, counting } = current;
+    this.notice.hidden = current.reported && counting === null;
+    replace(this.notice, counting !== null ? [`Counting … ${Math.round(100 * counting)}%. Until then the numbers are those from before. `, button("Cancel", () => store.reset(Object.keys(COUNTED)))] : current.reported ? null : [
       el("strong", {}, metric.reported ? "Not a headline score. " : "Not the reported score. "), el("code", {}, `${metric.name}|${metric.signature}`), " ",
       button("Reset", () => store.set({ setting: store.defaults.setting, ...Object.fromEntries(CHANGES.map(key => [key, store.defaults[key]])) }))]);
   }

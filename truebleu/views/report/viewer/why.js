@@ -1,6 +1,7 @@
 // Why: the steps to each score, what Δ is made of, and what the scores would be with other settings.
 import {badge, button, count, el, exact, fixed, interval, plural, select, signed, table} from "./dom.js";
 import {CHANGES, quantile} from "./current.js";
+import {TOKENIZERS} from "./live.js";
 import {figure, link, stacked} from "./charts.js";
 import {countsEdits, jackknife, leftOut, metricOf, segmentScores, corpusScore, SMOOTHING, walk} from "./formula.js";
 
@@ -144,7 +145,7 @@ function near({ data, current }, setting, metric) {
   const { a, b } = current;
   if (data.n < 2 || !b) return null;
   return current.once(`near ${setting.id} ${JSON.stringify(metric.parameters)} ${a.index} ${b.index}`, () => {
-    const of = (/** @type {import("./data.js").System} */ s) => { const counts = data.table(setting, s.index), scores = metric.mean ? segmentScores(metric, counts) : new Float64Array(); return [corpusScore(metric, counts, scores), leftOut(metric, counts, scores)]; };
+    const of = (/** @type {import("./data.js").System} */ s) => { const counts = metric === current.metric ? current.table(s) : data.table(setting, s.index), scores = metric.mean ? segmentScores(metric, counts) : new Float64Array(); return [corpusScore(metric, counts, scores), leftOut(metric, counts, scores)]; };
     const [[x, without], [y, other]] = /** @type {[number, Float64Array][]} */ ([of(a), of(b)]), wide = quantile(1 - (1 - current.level) / 2) * jackknife(without, other);
     return { low: y - x - wide, high: y - x + wide };
   });
@@ -177,16 +178,29 @@ function whatIf(context) {
   } else if (metric.kind === "chrF" && data.references === 1) {
     fields.push(field("Character orders", orders("char_order", own.word_order ? 0 : 1)), own.word_order ? field("Word orders", orders("word_order", 0)) : null, field("β", number("beta", p.beta, { min: 0, max: 100, step: "any" })));
   }
+  const countable = data.countable(setting), asked = /** @type {Record<string, any>} */ ({ ...own, ...current.asked });
+  if (countable) for (const [key, [name, hint]] of Object.entries(COUNTS)) {
+    if (key === "tokenize" ? typeof own[key] !== "string" : typeof own[key] !== "boolean") continue;
+    const back = (/** @type {any} */ value) => store.set({ [key]: value === own[key] ? "" : typeof value === "string" ? value : value ? "yes" : "no" });
+    fields.push(key === "tokenize" ? field(name, select(name, [...new Set([own[key], ...TOKENIZERS])].map(id => [id, id]), asked[key], back))
+      : field(name, select(name, [["yes", hint[0]], ["no", hint[1]]], asked[key] ? "yes" : "no", value => back(value === "yes"))));
+  }
   const none = metric.kind === "chrF" ? "With several references chrF takes the best one of each segment: other orders could take another, which needs new counts." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that the counts would serve.` : "This variant's parameters are what makes it; others need new counts.";
   const changed = CHANGES.some(key => store.get(key) !== store.defaults[key]);
-  return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, `What needs no new counts can be changed here, and every view follows. Tokenizer and case need counts: ${data.settings.length > 1 ? "those in this file are below" : "this file has those of one setting"}; `, el("code", {}, "--also tokenize=intl,char lowercase"), " puts more into it."),
+  const texts = data.redacted || data.manifest.embedded < data.n || data.manifest.serve;
+  return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, countable ? "Every view follows what is changed here. The kernel that counted for this file is in it, and gives the same numbers to the last bit."
+    : ["What needs no new counts can be changed here, and every view follows. Tokenizer and case need counts, ", texts ? "and this file has not all texts" : data.live ? "which the kernel in the page does not make for this variant" : "and the page cannot count without WebAssembly", ": ", data.settings.length > 1 ? "those in this file are below" : "this file has those of one setting", "; ", el("code", {}, "--also tokenize=intl,char lowercase"), " puts more into it."]),
     fields.length ? el("div.fields", {}, fields, changed ? button("Reset", () => store.reset(CHANGES)) : null) : el("p.soft", {}, none));
 }
+
+/** What is counted, by the parameters that change it: names, and what yes and no mean. @type {Record<string, [string, string[]]>} */
+const COUNTS = { tokenize: ["Tokenizer", []], lowercase: ["Case", ["lower-cased", "as it is"]], case_sensitive: ["Case", ["as it is", "lower-cased"]], whitespace: ["White space", ["counted", "left out"]],
+  normalized: ["Tercom's normalization", ["done", "not done"]], no_punct: ["Punctuation", ["deleted", "kept"]], asian_support: ["Chinese and Japanese", ["each ideograph a token", "as it is"]] };
 
 /** Every setting whose counts are here, and the present one if it is none of these. @param {Context} context */
 function otherSettings(context) {
   const { data, store, current } = context, { a, b } = current, systems = data.systems.length > 6 ? (b ? [a, b] : [a]) : data.systems;
-  const rows = data.settings.map(setting => ({ setting, metric: metricOf(setting), here: setting === current.setting && current.metric.reported, what: setting.label }));
+  const rows = data.settings.map(setting => ({ setting, metric: metricOf(setting, {}, data.live), here: setting === current.setting && current.metric.reported, what: setting.label }));
   if (!current.metric.reported) rows.splice(data.settings.indexOf(current.setting) + 1, 0, { setting: current.setting, metric: current.metric, here: true, what: `${current.metric.name}, changed` });
   const columns = [{ title: "Setting" }, ...systems.map(s => ({ title: badge(s), number: true, hint: s.name })), ...(b ? [{ title: `Δ ${b.letter} less ${a.letter}`, number: true }, { title: "interval of Δ", number: true }] : []), { title: "Signature" }];
   return el("section", {}, el("h2", {}, "All settings"), table("All settings", columns, rows.map(({ setting, metric, here, what }) => {

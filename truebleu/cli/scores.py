@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from truebleu.cli.output import UsageError, printable
 from truebleu.text import json_text
 from truebleu.text.record import Record
@@ -22,10 +24,6 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "tsv", "csv", "markdown", "latex", "html")
 
 
-# What signatures say of no test set.
-NO_TEST_SET: Mapping[str, str] = {}
-
-
 class Scored(Record):
     """A score by one metric: of a system, of one of its documents, or of a group of rows."""
 
@@ -39,7 +37,7 @@ class Scored(Record):
     group: Mapping[str, object] | None = None
     """What the rows of a group have in common, by the names of columns."""
     interval: Interval | None = None
-    test_set: Mapping[str, str] = NO_TEST_SET
+    test_set: Mapping[str, str] = MappingProxyType({})
     """What signatures say of the published test set that was scored."""
     metric: TableMetric[Any] | None = None
     scripts: Mapping[str, float] | None = None

@@ -97,19 +97,12 @@ def _counted(
         tables, seen = count_those_that_can(left, corpus, failed, called)
         left = [metric for metric in left if metric not in failed]
         found[system] = dict(zip(left, tables, strict=True)), seen
-    return {
-        system: [
-            (
-                [
-                    (table, metric.segment_scores(table))
-                    for metric, table in tables.items()
-                    if metric not in failed
-                ],
-                seen,
-            )
-        ]
-        for system, (tables, seen) in found.items()
-    }
+
+    def scored(tables: dict[Any, Any]) -> list[Any]:
+        kept = ((metric, table) for metric, table in tables.items() if metric not in failed)
+        return [(table, metric.segment_scores(table)) for metric, table in kept]
+
+    return {system: [(scored(tables), seen)] for system, (tables, seen) in found.items()}
 
 
 COMMAND = Command("truebleu segments REF... -i HYP... [options]", __doc__, groups, run)

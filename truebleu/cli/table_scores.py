@@ -39,9 +39,13 @@ class System(Record):
 
 
 class Opened(Record):
-    """Rows that can be read, some at once: first the columns of text, then those carried along."""
+    """Rows that can be read, some at once: hypothesis, references, the columns carried along.
 
-    relation: Any
+    As `duckdb_rows.rows_of` has them.
+    """
+
+    types: Any
+    """Those of what is carried along, as an Arrow stream of no rows; None if nothing is."""
     texts: list[str]
     """The names of the columns of text."""
     some: Callable[[int], Iterator[list[tuple[Any, ...]]]]
@@ -127,6 +131,7 @@ class Tables:
         """The rows of a system in the order of its files: texts and columns carried along."""
         duckdb_engine()
         from truebleu.engines import duckdb_rows as engine
+        from truebleu.engines.duckdb_files import quoted
         from truebleu.engines.duckdb_join import apart
 
         options, texts = self.options, [system.hyp, *self.refs]
@@ -149,16 +154,9 @@ class Tables:
             )
             if system.references is not None:
                 texts = apart(texts)
-            # One column may be several of these: to be carried along, too.
-            places = [relation.columns.index(name) for name in [*texts, *carried]]
-            yield Opened(
-                relation,
-                texts,
-                lambda at_once: (
-                    [tuple(row[place] for place in places) for row in rows]
-                    for rows in engine.rows_of(connection, relation, at_once)
-                ),
-            )
+            some = partial(engine.rows_of, connection, relation, texts, carried)
+            own = [quoted(name) for name in carried]
+            yield Opened(relation.limit(0).project(", ".join(own)) if own else None, texts, some)
 
     @property
     def system_name(self) -> str:
@@ -209,13 +207,8 @@ def told_warnings(options: argparse.Namespace, system: str) -> Iterator[None]:
         warnings.simplefilter("always", UserWarning)
         yield
     for warning in caught:
-        if issubclass(warning.category, UserWarning):
-            _warn(options, str(warning.message), system)
-
-
-def _warn(options: argparse.Namespace, text: str, system: str) -> None:
-    if not options.quiet:
-        complain("warning", f"{system}: {text}" if system else text)
+        if issubclass(warning.category, UserWarning) and not options.quiet:
+            complain("warning", f"{system}: {warning.message}" if system else str(warning.message))
 
 
 # ---- segments ----
@@ -235,10 +228,10 @@ def segments(options: argparse.Namespace, metrics: Metrics, output: Results) -> 
                     several=len(tables.systems) > 1,
                     system=tables.system_name,
                     carried=carried,
-                    types=_types(rows.relation, carried),
+                    types=rows.types,
                 )
                 source = rows.some(writer.AT_ONCE)
-                pieces = _pieces(source, system, metrics, rows.texts, options)
+                pieces = _pieces(source, metrics, rows.texts, options)
                 for numbers, counted, further in pieces:
                     writer.write(system.name, numbers, counted, further)
                     if not output.is_terminal:
@@ -247,18 +240,8 @@ def segments(options: argparse.Namespace, metrics: Metrics, output: Results) -> 
         writer.finish()
 
 
-def _types(relation: Any, names: Sequence[str]) -> Any:
-    """The types of columns that are carried along, as an Arrow stream of no rows."""
-    if not names:
-        return None
-    from truebleu.engines.duckdb_files import quoted
-
-    return relation.limit(0).project(", ".join(map(quoted, names)))
-
-
 def _pieces(
     source: Iterator[list[tuple[Any, ...]]],
-    system: System,
     metrics: Metrics,
     names: Sequence[str],
     options: argparse.Namespace,
@@ -271,11 +254,10 @@ def _pieces(
 
     count, scored, nulls = 0, 0, [0, 0]
     first_null = None
-    refs = len(names) - 1
     for rows in source:
         numbers, kept = [], []
         for number, row in enumerate(rows, count + 1):
-            missing = (row[0] is None, all(one is None for one in several(row[1 : 1 + refs])))
+            missing = (row[0] is None, row[1] is None)
             if not any(missing):
                 numbers.append(number)
                 kept.append(row)
@@ -286,12 +268,7 @@ def _pieces(
         # After the first null, all of them are counted and nothing is scored any more.
         if not kept or (first_null and options.nulls != "skip"):
             continue
-        if refs == 1 and isinstance(kept[0][1], str):
-            references: list[Any] = [row[1] for row in kept]
-        else:
-            references = [several(row[1 : 1 + refs]) for row in kept]
-        hypotheses = [row[0] for row in kept]
-        further = list(zip(*(row[1 + refs :] for row in kept), strict=True))
+        hypotheses, references, *further = map(list, zip(*kept, strict=True))
         corpus = Corpus(hypotheses, references, options.threads)
         for counted, _ in pieces_together(list(metrics), corpus, len(kept)):
             scored += len(counted[0][1])
@@ -303,14 +280,6 @@ def _pieces(
             "a reference, and --nulls skip leaves out those without"
         )
     if told:
-        _warn(options, f"rows with null values were left out: {told}", system.name)
+        warnings.warn(f"rows with null values were left out: {told}", stacklevel=2)
     if not scored:
         raise InputError("rows: no segments at all; there is nothing to score")
-
-
-def several(columns: Sequence[str | list[str | None] | None]) -> tuple[str | None, ...]:
-    """The references of a row from columns of strings and of lists."""
-    texts: list[str | None] = []
-    for cell in columns:
-        texts += cell if isinstance(cell, list) else [cell]
-    return tuple(texts)

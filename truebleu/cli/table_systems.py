@@ -6,9 +6,9 @@ from truebleu._kernel import InputError
 from truebleu.cli import table_options, text_warnings
 from truebleu.cli.declared import Group
 from truebleu.cli.output import UsageError, complain
-from truebleu.cli.table_scores import Tables, several
+from truebleu.cli.table_scores import Tables
+from truebleu.engines.duckdb_join import shown
 from truebleu.text.layout import count
-from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,13 +23,11 @@ if TYPE_CHECKING:
 
     # The id of a segment, and the key of a group.
     Key = tuple[Any, ...]
+    # A system's rows inside a group: the hypothesis and the references of each segment, by its id.
+    Rows = dict[Key, tuple[str, Any]]
 
 # The number of buckets, where none is said: intervals of so many are certain to 2 %.
 BUCKETS = 1000
-
-# How many ids a message shows.
-SHOWN = 3
-
 
 BY = "the columns that say which system a row is of"
 
@@ -48,13 +46,6 @@ def group() -> Group:
         """,
         about=of_tables.about,
     )
-
-
-class Rows(Record):
-    """The rows of a system inside a group: by the id of each segment hypothesis and references."""
-
-    hypotheses: dict[Key, str]
-    references: dict[Key, Any]
 
 
 def systems(
@@ -78,21 +69,19 @@ def systems(
         for number, (key, ours, id_, hyp, refs) in enumerate(_rows(options, tables, system), 1):
             if number % 100_000 == 0:
                 progress(doing, number)
-            if hyp is None or not any(one is not None for one in several(refs)):
+            if hyp is None or refs is None:
                 nulls += 1
                 continue
             name = _name(tables.label(system) if ours else system.name, ours)
-            rows = found.setdefault(key, {}).setdefault(name, Rows({}, {}))
+            rows = found.setdefault(key, {}).setdefault(name, {})
             segment = id_ or (number,)
-            if segment in rows.hypotheses:
+            if segment in rows:
                 raise InputError(
-                    f"{' and '.join(tables.join)}: {_shown([segment])} is there more than once for "
+                    f"{' and '.join(tables.join)}: {shown(segment)} is there more than once for "
                     f"{name}; if there are several systems in the table, --by names the column "
                     "that says which"
                 )
-            rows.hypotheses[segment] = hyp
-            alone = len(refs) == 1 and isinstance(refs[0], str)
-            rows.references[segment] = refs[0] if alone else several(refs)
+            rows[segment] = hyp, refs
     if nulls and options.nulls != "skip":
         raise InputError(
             f"{count(nulls, 'row')} without a hypothesis or a reference; every row needs both, and "
@@ -108,8 +97,8 @@ def systems(
         left_out += _keep_common(found[key], tables, options)
         first = next(iter(found[key].values()))
         made[key] = (
-            {name: list(rows.hypotheses.values()) for name, rows in found[key].items()},
-            list(first.references.values()),
+            {name: [hyp for hyp, _ in rows.values()] for name, rows in found[key].items()},
+            [refs for _, refs in first.values()],
         )
     if left_out and not options.quiet:
         told = f"{count(left_out, 'segment')} that not every system has left out"
@@ -119,17 +108,16 @@ def systems(
 
 def _rows(
     options: argparse.Namespace, tables: Tables, system: System
-) -> Iterator[tuple[Key, Key, Key, str | None, Sequence[Any]]]:
+) -> Iterator[tuple[Key, Key, Key, str | None, Any]]:
     """For each row the key of its group, that of its system, its id, hypothesis and references."""
     parts = [getattr(options, "within", None) or [], tables.by, tables.join]
     carried = list(dict.fromkeys(name for names in parts for name in names))
     with tables.rows(system, carried) as rows:
-        first = len(rows.texts)
-        places = [[first + carried.index(name) for name in names] for names in parts]
+        places = [[2 + carried.index(name) for name in names] for names in parts]
         for some in rows.some(1 << 16):
             for row in some:
                 key, ours, id_ = (tuple(row[at] for at in part) for part in places)
-                yield key, ours, id_, row[0], row[1:first]
+                yield key, ours, id_, row[0], row[1]
 
 
 def _name(table: str, key: Key) -> str:
@@ -138,40 +126,30 @@ def _name(table: str, key: Key) -> str:
     return ": ".join(filter(None, (table, told)))
 
 
-def _keep_common(found: Mapping[str, Rows], tables: Tables, options: argparse.Namespace) -> int:
+def _keep_common(found: dict[str, Rows], tables: Tables, options: argparse.Namespace) -> int:
     """Keeps the segments that all systems have, in the order of the first; how many are lost."""
     (first, expected), *others = found.items()
-    common = [id_ for id_ in expected.hypotheses if all(id_ in o.hypotheses for _, o in others)]
-    every = dict.fromkeys(id_ for rows in found.values() for id_ in rows.hypotheses)
+    common = [id_ for id_ in expected if all(id_ in rows for _, rows in others)]
+    every = dict.fromkeys(id_ for rows in found.values() for id_ in rows)
     lost = len(every) - len(common)
     if lost and options.unjoined != "skip":
-        odd = next(id_ for id_ in every if any(id_ not in o.hypotheses for o in found.values()))
-        lacking = next(name for name, rows in found.items() if odd not in rows.hypotheses)
+        odd = next(id_ for id_ in every if any(id_ not in rows for rows in found.values()))
+        lacking = next(name for name, rows in found.items() if odd not in rows)
         named = " and ".join(tables.join) or "row"
         raise InputError(
             f"{named}: {count(lost, 'segment')} that not every system has: {lacking} has no "
-            f"{_shown([odd])}; systems are compared on the same segments. --unjoined skip compares "
+            f"{shown(odd)}; systems are compared on the same segments. --unjoined skip compares "
             "those that all have"
         )
     for name, rows in found.items():
         for id_ in common:
-            if rows.references[id_] != expected.references[id_]:
+            if rows[id_][1] != expected[id_][1]:
                 raise InputError(
-                    f"{first} and {name} have different references for {_shown([id_])}; systems "
-                    "are compared by the same references"
+                    f"{first} and {name} have different references for {shown(id_)}; systems are "
+                    "compared by the same references"
                 )
-        kept = {id_: rows.hypotheses[id_] for id_ in common}
-        rows.hypotheses.clear()
-        rows.hypotheses.update(kept)
-    kept_references = {id_: expected.references[id_] for id_ in common}
-    expected.references.clear()
-    expected.references.update(kept_references)
+        found[name] = {id_: rows[id_] for id_ in common}
     return lost
-
-
-def _shown(ids: Sequence[Key]) -> str:
-    texts = [", ".join("null" if part is None else str(part)[:40] for part in id_) for id_ in ids]
-    return ", ".join(texts[:SHOWN])
 
 
 def _sorted(key: Key) -> Any:

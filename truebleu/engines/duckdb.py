@@ -20,9 +20,18 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from importlib.util import find_spec
 
 from truebleu._kernel import InputError
-from truebleu.engines.functions import NAMED, RowScores, named, of_engine, of_rows, release
+from truebleu.engines.functions import (
+    NAMED,
+    columns_of,
+    named,
+    of_engine,
+    of_rows,
+    release,
+    scores_of,
+)
 from truebleu.engines.sums import Sums, names
 
 try:
@@ -149,14 +158,13 @@ def sentence(
     name, as `truebleu.metric` takes it; parameters: of the metric.
     """
     made = of_rows(metric, **parameters)
-    refs: Any = ref if isinstance(ref, list | tuple) else [ref]
-    if not refs:
-        raise ValueError("ref: no column; at least one of references is needed")
     connection = duckdb.default_connection() if connection is None else connection
     name = "truebleu_" + re.sub(r"\W+", "_", repr(made)).strip("_").lower()
     with suppress(InputError):  # it is there already
         _create(connection, name, made)
-    columns = [duckdb.ColumnExpression(c) if isinstance(c, str) else c for c in (hyp, *refs)]
+    columns = [
+        duckdb.ColumnExpression(c) if isinstance(c, str) else c for c in (hyp, *columns_of(ref))
+    ]
     return duckdb.FunctionExpression(name, *columns)
 
 
@@ -197,19 +205,15 @@ def register(
 
 def _create(connection: DuckDBPyConnection, name: str, metric: TableMetric[Any]) -> None:
     """Gives a connection a function that scores rows."""
-    try:
-        import pyarrow as pa
-    except ImportError:
+    if find_spec("pyarrow") is None:
         raise ImportError(
             "DuckDB hands whole columns to a Python function with pyarrow only: pip install pyarrow"
-        ) from None
+        )
 
     def score(*columns: Any) -> Any:
         if len(columns) < 2:
             raise InputError(f"{name}: expected a hypothesis and its references")
-        names = ["hypotheses", *(f"references {n}" for n in range(1, len(columns)))]
-        rows = pa.table(list(columns), names=names)
-        return pa.record_batch(RowScores(metric, rows, names[0], names[1:])).column(0)
+        return scores_of(metric, *columns)
 
     score.__annotations__ = {}  # DuckDB would read them
     try:

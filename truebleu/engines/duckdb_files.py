@@ -8,7 +8,7 @@ import os
 import re
 
 from truebleu._kernel import InputError
-from truebleu.engines.functions import MOST_TOLD, several, told
+from truebleu.engines.functions import several, told
 from truebleu.text.files import NO_FILES, File, at_home, table_format
 
 TYPE_CHECKING = False
@@ -326,8 +326,7 @@ def said(error: Exception | str) -> str:
     if "maximum_object_size" in text or "Maximum line size" in text:
         return f"a row has more than {LONGEST_ROW >> 20} MiB; in a Parquet file it may"
     kind, colon, rest = text.partition(" Error: ")
-    text = rest if colon and len(kind) < 30 else text
-    return text if len(text) <= MOST_TOLD else f"{text[: MOST_TOLD - 4]} ..."
+    return told("", rest if colon and len(kind) < 30 else text)
 
 
 def culprit(message: str) -> str:

@@ -225,11 +225,14 @@ def _count(ids: int) -> str:
     return "1 id is there" if ids == 1 else f"{ids} ids are there"
 
 
+def shown(id_: Sequence[Any]) -> str:
+    """An id for a message."""
+    return ", ".join("null" if part is None else str(part)[:40] for part in id_)
+
+
 def _list(rows: list[tuple[Any, ...]]) -> str:
     """The first of some ids."""
-    texts = [
-        ", ".join("null" if value is None else str(value)[:40] for value in row) for row in rows
-    ]
+    texts = list(map(shown, rows))
     several = len(rows[0]) > 1 if rows else False
-    shown = [f"({text})" if several else text for text in texts]
-    return f"the first: {', '.join(shown)}" if len(shown) == SHOWN else ", ".join(shown)
+    told = ", ".join(f"({text})" if several else text for text in texts)
+    return f"the first: {told}" if len(texts) == SHOWN else told

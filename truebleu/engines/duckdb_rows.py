@@ -54,24 +54,6 @@ def check_connection(connection: object) -> None:
 
 
 @contextmanager
-def _temporary_folder() -> Iterator[str]:
-    """A folder that is gone afterwards, also if an interrupt comes while it is made.
-
-    That is what `tempfile` cannot promise: who is interrupted there does not know the name yet.
-    """
-    import secrets
-    import shutil
-    import tempfile
-
-    folder = os.path.join(tempfile.gettempdir(), f"truebleu-{secrets.token_hex(8)}")
-    try:
-        os.mkdir(folder, 0o700)
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
 def opened(
     connection: DuckDBPyConnection | None,
     *,
@@ -88,7 +70,9 @@ def opened(
         yield connection
         return
     limit = memory or f"{MEMORY[0] + MEMORY[1] * threads}MiB"
-    with _temporary_folder() as folder:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="truebleu-", ignore_cleanup_errors=True) as folder:
         settings: dict[str, Any] = {
             "memory_limit": limit,
             "temp_directory": os.path.join(folder, "spilled"),
@@ -233,33 +217,48 @@ def stream(relation: DuckDBPyRelation) -> Any:
 
 
 def rows_of(
-    connection: DuckDBPyConnection, relation: DuckDBPyRelation, at_once: int
+    connection: DuckDBPyConnection,
+    relation: DuckDBPyRelation,
+    texts: Sequence[str],
+    carried: Sequence[str],
+    at_once: int,
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """The rows of a relation as tuples, so many at once, without pyarrow and never all of them."""
-    # For the time in a zone DuckDB wants pytz, which only it needs.
-    kinds = list(map(str, relation.types))
-    zoned = [place for place, kind in enumerate(kinds) if kind == "TIMESTAMP WITH TIME ZONE"]
-    if zoned:
-        columns = list(map(quoted, relation.columns))
-        for place in zoned:
-            name = columns[place]
-            columns[place] = f"make_timestamp(epoch_us({name})) AS {name}"
-        relation = relation.project(", ".join(columns))
-    # A relation would read all rows first.
-    result = connection.execute(relation.sql_query())
-    while found := result.fetchmany(at_once):
-        yield [_in_utc(row, zoned) for row in found] if zoned else found
+    """The hypothesis of each row, its references, and the columns that are carried along.
 
-
-def _in_utc(row: tuple[Any, ...], places: Sequence[int]) -> tuple[Any, ...]:
-    """A row with times that are known to be of UTC at some places."""
+    References are a string if one column of strings has them, else a tuple; None if a row has none.
+    So many rows come at once, without pyarrow and never all of them.
+    """
     from datetime import UTC
 
-    cells = list(row)
-    for place in places:
-        if cells[place] is not None:
-            cells[place] = cells[place].replace(tzinfo=UTC)
-    return tuple(cells)
+    kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    hyp, *refs = texts
+    parts = [(quoted(name), kinds[name].endswith("]")) for name in refs]
+    columns = [quoted(hyp), parts[0][0]]
+    tuples = len(parts) > 1 or parts[0][1]
+    if tuples:
+        every = " || ".join(
+            f"coalesce({name}::VARCHAR[], [])" if own else f"[{name}::VARCHAR]"
+            for name, own in parts
+        )
+        columns[1] = f"CASE WHEN list_aggregate({every}, 'count') > 0 THEN {every} END"
+    zoned = {i for i, name in enumerate(carried, 2) if kinds[name] == "TIMESTAMP WITH TIME ZONE"}
+    # For the time in a zone DuckDB wants pytz, which only it needs.
+    columns += (
+        f"make_timestamp(epoch_us({quoted(name)}))" if place in zoned else quoted(name)
+        for place, name in enumerate(carried, 2)
+    )
+    chosen = relation.project(", ".join(f"{sql} AS c{i}" for i, sql in enumerate(columns)))
+
+    def made(place: int, cell: Any) -> Any:
+        if cell is None or (place != 1 and place not in zoned):
+            return cell
+        return cell.replace(tzinfo=UTC) if place in zoned else tuple(cell) if tuples else cell
+
+    # A relation would read all rows first.
+    result = connection.execute(chosen.sql_query())
+    while found := result.fetchmany(at_once):
+        plain = not (tuples or zoned)
+        yield found if plain else [tuple(map(made, range(len(row)), row)) for row in found]
 
 
 def _of_text(relation: DuckDBPyRelation, texts: Sequence[str]) -> DuckDBPyRelation:
@@ -344,10 +343,7 @@ def _chosen(
 
 def _label(data: Data) -> str:
     """The beginning of a message that quotes DuckDB."""
-    if isinstance(data, str):
-        return data if _is_path(data) else ""
-    if isinstance(data, os.PathLike):
-        return os.fspath(data)
     if isinstance(data, list | tuple):
         return several([*map(os.fspath, data)])
-    return ""
+    named = isinstance(data, os.PathLike) or (isinstance(data, str) and _is_path(data))
+    return os.fspath(data) if named else ""  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ import re
 from typing import NamedTuple
 
 from truebleu import _kernel
+from truebleu._kernel import InputError
 from truebleu.engines import buckets
 from truebleu.engines.sums import counter, given, names
 from truebleu.metrics import registry
@@ -184,6 +185,23 @@ class RowScores:
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         """A structure of one column, "score" (PyCapsule protocol)."""
         return _kernel.scores_of_rows(self._scores, self._there)
+
+
+def columns_of(ref: Any) -> list[Any]:
+    """The columns of references that a row's score is given: one, or several."""
+    refs = list(ref) if isinstance(ref, list | tuple) else [ref]
+    if not refs:
+        raise InputError("ref: no columns; name at least one")
+    return refs
+
+
+def scores_of(metric: TableMetric[Any], hypotheses: Any, *references: Any) -> Any:
+    """The score of each row of columns of pyarrow, as such a column; null without text."""
+    import pyarrow as pa
+
+    names = ["hypotheses", *(f"references {number}" for number, _ in enumerate(references, 1))]
+    rows = pa.table([hypotheses, *references], names=names)
+    return pa.record_batch(RowScores(metric, rows, names[0], names[1:])).column(0)
 
 
 def told(where: str, what: str) -> str:

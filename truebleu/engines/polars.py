@@ -27,7 +27,15 @@ from contextlib import suppress
 from glob import glob
 
 from truebleu._kernel import InputError
-from truebleu.engines.functions import NAMED, RowScores, named, of_engine, of_rows, told
+from truebleu.engines.functions import (
+    NAMED,
+    RowScores,
+    columns_of,
+    named,
+    of_engine,
+    of_rows,
+    told,
+)
 from truebleu.engines.sums import Sums
 from truebleu.text.checks import nearest
 
@@ -169,11 +177,8 @@ def sentence(
     parameters: of the metric.
     """
     made = of_rows(metric, **parameters)
-    refs: Any = ref if isinstance(ref, list | tuple) else [ref]
-    if not refs:
-        raise ValueError("ref: no column; at least one of references is needed")
     return pl.map_batches(
-        [hyp, *refs],
+        [hyp, *columns_of(ref)],
         lambda columns: _scores(made, columns),
         return_dtype=pl.Float64,
         is_elementwise=True,

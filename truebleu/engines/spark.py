@@ -15,7 +15,7 @@ from contextlib import suppress
 
 from truebleu._kernel import InputError
 from truebleu.engines import spark_cluster
-from truebleu.engines.functions import NAMED, named, of_engine, of_rows, release
+from truebleu.engines.functions import NAMED, columns_of, named, of_engine, of_rows, release
 from truebleu.engines.sums import COLUMNS, Sums, names
 from truebleu.text import checks
 
@@ -136,19 +136,15 @@ def sentence(
     Null where the hypothesis is null, or all its references are.
     """
     spark_cluster.check_packages()
-    refs: Any = ref if isinstance(ref, list | tuple) else [ref]
-    if not refs:
-        raise InputError("ref: no columns; name at least one")
-    made = of_rows(metric, **parameters)
-    columns = [F.col(column) if isinstance(column, str) else column for column in (hyp, *refs)]
-    return _of_rows(made)(*columns)
+    columns = (F.col(one) if isinstance(one, str) else one for one in (hyp, *columns_of(ref)))
+    return _of_rows(of_rows(metric, **parameters))(*columns)
 
 
 def _of_rows(metric: TableMetric[Any]) -> Any:
     """Spark's function of columns that gives the score of each row."""
     arrow = hasattr(F, "arrow_udf")  # from Spark 4.1 on
     task = spark_cluster.shipped(
-        "sentences" if arrow else "sentences_of_pandas", metric, f"sentence_{metric.NAME.lower()}"
+        "scores_of" if arrow else "scores_of_pandas", metric, f"sentence_{metric.NAME.lower()}"
     )
     return (F.arrow_udf if arrow else F.pandas_udf)(task, "double")
 

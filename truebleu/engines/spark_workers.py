@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truebleu._kernel import Table, __version__
-from truebleu.engines.functions import RowScores
+from truebleu.engines.functions import scores_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,13 +80,6 @@ def _table(statistics: Any, width: int) -> Table:
     )
 
 
-def sentences(metric: TableMetric[Any], hypotheses: Any, *references: Any) -> Any:
-    """The score of each row of Arrow columns; null where there is no hypothesis or no reference."""
-    names = ["hypotheses", *(f"references {n}" for n, _ in enumerate(references, 1))]
-    rows = pa.record_batch([hypotheses, *references], names=names)
-    return pa.record_batch(RowScores(metric, rows, names[0], names[1:])).column(0)
-
-
-def sentences_of_pandas(metric: TableMetric[Any], *columns: Any) -> Any:
-    """The same of pandas' columns, for Spark before 4.1."""
-    return sentences(metric, *map(pa.Array.from_pandas, columns)).to_pandas()
+def scores_of_pandas(metric: TableMetric[Any], *columns: Any) -> Any:
+    """The score of each row of pandas' columns, for Spark before 4.1."""
+    return scores_of(metric, *map(pa.Array.from_pandas, columns)).to_pandas()

@@ -237,12 +237,9 @@ class Sums:
         """The number of groups."""
         return len(self._sums)
 
-    def check(self, counts: Sequence[int] | None = None) -> None:
-        """Raises InputError for nulls, unless they are skipped, and if nothing was counted.
-
-        counts: segments and nulls in each column, if they were counted elsewhere.
-        """
-        segments, *nulls = counts or self._sums.counted()[:3]
+    def check(self) -> None:
+        """Raises InputError for nulls, unless they are skipped, and if nothing was counted."""
+        segments, *nulls = self._sums.counted()[:3]
         if self._nulls == "raise" and any(nulls):
             told = told_nulls(self._nulls_of(*nulls))
             first = self._sums.first_null
@@ -255,17 +252,13 @@ class Sums:
             rows = "; all rows are null" if any(nulls) else ""
             raise InputError(f"rows: no segments at all; there is nothing to score{rows}")
 
-    def warn(self, counts: Sequence[int] | None = None) -> None:
-        """Warns whoever called this package if rows were left out, with their number by column.
-
-        counts: as for `check`.
-        """
-        nulls = self._nulls_of(*(counts or self._sums.counted())[1:3])
-        if any(nulls.values()):
+    def warn(self) -> None:
+        """Warns whoever called this package if rows were left out, with their number by column."""
+        told = ", ".join(f"{count} in {name}" for name, count in self.nulls.items() if count)
+        if told:
             import sys
             import warnings
 
-            told = ", ".join(f"{count} in {name}" for name, count in nulls.items() if count)
             frame, level = sys._getframe(), 1  # noqa: SLF001
             while frame.f_back and frame.f_globals.get("__name__", "").startswith("truebleu."):
                 frame, level = frame.f_back, level + 1

@@ -1,14 +1,15 @@
 // Segments in groups by length, score, word frequency, document and label: where one system is better.
 import {badge, button, count, el, exact, fixed, interval, plural, select, signed} from "./dom.js";
-import {Background, FEW, LIVE, quantile, showFiltered} from "./current.js";
+import {Background, FEW, FEWEST, quantile, showFiltered, TOO_FEW} from "./current.js";
 import {bars, figure, histogram, link, short} from "./charts.js";
-import {countsEdits, jackknife, leftOut} from "./formula.js";
+import {countsEdits} from "./formula.js";
+import {seenTimes} from "./segments.js";
 
 /** @typedef {import("./current.js").Context} Context */
-/** @typedef {{a: number[], b: number[], delta: number[]} | null} Measured */
+/** @typedef {import("./current.js").Spans | null} Measured */
 /** @typedef {{id: string, label: string, segments: number[], filter: Record<string, any>}} Bucket */
 
-const BUCKET_ROWS = 40, BUCKET_SEGMENTS = 500;
+const BUCKET_ROWS = 40;
 
 // ---- intervals of many groups ----
 
@@ -31,9 +32,9 @@ export function measured({ store, current }, key, groups) {
   (async () => {
     let last = Date.now(), news = false;
     for (const { id, segments } of groups) {
-      if (known.has(id) || segments.length < 2) continue;
+      if (known.has(id) || segments.length < FEWEST) continue;
       try {
-        known.set(id, segments.length > LIVE ? byLeavingOut(aside, segments) : await aside.resample(segments));
+        known.set(id, await aside.spans(segments));
       } catch {
         if (mine === turn) known.set(id, null);
       }
@@ -46,16 +47,11 @@ export function measured({ store, current }, key, groups) {
   return known;
 }
 
-/** @param {Context["current"]} current @param {ArrayLike<number>} segments */
-function byLeavingOut(current, segments) {
-  const { a, metric } = current, b = current.b ?? a, z = quantile(1 - (1 - current.level) / 2), zero = new Float64Array(segments.length);
-  const [x, y] = [a, b].map(s => leftOut(metric, current.table(s), metric.mean ? current.scores(s) : zero, segments)), [p, q] = [a, b].map(s => current.corpus(s, segments));
-  const ends = (/** @type {number} */ middle, /** @type {Float64Array} */ from, /** @type {Float64Array} */ to) => { const wide = z * jackknife(from, to); return [middle - wide, middle + wide]; };
-  return { a: ends(p, zero, x), b: ends(q, zero, y), delta: ends(q - p, x, y) };
-}
-
 /** An interval, or why there is none. @param {Measured | undefined} of @param {"a" | "b" | "delta"} what @param {number} n */
-export const said = (of, what, n) => n < 2 ? "n too small" : of ? interval(of[what][0], of[what][1], 2, what === "delta") : of === null ? "no interval" : "interval …";
+export const said = (of, what, n) => n < FEWEST ? TOO_FEW : of ? interval(of[what][0], of[what][1], 2, what === "delta") : of === null ? "no interval" : "interval …";
+
+/** The same in a table: grey where there are few segments. @param {Measured | undefined} of @param {"a" | "b" | "delta"} what @param {number} n */
+export const saidFaintly = (of, what, n) => el("span", { class: n < FEWEST ? "soft" : n < FEW ? "faint" : "" }, said(of, what, n));
 
 // ---- kinds of buckets ----
 
@@ -113,7 +109,7 @@ export const bucketsView = {
   id: "buckets", title: "Buckets", key: "b", state: { bucket: "length", brush: "", buckets: BUCKET_ROWS },
   render(container, context) {
     const { store, current } = context, all = kinds(context), id = store.get("bucket") in all ? store.get("bucket") : "length", { title, column, make } = all[id];
-    container.append(el("h1", {}, "Buckets"), el("p.facts", {}, `${current.metric.name} of groups of segments, with ${Math.round(100 * current.level)}% intervals. A click shows a group's segments.`),
+    container.append(el("h1", {}, "Buckets"), el("p.facts", {}, `${current.metric.name} of groups of segments, with ${Math.round(100 * current.level)}% intervals. A click shows a group's segments. Intervals: 1,000 bootstrap resamples of the group's segments; none of fewer than ${FEWEST}, grey of fewer than ${FEW}.`),
       el("div.tabs", {}, el("label", {}, el("span.soft", {}, "By "), select("Buckets by", Object.entries(all).map(([key, kind]) => /** @type {const} */ ([key, kind.title])), id, key => store.set({ bucket: key, brush: "", buckets: BUCKET_ROWS })))));
     const text = String(store.get("brush")), parts = text.split(":").map(Number), range = column && text && parts.length === 2 && parts.every(Number.isFinite) ? /** @type {[number, number]} */ (parts) : null;
     const values = column ? current.column(column) : new Float64Array(), segments = range ? Array.from(values.keys()).filter(i => values[i] >= range[0] && values[i] <= range[1]) : [], own = { id: `range ${text}`, segments };
@@ -135,14 +131,14 @@ function grouped(context, id, title, shown, all, known) {
     return { g, n, of, values, delta, told };
   });
   const sure = rows.filter(r => r.n >= FEW), few = rows.length - sure.length, by = (/** @type {typeof rows[number]} */ r) => b ? Math.abs(r.delta) : metric.higher ? -r.values[0] : r.values[0], [most] = [...sure].sort((x, y) => by(y) - by(x));
-  const summary = [most ? (b ? `Δ is largest in “${most.g.label}”: ${signed(most.delta)} ${said(most.of, "delta", most.n)}.` : `Worst in “${most.g.label}”: ${fixed(most.values[0])} ${said(most.of, "a", most.n)}.`) : "", few ? ` ${plural(few, "bucket")} ${few === 1 ? "has" : "have"} fewer than ${FEW} segments and ${few === 1 ? "is" : "are"} drawn faintly.` : "",
+  const summary = [most ? (b ? `Δ is largest in “${most.g.label}”: ${signed(most.delta)} ${said(most.of, "delta", most.n)}.` : `Worst in “${most.g.label}”: ${fixed(most.values[0])} ${said(most.of, "a", most.n)}.`) : "", few ? ` ${plural(few, "bucket")} ${few === 1 ? "has" : "have"} fewer than ${FEW} segments and ${few === 1 ? "is" : "are"} drawn faintly; below ${FEWEST} there is no interval.` : "",
     /^score/.test(id) ? ` Segments that were chosen by a system's own score look better or worse for it than they are: mind the other system's.` : ""];
   const ends = (/** @type {Measured | undefined} */ of, /** @type {"a" | "b"} */ what) => of ? { low: of[what][0], high: of[what][1] } : null;
   return [figure({ title: `${name} by ${title}.`, summary,
     draw: width => bars(rows.map(({ g, n, of, values, delta, told }) => ({ label: g.label, n: `n = ${count(n)}${n < FEW ? ", few" : ""}`, few: n < FEW, values, ends: systems.map((_, k) => ends(of, k ? "b" : "a")),
-      delta: b ? `${signed(delta, 1)} ${n < 2 ? "n too small" : of ? interval(of.delta[0], of.delta[1], 1) : "…"}` : undefined, told, act: () => showFiltered(store, { ...g.filter, sort: "number" }) })), systems, `${name} by ${title}`, width),
+      delta: b ? `${signed(delta, 1)} ${n < FEWEST ? "" : of ? interval(of.delta[0], of.delta[1], 1) : "…"}`.trim() : undefined, told, act: () => showFiltered(store, { ...g.filter, sort: "number" }) })), systems, `${name} by ${title}`, width),
     columns: [{ title: "Bucket" }, { title: "n", number: true }, ...systems.flatMap(s => [{ title: [badge(s), ` ${name}`], number: true }, { title: "interval", number: true }]), ...(b ? [{ title: "Δ", number: true }, { title: "interval of Δ", number: true }] : [])],
-    rows: rows.map(({ g, n, of, values, delta }) => [link(context, el("bdi", {}, g.label), g.filter), `${count(n)}${n < FEW ? " (few)" : ""}`, ...systems.flatMap((_, k) => [exact(values[k]), said(of, k ? "b" : "a", n)]), ...(b ? [exact(delta, signed(delta)), said(of, "delta", n)] : [])]) }),
+    rows: rows.map(({ g, n, of, values, delta }) => [link(context, el("bdi", {}, g.label), g.filter), `${count(n)}${n < FEW ? " (few)" : ""}`, ...systems.flatMap((_, k) => [exact(values[k]), saidFaintly(of, k ? "b" : "a", n)]), ...(b ? [exact(delta, signed(delta)), saidFaintly(of, "delta", n)] : [])]) }),
     shown.length < all ? el("p", {}, `The largest ${count(shown.length)} of ${count(all)}. `, button(`Show ${Math.min(BUCKET_ROWS, all - shown.length)} more`, () => store.set({ buckets: store.get("buckets") + BUCKET_ROWS }, { replace: true }))) : ""];
 }
 
@@ -163,22 +159,24 @@ function frequency(context) {
       const names = [`reference_${k}`, ...systems.map(s => `matched_${s.index}_${k}`)], [r, ...m] = names.map(name => counts.column(name)), [words, ...sums] = names.map(name => counts.totals[counts.names.indexOf(name)]), shares = sums.map(x => x / words), segments = [];
       // A share of sums over segments: its error by linearization, as segments and not words are drawn.
       const error = [...m.map(() => 0), 0];
+      let held = 0;
       for (let i = 0; i < n; i++) {
+        if (r[i]) held++;
         if (r[i] && (b ? m[0][i] !== m[1][i] : m[0][i] < r[i])) segments.push(i);
         const off = m.map((column, s) => column[i] - shares[s] * r[i]);
         off.forEach((x, s) => { error[s] += x * x; });
         if (b) error[systems.length] += (off[1] - off[0]) ** 2;
       }
-      const ends = (/** @type {number} */ middle, /** @type {number} */ squares) => { const wide = 100 * z * Math.sqrt(squares * n / Math.max(1, n - 1)) / words; return { low: middle - wide, high: middle + wide }; };
-      const next = edges[k + 1], label = next === undefined ? `${count(low)} and more` : next - 1 === low ? count(low) : `${count(low)} to ${count(next - 1)}`, values = shares.map(x => 100 * x);
-      return { label, words, values, ends: values.map((v, s) => ends(v, error[s])), delta: b ? values[1] - values[0] : NaN, span: b ? ends(values[1] - values[0], error[2]) : null, segments };
+      const ends = (/** @type {number} */ middle, /** @type {number} */ squares) => { if (held < FEWEST) return null; const wide = 100 * z * Math.sqrt(squares * n / Math.max(1, n - 1)) / words; return { low: middle - wide, high: middle + wide }; };
+      const values = shares.map(x => 100 * x);
+      return { k, label: seenTimes(edges, k), words, held, values, ends: values.map((v, s) => ends(v, error[s])), delta: b ? values[1] - values[0] : NaN, span: b ? ends(values[1] - values[0], error[2]) : null, segments };
     }).filter((/** @type {any} */ r) => r.words);
-    const filter = (/** @type {any} */ r) => ({ only: r.segments.slice(0, BUCKET_SEGMENTS).map((/** @type {number} */ i) => i + 1).join(","), about: `${r.segments.length > BUCKET_SEGMENTS ? `the first ${BUCKET_SEGMENTS} of ` : ""}${plural(r.segments.length, "segment")} ${b ? "that differ in" : "that miss"} words seen ${r.label} times` });
-    const told = (/** @type {any} */ r) => `${r.label} times: ${plural(r.words, "word")}${r.words < FEW ? ", few" : ""}; ${systems.map((s, k) => `${s.letter} ${fixed(r.values[k], 1)} %`).join(", ")}${r.span ? `; Δ ${signed(r.delta, 1)} ${interval(r.span.low, r.span.high, 1)}` : ""}`;
+    const filter = (/** @type {any} */ r) => ({ seen: r.k }), few = (/** @type {any} */ r) => r.held < FEW, ends = (/** @type {any} */ e, /** @type {boolean} */ sign) => e ? interval(e.low, e.high, 1, sign) : TOO_FEW, faintly = (/** @type {any} */ r, /** @type {any} */ e, /** @type {boolean} */ sign) => el("span", { class: !e ? "soft" : few(r) ? "faint" : "" }, ends(e, sign));
+    const told = (/** @type {any} */ r) => `${r.label} times: ${plural(r.words, "word")} in ${plural(r.held, "segment")}${few(r) ? ", few" : ""}; ${systems.map((s, k) => `${s.letter} ${fixed(r.values[k], 1)} %`).join(", ")}${r.span ? `; Δ ${signed(r.delta, 1)} ${ends(r.span, true)}` : ""}`;
     place.replaceChildren(figure({ title: "Words of the references that a system has, in per cent, by how often they are seen.", summary: `Seen in ${known.source === "references" ? "the references" : known.source}${known.segments < n ? `; of the first ${count(known.segments)} segments` : ""}. Normal approximations for intervals. A click shows the segments ${b ? "in which the two systems differ" : "that miss some"}.`,
-      draw: width => bars(rows.map((/** @type {any} */ r) => ({ label: `${r.label}×`, n: plural(r.words, "word"), few: r.words < FEW, values: r.values, ends: r.ends, delta: r.span ? `${signed(r.delta, 1)} ${interval(r.span.low, r.span.high, 1)}` : undefined, told: told(r), act: r.segments.length ? () => link(context, "", filter(r)).click() : undefined })), systems, "Words of the references that a system has, in per cent", width),
+      draw: width => bars(rows.map((/** @type {any} */ r) => ({ label: `${r.label}×`, n: plural(r.words, "word"), few: few(r), values: r.values, ends: r.ends, delta: b ? `${signed(r.delta, 1)} ${r.span ? ends(r.span, true) : ""}`.trim() : undefined, told: told(r), act: r.segments.length ? () => link(context, "", filter(r)).click() : undefined })), systems, "Words of the references that a system has, in per cent", width),
       columns: [{ title: "Seen" }, { title: "Words", number: true }, ...systems.flatMap(s => [{ title: [badge(s), " %"], number: true }, { title: "interval", number: true }]), ...(b ? [{ title: "Δ", number: true }, { title: "interval of Δ", number: true }] : []), { title: b ? "Segments that differ" : "Segments that miss some", number: true }],
-      rows: rows.map((/** @type {any} */ r) => [`${r.label}×`, count(r.words), ...systems.flatMap((_, k) => [exact(r.values[k], fixed(r.values[k], 1)), interval(r.ends[k].low, r.ends[k].high, 1, false)]), ...(r.span ? [exact(r.delta, signed(r.delta, 1)), interval(r.span.low, r.span.high, 1)] : []), r.segments.length ? link(context, count(r.segments.length), filter(r)) : "0"]) }));
+      rows: rows.map((/** @type {any} */ r) => [`${r.label}×`, count(r.words), ...systems.flatMap((_, k) => [exact(r.values[k], fixed(r.values[k], 1)), faintly(r, r.ends[k], false)]), ...(b ? [exact(r.delta, signed(r.delta, 1)), faintly(r, r.span, true)] : []), r.segments.length ? link(context, count(r.segments.length), filter(r)) : "0"]) }));
   }, error => place.replaceChildren(el("p.empty", {}, String(error.message))));
   return place;
 }

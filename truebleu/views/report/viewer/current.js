@@ -1,6 +1,8 @@
 // What the state means for the data: the metric, the two systems, their numbers, and which segments are chosen.
+import {announce} from "./dom.js";
 import {COUNTED, recipeOf} from "./live.js";
 import {Table} from "./data.js";
+import {holder} from "./holding.js";
 import {corpusScore, jackknife, leftOut, metricOf, random, missing, segmentScores, SMOOTHING, smoothingValue} from "./formula.js";
 
 /** @typedef {import("./data.js").Data} Data */
@@ -10,23 +12,31 @@ import {corpusScore, jackknife, leftOut, metricOf, random, missing, segmentScore
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {{data: Data, store: Store, worker: Background, current: Current}} Context  what every view is given */
 /** @typedef {{low: number, high: number, how: string}} Range */
+/** @typedef {{a: number[], b: number[], delta: number[], how: string}} Spans  intervals of two scores and of their difference, and their method */
 /** @typedef {{id: string, label: string, column: string | null, higher: boolean, digits: number, headline: boolean}} Measured */
 /** @typedef {{count: number, a: number, b: number | null, delta: number | null, interval: Range | null, waiting: boolean, note: string}} Subset */
 
 /** Filters of segments, by their keys in the state. */
-export const FILTERS = { find: "", in: "all", regex: false, case: false, doc: null, label: "", flag: "", outcome: "", split: "", range: "", only: "", about: "", sample: null, mark: "" };
+export const FILTERS = { find: "", in: "all", regex: false, case: false, doc: null, label: "", flag: "", outcome: "", split: "", range: "", holds: "", seen: null, only: "", about: "", part: false, sample: null, mark: "" };
 /** What the state holds beside a view's own; `setting` and below change the numbers. */
 export const STATE = { ...FILTERS, sort: "number", seg: null, mode: "match", against: "b", setting: "0", a: 0, b: 1, smoothing: "", smoothing_value: null, max_order: null, weights: "", effective_order: "", beta: null, char_order: null, word_order: null, ...Object.fromEntries(Object.keys(COUNTED).map(key => [key, ""])) };
 /** Keys of `STATE` that are null or a number. */
-export const NUMBERS = ["doc", "sample", "seg", "smoothing_value", "max_order", "beta", "char_order", "word_order"];
+export const NUMBERS = ["doc", "seen", "sample", "seg", "smoothing_value", "max_order", "beta", "char_order", "word_order"];
 /** Keys that change what the metric is. */
 export const CHANGES = ["smoothing", "smoothing_value", "max_order", "weights", "effective_order", "beta", "char_order", "word_order", ...Object.keys(COUNTED)];
 /** How many segments a random sample has. */
 export const SAMPLE = 50;
 const SAMPLES = 1000;
-/** Above so many segments no resamples are drawn in the page; below so many an interval is rough. */
+/** Above so many segments no resamples are drawn in the page. */
 export const LIVE = 10000;
-export const FEW = 30;
+/** Fewer segments have no interval; those of fewer than `FEW` are rough, and grey. */
+export const FEWEST = 20;
+export const FEW = 100;
+export const TOO_FEW = `too few for an interval`;
+/** So many tables that were counted anew are kept. */
+const KEPT_COUNTS = 4;
+/** So many results of slow filters are kept. */
+const KEPT_HITS = 4;
 
 /** Columns of numbers that segments are sorted and filtered by. @type {Record<string, string>} */
 export const COLUMNS = { scoreA: "score of A", scoreB: "score of B", delta: "Δ", influence: "influence", ratio: "length ratio", length: "reference length" };
@@ -46,9 +56,9 @@ export function countName({ data, a, b }, name) {
     of === "d" ? `, ${b?.letter} less ${a.letter}` : system ? `, ${system.letter}` : ""].filter(Boolean).join(" ").replace(" ,", ",");
 }
 
-/** Shows some segments in the list, and says which they are. @param {Store} store @param {number[]} segments from 0 @param {string} about */
-export function showSegments(store, segments, about) {
-  store.set({ ...FILTERS, only: segments.map(i => i + 1).join(","), about, view: "segments", seg: null, sort: "number" });
+/** Shows some segments in the list, and says which they are; `part`: not all that are meant, so that they have no score. @param {Store} store @param {number[]} segments from 0 @param {string} about @param {boolean} [part] */
+export function showSegments(store, segments, about, part = false) {
+  store.set({ ...FILTERS, only: segments.map(i => i + 1).join(","), about, part, view: "segments", seg: null, sort: "number" });
 }
 
 /** The lengths of hypotheses and of references, by segment. @param {import("./data.js").Table} table */
@@ -95,8 +105,12 @@ export class Current {
     this.all = true;
     /** What went wrong with a filter. */
     this.problem = "";
-    /** How much of a search is done, 0 to 1; null if none is under way. @type {number | null} */
+    /** How much of a filter is worked out, 0 to 1; null if none is under way. Until then `chosen` is what it was before. @type {number | null} */
     this.busy = null;
+    /** The filters that `chosen` is by. @type {Record<string, any>} */
+    this.settled = { ...FILTERS };
+    /** What slow filters left, by all that they depend on. @type {Map<string, Uint8Array>} */
+    this.hits = new Map();
     /** @type {Subset | null} */
     this.subset = null;
     this.turn = 0;
@@ -106,6 +120,8 @@ export class Current {
     this.counted = { setting: "", changes: {} };
     /** How much of a count is done, 0 to 1; null if none is under way. @type {number | null} */
     this.counting = null;
+    /** The setting, and its parameters, before those that are counted now. @type {Record<string, any> | null} */
+    this.before = null;
     this.count = 0;
   }
 
@@ -150,29 +166,57 @@ export class Current {
   /** Counts anew if that is asked for. Until it is done all numbers are those from before. Tells "counting", and then what changed. */
   async recount() {
     const { data, store, setting, asked } = this, { live } = data, turn = ++this.count, key = `${setting.id} ${JSON.stringify(asked)}`;
+    const was = this.counting;
     this.counting = null;
     const parameters = { ...setting.parameters, ...asked }, recipe = live && Object.keys(asked).length ? recipeOf(setting, parameters, missing, smoothingValue(parameters)) : null;
     if (!live || !recipe || this.tables.has(key)) {
       const known = this.counted.setting === setting.id ? this.counted.changes : {};
-      this.counted = { setting: setting.id, changes: asked };
+      this.settle(key, asked);
       if (JSON.stringify(known) !== JSON.stringify(asked)) store.tell(new Set(["counts"]));
+      else if (was !== null) store.tell(new Set(["counting"]));
       return;
     }
     const references = Array.from({ length: data.references }, (_, r) => `reference${r}`), tables = [];
-    for (const { index } of data.systems) {
-      const columns = await live.count(recipe, `system${index}`, references, data.n, async share => {
-        this.counting = (index + share) / data.systems.length;
-        store.tell(new Set(["counting"]));
-        await new Promise(done => setTimeout(done));
-        return turn === this.count;
-      });
-      if (!columns) return;
-      tables.push(new Table(setting.columns, columns));
+    try {
+      for (const { index } of data.systems) {
+        const columns = await live.count(recipe, `system${index}`, references, data.n, async share => {
+          if (turn !== this.count) return false;
+          this.counting = (index + share) / data.systems.length;
+          store.tell(new Set(["counting"]));
+          await new Promise(done => setTimeout(done));
+          return turn === this.count;
+        });
+        if (!columns) return;
+        tables.push(new Table(setting.columns, columns));
+      }
+    } catch (error) {
+      if (turn !== this.count) return;
+      this.counting = null;
+      this.uncount();
+      announce(`The count failed: ${/** @type {Error} */ (error).message}`);
+      // Nothing is under way; that is told even if nothing else changed.
+      store.tell(new Set(["counting"]));
+      return;
     }
     this.tables.set(key, tables);
     this.counting = null;
-    this.counted = { setting: setting.id, changes: asked };
+    this.settle(key, asked);
     store.tell(new Set(["counts"]));
+  }
+
+  /** Takes counts as those that are shown; the latest few tables are kept. @param {string} key @param {Record<string, any>} asked */
+  settle(key, asked) {
+    const { store, setting, tables } = this, own = tables.get(key);
+    this.counted = { setting: setting.id, changes: asked };
+    this.before = Object.fromEntries(["setting", ...CHANGES].map(name => [name, store.get(name)]));
+    if (own) { tables.delete(key); tables.set(key, own); }
+    for (const old of tables.keys()) if (tables.size > KEPT_COUNTS) tables.delete(old);
+  }
+
+  /** Back to the counts that were shown before; what else was changed since, stays. */
+  uncount() {
+    const { store, before } = this, keys = before && before.setting !== store.get("setting") ? ["setting", ...CHANGES] : Object.keys(COUNTED);
+    store.set(Object.fromEntries(keys.map(key => [key, before ? before[key] : store.defaults[key]])), { replace: true });
   }
 
   /** The metric as it is now. @returns {Metric} */
@@ -286,7 +330,7 @@ export class Current {
   // ---- filters ----
 
   /** Whether any filter is set. */
-  get filtered() { const { store } = this; return ["find", "doc", "label", "flag", "outcome", "split", "range", "only", "sample"].some(key => store.get(key) !== /** @type {any} */ (FILTERS)[key]); }
+  get filtered() { const { store } = this; return ["find", "doc", "label", "flag", "outcome", "split", "range", "holds", "seen", "only", "sample"].some(key => store.get(key) !== /** @type {any} */ (FILTERS)[key]); }
 
   /** The ranges that are set: column, from, to. @returns {[string, number, number][]} */
   get ranges() {
@@ -296,32 +340,67 @@ export class Current {
     }).filter(([name]) => name !== "number" && this.has(name));
   }
 
-  /** Works out which segments are chosen, and then the scores of the subset. Tells "selection". */
+  /** Whether a filter is set that takes time: it reads texts, or counts that are unpacked when they are wanted. */
+  get slow() { const { store } = this; return !!store.get("find") || !!store.get("holds") || store.get("seen") !== null || this.wantsSame; }
+
+  /** Whether the segments are wanted in which both systems wrote the same. */
+  get wantsSame() { return !!this.b && this.store.get("outcome") === "same"; }
+
+  /** Whether filters by text see but some of the segments: their texts alone are here. */
+  get sees() { const { data, store } = this; return data.manifest.serve || data.manifest.embedded === data.n || !(store.get("find") || store.get("holds") || this.wantsSame); }
+
+  /** Works out which segments are chosen, and then the scores of the subset. Tells "subset" while that takes time, and "selection". */
   async choose() {
-    const turn = ++this.turn, { store } = this;
+    const turn = ++this.turn, { store, data } = this;
+    // No one waits any more for what was sought before.
+    this.worker.stop("regex", "cancelled");
     this.problem = "";
     this.busy = null;
-    const mask = this.mask();
-    const find = store.get("find"), same = this.data.manifest.serve && this.b && store.get("outcome") === "same";
-    if (find || same) {
-      this.busy = 0;
-      try {
-        if (same) await this.same(mask, turn);
-        const hits = find ? await this.search(find, turn, mask) : mask;
+    let mask = this.mask();
+    if (this.slow) {
+      const key = JSON.stringify([Object.keys(FILTERS).map(name => store.get(name)), this.a.index, this.b?.index, this.id]), known = this.hits.get(key);
+      if (known) mask = known.slice();
+      else {
+        this.busy = 0;
+        // Numbers of all segments do not stand beside a filter.
+        this.subset = null;
+        store.tell(new Set(["subset"]));
         if (turn !== this.turn) return;
-        for (let i = 0; i < mask.length; i++) mask[i] &= hits[i];
-      } catch (error) {
-        if (turn !== this.turn) return;
-        this.problem = /** @type {Error} */ (error).message;
-        mask.fill(0);
+        if (!data.ready.texts) return; // It is made when they are there.
+        try {
+          await this.sift(mask, turn);
+          if (turn !== this.turn) return;
+          this.hits.set(key, mask.slice());
+          for (const old of this.hits.keys()) if (this.hits.size > KEPT_HITS) this.hits.delete(old);
+        } catch (error) {
+          if (turn !== this.turn) return;
+          this.problem = /** @type {Error} */ (error).message;
+          mask.fill(0);
+        }
+        this.busy = null;
       }
-      this.busy = null;
     }
     const sample = store.get("sample");
     if (sample !== null) draw(mask, SAMPLE, sample);
+    if (!this.problem) this.settled = Object.fromEntries(Object.keys(FILTERS).map(name => [name, store.get(name)]));
     this.arrange(mask);
     store.tell(new Set(["selection"]));
     await this.measure(turn);
+  }
+
+  /** Back to the filters that the list shows; where these are the same, the slow ones go. */
+  cancel() {
+    const { store, settled } = this, same = Object.keys(settled).every(key => settled[key] === store.get(key));
+    store.set(same ? { find: "", holds: "", seen: null, outcome: this.wantsSame ? "" : store.get("outcome") } : settled, { replace: true });
+  }
+
+  /** Leaves what the slow filters leave, too. @param {Uint8Array} mask @param {number} turn */
+  async sift(mask, turn) {
+    const { store } = this, find = store.get("find"), holds = store.get("holds");
+    if (this.wantsSame) await this.same(mask, turn);
+    if (store.get("seen") !== null) await this.seen(mask, store.get("seen"));
+    for (const hits of [holds && turn === this.turn ? await this.holding(holds, turn, mask) : null, find && turn === this.turn ? await this.search(find, turn, mask) : null])
+      if (hits) for (let i = 0; i < mask.length; i++) mask[i] &= hits[i];
   }
 
   /** Puts what a mask leaves in order. @param {Uint8Array} mask */
@@ -381,8 +460,7 @@ export class Current {
     const outcome = store.get("outcome"), { b } = this;
     if (outcome && b) {
       const delta = this.column("delta"), sign = this.metric.higher ? 1 : -1;
-      if (outcome === "same") data.manifest.serve || keep(i => data.embedded(i) && data.text(`system${this.a.index}`, i) === data.text(`system${b.index}`, i));
-      else keep(i => outcome === "b" ? sign * delta[i] > 0 : outcome === "a" ? sign * delta[i] < 0 : delta[i] === 0);
+      if (outcome !== "same") keep(i => outcome === "b" ? sign * delta[i] > 0 : outcome === "a" ? sign * delta[i] < 0 : delta[i] === 0);
     }
     const { split } = this;
     if (split) { const [x, y] = split.by.map(m => this.better(m)); keep(i => side(x[i]) + side(y[i]) === split.which); }
@@ -401,8 +479,7 @@ export class Current {
   /** @param {string} find @param {number} turn @param {Uint8Array} mask @returns {Promise<Uint8Array>} */
   async search(find, turn, mask) {
     const { data, store } = this, exact = store.get("case");
-    if (!data.ready.texts) return new Uint8Array(data.n).fill(1);
-    if (data.redacted) throw new Error("The texts are not in this file");
+    if (data.redacted) throw new Error("the texts are not in this file");
     const going = (/** @type {number} */ share) => {
       this.busy = share;
       store.tell(new Set(["subset"]));
@@ -410,7 +487,7 @@ export class Current {
     };
     if (!store.get("regex")) return data.search(find, this.searched, exact, going);
     const flags = exact ? "u" : "iu";
-    new RegExp(find, flags); // What is wrong with it is said here.
+    try { new RegExp(find, flags); } catch (error) { throw new Error(`the pattern is not valid (${/** @type {Error} */ (error).message.replace(/^Invalid regular expression: /, "")})`); }
     const hits = new Uint8Array(data.n);
     let left = 10000;
     for await (const { from, to, text } of data.pieces(this.searched)) {
@@ -420,28 +497,58 @@ export class Current {
       for (let i = from; i < to; i++) if (mask[i]) for (const role of this.searched) { of.push(i); texts.push(text(role, i)); }
       if (!of.length) continue;
       const start = Date.now();
-      for (const i of await this.worker.run({ kind: "regex", pattern: find, flags, texts, of }, Math.max(1, left), "The pattern took more than 10 seconds, and was stopped")) hits[i] = 1;
+      for (const i of await this.worker.run({ kind: "regex", pattern: find, flags, texts, of }, Math.max(1, left), "the pattern took more than 10 seconds, and was stopped")) hits[i] = 1;
       if (!data.manifest.serve) left -= Date.now() - start; // Of a server there are more segments than 10 seconds are enough for.
       if (!going(to / data.n)) break;
     }
     return hits;
   }
 
-  /** Leaves the segments in which both systems wrote the same, where a server has the texts. @param {Uint8Array} mask @param {number} turn */
+  /**
+   * Marks the segments that hold an n-gram, in a reference or in one of the two systems' texts.
+   * @param {string} gram @param {number} turn @param {Uint8Array} mask @returns {Promise<Uint8Array>}
+   */
+  async holding(gram, turn, mask) {
+    const { data, store, a, b } = this, held = holder(data, gram), hits = new Uint8Array(data.n);
+    if (!held) throw new Error(data.redacted ? "the texts are not in this file" : "the page cannot split texts as the lists of n-grams were");
+    const roles = data.roles.filter(role => role.startsWith("reference") || role === `system${a.index}` || role === `system${b?.index}`);
+    let last = Date.now();
+    for await (const { from, to, text } of data.pieces(roles)) {
+      for (let i = from; i < to; i++) if (mask[i] && roles.some(role => held(text(role, i) ?? ""))) hits[i] = 1;
+      if (Date.now() - last > 40) {
+        this.busy = to / data.n;
+        store.tell(new Set(["subset"]));
+        await new Promise(done => setTimeout(done));
+        last = Date.now();
+      }
+      if (turn !== this.turn) break;
+    }
+    return hits;
+  }
+
+  /** Leaves the segments whose words of a frequency the two systems have unequally, or one system not all. @param {Uint8Array} mask @param {number} bucket */
+  async seen(mask, bucket) {
+    const { data, a, b } = this, known = data.manifest.buckets?.frequency;
+    if (!known || !(bucket in known.edges)) return;
+    const counts = await data.counts("frequency", known), [wanted, own, other] = [`reference_${bucket}`, `matched_${a.index}_${bucket}`, `matched_${b?.index}_${bucket}`].map(name => counts.column(name));
+    for (let i = 0; i < mask.length; i++) if (!wanted[i] || (b ? own[i] === other[i] : own[i] === wanted[i])) mask[i] = 0;
+  }
+
+  /** Leaves the segments in which both systems wrote the same. @param {Uint8Array} mask @param {number} turn */
   async same(mask, turn) {
     const [a, b] = [this.a, /** @type {System} */ (this.b)].map(system => `system${system.index}`);
     for await (const { from, to, text } of this.data.pieces([a, b])) {
-      for (let i = from; i < to; i++) if (mask[i] && text(a, i) !== text(b, i)) mask[i] = 0;
+      for (let i = from; i < to; i++) if (mask[i] && (!this.data.embedded(i) || text(a, i) !== text(b, i))) mask[i] = 0;
       if (turn !== this.turn) return;
     }
   }
 
   // ---- the subset's own numbers ----
 
-  /** The comparison's word on two systems, b less a; null if there is none. @param {System} a @param {System} b */
-  pair(a, b) {
-    const { comparison } = this.data.manifest, name = this.setting.column;
-    const pair = this.reported && comparison?.pairs.find((/** @type {any} */ p) => p.metric === name && (p.first === a.name && p.second === b.name || p.first === b.name && p.second === a.name));
+  /** The comparison's word on two systems, b less a, by a setting as it was reported; null if there is none. @param {System} a @param {System} b @param {Setting} [setting] */
+  pair(a, b, setting = this.setting) {
+    const { comparison } = this.data.manifest, name = setting.column, reported = setting === this.setting ? this.reported : setting.headline;
+    const pair = reported && comparison?.pairs.find((/** @type {any} */ p) => p.metric === name && (p.first === a.name && p.second === b.name || p.first === b.name && p.second === a.name));
     if (!pair) return null;
     const turned = pair.first === a.name, of = pair.interval;
     return { ...pair, value: turned ? -pair.value : pair.value, interval: of && (turned ? { ...of, low: -of.high, high: -of.low } : of),
@@ -450,39 +557,58 @@ export class Current {
 
   get level() { return (this.data.manifest.comparison ?? this.data.manifest.intervals)?.level ?? 0.95; }
 
+  /** The intervals over all segments: the reported ones where there are such, else from leaving out each. @returns {Spans | null} */
+  get whole() {
+    const { a, b, data } = this, content = data.manifest.comparison ?? data.manifest.intervals;
+    return this.once(`whole ${a.index} ${b?.index} ${this.id}`, () => {
+      const [x, y] = [a, b ?? a].map(s => this.reported ? content?.systems.find((/** @type {any} */ one) => one.name === s.name)?.scores[this.setting.column ?? ""]?.interval : null), pair = b ? this.pair(a, b)?.interval : x;
+      if (x && y && pair) return { a: [x.low, x.high], b: [y.low, y.high], delta: [pair.low, pair.high], how: "as in the summary" };
+      return data.n < FEWEST ? null : this.byLeavingOut();
+    });
+  }
+
+  /**
+   * The intervals of a group of segments, by the same method wherever they are asked for. @param {ArrayLike<number>} segments
+   * @returns {Promise<Spans | null>} null if these are too few
+   */
+  async spans(segments) {
+    if (segments.length === this.data.n) return this.whole;
+    if (segments.length < FEWEST) return null;
+    if (segments.length > LIVE) return this.byLeavingOut(segments);
+    return { ...await this.resample(segments), how: RESAMPLED(!!this.b) };
+  }
+
+  /** Intervals by a normal approximation from leaving out each segment. @param {ArrayLike<number>} [segments] @returns {Spans} */
+  byLeavingOut(segments) {
+    const { a, metric } = this, b = this.b ?? a, z = quantile(1 - (1 - this.level) / 2), none = new Float64Array();
+    const [x, y] = [a, b].map(s => segments ? leftOut(metric, this.table(s), metric.mean ? this.scores(s) : none, segments) : this.without(s)), [p, q] = [a, b].map(s => this.corpus(s, segments)), zero = new Float64Array(x.length);
+    const ends = (/** @type {number} */ middle, /** @type {Float64Array} */ from, /** @type {Float64Array} */ to) => { const wide = z * jackknife(from, to); return [middle - wide, middle + wide]; };
+    return { a: ends(p, zero, x), b: ends(q, zero, y), delta: ends(q - p, x, y), how: LEFT_OUT };
+  }
+
   /** @param {number} turn */
   async measure(turn) {
-    const { a, b, data, metric, chosen, all } = this;
-    if (!chosen.length) { this.subset = null; this.store.tell(new Set(["subset"])); return; }
+    const { a, b, chosen, all, store } = this;
+    // Of segments that are not all that are meant no score is made.
+    const part = store.get("only") && store.get("part") ? "no score: these are examples" : this.sees ? "" : "no score: the other segments' texts are not in this file";
+    if (!chosen.length || part) { this.subset = chosen.length ? { count: chosen.length, a: NaN, b: null, delta: null, interval: null, waiting: false, note: part } : null; store.tell(new Set(["subset"])); return; }
     const segments = all ? undefined : chosen;
     const scoreA = this.corpus(a, segments), scoreB = b ? this.corpus(b, segments) : null;
-    const subset = this.subset = /** @type {Subset} */ ({ count: chosen.length, a: scoreA, b: scoreB, delta: scoreB === null ? null : scoreB - scoreA, interval: null, waiting: false, note: "" });
-    const pair = all && b ? this.pair(a, b) : null;
-    const single = all && !b && this.reported ? data.manifest.intervals?.systems[0]?.scores[this.setting.column ?? ""]?.interval : null;
-    if (chosen.length < 2) subset.note = "n too small";
-    else if (pair?.interval) subset.interval = { low: pair.interval.low, high: pair.interval.high, how: "as in the summary" };
-    else if (single) subset.interval = { low: single.low, high: single.high, how: "as in the summary" };
-    else if (chosen.length > LIVE) {
-      const none = new Float64Array();
-      const x = all ? this.without(a) : leftOut(metric, this.table(a), metric.mean ? this.scores(a) : none, segments);
-      const y = !b ? null : all ? this.without(b) : leftOut(metric, this.table(b), metric.mean ? this.scores(b) : none, segments);
-      const wide = quantile(1 - (1 - this.level) / 2) * (y ? jackknife(x, y) : jackknife(new Float64Array(x.length), x)), middle = subset.delta ?? scoreA;
-      subset.interval = { low: middle - wide, high: middle + wide, how: "normal approximation, from leaving out each segment" };
-    } else subset.waiting = true;
-    this.store.tell(new Set(["subset"]));
+    const subset = this.subset = /** @type {Subset} */ ({ count: chosen.length, a: scoreA, b: scoreB, delta: scoreB === null ? null : scoreB - scoreA, interval: null, waiting: all ? !!this.whole : chosen.length >= FEWEST, note: "" });
+    if (!subset.waiting) subset.note = TOO_FEW;
+    store.tell(new Set(["subset"]));
     if (!subset.waiting) return;
     try {
-      const result = await this.resample(chosen);
+      const result = await this.spans(chosen);
       if (turn !== this.turn) return;
-      const [low, high] = b ? result.delta : result.a;
-      subset.interval = { low, high, how: `1,000 ${b ? "paired " : ""}bootstrap resamples` };
-      if (chosen.length < FEW) subset.note = "few segments: rough";
+      if (result) { const [low, high] = b ? result.delta : result.a; subset.interval = { low, high, how: result.how }; }
+      if (chosen.length < FEW) subset.note = `fewer than ${FEW} segments: rough`;
     } catch (error) {
       if (turn !== this.turn) return;
       subset.note = /** @type {Error} */ (error).message;
     }
     subset.waiting = false;
-    this.store.tell(new Set(["subset"]));
+    store.tell(new Set(["subset"]));
   }
 
   /** Bootstrap intervals of some segments, in the other thread. @param {ArrayLike<number>} segments @param {number} [seed] */
@@ -501,6 +627,10 @@ export class Current {
     return this.worker.run({ kind: "bootstrap", rows, width, setting: this.setting, changes: this.changes, samples: SAMPLES, level, seed }, 60000, "stopped after a minute");
   }
 }
+
+/** Methods of intervals, by name. */
+export const LEFT_OUT = "normal approximation, from leaving out each segment";
+const RESAMPLED = (/** @type {boolean} */ pair) => `1,000 ${pair ? "paired " : ""}bootstrap resamples`;
 
 /** Which system a difference prefers. @param {number} x of `Current.better` */
 export const side = x => x > 0 ? "b" : x < 0 ? "a" : "=";
@@ -556,10 +686,12 @@ export class Background {
     this.last = 0;
   }
 
+  /** Ends a task of some kind, if one is under way. @param {string} kind @param {string} why */
+  stop(kind, why) { this.threads.get(kind)?.stop?.(why); }
+
   /** @param {{kind: string, [key: string]: any}} task @param {number} timeout in ms @param {string} [late] what is said then @returns {Promise<any>} */
   run(task, timeout, late = "took too long") {
-    const old = this.threads.get(task.kind);
-    if (old?.stop) { old.stop("cancelled"); }
+    this.stop(task.kind, "cancelled");
     let thread = this.threads.get(task.kind);
     if (!thread) {
       const url = URL.createObjectURL(new Blob([this.source], { type: "text/javascript" }));

@@ -26,6 +26,7 @@ import {whyView} from "./why.js";
  * @property {(data: import("./data.js").Data) => string | number | null} [badge]
  * @property {(data: import("./data.js").Data) => string | null} [missing]  why there is nothing to see; null if there is
  * @property {(container: HTMLElement, context: Context) => void | Update} render  if it gives a function, that is called for changes; else it is called again
+ * @property {boolean} [selected]  whether it is about the chosen segments
  * @property {Record<string, {title: string, act: (context: Context) => void}>} [keys]  its own keys
  */
 
@@ -71,6 +72,8 @@ class App {
     this.nav = el("nav", { "aria-label": "Views" });
     this.bar = el("div.choices");
     this.notice = el("div.notice", { role: "status", hidden: true });
+    this.share = el("span");
+    this.cancel = button("Cancel", () => this.current.uncount());
     this.main = el("main", { id: "view", tabindex: -1 });
     const app = /** @type {HTMLElement} */ (document.getElementById("app"));
     replace(app,
@@ -95,6 +98,7 @@ class App {
   /** @param {Set<string>} changed */
   changed(changed) {
     const any = (/** @type {readonly string[]} */ keys) => keys.some(key => changed.has(key));
+    // What fails in a count is told; nothing else waits for it.
     if (any(["setting", "texts", ...Object.keys(COUNTED)])) this.current.recount();
     if (changed.has("counting")) { this.note(); return; }
     // New counts change all that a change of settings does.
@@ -102,10 +106,10 @@ class App {
     if (any(["setting", "a", "b", ...CHANGES])) this.current.cache.size > 60 && this.current.cache.clear();
     if (any(["setting", "a", "b", "view", ...CHANGES])) this.frame();
     // Before the view draws, so that it need not draw twice; what takes longer is told later.
-    if (any([...Object.keys(FILTERS), "sort", "setting", "a", "b", ...CHANGES]) || (changed.has("texts") && !changed.has("page") && this.store.get("find"))) this.current.choose();
+    if (any([...Object.keys(FILTERS), "sort", "setting", "a", "b", ...CHANGES]) || (changed.has("texts") && !changed.has("page") && this.current.slow)) this.current.choose();
     if (this.view.id !== this.shown) this.show();
     else if (this.update) this.update(changed);
-    else if (!any(["selection", "subset", "seg", "view"]) || changed.has("seg")) this.again();
+    else if (!any(["selection", "subset", "seg", "view"]) || changed.has("seg") || changed.has("selection") && this.view.selected) this.again();
   }
 
   /** Draws the view for the first time. */
@@ -162,7 +166,13 @@ class App {
   note() {
     const { store, current } = this, { metric, counting } = current;
     this.notice.hidden = current.reported && counting === null;
-    replace(this.notice, counting !== null ? [`Counting … ${Math.round(100 * counting)}%. Until then the numbers are those from before. `, button("Cancel", () => store.reset(Object.keys(COUNTED)))] : current.reported ? null : [
+    if (counting !== null) {
+      this.share.textContent = `Counting … ${Math.round(100 * counting)}%. Until then the numbers are those from before. `;
+      // The button stays where it is, with the focus.
+      if (this.cancel.parentNode !== this.notice) replace(this.notice, this.share, this.cancel);
+      return;
+    }
+    replace(this.notice, current.reported ? null : [
       el("strong", {}, metric.reported ? "Not a headline score. " : "Not the reported score. "), el("code", {}, `${metric.name}|${metric.signature}`), " ",
       button("Reset", () => store.set({ setting: store.defaults.setting, ...Object.fromEntries(CHANGES.map(key => [key, store.defaults[key]])) }))]);
   }

@@ -1,6 +1,7 @@
 // N-grams that one system has right and the other has not, that are written too often, or that are missing.
 import {badge, button, count, el, exact, plural, replace, signed, table, toggle, visible} from "./dom.js";
 import {link} from "./charts.js";
+import {holder} from "./holding.js";
 
 /** @typedef {{order: number, tokens: string[], matched: number[], produced: number[], reference: number, log_odds: number, z: number, segments: number[]}} Gram */
 
@@ -20,7 +21,7 @@ export const ngramsView = {
     const { data, store, current } = context, { ngrams } = data.manifest;
     const search = el("input", { type: "search", "aria-label": "Search the n-grams", placeholder: "Search", value: store.get("gram"), on: { input: () => store.set({ gram: search.value, rows: NGRAM_ROWS }, { replace: true }) } });
     const tabs = el("div.tabs"), place = el("div", { role: "status" });
-    container.append(el("h1", {}, "N-grams"), el("p.facts", {}, `Of tokens as ${ngrams.label ?? ngrams.tokenizer ?? "the metric's own tokenizer"} makes them${ngrams.lowercase ? ", in lower case" : ""}${ngrams.segments < data.n ? `, in the first ${count(ngrams.segments)} segments` : ""}. A click shows an n-gram's segments, and frames it there.`), tabs, place);
+    container.append(el("h1", {}, "N-grams"), el("p.facts", {}, `Of tokens as ${ngrams.label ?? ngrams.tokenizer ?? "the metric's own tokenizer"} makes them${ngrams.lowercase ? ", in lower case" : ""}${ngrams.segments < data.n ? `, in the first ${count(ngrams.segments)} segments` : ""}. A click shows ${data.redacted || !holder(data, "") ? "examples" : "all segments"} that hold an n-gram, and frames it there.`), tabs, place);
     draw();
     return changed => { if (["a", "b", "grams", "order", "gram", "by_gram", "rows"].some(key => changed.has(key))) draw(); };
 
@@ -46,8 +47,8 @@ export const ngramsView = {
       replace(tabs, el("div.joined", { role: "group", "aria-label": "List" }, kinds.map(id => toggle(LISTS[id][0], id === kind, () => set({ grams: id })))),
         el("div.joined", { role: "group", "aria-label": "Order" }, [0, ...Array.from({ length: ngrams.orders }, (_, i) => i + 1)].map(n => toggle(n ? `${n}-grams` : "All", n === order, () => set({ order: n })))), search);
       replace(place, el("p.soft", {}, `${some.length < grams.length ? `The first ${count(some.length)} of ` : ""}${plural(grams.length, "n-gram")}${grams.length < whole.length ? ` of ${count(whole.length)}` : ""}. The file has at most ${count(ngrams.limit)} of each order.`),
-        grams.length ? table(title, [{ title: "N-gram" }, ...numbers.map(([id, name, hint]) => ({ title: name, hint, number: true, sort: () => set({ by_gram: chosen[0] === id && down ? `-${id}` : id }), sorted: chosen[0] === id ? /** @type {"ascending"} */ (down ? "descending" : "ascending") : null })), { title: "segments", number: true }],
-          some.map(g => [link(context, el("bdi.gram", {}, visible(g.tokens.join(" "))), { only: g.segments.map(i => i + 1).join(","), about: `with “${g.tokens.join(" ")}”`, mark: g.tokens.join(" ") }, "Show its segments"),
+        grams.length ? table(title, [{ title: "N-gram" }, ...numbers.map(([id, name, hint]) => ({ title: name, hint, number: true, sort: () => set({ by_gram: chosen[0] === id && down ? `-${id}` : id }), sorted: chosen[0] === id ? /** @type {"ascending"} */ (down ? "descending" : "ascending") : null })), { title: "examples", hint: "segments where it is as this list says", number: true }],
+          some.map(g => [link(context, el("bdi.gram", {}, visible(g.tokens.join(" "))), segmentsOf(data, g), "Show its segments"),
             ...numbers.map(([, , , of, shown = count]) => shown(of(g))), g.segments.length < NGRAM_SEGMENTS ? count(g.segments.length) : `first ${NGRAM_SEGMENTS}`]), { quiet: true }) : el("p.empty", {}, "No n-gram has all of this."),
         some.length < grams.length ? button(`Show ${Math.min(NGRAM_ROWS, grams.length - some.length)} more`, () => store.set({ rows: store.get("rows") + NGRAM_ROWS }, { replace: true })) : null);
       if (focused === search) search.focus();
@@ -55,3 +56,9 @@ export const ngramsView = {
     }
   },
 };
+
+/** The segments that hold an n-gram; examples, where the page cannot split texts as the lists were. @param {import("./data.js").Data} data @param {Gram} g */
+function segmentsOf(data, { tokens, segments }) {
+  const gram = tokens.join(" ");
+  return holder(data, gram) ? { holds: gram, mark: gram } : { only: segments.map(i => i + 1).join(","), about: `examples with “${gram}”`, part: true, mark: gram };
+}

@@ -1,6 +1,6 @@
 // Show me where: every segment in a list that sorts and filters, and what is left of the scores.
 import {announce, badge, button, checkbox, count, el, exact, fixed, interval, menu, plural, replace, select, signed, svg, toggle, VirtualList, visible} from "./dom.js";
-import {COLUMNS, countName, FILTERS, SAMPLE} from "./current.js";
+import {COLUMNS, countName, FEW, FILTERS, SAMPLE} from "./current.js";
 import {renderDetail} from "./detail.js";
 import {told} from "./agreement.js";
 
@@ -61,7 +61,7 @@ export const segmentsView = {
       moved: position => { if (store.get("seg") !== null) store.set({ seg: current.chosen[position] + 1 }, { replace: true }); },
       opened: position => { store.set({ seg: current.chosen[position] + 1 }); } });
     list.node.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" && e.target === list.node) detail.querySelector("h2")?.focus(); });
-    const nothing = el("p.empty", { hidden: true });
+    const nothing = el("p.empty", { hidden: true }), share = el("span"), cancel = button("Cancel", () => { current.cancel(); search.focus(); }, { class: "small" });
     container.append(el("h1.unseen", {}, "Segments"),
       el("div.toolbar", {}, el("div.joined.find", {}, search, where), tools), panel, el("div.state", {}, chips, subset),
       el("div.split-view", {}, el("div.list", {}, list.node, nothing), detail));
@@ -162,7 +162,7 @@ export const segmentsView = {
       list.reset(chosen.length, Math.max(0, place));
       if (place > 0) list.go(place, false);
       nothing.hidden = chosen.length > 0;
-      replace(nothing, current.busy !== null ? "Searching …" : current.problem ? `The search cannot be made: ${current.problem}.` : ["No segment has all of this. ", button("Clear the filters", () => store.set({ ...FILTERS }))]);
+      replace(nothing, current.problem ? `No segments are shown: ${current.problem}.` : ["No segment has all of this. ", button("Clear the filters", () => store.set({ ...FILTERS }))]);
     }
 
     function open() {
@@ -213,7 +213,9 @@ export const segmentsView = {
       if (store.get("outcome") && b) all.push(chip({ a: [badge(a), " better"], b: [badge(b), " better"], tie: "same score", same: "same text" }[/** @type {"a"} */ (store.get("outcome"))], { outcome: "" }));
       if (current.split) all.push(chip(told(current.split, a, b), { split: "" }));
       for (const [name, low, high] of current.ranges) all.push(chip(`${title(name)} ${low === -Infinity ? `≤ ${round(high)}` : high === Infinity ? `≥ ${round(low)}` : `${round(low)} to ${round(high)}`}`, { range: current.ranges.filter(r => r[0] !== name).map(r => r.join(":")).join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }));
-      if (store.get("only")) all.push(chip(store.get("about") || plural(String(store.get("only")).split(",").length, "segment"), { only: "", about: "" }));
+      if (store.get("holds")) all.push(chip(["holds “", el("bdi", {}, store.get("holds")), "”", ` in a reference, ${(b ? [a, b] : [a]).map(s => s.letter).join(" or ")}`], { holds: "", mark: "" }));
+      if (store.get("seen") !== null) all.push(chip(`${b ? "differ in" : "miss"} words seen ${seenTimes(manifest.buckets?.frequency?.edges ?? [], store.get("seen"))} times`, { seen: null }));
+      if (store.get("only")) all.push(chip(store.get("about") || plural(String(store.get("only")).split(",").length, "segment"), { only: "", about: "", part: false }));
       if (store.get("sample") !== null) all.push(chip("random sample", { sample: null }));
       if (all.length > 1) all.push(button("Clear", () => store.set({ ...FILTERS }), { class: "quiet small" }));
       const within = chips.contains(document.activeElement);
@@ -222,11 +224,20 @@ export const segmentsView = {
     }
 
     function bar() {
-      const { subset: of, a, b } = current, { n } = data;
-      const chosen = current.chosen.length;
-      replace(subset, current.busy ? `Searching … ${Math.round(100 * current.busy)}%` : [el("span", {}, el("strong", {}, count(chosen)), chosen === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${plural(n, "segment")}`, store.get("find") && data.manifest.embedded < n && !data.manifest.serve ? ` (the text of ${count(data.manifest.embedded)} is in this file)` : ""),
-        of && of.count === chosen ? [el("span", {}, badge(a), " ", exact(of.a)), b && of.b !== null && of.delta !== null ? [el("span", {}, badge(b), " ", exact(of.b)), el("span", {}, "Δ ", el("strong", {}, exact(of.delta, signed(of.delta)))) ] : null,
-          el("span.soft", {}, of.waiting ? "interval …" : of.interval ? [b ? interval(of.interval.low, of.interval.high) : interval(of.interval.low, of.interval.high, 2, false), ` ${Math.round(100 * current.level)}%, ${of.interval.how}`, of.note ? `; ${of.note}` : ""] : of.note || "no interval")] : null]);
+      const { subset: of, a, b, busy, problem } = current, { n } = data, chosen = current.chosen.length;
+      container.classList.toggle("busy", busy !== null);
+      list.node.setAttribute("aria-busy", String(busy !== null));
+      if (busy !== null) {
+        share.textContent = !data.ready.texts ? "Unpacking the texts …" : `Searching …${busy ? ` ${Math.round(100 * busy)}%` : ""}`;
+        // The button stays where it is, with the focus.
+        if (cancel.parentNode !== subset) replace(subset, share, cancel);
+        return;
+      }
+      if (problem) { replace(subset, el("strong", {}, `${problem[0].toUpperCase()}${problem.slice(1)}.`)); return; }
+      const scored = of && of.count === chosen && !Number.isNaN(of.a);
+      replace(subset, el("span", {}, el("strong", {}, count(chosen)), chosen === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${plural(n, "segment")}`, current.sees ? "" : ` (the text of ${count(data.manifest.embedded)} is in this file)`),
+        scored ? [el("span", {}, badge(a), " ", exact(of.a)), b && of.b !== null && of.delta !== null ? [el("span", {}, badge(b), " ", exact(of.b)), el("span", {}, "Δ ", el("strong", {}, exact(of.delta, signed(of.delta)))) ] : null,
+          el("span.soft", {}, of.waiting ? "interval …" : of.interval ? [el("span", { class: chosen < FEW ? "faint" : "" }, b ? interval(of.interval.low, of.interval.high) : interval(of.interval.low, of.interval.high, 2, false)), ` ${Math.round(100 * current.level)}%, ${of.interval.how}`, of.note ? `; ${of.note}` : ""] : of.note || "no interval")] : of ? el("span.soft", {}, of.note) : null);
     }
 
     function drawPanel() {
@@ -301,6 +312,9 @@ export const segmentsView = {
     }
   },
 };
+
+/** How often words of a bucket are seen. @param {number[]} edges the least of each bucket @param {number} k */
+export const seenTimes = (edges, k) => edges[k + 1] === undefined ? `${count(edges[k] ?? 0)} and more` : edges[k + 1] - 1 === edges[k] ? count(edges[k]) : `${count(edges[k])} to ${count(edges[k + 1] - 1)}`;
 
 /** @param {number} x */
 const round = x => String(Number(x.toPrecision(3))).replace("-", "−");

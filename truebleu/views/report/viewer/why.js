@@ -1,6 +1,6 @@
 // Why: the steps to each score, what Δ is made of, and what the scores would be with other settings.
 import {badge, button, count, el, exact, fixed, interval, plural, select, signed, table} from "./dom.js";
-import {CHANGES, quantile} from "./current.js";
+import {CHANGES, FEWEST, LEFT_OUT, quantile, TOO_FEW} from "./current.js";
 import {TOKENIZERS} from "./live.js";
 import {figure, link, stacked} from "./charts.js";
 import {countsEdits, jackknife, leftOut, metricOf, segmentScores, corpusScore, SMOOTHING, walk} from "./formula.js";
@@ -128,8 +128,8 @@ function divided(context) {
   const [x, y] = [a, b].map(s => walk(setting, metric, current.table(s).totals, false)), { parts: made, log, why } = lnParts(x, y, metric);
   if (why) { box.append(el("p.soft", {}, `Not split. ${why}`)); return box; }
   const delta = y.value - x.value, sign = Math.sign(delta), [most] = [...made].sort((p, q) => sign * (q.points - p.points)), against = made.filter(p => p.points * sign < -0.005);
-  const pair = current.pair(a, b), ends = pair?.interval ?? near(context, setting, metric);
-  const summary = [`${b.letter} less ${a.letter} is ${signed(delta)} ${metric.name} ${ends ? interval(ends.low, ends.high) : "(n too small)"}. `, delta ? `The largest part comes from ${most.name}, ${signed(most.points)} points` : "The scores are equal",
+  const ends = spanOf(context, setting, metric);
+  const summary = [`${b.letter} less ${a.letter} is ${signed(delta)} ${metric.name} ${ends ? interval(ends.low, ends.high) : `(${TOO_FEW})`}. `, delta ? `The largest part comes from ${most.name}, ${signed(most.points)} points` : "The scores are equal",
     against.length ? `; ${against.map(p => `${p.name} (${signed(p.points)})`).join(" and ")} ${against.length > 1 ? "work" : "works"} against it.` : "."];
   const rows = made.map(p => [p.name, exact(p.a, fixed(p.a, 4)), exact(p.b, fixed(p.b, 4)), exact(p.log, signed(p.log, 4)), log ? `${fixed(100 * p.log / log, 1)} %` : "–", exact(p.points, signed(p.points))]);
   rows.push([el("strong", {}, "ln BLEU"), ...[x, y].map(w => exact(Math.log(w.value / 100), fixed(Math.log(w.value / 100), 4))), exact(log, signed(log, 4)), log ? "100.0 %" : "–", el("strong", {}, exact(delta, signed(delta)))]);
@@ -140,10 +140,19 @@ function divided(context) {
   return box;
 }
 
+/** The interval of Δ, by one method for one setting: as reported, or by leaving out each segment for what was not tested. @param {Context} context @param {import("./data.js").Setting} setting @param {import("./formula.js").Metric} metric @returns {import("./current.js").Range | null} */
+function spanOf(context, setting, metric) {
+  const { current } = context, b = current.b;
+  if (!b) return null;
+  if (metric === current.metric) { const { whole } = current; return whole && { low: whole.delta[0], high: whole.delta[1], how: whole.how }; }
+  const tested = metric.reported ? current.pair(current.a, b, setting)?.interval : null, ends = tested ?? near(context, setting, metric);
+  return ends && { ...ends, how: tested ? "as in the summary" : LEFT_OUT };
+}
+
 /** The interval of Δ by leaving out each segment, for settings that were not tested. @param {Context} context @param {import("./data.js").Setting} setting @param {import("./formula.js").Metric} metric */
 function near({ data, current }, setting, metric) {
   const { a, b } = current;
-  if (data.n < 2 || !b) return null;
+  if (data.n < FEWEST || !b) return null;
   return current.once(`near ${setting.id} ${JSON.stringify(metric.parameters)} ${a.index} ${b.index}`, () => {
     const of = (/** @type {import("./data.js").System} */ s) => { const counts = metric === current.metric ? current.table(s) : data.table(setting, s.index), scores = metric.mean ? segmentScores(metric, counts) : new Float64Array(); return [corpusScore(metric, counts, scores), leftOut(metric, counts, scores)]; };
     const [[x, without], [y, other]] = /** @type {[number, Float64Array][]} */ ([of(a), of(b)]), wide = quantile(1 - (1 - current.level) / 2) * jackknife(without, other);
@@ -205,8 +214,8 @@ function otherSettings(context) {
   const columns = [{ title: "Setting" }, ...systems.map(s => ({ title: badge(s), number: true, hint: s.name })), ...(b ? [{ title: `Δ ${b.letter} less ${a.letter}`, number: true }, { title: "interval of Δ", number: true }] : []), { title: "Signature" }];
   return el("section", {}, el("h2", {}, "All settings"), table("All settings", columns, rows.map(({ setting, metric, here, what }) => {
     const value = (/** @type {import("./data.js").System} */ s) => metric.reported ? setting.scores[s.name] : current.corpus(s);
-    const ends = b ? near(context, setting, metric) : null, tested = b && metric.reported && setting === current.setting ? current.pair(a, b)?.interval : null, shown = tested ?? ends;
+    const shown = spanOf(context, setting, metric);
     return { class: here ? "chosen" : "", cells: [here ? el("strong", {}, what) : button(what, () => store.set({ setting: setting.id, ...Object.fromEntries(CHANGES.map(key => [key, store.defaults[key]])) }), { class: "quiet small", title: "Look at this one" }),
-      ...systems.map(s => exact(value(s))), ...(b ? [exact(value(b) - value(a), signed(value(b) - value(a))), shown ? el("span", { title: tested ? "as in the summary" : "normal approximation, from leaving out each segment" }, interval(shown.low, shown.high)) : "n too small"] : []), el("code", { title: `${metric.name}|${metric.signature}` }, metric.signature.replace(/\|version:.*/, ""))] };
-  }), { quiet: true }), b ? el("p.soft.note", {}, "Intervals that the summary does not have are normal approximations from leaving out each segment.") : null);
+      ...systems.map(s => exact(value(s))), ...(b ? [exact(value(b) - value(a), signed(value(b) - value(a))), shown ? [interval(shown.low, shown.high), shown.how === LEFT_OUT ? el("sup", { title: LEFT_OUT }, "†") : ""] : TOO_FEW] : []), el("code", { title: `${metric.name}|${metric.signature}` }, metric.signature.replace(/\|version:.*/, ""))] };
+  }), { quiet: true }), b ? el("p.soft.note", {}, "Intervals are those of the summary; † where it has none: a ", LEFT_OUT, ".") : null);
 }

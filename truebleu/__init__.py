@@ -56,6 +56,8 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the ta
     from truebleu.views.meta_evaluation import meta_evaluate as meta_evaluate
     from truebleu.views.report import Report as Report
     from truebleu.views.report import report as report
+    from truebleu.views.report.lab import Laboratory as Laboratory
+    from truebleu.views.report.lab import lab as lab
 
 # Each public name, and the module that it is imported from when it is first used.
 PUBLIC = {
@@ -73,6 +75,7 @@ PUBLIC = {
     "History": "views.history",
     "IBLEU": "metrics.ibleu",
     "InputError": "_kernel",
+    "Laboratory": "views.report.lab",
     "MBR": "pairs.mbr",
     "MER": "metrics.wer",
     "MetaEvaluation": "views.meta_evaluation",
@@ -98,6 +101,7 @@ PUBLIC = {
     "explain": "views.explanation",
     "family": "bleu_family.members",
     "history": "views.history",
+    "lab": "views.report.lab",
     "language": "text.languages",
     "mbr": "pairs.mbr",
     "mean_document_bleu": "metrics.composed",

@@ -25,6 +25,7 @@ COMMANDS = {
     "compare": "Compare systems: intervals, paired tests, which differences are real",
     "meta": "Measure how far metrics agree with people",
     "report": "Write the interactive page: who wins, is it real, why, and where",
+    "lab": "Write the laboratory: an empty page that scores what is typed or dropped into it",
     "history": "Show how the scores in a log changed over time",
     "matrix": "Score every pair of lines; find the nearest ones, or the best of candidates",
     "explain": "Work a score through: what matched, what was clipped, how the number comes about",

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from truebleu.views.rendering.view import View
 
 STANDARD = "standard output"
+# What means it in the place of a file.
+STANDARD_NAMES = ("-", "/dev/stdout")
 # What the end of a file's name says of its format.
 SUFFIXES = {
     ".txt": "text",
@@ -59,7 +61,7 @@ class Output:
     """
 
     def __init__(self, path: str | None = None) -> None:
-        if path in ("-", "/dev/stdout"):
+        if path in STANDARD_NAMES:
             path = None
         self._whole = None if path is None else WholeFile(path)
         self._name = path or STANDARD

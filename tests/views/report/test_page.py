@@ -22,7 +22,7 @@ TEMPLATE = """<!doctype html>
 """
 
 MODULES = {
-    "main.js": """// What is run.
+    "report.js": """// What is run.
 import {number, Thing} from "./numbers.js";
 import {word} from "./words.js";
 
@@ -67,7 +67,7 @@ def test_modules_stand_behind_those_they_import_once_each(folder):
     assert re.findall(r"^// (\S+\.js)$", script, re.MULTILINE) == [
         "words.js",
         "numbers.js",
-        "main.js",
+        "report.js",
     ]
     assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
 
@@ -112,30 +112,36 @@ def test_modules_may_import_each_other_in_a_circle(folder):
     )
     # As a browser would run them: what is begun first is done last.
     script = viewer(folder).script
-    assert script.index("// words.js") < script.index("// numbers.js") < script.index("// main.js")
+    assert (
+        script.index("// words.js") < script.index("// numbers.js") < script.index("// report.js")
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "source", "message"),
     [
         (
-            "main.js",
+            "report.js",
             'import {nothing} from "./words.js";\n',
-            "main.js imports nothing, which words",
+            "report.js imports nothing, which words",
         ),
-        ("main.js", 'import {x} from "./missing.js";\n', "no module missing.js"),
-        ("main.js", 'import * as all from "./words.js";\n', "cannot be joined with this line: imp"),
-        ("main.js", 'import {word as w} from "./words.js";\n', "imports word as w"),
-        ("main.js", "export default 1;\n", "cannot be joined with this line: export default 1;"),
+        ("report.js", 'import {x} from "./missing.js";\n', "no module missing.js"),
+        (
+            "report.js",
+            'import * as all from "./words.js";\n',
+            "cannot be joined with this line: imp",
+        ),
+        ("report.js", 'import {word as w} from "./words.js";\n', "imports word as w"),
+        ("report.js", "export default 1;\n", "cannot be joined with this line: export default 1;"),
         ("numbers.js", "export const number = 1; class Thing {}\nclass Thing {}", "not export"),
         (
-            "main.js",
+            "report.js",
             'import {word} from "./words.js";\nconst word = 1;\n',
             "word is declared in wo",
         ),
-        ("main.js", "const {a, b} = window;\n", "a pattern is declared at the left margin"),
-        ("main.js", 'const end = "</scr" + "ipt>", bad = "</SCRIPT>";\n', "read as markup"),
-        ("main.js", "const x = `<!--`;\n", "<!-- would be read as markup"),
+        ("report.js", "const {a, b} = window;\n", "a pattern is declared at the left margin"),
+        ("report.js", 'const end = "</scr" + "ipt>", bad = "</SCRIPT>";\n', "read as markup"),
+        ("report.js", "const x = `<!--`;\n", "<!-- would be read as markup"),
     ],
 )
 def test_what_cannot_be_joined_is_refused(folder, name, source, message):

@@ -6,6 +6,7 @@ payload.py     blocks as bytes
 summary.py     what can be read without script
 page.py        page.html, page.css and the modules of viewer/ as one file
 serve.py       a report on this machine alone, with texts as they are asked for
+lab.py         the page with nothing in it, for sentences and files that a reader brings
 """
 
 from __future__ import annotations

@@ -283,17 +283,10 @@ class Contents:
         return {
             "id": setting.id,
             "headline": setting.column is not None,
-            "metric": metric.NAME,
             "name": metric.from_statistics(first).name,
             "label": setting.label,
             "column": setting.column,
-            "signature": str(signature),
-            "short": signature.short(),
-            "higher_is_better": not metric.lower_is_better,
-            "parameters": {name: _plain(value) for name, value in metric.parameters.items()},
-            "recipe": metric.recipe
-            and {name: _plain(value) for name, value in metric.recipe.items()},
-            "columns": list(metric.columns),
+            **described(metric, signature),
             "scores": {
                 system: metric.from_statistics(table).value
                 for system, table in setting.tables.items()
@@ -354,6 +347,19 @@ class Contents:
         return made | {
             name: payload.of_texts(texts, chosen) for name, texts in self.texts().items()
         }
+
+
+def described(metric: TableMetric[Any], signature: Any) -> dict[str, Any]:
+    """What the viewer must know of a metric, whatever was counted by it."""
+    return {
+        "metric": metric.NAME,
+        "signature": str(signature),
+        "short": signature.short(),
+        "higher_is_better": not metric.lower_is_better,
+        "parameters": {name: _plain(value) for name, value in metric.parameters.items()},
+        "recipe": metric.recipe and {name: _plain(value) for name, value in metric.recipe.items()},
+        "columns": list(metric.columns),
+    }
 
 
 def _told(metric: Any, hypotheses: Texts, references: Sequence[Texts]) -> Callable[[int], bytes]:

@@ -58,10 +58,10 @@ class Viewer:
 
     __slots__ = ("css", "script", "template", "worker")
 
-    def __init__(self, folder: Path, style: str) -> None:
+    def __init__(self, folder: Path, style: str, entry: str = "report.js") -> None:
         template = _read(folder / "page.html")
         self.css = _read(folder / "page.css") + style
-        self.script = joined(folder / "viewer", "main.js")
+        self.script = joined(folder / "viewer", entry)
         self.worker = joined(folder / "viewer", "worker.js")
         # Pieces of markup, and the names of what stands between them.
         self.template = _PLACE.split(template)
@@ -135,6 +135,12 @@ def policy(viewer: Viewer, connect: str = "'none'") -> str:
 def own_viewer() -> Viewer:
     """The viewer that comes with the package."""
     return Viewer(FOLDER, html.STYLE)
+
+
+@cache
+def laboratory() -> Viewer:
+    """The same with nothing in it, and what fills it in the page."""
+    return Viewer(FOLDER, html.STYLE + _read(FOLDER / "lab.css"), "lab.js")
 
 
 # ---- joining modules ----

@@ -42,9 +42,12 @@ const memory = {
 };
 
 class App {
-  /** @param {Data} data */
-  constructor(data) {
+  /** @param {Data} data @param {{text: string, act: () => void} | null} back a way to where it came from */
+  constructor(data, back) {
     this.data = data;
+    this.back = back;
+    /** Ends what listens to the window. */
+    this.ended = new AbortController();
     this.store = new Store();
     this.worker = new Background();
     const { comparison } = data.manifest;
@@ -78,21 +81,29 @@ class App {
     const app = /** @type {HTMLElement} */ (document.getElementById("app"));
     replace(app,
       el("header.top", {}, el("a.skip", { href: "#view", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); this.main.focus(); } } }, "Skip to the content"), el("p.title", {}, el("bdi", {}, this.data.manifest.title)), this.bar,
-        el("div.tools", {}, this.themeButton = button("", () => this.nextTheme(), { class: "quiet" }), button("?", () => this.keys.help(), { class: "quiet", "aria-label": "Help and keyboard", title: "Help and keyboard (?)" }))),
+        el("div.tools", {}, this.back && button(this.back.text, this.back.act), this.themeButton = button("", () => this.nextTheme(), { class: "quiet" }), button("?", () => this.keys.help(), { class: "quiet", "aria-label": "Help and keyboard", title: "Help and keyboard (?)" }))),
       this.nav, this.notice, this.main);
     this.showTheme();
     this.store.read();
     this.store.subscribe(changed => this.changed(changed));
-    addEventListener("popstate", () => this.store.read());
-    addEventListener("hashchange", () => this.store.read());
-    addEventListener("beforeprint", () => this.print());
-    addEventListener("afterprint", () => document.getElementById("printed")?.remove());
-    addEventListener("keydown", event => this.keys.press(event));
+    const { signal } = this.ended;
+    addEventListener("popstate", () => this.store.read(), { signal });
+    addEventListener("hashchange", () => this.store.read(), { signal });
+    addEventListener("beforeprint", () => this.print(), { signal });
+    addEventListener("afterprint", () => document.getElementById("printed")?.remove(), { signal });
+    addEventListener("keydown", event => this.keys.press(event), { signal });
     app.hidden = false;
     /** @type {HTMLElement} */ (document.getElementById("static")).hidden = true;
     this.frame();
     this.show();
     this.current.choose();
+  }
+
+  /** Leaves the window to others. */
+  close() {
+    this.ended.abort();
+    for (const { worker } of this.worker.threads.values()) worker.terminate();
+    this.store.listeners.clear();
   }
 
   /** @param {Set<string>} changed */
@@ -219,21 +230,20 @@ class App {
 }
 
 /** @param {unknown} error */
-function failed(error) {
+export function failed(error) {
   const text = error instanceof Error ? error.message : String(error);
   document.body.prepend(el("p.failed", { role: "alert" }, "The interactive part of this page could not be started: ", text, ". The summary below is complete."));
 }
 
-(async () => {
-  const data = Data.ofPage();
-  if (!data.manifest) throw new Error("the page has no data");
-  if (!("DecompressionStream" in window)) throw new Error("this browser is too old to unpack it");
+/** Shows what a file holds: the tables first, the texts when they are unpacked. @param {Data} data @param {{text: string, act: () => void} | null} [back] a way to where it came from */
+export async function opened(data, back = null) {
   await data.loadTables();
-  const app = new App(data);
+  const app = new App(data, back);
   app.start();
   // The list can be used while the texts are unpacked.
   await new Promise(done => setTimeout(done));
   await data.loadTexts();
   app.store.tell(new Set(["texts"]));
   document.documentElement.dataset.ready = "yes";
-})().catch(failed);
+  return app;
+}

@@ -2,7 +2,7 @@
 
 /** @typedef {{keys: string[], starts: number[], ends: number[]}} Tokens  what is compared, and where it stands in the text */
 
-const BLANK = /[\t-\r\x1C-\x20\x85\xA0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]/;
+export const BLANK = /[\t-\r\x1C-\x20\x85\xA0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]/;
 const SYMBOL = /[!-&(-+/:-@[-`{-~]/;
 // What sacreBLEU's zh takes for Chinese; kernel/src/lex/chinese.rs says why it is so much.
 const CHINESE = /[\u2001-\u2A6D\u2E80-\u2FDF\u2FF0-\u303F\u3100-\u312F\u31A0-\u31EF\u3200-\u4DB5\u4E00-\u9FBB\uF900-\uFA2D\uFA30-\uFA6A\uFA70-\uFAD9\uFE10-\uFE1F\uFE30-\uFE4F\uFF00-\uFFEF]/;

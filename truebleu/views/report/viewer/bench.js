@@ -1,0 +1,342 @@
+// Two sentences, scored while they are typed: what was counted, and the formula with the numbers in it.
+import {button, checkbox, copy, count, el, exact, fixed, plural, replace, select, visible} from "./dom.js";
+import {countsEdits, SMOOTHING} from "./formula.js";
+import {COUNTED, TOKENIZERS} from "./live.js";
+import {scored, settled} from "./scored.js";
+import {EXAMPLES} from "./examples.js";
+import {commandLine, pythonLine} from "./again.js";
+
+/** @typedef {import("./data.js").Setting} Setting */
+/** @typedef {import("./scored.js").Scored} Scored */
+/** @typedef {{metric: string, chosen: Record<string, any>, hypothesis: string, references: string[], source: string}} Typed */
+
+/** So many n-grams of an order are shown at once. */
+const GRAMS_SHOWN = 16;
+/** Smoothing that the kernel has, in words. @type {[string, string][]} */
+const SMOOTHINGS = [["exp", "exp (½, ¼, … of a match)"], ["floor", "floor (a fixed part of a match)"], ["add-k", "add-k (to all but 1-grams)"], ["none", "none"]];
+/** How parameters are called here. @type {Record<string, string>} */
+const CONTROL_NAMES = { tokenize: "Tokenizer", smoothing: "Smoothing", smoothing_value: "Its value", max_order: "Longest n-gram", effective_order: "Orders without n-grams", char_order: "Characters, up to", word_order: "Words, up to", beta: "β",
+  lowercase: "lower-case first", whitespace: "white space counts", normalized: "split off punctuation", no_punct: "delete punctuation", asian_support: "split Chinese and Japanese", case_sensitive: "case counts" };
+/** Numbers, and their ends. @type {Record<string, [number, number]>} */
+const CONTROL_ENDS = { max_order: [1, 16], char_order: [0, 20], word_order: [0, 16], beta: [0, 100], smoothing_value: [0, 1000] };
+const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
+const subscript = (/** @type {number} */ n) => [...String(n)].map(digit => SUBSCRIPTS[Number(digit)]).join("");
+
+/** The place where sentences are scored. */
+export class Bench {
+  /** @param {any} manifest @param {import("./live.js").Live} live */
+  constructor(manifest, live) {
+    /** @type {(Setting & {options: Record<string, string>, python: string})[]} */
+    this.metrics = manifest.metrics;
+    this.live = live;
+    /** @type {Typed} */
+    this.typed = readLink(location.hash) ?? typedOf(EXAMPLES[0]);
+    /** @type {Scored | null} */
+    this.result = null;
+    /** What is pointed at, and what was clicked: an order, or an n-gram of it. @type {{order: string, gram: string | null} | null} */
+    this.pointed = null;
+    /** @type {{order: string, gram: string | null} | null} */
+    this.pinned = null;
+    /** @type {Set<string>} Orders of which all n-grams are shown. */
+    this.whole = new Set();
+  }
+
+  /** The setting that is chosen, before its parameters. */
+  get base() { return this.metrics.find(one => one.id === this.typed.metric) ?? this.metrics[0]; }
+
+  /** @param {HTMLElement} main */
+  render(main) {
+    this.settings = el("div.settings");
+    this.inputs = el("div.inputs");
+    this.score = el("section.score-box", { "aria-labelledby": "score-title" });
+    this.tables = el("section.gram-tables");
+    this.again = el("section.again");
+    this.problem = el("p.failed", { role: "alert", hidden: true });
+    const examples = el("p.examples", {}, el("span.soft", {}, "Start from: "), EXAMPLES.map(one => [button(one.title, () => { this.typed = typedOf(one); this.pinned = null; this.draw(); }, { class: "chip" }), " "]));
+    this.bench = el("div.bench", { on: { mouseover: (/** @type {Event} */ e) => this.point(e.target), mouseout: () => this.point(null), focusin: (/** @type {Event} */ e) => this.point(e.target), focusout: () => this.point(null) } },
+      el("div.sides", {}, el("div.side", {}, this.inputs), el("div.side", {}, this.score)), this.tables, this.again);
+    replace(main, el("h1", {}, "Watch a score being made"),
+      el("p.facts", {}, "Type a translation and what it should have been. Everything is counted in this page; nothing leaves this machine."),
+      examples, this.settings, this.problem, this.bench);
+    this.draw();
+  }
+
+  /** All of it: another example, metric or number of references. */
+  draw() {
+    this.whole.clear();
+    this.drawSettings();
+    this.drawInputs();
+    this.compute();
+  }
+
+  /** @param {string} name @param {any} value */
+  choose(name, value) {
+    const own = this.base.parameters[name], { chosen } = this.typed;
+    if (value === own) delete chosen[name];
+    else chosen[name] = value;
+    if (name === "smoothing") { delete chosen.smoothing_value; this.drawSettings(name); }
+    this.compute();
+  }
+
+  /** @param {string} [focus] the parameter whose control had it */
+  drawSettings(focus) {
+    const { base, typed } = this, p = { ...base.parameters, ...typed.chosen };
+    const field = (/** @type {string} */ name, /** @type {any} */ control) => el("label.field", {}, el("span", {}, CONTROL_NAMES[name]), control);
+    const number = (/** @type {string} */ name, /** @type {number} */ value) => field(name, el("input", { type: "number", name, value: String(value), min: CONTROL_ENDS[name][0], max: CONTROL_ENDS[name][1], step: name === "smoothing_value" || name === "beta" ? "any" : 1, "aria-label": CONTROL_NAMES[name],
+      on: { input: (/** @type {any} */ e) => { const x = e.target.valueAsNumber, [least, most] = CONTROL_ENDS[name]; e.target.setAttribute("aria-invalid", String(!(x >= least && x <= most && e.target.validity.valid))); if (x >= least && x <= most && e.target.validity.valid) this.choose(name, x); } } }));
+    /** @type {any[]} */
+    const controls = [field("metric", null)];
+    controls[0] = el("label.field", {}, el("span", {}, "Metric"), select("Metric", this.metrics.map(one => [one.id, one.name.replace(/^chrF2$/, "chrF")]), base.id, id => { this.typed = { ...this.typed, metric: id, chosen: {} }; this.pinned = null; this.draw(); /** @type {any} */ (this.settings).querySelector("select")?.focus(); }));
+    for (const name of Object.keys(CONTROL_NAMES)) {
+      if (!(name in base.parameters)) continue;
+      if (name === "tokenize") controls.push(field(name, select(CONTROL_NAMES[name], TOKENIZERS.map(one => [one, one]), p.tokenize, value => this.choose(name, value), { name })));
+      else if (name === "smoothing") controls.push(field(name, select(CONTROL_NAMES[name], SMOOTHINGS, p.smoothing, value => this.choose(name, value), { name })));
+      else if (name === "smoothing_value") { if (SMOOTHING[p.smoothing] !== null) controls.push(number(name, p.smoothing_value ?? SMOOTHING[p.smoothing])); }
+      else if (name === "effective_order") controls.push(field(name, select(CONTROL_NAMES[name], [["", "left out, as for sentences"], ["no", "count as 0, as for corpora"]], p.effective_order === false ? "no" : "", value => this.choose(name, value === "no" ? false : null), { name })));
+      else if (name in CONTROL_ENDS) controls.push(number(name, p[name]));
+      else if (name in COUNTED) controls.push(checkbox(CONTROL_NAMES[name], p[name] === true, on => this.choose(name, on)));
+    }
+    replace(this.settings, controls);
+    if (focus) this.settings.querySelector(`[name="${focus}"]`)?.focus();
+  }
+
+  drawInputs() {
+    const { typed } = this, { references } = typed;
+    /** @type {any[]} */
+    const lines = this.lines = [];
+    const box = (/** @type {string} */ label, /** @type {string} */ value, /** @type {(text: string) => void} */ typing, /** @type {any} */ beside = null, split = true) => {
+      const line = el("p.text.split.tokens", { dir: "auto" });
+      if (split) lines.push(line);
+      return el("section.typed", {}, el("div.head", {}, el("h2", {}, label), beside), el("textarea", { "aria-label": label, rows: 2, spellcheck: "false", dir: "auto", value, on: { input: (/** @type {any} */ e) => { typing(e.target.value); this.compute(); } } }), split ? line : null);
+    };
+    const again = (/** @type {number} */ focus) => { this.drawInputs(); this.compute(); this.inputs.querySelectorAll("textarea")[focus]?.focus(); };
+    replace(this.inputs,
+      box("Translation", typed.hypothesis, text => { typed.hypothesis = text; }),
+      references.map((value, r) => box(references.length > 1 ? `Reference ${r + 1}` : "Reference", value, text => { references[r] = text; }, references.length > 1 ? button("Remove", () => { references.splice(r, 1); again(Math.max(0, r)); }, { class: "quiet small", "aria-label": `Remove reference ${r + 1}` }) : null)),
+      el("p.more", {}, button("Add a reference", () => { references.push(""); again(references.length); }, { class: "small" })),
+      el("details.source", { open: !!typed.source }, el("summary", {}, "Source, to read beside them"), box("Source", typed.source, text => { typed.source = text; }, null, false)));
+  }
+
+  /** Scores what there is. */
+  compute() {
+    const { base, typed } = this;
+    try {
+      const setting = settled(base, typed.chosen, typed.references.length, true);
+      this.result = scored(this.live, setting, typed.hypothesis, typed.references);
+      this.problem.hidden = true;
+    } catch (error) {
+      this.result = null;
+      this.problem.hidden = false;
+      this.problem.textContent = /** @type {Error} */ (error).message;
+    }
+    this.bench.hidden = !this.result;
+    if (!this.result) return;
+    if (this.pinned && !this.result.orders.some(order => order.name === this.pinned?.order)) this.pinned = null;
+    this.drawTokens();
+    this.drawScore();
+    this.drawGrams();
+    this.drawAgain();
+    this.mark();
+  }
+
+  // ---- tokens ----
+
+  drawTokens() {
+    const { result } = this;
+    if (!result) return;
+    const characters = result.setting.metric === "CER" || (result.setting.metric === "chrF" && !result.setting.parameters.word_order);
+    [result.hypothesis, ...result.references].forEach((side, i) => {
+      const line = this.lines?.[i], units = characters ? side.characters : side.tokens;
+      line.dataset.of = characters ? "characters" : "tokens";
+      replace(line, units.length ? units.map((unit, n) => [el("bdi.token", { data: { unit: String(n) } }, visible(unit)), " "]) : el("span.soft", {}, "no tokens"), el("span.soft.much", {}, plural(units.length, characters ? "character" : "token")));
+    });
+  }
+
+  /** Marks what was matched, and of that what is pointed at. */
+  mark() {
+    const { result } = this, on = this.pointed ?? this.pinned;
+    if (!result) return;
+    const names = result.orders.map(order => order.name);
+    this.lines?.forEach((line, side) => {
+      /** @type {HTMLElement[]} */
+      const nodes = [...line.querySelectorAll("[data-unit]")], level = nodes.map(() => 0), sought = nodes.map(() => false), clipped = nodes.map(() => false);
+      const reference = side - 1, here = side ? result.references[reference] : result.hypothesis;
+      for (const order of result.orders) {
+        if (order.of !== line.dataset.of || (side && result.best >= 0 && result.best !== reference)) continue;
+        const units = here[order.of];
+        const known = new Map(order.grams.map(gram => [JSON.stringify(gram.gram), gram]));
+        for (let at = 0; at + order.size <= units.length; at++) {
+          const gram = known.get(JSON.stringify(units.slice(at, at + order.size)));
+          if (!gram || !gram.counted) continue;
+          const counts = side > 0 || gram.at.includes(at);
+          for (let k = at; k < at + order.size; k++) {
+            if (counts) level[k] = Math.max(level[k], order.size); else if (order.size === 1) clipped[k] = true;
+            if (on && on.order === order.name && (on.gram === null ? counts : on.gram === JSON.stringify(gram.gram))) sought[k] = true;
+          }
+        }
+      }
+      nodes.forEach((node, n) => { node.className = `token ${level[n] ? `m${Math.min(4, level[n])}` : ""} ${clipped[n] ? "clipped" : ""} ${sought[n] ? "sought" : ""}`; });
+    });
+    for (const node of this.bench.querySelectorAll("[data-order]")) {
+      const same = !!on && node.dataset.order === on.order && names.includes(on.order);
+      node.classList.toggle("pointed", same && (on.gram === null || !node.dataset.gram || node.dataset.gram === on.gram));
+      if (node.matches("button")) node.setAttribute("aria-pressed", String(this.pinned?.order === node.dataset.order && (this.pinned?.gram ?? null) === (node.dataset.gram ?? null)));
+    }
+  }
+
+  /** @param {EventTarget | null} target */
+  point(target) {
+    const node = target instanceof Element ? /** @type {HTMLElement | null} */ (target.closest("[data-order]")) : null;
+    const pointed = node ? { order: node.dataset.order ?? "", gram: node.dataset.gram ?? null } : null;
+    if (JSON.stringify(pointed) === JSON.stringify(this.pointed)) return;
+    this.pointed = pointed;
+    this.mark();
+  }
+
+  /** Something that can be pointed at, and clicked to stay so. @param {string} tag @param {string} order @param {string | null} gram @param {any} children @param {Record<string, any>} [props] */
+  pointable(tag, order, gram, children, props = {}) {
+    const act = () => {
+      const same = this.pinned?.order === order && this.pinned.gram === gram;
+      this.pinned = same ? null : { order, gram };
+      this.mark();
+    };
+    return el(tag, { type: "button", "aria-pressed": "false", data: gram === null ? { order } : { order, gram }, ...props, on: { click: act } }, children);
+  }
+
+  // ---- the score and its formula ----
+
+  drawScore() {
+    const { result } = this;
+    if (!result) return;
+    const { setting, value } = result, kind = setting.metric;
+    const body = kind === "BLEU" ? this.bleu(result) : kind === "chrF" ? this.chrf(result) : this.edits(result);
+    replace(this.score, el("h2", { id: "score-title" }, setting.name), el("p.big", { role: "status", "aria-live": "polite" }, exact(value)), setting.higher_is_better ? null : el("p.soft", {}, "Lower is better: it counts what is wrong."), body);
+  }
+
+  /** @param {Scored} result */
+  bleu({ setting, value, walk: { steps, hypothesis, reference }, brevity, mean }) {
+    const used = steps.filter(step => step.counts), root = used.length;
+    const term = (/** @type {typeof steps[number]} */ step) => {
+      const smoothed = !!step.note, made = step.precision ?? 100, top = step.note && step.denominator ? made * step.denominator / 100 : step.numerator;
+      return this.pointable("button.term", step.order, null, [el("span.name", {}, `p${subscript(Number(step.order))}`), fractionOf(smoothed ? shortly(top) : count(step.numerator), smoothed ? shortly(step.denominator) : count(step.denominator), smoothed ? "smoothed" : ""), el("span.value", {}, exact(made, `${fixed(made)} %`))],
+        { "aria-label": `precision of ${step.order}-grams: ${smoothed ? `${shortly(top)}, smoothed,` : step.match} of ${shortly(step.denominator)}, ${fixed(made)} per cent`, class: smoothed ? "smoothed" : "" });
+    };
+    const notes = steps.filter(step => step.note).map(step => el("li", {}, `${step.order}-grams: ${step.counts ? `${step.match} of ${step.total} match; ${step.note.replace("no match: ", "")}` : step.note}.`));
+    return [
+      el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, "BLEU = brevity penalty × geometric mean of the precisions")),
+        el("div.made", {}, el("span", {}, "= "), el("span.factor", { title: "brevity penalty" }, exact(brevity, fixed(brevity, 4))), el("span", {}, " × "), root ? [el("span.root", {}, el("span.paren", {}, "("), used.map((step, n) => [n ? el("span", {}, " × ") : null, term(step)]), el("span.nobreak.end", {}, el("span.paren", {}, ")"), root > 1 ? el("sup", {}, `1/${root}`) : null))] : el("span", {}, "0")),
+        el("div.made", {}, el("span", {}, "= "), exact(brevity, fixed(brevity, 4)), " × ", exact(mean, `${fixed(mean)} %`), " = ", el("strong", {}, exact(value)))),
+      el("p.brevity", {}, el("strong", {}, "Brevity penalty. "), `The translation has c = ${count(hypothesis)} tokens; the reference nearest in length r = ${fixed(reference, reference % 1 ? 2 : 0)}. `,
+        hypothesis >= reference && hypothesis ? "It is not shorter, so nothing is taken: 1." : hypothesis ? [el("span.nobreak", {}, "e", el("sup", {}, `1 − ${fixed(reference, 0)}/${count(hypothesis)}`), " = ", exact(brevity, fixed(brevity, 4))), "."] : "Nothing was written, so nothing is left: 0."),
+      notes.length ? el("div.smoothing", {}, el("p", {}, el("strong", {}, `Smoothing: ${setting.parameters.smoothing}. `), setting.parameters.smoothing === "none" ? "" : "One 0 among the precisions would make the mean 0."), el("ul", {}, notes)) : null,
+    ];
+  }
+
+  /** @param {Scored} result */
+  chrf({ setting, value, walk: { steps }, best, references }) {
+    const { beta } = setting.parameters, used = steps.filter(step => step.counts);
+    let p = 0, r = 0;
+    for (const step of used) { p += step.match / step.total; r += step.match / /** @type {number} */ (step.reference); }
+    if (used.length) { p /= used.length; r /= used.length; }
+    const b = shortly(beta ** 2), b1 = shortly(1 + beta ** 2);
+    const rows = steps.map(step => el("tr", { class: step.counts ? "" : "soft" }, el("th", { scope: "row" }, this.pointable("button.term", step.order, null, orderName(step.order), { class: "small" })),
+      el("td.number", {}, `${count(step.match)}/${count(step.total)}`), el("td.number", {}, step.counts ? exact(step.precision, `${fixed(step.precision)} %`) : "–"), el("td.number", {}, `${count(step.match)}/${count(step.reference ?? 0)}`), el("td.number", {}, step.counts ? exact(step.recall, `${fixed(step.recall)} %`) : "–")));
+    return [
+      el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${setting.name} = F of the mean precision P and the mean recall R, which counts ${shortly(beta)} times`)),
+        el("div.made", {}, "= ", fractionOf(`${b1} × P × R`, `${b} × P + R`), used.length ? [" = ", fractionOf(`${b1} × ${fixed(100 * p)} × ${fixed(100 * r)}`, `${b} × ${fixed(100 * p)} + ${fixed(100 * r)}`)] : null, " = ", el("strong", {}, exact(value)))),
+      references.length > 1 ? el("p", {}, `The reference with the highest score counts: reference ${best + 1}.`) : null,
+      el("div.table", { tabindex: 0, role: "region", "aria-label": "Precision and recall of each order" }, el("table", {}, el("caption.unseen", {}, "Precision and recall of each order"), el("thead", {}, el("tr", {}, ["N-grams", "of own", "P", "of reference", "R"].map((title, i) => el("th", { scope: "col", class: i ? "number" : "" }, title)))), el("tbody", {}, rows,
+        el("tr", {}, el("th", { scope: "row" }, "Mean"), el("td"), el("td.number", {}, exact(100 * p, `${fixed(100 * p)} %`)), el("td"), el("td.number", {}, exact(100 * r, `${fixed(100 * r)} %`)))))),
+      steps.length > used.length ? el("p.soft", {}, "Orders that one of the texts is too short for are left out.") : null,
+    ];
+  }
+
+  /** @param {Scored} result */
+  edits({ setting, value, walk: { hypothesis, reference, counts: all } }) {
+    const kind = setting.metric, units = kind === "CER" ? "characters" : "words", percent = el("strong", {}, exact(value));
+    if (kind === "TER") return [el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, "TER = edits for 100 words of the reference")), el("div.made", {}, "= 100 × ", fractionOf(count(hypothesis), shortly(reference)), " = ", percent)),
+      el("p", {}, `An edit inserts, deletes or replaces a word, or moves a phrase. ${plural(hypothesis, "edit")} at least make the translation the nearest reference; references have ${shortly(reference)} words in the mean.`)];
+    const [hits, substitutions, deletions, insertions] = all ?? [0, 0, 0, 0], h = count(hits), s = count(substitutions), d = count(deletions), i = count(insertions);
+    const wrong = `${s} + ${d} + ${i}`, sums = { r: hits + substitutions + deletions, h: hits + substitutions + insertions };
+    const [symbol, made] = /** @type {Record<string, [any, any]>} */ ({
+      WER: [fractionOf("S + D + I", "H + S + D"), fractionOf(wrong, count(sums.r))], CER: [fractionOf("S + D + I", "H + S + D"), fractionOf(wrong, count(sums.r))],
+      MER: [fractionOf("S + D + I", "H + S + D + I"), fractionOf(wrong, count(sums.r + insertions))],
+      WIP: [[fractionOf("H", "H + S + D"), " × ", fractionOf("H", "H + S + I")], [fractionOf(h, count(sums.r)), " × ", fractionOf(h, count(sums.h))]],
+      WIL: [["(1 − ", fractionOf("H", "H + S + D"), " × ", fractionOf("H", "H + S + I"), ")"], ["(1 − ", fractionOf(h, count(sums.r)), " × ", fractionOf(h, count(sums.h)), ")"]],
+    })[kind];
+    return [el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${kind} = 100 × `), symbol), el("div.made", {}, "= 100 × ", made, " = ", percent)),
+      el("dl", {}, [["H, hits", h], ["S, substitutions", s], ["D, deletions", d], ["I, insertions", i]].map(([name, n]) => [el("dt", {}, `${name}`), el("dd", {}, n)])),
+      el("p.soft", {}, `Counted in ${units}, by the fewest edits that make the translation the reference.`)];
+  }
+
+  // ---- n-grams ----
+
+  drawGrams() {
+    const { result, typed } = this;
+    if (!result || countsEdits(result.setting.metric)) { replace(this.tables); return; }
+    const several = result.best < 0 && typed.references.length > 1, steps = new Map(result.walk.steps.map(step => [step.order, step]));
+    replace(this.tables, el("h2", {}, "Every n-gram of the translation"),
+      el("p.soft", {}, several ? "An n-gram counts as often as the reference has it that has it most; what is beyond is clipped." : "An n-gram counts as often as the reference has it; what is beyond is clipped."),
+      el("div.orders", {}, result.orders.map(order => {
+        const step = steps.get(order.name), all = this.whole.has(order.name) ? order.grams : order.grams.slice(0, GRAMS_SHOWN), left = order.grams.length - all.length;
+        const cells = (/** @type {import("./scored.js").Gram} */ gram) => {
+          const key = JSON.stringify(gram.gram), lost = gram.hypothesis - gram.counted, most = Math.max(0, ...gram.references);
+          return el("tr", { class: gram.counted ? lost ? "part" : "all" : "none", data: { order: order.name, gram: key } }, el("th", { scope: "row" }, this.pointable("button.gram", order.name, key, el("bdi", {}, visible(gram.gram.join(order.of === "tokens" ? " " : "")))) ),
+            el("td.number", {}, count(gram.hypothesis)), el("td.number", { title: several ? gram.references.map((n, r) => `reference ${r + 1}: ${n}`).join(", ") : null }, several ? `${gram.references.join(", ")}` : count(most)), el("td.number", {}, el("strong", {}, count(gram.counted)), lost && gram.counted ? el("span.soft", { title: "clipped" }, ` −${lost}`) : null));
+        };
+        return el("section", { data: { order: order.name } }, el("h3", {}, orderName(order.name), el("span.soft", {}, step ? ` ${count(step.match)} of ${count(step.total)}` : "")),
+          order.grams.length ? el("div.table", { tabindex: 0, role: "region", "aria-label": `${orderName(order.name)} of the translation` }, el("table", {}, el("caption.unseen", {}, `${orderName(order.name)} of the translation`), el("thead", {}, el("tr", {}, ["N-gram", "here", several ? "in refs." : "in ref.", "counted"].map((title, i) => el("th", { scope: "col", class: i ? "number" : "" }, title)))), el("tbody", {}, all.map(cells)))) : el("p.soft", {}, "The translation is too short."),
+          left ? button(`${count(left)} more`, () => { this.whole.add(order.name); this.drawGrams(); this.mark(); }, { class: "small" }) : null);
+      })));
+  }
+
+  // ---- the same elsewhere ----
+
+  drawAgain() {
+    const { result, typed, base } = this;
+    if (!result) return;
+    const { setting } = result, python = pythonLine(base, typed), command = commandLine(base, typed);
+    const line = (/** @type {string} */ title, /** @type {string} */ text, /** @type {string} */ what) => el("div.copied", {}, el("h3", {}, title), el("code.given.wrap", { tabindex: 0, role: "region", "aria-label": title }, text), button("Copy", () => copy(text, `${what} copied`), { class: "small", "aria-label": `Copy: ${title}` }));
+    replace(this.again, el("h2", {}, "The same number elsewhere"),
+      line("Signature", `${setting.name}|${setting.signature}`, "Signature"), line("Python", python, "Python"),
+      command === null ? el("p.soft", {}, "A text that begins with “-” is an option on the command line: put it into a file there.") : line("Command line", command, "Command"),
+      el("p", {}, button("Copy a link that holds the text", () => copy(location.href.split("#")[0] + linkOf(typed), "Link copied: it holds the text"), { class: "small" }), el("span.soft", {}, " The text stands behind the # of the link, which browsers send nowhere.")));
+  }
+}
+
+/** @param {string} name of an order */
+const orderName = name => name.startsWith("c") ? plural(Number(name.slice(1)), "character") : name.startsWith("w") ? plural(Number(name.slice(1)), "word") : `${name}-grams`;
+
+/** A number without digits that say nothing. @param {number} x */
+const shortly = x => String(Number(x.toPrecision(4)));
+
+/** @param {string} above @param {string} below @param {string} [kind] */
+const fractionOf = (above, below, kind = "") => el("span.fraction", { class: kind }, el("span", {}, above), el("span.unseen", {}, " / "), el("span", {}, below));
+
+/** @param {import("./examples.js").Example} example @returns {Typed} */
+const typedOf = ({ metric = "bleu", chosen = {}, hypothesis, references }) => ({ metric, chosen: { ...chosen }, hypothesis, references: [...references], source: "" });
+
+// ---- links: what is behind # stays in the browser ----
+
+/** @param {Typed} typed */
+export function linkOf({ metric, chosen, hypothesis, references, source }) {
+  const parts = new URLSearchParams([["m", metric], ...Object.entries(chosen).map(([name, value]) => [`p.${name}`, JSON.stringify(value)]), ["h", hypothesis], ...references.map(text => ["r", text]), ...(source ? [["s", source]] : [])]);
+  return `#lab?${parts}`;
+}
+
+/** @param {string} hash @returns {Typed | null} */
+export function readLink(hash) {
+  if (!hash.startsWith("#lab?")) return null;
+  const parts = new URLSearchParams(hash.slice(5)), references = parts.getAll("r");
+  /** @type {Record<string, any>} */
+  const chosen = {};
+  for (const [key, value] of parts) {
+    const name = key.slice(2), known = name in COUNTED ? name === "tokenize" ? TOKENIZERS : [true, false] : name === "smoothing" ? SMOOTHINGS.map(([one]) => one) : name === "effective_order" ? [false] : null;
+    if (!key.startsWith("p.")) continue;
+    let made = null;
+    try { made = JSON.parse(value); } catch { continue; }
+    const ends = CONTROL_ENDS[name];
+    if (known ? known.includes(/** @type {never} */ (made)) : ends && typeof made === "number" && made >= ends[0] && made <= ends[1] && (name === "beta" || name === "smoothing_value" || Number.isInteger(made))) chosen[name] = made;
+  }
+  return { metric: parts.get("m") ?? "bleu", chosen, hypothesis: parts.get("h") ?? "", references: references.length ? references : [""], source: parts.get("s") ?? "" };
+}

@@ -1,0 +1,10 @@
+// The start of a report: what this file holds, shown.
+import {Data} from "./data.js";
+import {failed, opened} from "./main.js";
+
+(async () => {
+  const data = Data.ofPage();
+  if (!data.manifest) throw new Error("the page has no data");
+  if (!("DecompressionStream" in window)) throw new Error("this browser is too old to unpack it");
+  await opened(data);
+})().catch(failed);

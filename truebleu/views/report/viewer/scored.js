@@ -1,0 +1,142 @@
+// Sentences through the kernel: the score, the parts that it is made of, tokens, and n-grams with their counts.
+import {metricOf, missing, smoothingValue, walk} from "./formula.js";
+import {recipeOf} from "./live.js";
+import {BLANK} from "./tokens.js";
+
+/** @typedef {import("./data.js").Setting} Setting */
+/** @typedef {import("./live.js").Live} Live */
+/** @typedef {{gram: string[], at: number[], hypothesis: number, references: number[], counted: number}} Gram  an n-gram of the hypothesis: where its counted occurrences begin, and how often it is there, in each reference, and counted */
+/** @typedef {{name: string, size: number, of: "characters" | "tokens", grams: Gram[]}} Order */
+/**
+ * @typedef {object} Scored
+ * @property {Setting} setting  with the parameters that were asked for
+ * @property {number[]} row     what the kernel counted
+ * @property {number} value     the kernel's score
+ * @property {import("./formula.js").Walk} walk  the steps to it
+ * @property {number | null} brevity  @property {number | null} mean  BLEU's, from the kernel's formula
+ * @property {{tokens: string[], characters: string[]}} hypothesis
+ * @property {{tokens: string[], characters: string[]}[]} references
+ * @property {number} best      the reference that chrF takes; -1 if all count
+ * @property {Order[]} orders
+ */
+
+/** Whether a metric's formula is of one reference, the best. @param {string} kind */
+const takesBest = kind => kind === "chrF";
+
+/** The columns of a table of a metric with these parameters, as Python names them. @param {Setting} base @param {Record<string, any>} p @returns {string[]} */
+function columnNames(base, p) {
+  const orders = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => i + 1);
+  if (base.metric === "BLEU") return ["hypothesis_length", "reference_length", ...orders(p.max_order).map(n => `matches_${n}`), ...orders(p.max_order).map(n => `totals_${n}`)];
+  if (base.metric === "chrF") return [...orders(p.char_order).map(n => `c${n}`), ...orders(p.word_order).map(n => `w${n}`)].flatMap(n => [`hypothesis_${n}`, `reference_${n}`, `matches_${n}`]);
+  return base.columns;
+}
+
+/**
+ * A setting with other parameters, as a report would have it.
+ * @param {Setting} base @param {Record<string, any>} chosen @param {number | string} references how many, as signatures say it @param {boolean} segment whether the score is of one segment
+ * @returns {Setting}
+ */
+export function settled(base, chosen, references, segment) {
+  const parameters = { ...base.parameters, ...chosen };
+  const recipe = recipeOf(base, parameters, missing, smoothingValue(parameters));
+  if (!recipe) throw new Error("the kernel in this page has no such setting");
+  const own = { ...base, signature: base.signature.replace(/^nrefs:[^|]*/, `nrefs:${references}`) };
+  // What is left open of the orders is decided by what is scored.
+  const said = metricOf(own, base.metric === "BLEU" ? { ...chosen, effective_order: missing(parameters, segment) === "drop" } : chosen);
+  return { ...own, name: said.name, signature: said.signature, parameters, recipe, columns: columnNames(base, parameters) };
+}
+
+const LAB_ENCODER = new TextEncoder();
+
+/** Texts as a block, as payload.py has it. @param {(string | Uint8Array)[]} texts @returns {Uint8Array} */
+export function packed(texts) {
+  const all = texts.map(text => typeof text === "string" ? LAB_ENCODER.encode(text) : text), lengths = Uint32Array.from(all, one => one.length);
+  const block = new Uint8Array(4 * all.length + lengths.reduce((sum, one) => sum + one, 0));
+  block.set(new Uint8Array(lengths.buffer));
+  let at = 4 * all.length;
+  for (const one of all) { block.set(one, at); at += one.length; }
+  return block;
+}
+
+/** The row and the score of one segment. @param {Live} live @param {Setting} setting @param {string} hypothesis @param {string[]} references */
+function rowOf(live, setting, hypothesis, references) {
+  const { kernel } = live, metric = live.metric(/** @type {any} */ (setting.recipe)), held = [];
+  try {
+    for (const text of [hypothesis, ...references]) held.push(kernel.texts(packed([text]), 1));
+    const columns = held.slice(), table = kernel.count(metric, 0, columns, 0, 1);
+    held.push(table);
+    return { row: kernel.columns(table).map(column => column[0]), value: kernel.scores(metric, table, false)[0] };
+  } finally { for (const handle of held) kernel.forget(handle); }
+}
+
+/** The score that the kernel makes of a row. @param {Live} live @param {import("./kernel.js").Recipe} recipe @param {number[]} row */
+function rowValue(live, recipe, row) {
+  const table = live.kernel.table(Float64Array.from(row), row.length);
+  try { return live.kernel.scores(live.metric(recipe), table, false)[0]; } finally { live.kernel.forget(table); }
+}
+
+/**
+ * BLEU's factors, each alone. The mean is the score where the lengths are equal; the penalty is the
+ * score where the mean is 1, which one match in a hundred is in per cent.
+ * @param {Live} live @param {Setting} setting @param {number[]} row
+ */
+function bleuFactors(live, setting, row) {
+  const recipe = /** @type {import("./kernel.js").Recipe} */ (setting.recipe);
+  const alone = { ...recipe, max_order: 1, smoothing: "none", smoothing_value: 0, weights: null, effective_order: [true, true] };
+  return { mean: rowValue(live, recipe, [1, 1, ...row.slice(2)]), brevity: rowValue(live, alone, [row[0], row[1], 1, 100]) };
+}
+
+/** @param {Live} live @param {Setting} setting @param {string} text @param {boolean} reference */
+function unitsOf(live, setting, text, reference) {
+  const { metric, parameters: p } = setting, asked = /** @type {import("./kernel.js").Recipe} */ (setting.recipe);
+  const split = (/** @type {import("./kernel.js").Recipe} */ recipe) => live.kernel.tokens(live.metric(recipe), text, reference);
+  if (metric === "chrF") {
+    // Words and characters of the same text: where white space counts it is not what words are split at.
+    const whole = split({ ...asked, char_order: 1, word_order: 0 }).join("");
+    return { tokens: p.word_order ? split({ ...asked, whitespace: false }).flatMap(wordParts) : [], characters: [...whole].filter(c => p.whitespace || !BLANK.test(c)) };
+  }
+  const tokens = split(asked);
+  return metric === "CER" ? { tokens: [], characters: [...tokens.join("")] } : { tokens, characters: [] };
+}
+
+const CHRF_MARK = /[!-/:-@[-`{-~]/;
+
+/** chrF's words: a mark at the end, or else at the beginning, is a word of its own. @param {string} word */
+function wordParts(word) {
+  const letters = [...word], last = letters.length - 1;
+  if (!last) return [word];
+  if (CHRF_MARK.test(letters[last])) return [letters.slice(0, last).join(""), letters[last]];
+  return CHRF_MARK.test(letters[0]) ? [letters[0], letters.slice(1).join("")] : [word];
+}
+
+/** N-grams of the hypothesis, in the order of the text. @param {string[]} ours @param {string[][]} theirs @param {number} size @returns {Gram[]} */
+export function gramCounts(ours, theirs, size) {
+  const key = (/** @type {string[]} */ units, /** @type {number} */ at) => JSON.stringify(units.slice(at, at + size));
+  /** @type {Map<string, Gram>} */
+  const found = new Map();
+  for (let at = 0; at + size <= ours.length; at++) {
+    const name = key(ours, at), known = found.get(name);
+    if (known) { known.hypothesis++; known.at.push(at); } else found.set(name, { gram: ours.slice(at, at + size), at: [at], hypothesis: 1, references: theirs.map(() => 0), counted: 0 });
+  }
+  theirs.forEach((units, r) => { for (let at = 0; at + size <= units.length; at++) { const known = found.get(key(units, at)); if (known) known.references[r]++; } });
+  for (const gram of found.values()) {
+    gram.counted = Math.min(gram.hypothesis, Math.max(0, ...gram.references));
+    gram.at.length = gram.counted;
+  }
+  return [...found.values()];
+}
+
+/** Everything about one segment. @param {Live} live @param {Setting} setting @param {string} text @param {string[]} others @returns {Scored} */
+export function scored(live, setting, text, others) {
+  const { row, value } = rowOf(live, setting, text, others), { metric, parameters: p } = setting;
+  const hypothesis = unitsOf(live, setting, text, false), references = others.map(other => unitsOf(live, setting, other, true));
+  let best = -1;
+  if (takesBest(metric)) {
+    const alone = others.map(other => rowOf(live, setting, text, [other]).value);
+    best = alone.indexOf(Math.max(...alone));
+  }
+  const theirs = (/** @type {"tokens" | "characters"} */ of) => (best < 0 ? references : [references[best]]).map(one => one[of]);
+  const range = (/** @type {number} */ n, /** @type {"tokens" | "characters"} */ of, /** @type {string} */ name) => Array.from({ length: n }, (_, i) => ({ name: `${name}${i + 1}`, size: i + 1, of, grams: gramCounts(hypothesis[of], theirs(of), i + 1) }));
+  const orders = metric === "BLEU" ? range(p.max_order, "tokens", "") : metric === "chrF" ? [...range(p.char_order, "characters", "c"), ...range(p.word_order, "tokens", "w")] : [];
+  return { setting, row, value, walk: walk(setting, metricOf(setting), row, true), ...(metric === "BLEU" ? bleuFactors(live, setting, row) : { mean: null, brevity: null }), hypothesis, references, best, orders };
+}

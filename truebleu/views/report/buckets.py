@@ -1,7 +1,7 @@
-"""Words by how frequent they are: how many of the references' words each system has.
+"""What segments are put into buckets by, where the tables do not say it: lengths, frequent words.
 
-Length, score, documents and labels need nothing but the tables, and are put into buckets in the
-page. Frequency needs the words.
+Score, documents and labels need nothing but the tables. A length is the reference's, in one unit
+whatever the metric; frequency needs the words.
 """
 
 from __future__ import annotations
@@ -9,22 +9,48 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from truebleu._kernel import InputError, Table
-from truebleu.text import segments
+from truebleu.metrics.bleu import BLEU
+from truebleu.text import segments, tokenizers
 from truebleu.views.report import payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from truebleu._kernel import Corpus
+    from truebleu.metrics.statistics import Statistics
     from truebleu.text.files import File
+    from truebleu.text.segments import Texts
 
 # The least frequency of each bucket. What is counted elsewhere may not be there at all.
 EDGES: tuple[int, ...] = (1, 2, 5, 10, 100, 1000)
 EDGES_ELSEWHERE: tuple[int, ...] = (0, *EDGES)
 
 BLOCK = "frequency"
+LENGTHS = "lengths"
+
+
+def lengths(
+    references: Sequence[Texts], metric: BLEU, counted: Statistics | None = None
+) -> tuple[dict[str, Any], bytes]:
+    """The length of each segment: the tokens of its first reference, as `metric` splits text.
+
+    So it is the same whatever the systems are, and by whatever metric segments are looked at.
+
+    counted: a table of `metric` of these references, which need not be read again if they are one.
+    """
+    if counted is not None and len(references) == 1 and "reference_length" in counted.columns:
+        numbers = list(counted.column("reference_length"))
+    else:
+        first = [
+            next((text for text in row if text is not None), b"").decode("utf-8", "surrogatepass")
+            for row in zip(*references, strict=True)
+        ]
+        alone = BLEU(tokenize=metric.tokenize, lowercase=metric.lowercase, max_order=1)
+        numbers = list(alone.statistics(first, first).column("hypothesis_length"))
+    told = {"tokenizer": tokenizers.label(metric.tokenize), "block": LENGTHS}
+    return told, payload.of_indices(map(int, numbers))
 
 
 def frequency(

@@ -183,6 +183,10 @@ class Contents:
         """Counts beside the metrics, in the tokens of the first BLEU: entries and their blocks."""
         own = (setting.metric for setting in self.settings if isinstance(setting.metric, BLEU))
         metric = next(own, BLEU())
+        counted = next(
+            (setting.tables for setting in self.settings if setting.metric == metric), None
+        )
+        table = None if counted is None else next(iter(counted.values()))
         systems = list(self.systems.values())
         corpus = ngrams.read(systems, self.references, metric)
         names = list(self.systems)
@@ -195,11 +199,14 @@ class Contents:
         counts, source = (None, None) if word_counts is None else buckets.given(word_counts)
         frequency, block = buckets.frequency(corpus, self.segments, counts, source)
         blocks[frequency["block"]] = block
+        length, block = buckets.lengths(self.references, metric, table)
+        blocks[length["block"]] = block
         if lists is not None:
             # Long lists of few words: what is packed is a tenth as long.
             blocks["ngrams"] = payload.json_text(lists.pop("pairs")).encode()
             lists["block"] = "ngrams"
-        return {"ngrams": lists, "buckets": {"frequency": frequency}, "health": flags}, blocks
+        beside = {"frequency": frequency, "length": length}
+        return {"ngrams": lists, "buckets": beside, "health": flags}, blocks
 
     # ---- which texts ----
 

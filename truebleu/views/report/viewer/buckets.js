@@ -93,8 +93,8 @@ function kinds(context) {
   const { data, current } = context, { a, b, metric } = current, unit = metric.kind === "chrF" ? "characters" : metric.kind === "CER" ? "characters" : countsEdits(metric.kind) ? "words" : "tokens", scale = metric.kind === "chrF" || metric.kind === "CER" ? 5 : 1;
   const tens = [10, 20, 30, 40, 50, 60, 70, 80, 90, ...(metric.higher ? [] : [100])];
   /** @type {ReturnType<typeof kinds>} */
-  const all = { length: { title: `reference length in ${unit}`, column: "length", make: () => byColumn(context, "length", evenly(current.column("length"))) } };
-  for (const s of b ? [a, b] : [a]) if (current.has(`surplus.${s.index}`)) all[`surplus.${s.index}`] = { title: `length of ${s.letter} less the reference's`, column: `surplus.${s.index}`, make: () => byColumn(context, `surplus.${s.index}`, [-10, -5, -2, 0, 1, 3, 6, 11].map(e => e > 0 ? (e - 1) * scale + 1 : e * scale)) };
+  const all = { length: { title: lengthTitle(data), column: "length", make: () => byColumn(context, "length", evenly(current.column("length"))) } };
+  for (const s of b ? [a, b] : [a]) if (current.has(`surplus.${s.index}`)) all[`surplus.${s.index}`] = { title: `length of ${s.letter} less the reference's in ${unit}`, column: `surplus.${s.index}`, make: () => byColumn(context, `surplus.${s.index}`, [-10, -5, -2, 0, 1, 3, 6, 11].map(e => e > 0 ? (e - 1) * scale + 1 : e * scale)) };
   all.scoreA = { title: `segment score of ${a.letter}`, column: "scoreA", make: () => byColumn(context, "scoreA", tens) };
   if (b) all.scoreB = { title: `segment score of ${b.letter}`, column: "scoreB", make: () => byColumn(context, "scoreB", tens) };
   if (data.manifest.buckets?.frequency) all.frequency = { title: "word frequency" };
@@ -103,6 +103,9 @@ function kinds(context) {
   data.labels.forEach((label, i) => { all[`label${i}`] = { title: label.name, make: () => byIndex(data.n, label.of, label.values, v => ({ label: `${i}:${v}` })) }; });
   return all;
 }
+
+/** What a length is: one unit, whatever the metric. @param {import("./data.js").Data} data */
+export const lengthTitle = data => `length of the ${data.references > 1 ? "first " : ""}reference in tokens (${data.manifest.buckets?.length?.tokenizer ?? "13a"})`;
 
 /** @type {import("./main.js").View} */
 export const bucketsView = {

@@ -239,22 +239,25 @@ function extremes(values) {
 
 /**
  * How numbers are spread, and a range of them that the pointer draws or the two handles move by their arrow keys.
- * @param {ArrayLike<number>} values @param {{label: string, unit: string, range: [number, number] | null, changed?: (range: [number, number] | null) => void}} how @param {number} width
+ * With `ties`, zeros are a bar of their own, between what is below and what is above.
+ * @param {ArrayLike<number>} values @param {{label: string, unit: string, range: [number, number] | null, ties?: boolean, changed?: (range: [number, number] | null) => void}} how @param {number} width
  */
-export function histogram(values, { label, unit, range, changed }, width) {
+export function histogram(values, { label, unit, range, ties = false, changed }, width) {
   const [low, high] = extremes(values), H = 96, L = 14, W = width - 2 * L;
   if (!(low < high)) return canvas(width, 24, label, svg("text.name", { x: 2, y: 16 }, "All are equal."));
   // Bins whose ends are round, so that a range can be said in few digits.
   const edges = ticks(low, high, Math.min(48, Math.floor(W / 9))), step = edges.length > 1 ? Number((edges[1] - edges[0]).toPrecision(6)) : high - low;
   const first = Math.floor(low / step + 1e-9) * step, n = Math.max(1, Math.ceil((high - first) / step - 1e-9) + (Number.isInteger(high / step) && Number.isInteger(step) ? 1 : 0)), bins = new Array(n).fill(0);
-  for (let i = 0; i < values.length; i++) if (!Number.isNaN(values[i])) bins[Math.min(n - 1, Math.floor((values[i] - first) / step + 1e-9))]++;
-  const most = Math.max(...bins), at = (/** @type {number} */ k) => L + W * k / n, edge = (/** @type {number} */ k) => Number((first + k * step).toPrecision(8));
+  let equal = 0;
+  for (let i = 0; i < values.length; i++) if (ties && values[i] === 0) equal++; else if (!Number.isNaN(values[i])) bins[Math.min(n - 1, Math.floor((values[i] - first) / step + 1e-9))]++;
+  const most = Math.max(equal, ...bins), at = (/** @type {number} */ k) => L + W * k / n, edge = (/** @type {number} */ k) => Number((first + k * step).toPrecision(8));
   const whole = Number.isInteger(step) && Array.prototype.every.call(values, v => Number.isNaN(v) || Number.isInteger(v)) ? 1 : 0;
   let [from, to] = range ? [Math.round((range[0] - first) / step), Math.round((range[1] + whole - first) / step)].map(k => Math.max(0, Math.min(n, k))) : [0, n];
   const shade = svg("rect.brush", { y: 0, height: H });
   const handles = [0, 1].map(which => svg("g.handle", { role: "slider", tabindex: 0, "aria-label": `${label}: ${which ? "up to" : "from"}`, "aria-orientation": "horizontal", on: { keydown: (/** @type {KeyboardEvent} */ e) => key(e, which) } },
     svg("rect.back", { x: -12, y: 0, width: 24, height: H }), svg("path", { d: `M0 0V${H}` }), svg("rect.knob", { x: -4, y: H / 2 - 12, width: 8, height: 24, rx: 3 })));
   const picture = canvas(width, H + 18, label, bins.map((m, k) => m ? svg("rect.bin", { x: at(k) + 0.5, width: Math.max(0.5, W / n - 1), y: H - Math.max(1.5, (H - 6) * m / most), height: Math.max(1.5, (H - 6) * m / most) }, svg("title", {}, `${short(edge(k))} to ${short(edge(k + 1))}: ${count(m)}`)) : null),
+    equal ? svg("rect.ties", { x: at(-first / step) - 2, width: 4, y: H - Math.max(1.5, (H - 6) * equal / most), height: Math.max(1.5, (H - 6) * equal / most) }, svg("title", {}, `0: ${count(equal)}`)) : null,
     ticks(low, high, width > 500 ? 8 : 4).map(t => svg("text.tick", { x: at((t - first) / step), y: H + 13, "text-anchor": "middle" }, short(t))), svg("line.rule", { x1: L, x2: width - L, y1: H, y2: H }), changed ? [shade, handles] : null);
   if (!changed) return picture;
   picture.classList.add("brushed");

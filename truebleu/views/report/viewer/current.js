@@ -303,9 +303,10 @@ export class Current {
       } else if (name === "influence") {
         const x = this.without(a), whole = b ? this.corpus(b) - this.corpus(a) : this.corpus(a), y = b ? this.without(b) : null;
         for (let i = 0; i < n; i++) out[i] = whole - (y ? y[i] - x[i] : x[i]);
-      } else if (name === "length" || name === "ratio") {
+      } else if (name === "length") out.set(this.data.lengths);
+      else if (name === "ratio") {
         const [h, r] = lengthColumns(table), unit = /parts$/.test(table.names[1]) ? 720720 : 1;
-        for (let i = 0; i < n; i++) out[i] = name === "length" ? r[i] / unit : r[i] ? h[i] * unit / r[i] : NaN;
+        for (let i = 0; i < n; i++) out[i] = r[i] ? h[i] * unit / r[i] : NaN;
       } else if (name === "number") for (let i = 0; i < n; i++) out[i] = i;
       return out;
     });

@@ -205,6 +205,8 @@ export class Data {
     this.documents = null;
     /** @type {{name: string, values: string[], of: Uint32Array}[]} */
     this.labels = [];
+    /** The length of each segment: the tokens of its first reference, whatever the metric. @type {Uint32Array} */
+    this.lengths = new Uint32Array();
     /** @type {Record<string, Uint32Array>} Bit sets of what is odd, by role. */
     this.flags = {};
     this.ready = { tables: false, texts: false };
@@ -274,6 +276,7 @@ export class Data {
     if (manifest.documents) this.documents = { names: manifest.documents.names, of: indices(await this.read(manifest.documents.block)) };
     for (const label of manifest.labels ?? []) this.labels.push({ ...label, of: indices(await this.read(label.block)) });
     for (const [role, name] of Object.entries(manifest.health?.blocks ?? {})) this.flags[role] = indices(await this.read(/** @type {string} */ (name)));
+    if (manifest.buckets?.length) this.lengths = indices(await this.read(manifest.buckets.length.block));
     if (manifest.ngrams?.block) manifest.ngrams.pairs = JSON.parse(new TextDecoder().decode(await this.read(manifest.ngrams.block)));
     if (manifest.live && typeof WebAssembly === "object") {
       const [binary, lowercase] = await Promise.all([this.read(manifest.live.kernel), this.read(manifest.live.lowercase)]);

@@ -159,8 +159,9 @@ export const exportsView = {
       draw: width => forestPlot(pairs.map(p => ({ label: `${p.system.letter} ${p.system.name}`, value: p.value, ends: p.pair?.interval, sure: p.pair?.significant ?? false })), `Δ ${metric.name} to ${a.letter}`, width),
       columns: [{ title: "System" }, { title: "Δ", number: true }, { title: "interval", number: true }], rows: pairs.map(p => [badge(p.system, true), signed(p.value), p.pair?.interval ? interval(p.pair.interval.low, p.pair.interval.high) : "n too small"]) }));
     const column = b ? "delta" : "scoreA", values = current.column(column), sorted = [...values].filter(v => !Number.isNaN(v)).sort((x, y) => x - y), at = (/** @type {number} */ q) => sorted[Math.round(q * (sorted.length - 1))];
-    charts.append(figure({ title: b ? `Δ ${metric.name} of each segment, ${b.letter} less ${a.letter}.` : `${metric.name} of each segment.`, summary: `Half of them are between ${fixed(at(0.25), 1)} and ${fixed(at(0.75), 1)}.`, draw: width => histogram(values, { label: b ? "Δ" : metric.name, unit: "", range: null }, width),
-      columns: [{ title: "Share of segments" }, { title: "at most", number: true }], rows: [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1].map(q => [`${Math.round(100 * q)} %`, fixed(at(q))]) }),
+    const equal = b ? values.filter(v => v === 0).length : 0;
+    charts.append(figure({ title: b ? `Δ ${metric.name} of each segment, ${b.letter} less ${a.letter}.` : `${metric.name} of each segment.`, summary: `Half of them are between ${fixed(at(0.25), 1)} and ${fixed(at(0.75), 1)}.${b ? ` The dark bar at 0 is the ties: ${plural(equal, "segment")} with the same score.` : ""}`, draw: width => histogram(values, { label: b ? "Δ" : metric.name, unit: "", range: null, ties: !!b }, width),
+      columns: [{ title: "Share of segments" }, { title: "at most", number: true }], rows: [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1].map(q => [`${Math.round(100 * q)} %`, fixed(at(q))]).concat(b ? [["ties, with a Δ of 0", count(equal)]] : []) }),
       el("p.soft", {}, "The charts of the other views can be saved there."));
     container.append(charts);
     if (manifest.commands?.length) container.append(el("section", {}, el("h2", {}, "Commands"), el("p.soft", {}, "They make these numbers again, in the folder of the files."), given(manifest.commands.join("\n"), "Commands", "commands.sh", "text/x-shellscript")));

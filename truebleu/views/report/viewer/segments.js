@@ -262,7 +262,7 @@ export const segmentsView = {
     /** @param {string} name */
     function title(name) {
       const { a, b, metric } = current;
-      return { scoreA: `${metric.name} of ${a.letter}`, scoreB: `${metric.name} of ${b?.letter}`, delta: "Δ", influence: "Influence", ratio: "Length ratio", length: "Reference length" }[name] ?? countName(current, name);
+      return { scoreA: `${metric.name} of ${a.letter}`, scoreB: `${metric.name} of ${b?.letter}`, delta: "Δ", influence: "Influence", ratio: "Length ratio", length: "Reference length (tokens)" }[name] ?? countName(current, name);
     }
 
     /** A histogram to draw a range on, and two numbers that say the same. @param {string} name */
@@ -271,9 +271,11 @@ export const segmentsView = {
       let low = Infinity, high = -Infinity;
       for (const v of values) { if (v < low) low = v; if (v > high) high = v; }
       if (!(low < high)) return null;
-      const bins = new Array(BINS).fill(0);
-      for (const v of values) if (!Number.isNaN(v)) bins[Math.min(BINS - 1, Math.floor(BINS * (v - low) / (high - low)))]++;
-      const most = Math.sqrt(Math.max(...bins));
+      // Ties are neither small gains nor small losses: they have a bar of their own.
+      const bins = new Array(BINS).fill(0), apart = name === "delta";
+      let ties = 0;
+      for (const v of values) if (apart && v === 0) ties++; else if (!Number.isNaN(v)) bins[Math.min(BINS - 1, Math.floor(BINS * (v - low) / (high - low)))]++;
+      const most = Math.sqrt(Math.max(ties, ...bins));
       const mine = () => current.ranges.find(r => r[0] === name);
       const set = (/** @type {number} */ from, /** @type {number} */ to) => {
         const others = current.ranges.filter(r => r[0] !== name).map(r => r.join(":"));
@@ -284,7 +286,7 @@ export const segmentsView = {
       const brush = svg("rect.brush", { y: 0, height: H });
       const input = (/** @type {string} */ which) => el("input", { type: "number", step: "any", "aria-label": `${title(name)}, ${which}`, placeholder: round(which === "from" ? low : high), on: { change: () => set(from.value === "" ? -Infinity : Number(from.value), to.value === "" ? Infinity : Number(to.value)) } });
       const from = input("from"), to = input("to");
-      const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, width: W, height: H, "aria-hidden": "true", class: "histogram" }, brush, bins.map((n, k) => n ? svg("rect", { x: k * W / BINS, width: W / BINS - 0.6, y: H - Math.max(1, H * Math.sqrt(n) / most), height: H }) : null));
+      const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, width: W, height: H, "aria-hidden": "true", class: "histogram" }, brush, bins.map((n, k) => n ? svg("rect", { x: k * W / BINS, width: W / BINS - 0.6, y: H - Math.max(1, H * Math.sqrt(n) / most), height: H }) : null), ties ? svg("rect.ties", { x: W * -low / (high - low) - 1.5, width: 3, y: H - H * Math.sqrt(ties) / most, height: H }) : null);
       let start = NaN;
       const at = (/** @type {PointerEvent} */ e) => { const box = picture.getBoundingClientRect(); return low + (high - low) * Math.max(0, Math.min(1, (e.clientX - box.left) / box.width)); };
       picture.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => { start = at(e); picture.setPointerCapture(e.pointerId); });

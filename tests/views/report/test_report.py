@@ -108,7 +108,7 @@ def test_numbers_stand_before_texts():
     names = list(page(source=SOURCE, documents=["d"] * 12, also=["lowercase"]).blocks)
     assert names == [
         *("s0.0", "s0.1", "s1.0", "s1.1", "documents"),
-        *("h.0", "h.1", "h.2", "h.3", "frequency", "ngrams"),
+        *("h.0", "h.1", "h.2", "h.3", "frequency", "lengths", "ngrams"),
         *live.blocks(),
         *("system0", "system1", "reference0", "source"),
     ]

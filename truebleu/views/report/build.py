@@ -23,7 +23,8 @@ live                the blocks of the kernel as WebAssembly and of lower-casing;
 comparison          what `Comparison.to_dict` gives, null if there is
                     only one system, whose intervals are in `intervals` in the same form
 documents, labels   the names, and the block that has the number of each segment's
-ngrams, buckets, health     what is counted beside the metrics
+ngrams, buckets, health     what is counted beside the metrics; of buckets the frequencies of words,
+                    and the length of each segment (`length`)
 data_hash           the hash of each input, by its name
 commands, bibtex    how to make these numbers again, and what to cite
 """

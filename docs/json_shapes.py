@@ -101,6 +101,13 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         ("explain", REF, "-i", CEDAR, "-m", name) for name in ("chrf", "ter", "nist", "gleu", "wer")
     ],
     "history": [("history", "LOG")],
+    "check": [
+        ("check", REF, "-i", CEDAR, "--log", "LOG", "--log-name", "main", "--max-drop", "90"),
+        (
+            *("check", REF, "-i", BIRCH, "--min", "30", "--max-drop", "1", "--against", CEDAR),
+            *("--significant", "--docs", DOCUMENTS),
+        ),
+    ],
     "meta": [
         ("meta", "--human", "HUMAN", REF, "-i", CEDAR, BIRCH, "-m", "bleu", "chrf", *TESTS),
     ],
@@ -576,6 +583,41 @@ MEANINGS: dict[str, dict[str, str]] = {
         "agreement[].pairs": "pairs of systems with such a difference",
         "agreement[].agree": "of those, the pairs that people order alike",
     },
+    "check": {
+        "truebleu_check": "the version of this shape",
+        "system": "the output that was checked",
+        "segments": "the number of segments",
+        "passed": "whether everything that was asked holds",
+        "earlier.log": "the log that scores were compared with; null without one",
+        "earlier.output": "the earlier output; null without one",
+        "metrics[].name": "the metric",
+        "metrics[].signature": "how its score was made",
+        "metrics[].higher_is_better": "whether a higher score is better",
+        "metrics[].score": "the score",
+        "metrics[].earlier.log": "null, if no score of a log was asked for",
+        "metrics[].earlier.log.score": "the last score in the log that compares",
+        "metrics[].earlier.log.time": "when that was scored",
+        "metrics[].earlier.log.note": "the remark kept with it; null without one",
+        "metrics[].earlier.log.same_output": "whether it is of the same text",
+        "metrics[].earlier.output": "null without an earlier output",
+        "metrics[].earlier.output.score": "the score of the earlier output",
+        "metrics[].conditions[].kind": "what was asked: floor, drop, or chance",
+        "metrics[].conditions[].passed": "whether it holds",
+        "metrics[].conditions[].limit": "the least score, the drop that is allowed, or α",
+        "metrics[].conditions[].measured": "the score, by how much it is worse, or the p-value",
+        "metrics[].conditions[].told": "the same in a sentence",
+        "metric": "the metric by which it is said where it fell; null if it did not",
+        "documents[].name": "a document that fell; the worst first, at most five",
+        "documents[].segments": "how many segments it has",
+        "documents[].score": "its score",
+        "documents[].earlier": "its score in the earlier output",
+        "fallen[].number": "a segment that fell, from 1; the worst first, at most five",
+        "fallen[].score": "its score",
+        "fallen[].earlier": "its score in the earlier output",
+        "fallen[].hypothesis": "its text; null if that cannot be read again",
+        "fallen[].before": "the text in the earlier output",
+        "fallen[].references[]": "the references",
+    },
     "testset list": {
         "truebleu_testset": "the version of this shape",
         "list[].name": "the name of the test set",
@@ -774,16 +816,23 @@ def output(command: tuple[str, ...]) -> Any:
                 (Path(folder) / name).write_text(text, encoding="utf-8")
             if "add" not in command:
                 _run(["testset", "add", folder, "--name", OWN[0]], places)
-        made = _run([*words, "-f", "json", "--quiet"], places)
+        made = _run([*words, "-f", "json", "--quiet"], places, known=(0, 3))
         return json.loads(made.replace(folder, "/home/me/ours"))
 
 
-def _run(words: Sequence[str], places: Mapping[str, str] = MappingProxyType({})) -> str:
-    return subprocess.run(
+def _run(
+    words: Sequence[str],
+    places: Mapping[str, str] = MappingProxyType({}),
+    known: Sequence[int] = (0,),
+) -> str:
+    done = subprocess.run(
         [sys.executable, "-m", "truebleu", *words],
         env={**os.environ, **places},
         cwd=ROOT,
-        check=True,
+        check=False,
         capture_output=True,
         encoding="utf-8",
-    ).stdout
+    )
+    if done.returncode not in known:
+        raise RuntimeError(f"{' '.join(words)}: status {done.returncode}: {done.stderr}")
+    return done.stdout

@@ -50,6 +50,8 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the ta
     from truebleu.views.comparison import compare as compare
     from truebleu.views.explanation import Explanation as Explanation
     from truebleu.views.explanation import explain as explain
+    from truebleu.views.gate import Check as Check
+    from truebleu.views.gate import check as check
     from truebleu.views.history import History as History
     from truebleu.views.history import history as history
     from truebleu.views.meta_evaluation import MetaEvaluation as MetaEvaluation
@@ -65,6 +67,7 @@ PUBLIC = {
     "BLEU": "metrics.bleu",
     "CER": "metrics.wer",
     "CHRF": "metrics.chrf",
+    "Check": "views.gate",
     "CodeBLEU": "metrics.codebleu",
     "Comparison": "views.comparison",
     "Explanation": "views.explanation",
@@ -94,6 +97,7 @@ PUBLIC = {
     "WIL": "metrics.wer",
     "WIP": "metrics.wer",
     "bleu": "metrics.bleu",
+    "check": "views.gate",
     "chrf": "metrics.chrf",
     "compare": "views.comparison",
     "distinct_n": "pairs.diversity",

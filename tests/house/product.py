@@ -141,6 +141,12 @@ def compare(name: str, metric: tb.Metric) -> None:
     assert same(compared(made.to_dict()), metric)
 
 
+def check(name: str, metric: tb.Metric) -> None:
+    further = {"source": SOURCES} if sources(metric) else {}
+    made = tb.check(ASPEN, references(metric), metrics=[name], minimum=0, **further)
+    assert same(made.to_dict()["metrics"][0]["score"], metric)
+
+
 def compared(content: dict[str, Any]) -> float:
     """The score of the first system in a comparison by one metric."""
     system = next(row for row in content["systems"] if row["name"] == "aspen")
@@ -266,6 +272,15 @@ def compare_command(name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
     assert same(compared(json.loads(command("compare", at, name, metric))), metric)
 
 
+def check_command(name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
+    # All that is asked is a score, which may be any.
+    floor = 1e9 if metric.lower_is_better else -1e9
+    texts = [*at.of(metric), "-i", at.systems[0], "--min", floor]
+    texts += ["-src", at.source] if sources(metric) else []
+    made = json.loads(run(at.folder, "check", *texts, "-m", name, name="out.json"))
+    assert same(made["metrics"][0]["score"], metric)
+
+
 def report_command(name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
     words = ["bleu"] if metric != tb.BLEU() else []
     shown = f"{expected(metric):.{metric.DIGITS}f}"
@@ -328,6 +343,7 @@ PYTHON: dict[str, Callable[..., None]] = {
     "`statistics`": statistics,
     "`Accumulator`": accumulator,
     "`compare`": compare,
+    "`check`": check,
     "`report`": report,
     "`explain`": explain,
     "`mbr`": mbr,
@@ -337,6 +353,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "`score`": score_command,
     "`segments`": segments_command,
     "`compare`": compare_command,
+    "`check`": check_command,
     "`report`": report_command,
     "`explain`": explain_command,
     "`family score`": family_command,

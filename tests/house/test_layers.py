@@ -38,7 +38,7 @@ FLOORS = (
     ("views.explanation", "views.given_scores", "views.runs"),
     ("views.request", "views.labelling"),
     ("views.comparison", "views.history", "views.meta_evaluation"),
-    ("views.report",),
+    ("views.report", "views.gate"),
     ("engines",),
     ("integrations", "compat", "cli"),
     ("__init__", "__main__"),

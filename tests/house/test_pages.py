@@ -82,7 +82,7 @@ def shapes(pages):
 
 
 KINDS = (
-    *("score", "segments", "matrix", "compare", "explain", "history", "meta"),
+    *("score", "segments", "matrix", "compare", "explain", "history", "check", "meta"),
     *("family list, family show", "family score", "family which", "testset list", "testset info"),
     "testset get, testset add, testset verify, testset path, testset remove",
 )

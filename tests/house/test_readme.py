@@ -11,7 +11,8 @@ from places import ROOT
 from truebleu import PUBLIC
 
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
-TEXT = "\n".join((ROOT / name).read_text("utf-8") for name in ("README.md", "docs/command-line.md"))
+SHOWING = ("README.md", "docs/command-line.md", "docs/gate.md")
+TEXT = "\n".join((ROOT / name).read_text("utf-8") for name in SHOWING)
 BLOCKS = re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL)
 SHOWN = [
     (command, output)

@@ -173,7 +173,7 @@ def test_subsets_need_annotation(tmp_path):
 def test_offline_is_said_with_what_to_do(monkeypatch):
     with pytest.raises(download.OfflineError) as refused:
         tb.testset("wmt22", "en-de", offline=True)
-    assert refused.value.exit_status == 3
+    assert refused.value.exit_status == 4
     message = str(refused.value)
     for part in ("wmt22 is not here", "truebleu testset get wmt22", "(MD5 0840978b", "v1.1.tar.gz"):
         assert part in message

@@ -715,7 +715,7 @@ def test_offline(server, place, monkeypatch):
         "wmt00 is not here, and TRUEBLEU_OFFLINE is set. On a machine with internet, fetch "
         f"{address} (MD5 {MD5}), and put it at {place}"
     )
-    assert (error.value.exit_status, DownloadError.exit_status) == (3, 1)
+    assert (error.value.exit_status, DownloadError.exit_status) == (4, 1)
     assert server.requests == []
     assert not place.parent.exists()
     with download.using(offline=False):

@@ -6,7 +6,7 @@ import os
 
 from truebleu.cli import plain
 from truebleu.cli.declared import HELP, Command, Group
-from truebleu.cli.output import UnavailableError, UsageError, complain, print_text
+from truebleu.cli.output import FellError, UnavailableError, UsageError, complain, print_text
 from truebleu.text.checks import nearest
 from truebleu.text.typed import import_module
 
@@ -27,6 +27,7 @@ COMMANDS = {
     "report": "Write the interactive page: who wins, is it real, why, and where",
     "lab": "Write the laboratory: an empty page that scores what is typed or dropped into it",
     "history": "Show how the scores in a log changed over time",
+    "check": "Fail a build whose score is below a floor, or fell too far",
     "matrix": "Score every pair of lines; find the nearest ones, or the best of candidates",
     "explain": "Work a score through: what matched, what was clipped, how the number comes about",
     "family": "List the published BLEUs, score with all, find the one that gives a number",
@@ -50,7 +51,8 @@ exit status:
   0  done
   1  the data are wrong, or something could not be read or written
   2  the command line is wrong
-  3  something must be downloaded, and downloads are forbidden
+  3  truebleu check: a score is too low, or fell too far
+  4  something must be downloaded, and downloads are forbidden
 """
 
 ABOUT = Group(
@@ -137,7 +139,7 @@ def status_of(arguments: list[str]) -> int:
         reason = error.strerror or str(error)
         complain("error", f"{error.filename}: {reason}" if error.filename else reason)
         return 1
-    except (ValueError, ImportError, UnavailableError) as error:
+    except (ValueError, ImportError, UnavailableError, FellError) as error:
         complain("error", str(error))
         return int(getattr(error, "exit_status", 1))
     except MemoryError as error:

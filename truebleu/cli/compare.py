@@ -17,6 +17,7 @@ examples:
 from __future__ import annotations
 
 from contextlib import contextmanager
+from types import MappingProxyType
 
 from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
@@ -223,17 +224,22 @@ class Asked:
 
 
 @contextmanager
-def as_usage(option: str | None = None) -> Iterator[None]:
-    """Says of a wrong argument which option is wrong: `option` if the error names none."""
+def as_usage(
+    option: str | None = None, known: Mapping[str, str] = MappingProxyType(OPTIONS)
+) -> Iterator[None]:
+    """Says of a wrong argument which option is wrong: `option` if the error names none.
+
+    known: options by what errors call them.
+    """
     try:
         yield
     except InputError:
         raise
     except ValueError as error:
-        for name, known in OPTIONS.items():
+        for name, meant in known.items():
             if str(error).startswith(name):
                 told = str(error).removeprefix(f"{name}: ")
-                raise UsageError(f"{known}: {told}") from None
+                raise UsageError(f"{meant}: {told}") from None
         if option is None:
             raise
         raise UsageError(f"{option}: {error}") from None

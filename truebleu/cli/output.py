@@ -45,6 +45,12 @@ class UnavailableError(Exception):
     """The work needs something that is not installed or not there."""
 
 
+class FellError(Exception):
+    """A score is too low, or fell too far."""
+
+    exit_status = 3
+
+
 def raise_if_failed(said: Iterable[object]) -> None:
     """Raises MetricFailedError with what metrics said that are left out, if there are any."""
     told = "; ".join(map(str, said))

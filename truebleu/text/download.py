@@ -77,7 +77,7 @@ class DownloadError(InputError):
 class OfflineError(DownloadError):
     """A file that is not here, when the user has forbidden downloads."""
 
-    exit_status = 3
+    exit_status = 4
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from truebleu.metrics.base import Signature
 from truebleu.views.history.log import Entry, Input, read
 from truebleu.views.rendering.view import Rows
 
-__all__ = ["Entry", "Group", "History", "Input", "Series", "history"]
+__all__ = ["Entry", "Group", "History", "IncomparableError", "Input", "Series", "history"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 
 # What a signature says of an interval, which does not change the score.
 OF_INTERVALS = ("bs", "seed")
+
+
+class IncomparableError(ValueError):
+    """There is no earlier score that a score can be compared with."""
+
+    # A gate that cannot be asked is a mistake in how it was set up, and never a pass.
+    exit_status = 2
 
 
 class Series(NamedTuple):
@@ -134,6 +141,48 @@ def grouped(entries: Iterable[Entry]) -> Iterator[Group]:
             metric,
             [Series(members, list(_special(members[0], first))) for members in by_key.values()],
         )
+
+
+def earlier_entries(path: str | os.PathLike[str]) -> list[Entry]:
+    """The scores in a log, in the order of time. Raises IncomparableError if there are none."""
+    told = "add the first score with truebleu score ... --log"
+    try:
+        entries = read(path)
+    except FileNotFoundError:
+        raise IncomparableError(f"{os.fspath(path)}: there is no such log; {told}") from None
+    if not entries:
+        raise IncomparableError(f"{os.fspath(path)}: a log of no scores; {told}")
+    return sorted(entries, key=lambda entry: entry.time)
+
+
+def last_like(path: str | os.PathLike[str], entries: Sequence[Entry], entry: Entry) -> Entry:
+    """The last of the entries of a log that this one can be compared with.
+
+    Raises IncomparableError, which says what differs, if there is none.
+    """
+    where = os.fspath(path)
+    followed = [one for one in entries if one.followed == entry.followed]
+    if not followed:
+        known = ", ".join(dict.fromkeys(one.followed for one in entries))
+        raise IncomparableError(
+            f"{where}: no score of {entry.followed}; there are those of {known}, and a name "
+            "(--log-name) says which one is followed"
+        )
+    measured = [one for one in followed if one.metric == entry.metric]
+    if not measured:
+        known = ", ".join(dict.fromkeys(one.metric for one in followed))
+        raise IncomparableError(f"{where}: no {entry.metric} of {entry.followed}; there is {known}")
+    own = (_fields(entry), _references(entry))
+    alike = [one for one in measured if (_fields(one), _references(one)) == own]
+    if not alike:
+        last = measured[-1]
+        told = ", ".join(_special(last, [last, entry]))
+        ours = ", ".join(_special(entry, [last, entry]))
+        raise IncomparableError(
+            f"{where}: no {entry.metric} of {entry.followed} that was made in the same way: the "
+            f"last has {told}, and this one {ours}"
+        )
+    return alike[-1]
 
 
 def _special(entry: Entry, all_series: Sequence[Entry]) -> Iterator[str]:

@@ -52,7 +52,7 @@ class Heading(Fields):
 
 
 class Paragraph(Fields):
-    """A paragraph: "plain", a "lead" or "caution"; one line of a list of "notes"; or a "signature".
+    """A paragraph: "plain", a "lead" or "caution"; one line of a list, a "note"; or a "signature".
 
     Notes and signatures that follow each other stay together.
     """

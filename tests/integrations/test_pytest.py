@@ -1,0 +1,65 @@
+"""The plugin of pytest: a test that fails where a score is too low, in a pytest of its own."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from xml.etree import ElementTree as ET
+
+import pytest
+from places import ROOT
+
+TESTS = """
+HYPOTHESES = ["the cat is on a mat", "nobody was there"] * 5
+REFERENCES = ["the cat is on the mat", "nobody was there"] * 5
+
+def test_passes(truebleu_check):
+    made = truebleu_check(HYPOTHESES, REFERENCES, minimum=50)
+    assert made.passed
+
+def test_fails(truebleu_check):
+    truebleu_check(HYPOTHESES, REFERENCES, minimum=70)
+
+def test_cannot_compare(truebleu_check):
+    truebleu_check(HYPOTHESES, REFERENCES, max_drop=1, log="none.jsonl", name="x")
+"""
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """The output of pytest, and its JUnit's XML."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "test_scores.py").write_text(TESTS)
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-p", "truebleu.integrations.pytest"),
+            *("-p", "no:cacheprovider", "--junit-xml", "made.xml", "test_scores.py"),
+        ],
+        cwd=folder,
+        # Where truebleu is installed the plugin would be loaded twice.
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    return done.stdout, ET.fromstring((folder / "made.xml").read_text())
+
+
+def test_what_passes_and_what_fails(ran):
+    output, _ = ran
+    assert "2 failed, 1 passed" in output
+    assert "BLEU 59.69 is below the floor of 70" in output
+    assert "there is no such log" in output
+
+
+def test_scores_are_properties(ran):
+    cases = {case.get("name"): case for case in ran[1].iter("testcase")}
+    found = {one.get("name"): one.get("value") for one in cases["test_fails"].iter("property")}
+    assert round(float(found["BLEU"]), 2) == 59.69
+    assert found["BLEU signature"].startswith("nrefs:1|")
+
+
+def test_pytest_finds_it_where_truebleu_is_installed():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["entry-points"]["pytest11"] == {"truebleu": "truebleu.integrations.pytest"}

@@ -1,0 +1,178 @@
+"""`truebleu check`: a gate for builds.
+
+examples:
+  truebleu check reference.en -i system.en --min 30
+      exit status 3 if BLEU is below 30
+
+  truebleu check reference.en -i system.en --max-drop 0.5 --log scores.jsonl --keep
+      no more than 0.5 below the last score in the log, where a score that passes is added
+
+  truebleu check reference.en -i new.en --against released.en --significant --docs documents.txt
+      not worse than another output by more than chance makes; if it is, where
+
+  truebleu check reference.en -i system.en -m bleu chrf --min bleu=30 chrf=55 --junit check.xml
+      two floors, and a file for the build server
+"""
+
+from __future__ import annotations
+
+from truebleu.cli import inputs as files
+from truebleu.cli import metric_options, table_options, text_warnings
+from truebleu.cli import options as shared
+from truebleu.cli.compare import as_usage
+from truebleu.cli.declared import Command, Group
+from truebleu.cli.output import FellError, Output, Results, UsageError, raise_if_failed
+from truebleu.cli.progress import Progress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from truebleu._kernel import Summary
+
+FORMATS = ("text", "json", "markdown", "latex", "html")
+
+# What the arguments of `truebleu.check` are called here.
+OPTIONS = {
+    "minimum": "--min",
+    "max_drop": "--max-drop",
+    "log": "--log",
+    "name": "--log-name",
+    "keep": "--keep",
+    "against": "--against",
+    "significant": "--significant",
+    "level": "--level",
+}
+
+GATE = Group(
+    "what must hold",
+    """
+    --min N...       the least score; of TER, WER and the like the most; NAME=N for each of several
+                     metrics
+    --max-drop N...  by how much a score may be worse than the earlier one, as for --min
+    --log FILE       the earlier score is the last in this log (truebleu score --log) of the same
+                     name, signature and references
+    --log-name NAME  the name that is followed in the log, where the file's changes
+    --keep           add the scores to the log if everything holds
+    --against FILE   an earlier output for the same references: what fell is named, by document and
+                     by segment
+    --significant    not worse than that output by more than chance makes
+    --level X        of that test: it fails if p < 1 - X (0.95)
+    --samples N      randomizations of that test (10000)
+    --seed N         of random numbers (12345); none for a different one each time
+    """,
+    level={"type": shared.level_of, "default": 0.95},
+    samples={"type": shared.samples},
+    seed={"type": shared.seed_of, "default": 12345},
+)
+FILES = Group(
+    "files for build servers",
+    """
+    --junit FILE    write JUnit's XML
+    --summary FILE  add Markdown to FILE, as $GITHUB_STEP_SUMMARY takes it
+    """,
+)
+
+
+def groups(words: Sequence[str]) -> Iterator[Group]:
+    """The options of `truebleu check`."""
+    yield from files.groups(words)
+    yield GATE
+    yield Group("more", files.SOURCE, files.DOCUMENTS)
+    yield from metric_options.groups(words)
+    yield FILES
+    yield shared.output(FORMATS, "text", shared.COLOR, digits="2; all of them in json")
+    yield shared.RUNNING
+
+
+def run(options: argparse.Namespace) -> None:
+    """Scores a system, and fails if the score is not what it must be."""
+    from truebleu.views.gate import Check, rules
+
+    output = Results(options)
+    output.check_exact()
+    if table_options.are_meant(options):
+        raise UsageError("truebleu check reads lines of text; score reads tables")
+    metrics = metric_options.metrics(options)
+    inputs = files.Inputs(options)
+    if len(inputs.systems) != 1:
+        raise UsageError(f"-i/--input: one output is checked, not {len(inputs.systems)}")
+    ((system, hypotheses),) = inputs.systems.items()
+    against = None
+    if options.against is not None:
+        against = files.file_of(options.against, options.encoding)
+        files.check(options, [against])
+    asked, floors = {}, {"minimum": options.min, "max_drop": options.max_drop}
+    for name, words in floors.items():
+        asked[name] = None if words is None else _numbers(OPTIONS[name], words)
+    seen: dict[str, Summary] = {}
+    with as_usage(known=OPTIONS):
+        scoring = rules.Scoring(
+            rules.Asked(
+                **asked,
+                log=options.log,
+                name=options.log_name,
+                keep=options.keep,
+                against=against,
+                significant=options.significant,
+            ),
+            hypotheses,
+            inputs.references(),
+            metrics,
+            system=system,
+            level=options.level,
+            samples=options.samples,
+            seed=options.seed,
+            source=inputs.source,
+            documents=files.documents_of(options, inputs),
+            workers=options.threads,
+        )
+    request = scoring.request
+    request.observer = seen.__setitem__
+    request.given_references = inputs.reference_columns
+    request.test_set = inputs.signature
+    with output:
+        with Progress(quiet=options.quiet) as progress:
+            request.progress = None if progress.silent else progress
+            made = Check.of(scoring)
+        output.show(made)
+    if options.junit is not None:
+        with Output(options.junit) as junit:
+            junit.write(made.junit())
+    if options.summary is not None:
+        with open(options.summary, "a", encoding="utf-8") as summary:
+            summary.write(f"{made.markdown()}\n")
+    text_warnings.warn(options, {system: seen[scoring.system]}, inputs, metrics)
+    raise_if_failed(request.failed.values())
+    if not made:
+        raise FellError("; ".join(made.failures))
+
+
+def _numbers(option: str, words: Sequence[str]) -> float | dict[str, float]:
+    """A number, or one by the name of each metric."""
+
+    def number(text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            raise UsageError(f"{option}: expected a number, or NAME=NUMBER, not '{text}'") from None
+
+    parts = [part for word in words for part in word.split(",")]
+    if len(parts) == 1 and "=" not in parts[0]:
+        return number(parts[0])
+    made = {}
+    for part in parts:
+        name, mark, text = part.rpartition("=")
+        if not mark:
+            raise UsageError(
+                f"{option}: of several numbers each has the name of its metric, as bleu=30, "
+                f"not '{part}'"
+            )
+        if name in made:
+            raise UsageError(f"{option}: {name} is there twice")
+        made[name] = number(text)
+    return made
+
+
+COMMAND = Command("truebleu check REF... -i HYP [options]", __doc__, groups, run)

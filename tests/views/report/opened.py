@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from places import EXAMPLES
 
 from truebleu import BLEU, CER, CHRF, MER, TER, WER, WIL, WIP
@@ -51,11 +52,21 @@ GO = """where => new Promise(done => {
 })"""
 
 
+def wanted(options: dict[str, object]) -> str:
+    """What is asked of a tab that WebDriver BiDi cannot give in Firefox."""
+    kept = {"color_scheme": "light", "forced_colors": "none", "java_script_enabled": True}
+    return ", ".join(
+        f"{k}={options[k]}" for k, usual in kept.items() if options.get(k, usual) != usual
+    )
+
+
 class Opened:
     """A report in a tab of its own, which has no network and notes everything that goes wrong."""
 
     def __init__(self, browser, path: Path, where: str = "", script: str = "", **options) -> None:
         options = {"viewport": {"width": 1360, "height": 850}} | options
+        if browser.browser_type.name == "firefox" and wanted(options):
+            pytest.skip(f"Firefox's driver has no {wanted(options)}")
         # A policy that is switched off for tests is not tested.
         self.context = browser.new_context(bypass_csp=False, **options)
         self.context.set_offline(True)

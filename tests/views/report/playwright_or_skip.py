@@ -1,5 +1,8 @@
-"""Playwright's assertions, or a skip of the module that asks for them."""
+"""Playwright's assertions, or a skip of the module; the mark of what one browser can be asked."""
 
 import pytest
 
 expect = pytest.importorskip("playwright.sync_api", reason="no Playwright").expect
+
+# WebDriver BiDi has no media to emulate in the Firefox that Debian keeps.
+only_chromium = pytest.mark.parametrize("browser", ["chromium"], indirect=True)

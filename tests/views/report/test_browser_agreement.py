@@ -116,7 +116,7 @@ def test_the_worst_disagreements_open_by_keyboard(example, agreement):
     agreement.keyboard.press("Enter")
     heading = agreement.get_by_role("heading", name=re.compile(rf"^Segment {numbers[0]}\b"))
     expect(heading).to_be_visible()
-    agreement.go_back()
+    agreement.evaluate("history.back()")
     expect(agreement.locator("main.view.agreement")).to_be_visible()
     assert BLEU_TO_TER in agreement.url
 

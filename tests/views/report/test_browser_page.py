@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from playwright_or_skip import expect
+from playwright_or_skip import expect, only_chromium
 
 from truebleu.views.report import report
 
@@ -155,6 +155,7 @@ def test_the_summary_is_readable_before_the_rest_is_unpacked(example):
     assert page.index(b'<main id="static">') < page.index(b"<script")
 
 
+@only_chromium
 def test_it_prints(example, opened):
     sheets = opened(example.path).page.pdf()
     assert sheets.startswith(b"%PDF")

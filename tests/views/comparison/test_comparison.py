@@ -846,7 +846,27 @@ def test_clusters_are_shown_by_metric():
         assert [[letters[one] for one in part.split()] for part in told] == by_metric[name]
 
 
-@pytest.mark.parametrize("rendering", ["markdown", "latex", "html"])
+def test_html_has_the_clusters_in_its_table_of_all_metrics():
+    made = six()
+    _, sub, *rows = table_of(made.html())
+    clusters = [i for i, name in enumerate(["", "system", *sub]) if name == "cluster"]
+    assert len(clusters) == len(made.to_dict()["metrics"]) == 3
+    for row, system in zip(rows, made.to_dict()["systems"], strict=True):
+        assert row[1] == system["name"]
+        told = [row[i] for i in clusters]
+        assert told == [str(score["cluster"]) for score in system["scores"].values()]
+
+
+def table_of(page):
+    """The text of the first table of a page, row by row."""
+    markup = page[page.index("<table>") : page.index("</table>")]
+    return [
+        [re.sub("<[^>]*>", " ", cell).strip() for cell in re.findall("<t[hd].*?</t[hd]>", row)]
+        for row in re.findall("(?s)<tr>(.*?)</tr>", markup)
+    ]
+
+
+@pytest.mark.parametrize("rendering", ["markdown", "latex"])
 def test_other_formats_have_the_clusters_too(rendering):
     shown = getattr(six(), rendering)()
     assert re.search(r"[A-F] [A-F] [A-F] [A-F] [A-F] [A-F]", shown)

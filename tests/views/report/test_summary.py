@@ -42,17 +42,50 @@ def test_the_sentence_says_who_wins_by_how_much_and_whether_it_is_real():
     sentence = summary.sentence(told)
     difference = told["comparison"]["pairs"][0]
     low, high = (difference["interval"][end] for end in ("low", "high"))
+    best = told["comparison"]["systems"][0]["scores"]["BLEU"]["score"]
     assert sentence == (
-        f"B good is {difference['value']:.1f} BLEU above A poor "
-        f"(95% interval {low:.1f} to {high:.1f}; p = 0.0001; paired approximate randomization, "
-        "10,000 samples). The difference is significant at 0.05."
+        f"B good is best: {best:.1f} BLEU, {difference['value']:.1f} above A poor "
+        f"(95% interval {low:.1f} to {high:.1f}; p = 0.0001). "
+        "The difference is significant at 0.05."
     )
+
+
+def test_the_sentence_says_so_if_the_baseline_is_best():
+    sentence = summary.sentence(manifest({"good": GOOD, "poor": POOR}))
+    assert sentence.startswith("A good, the baseline, is best: ")
+
+
+def test_the_sentence_says_whether_other_metrics_agree():
+    same = {"X": {"poor": [0.1] * 36, "good": [0.2] * 36}}
+    opposite = {"Y": {"poor": [0.2] * 35 + [0.3], "good": [0.1] * 36}}
+    told = manifest(metrics=["bleu", "ter"], scores=same, samples=99, confidence=99)
+    assert summary.sentence(told).endswith(" TER and X rank the same system first.")
+    told = manifest(scores=same | opposite, samples=99, confidence=99)
+    assert summary.sentence(told).endswith(
+        " X ranks the same system first. But Y ranks A poor first: 0.2028, 0.1028 above B good "
+        "(significant)."
+    )
+    error = {"TER": {"poor": [10.0] * 36, "good": [12.0] * 36}}
+    told = manifest(scores=error, samples=99, confidence=99)
+    assert summary.sentence(told).endswith(
+        " But TER ranks A poor first: 10.00, 2.00 below B good (significant)."
+    )
+
+
+def test_the_page_s_sentence_is_the_same_in_pieces():
+    told = manifest({"poor": POOR, "worst": WORST, "good": GOOD}, metrics=["bleu", "ter"])
+    letters = {system["name"]: system["letter"] for system in told["systems"]}
+    pieces = [
+        one if isinstance(one, str) else f"{letters[one['system']]} {one['system']}"
+        for one in told["headline"]
+    ]
+    assert "".join(pieces) == summary.sentence(told)
 
 
 def test_of_many_systems_it_compares_the_first_two():
     sentence = summary.sentence(manifest({"poor": POOR, "worst": WORST, "good": GOOD}))
-    assert sentence.startswith("C good is best of 3 systems, ")
-    assert " BLEU above A poor (95% interval " in sentence
+    assert sentence.startswith("C good is best of 3 systems: ")
+    assert re.search(r" BLEU, \d+\.\d above A poor \(95% interval ", sentence)
 
 
 def test_of_one_system_it_has_the_interval():
@@ -64,7 +97,8 @@ def test_of_one_system_it_has_the_interval():
 
 def test_where_lower_is_better_it_is_below():
     sentence = summary.sentence(manifest(metrics=["ter"]))
-    assert re.match(r"B good is \d+\.\d TER below A poor \(95% interval \d.* to \d", sentence)
+    told = r"B good is best: \d+\.\d TER, \d+\.\d below A poor \(95% interval \d.* to \d"
+    assert re.match(told, sentence)
 
 
 def test_the_same_output_is_the_same():
@@ -100,30 +134,99 @@ def cells(told):
     """The text of the first table, row by row."""
     markup = summary.render(told)
     table = markup[markup.index("<table>") : markup.index("</table>")]
-    rows = re.findall("<tr>(.*?)</tr>", table)
+    rows = re.findall("(?s)<tr>(.*?)</tr>", table)
     return [
         [Page(cell).text.strip() for cell in re.findall("<t[hd].*?</t[hd]>", row)] for row in rows
     ]
 
 
-def test_the_table_has_what_the_comparison_has():
-    told = manifest()
-    head, good, poor = cells(told)
-    assert head == [
-        *("", "system", "BLEU ↑", "95% interval", "cluster", "Δ", "95% interval", "p"),
-        *("won", "tied", "lost", "needed", "Δ, drawn"),
-    ]
+def test_one_table_has_all_systems_and_all_metrics():
+    told = manifest(metrics=["bleu", "ter"])
+    over, head, good, poor = cells(told)
+    assert over == ["", "system", "BLEU ↑", "TER ↓"]
+    assert head == ["score", "Δ to A", "cluster"] * 2
     best, baseline = told["comparison"]["systems"]
     assert (best["name"], baseline["name"]) == ("good", "poor")
-    scores = best["scores"]["BLEU"]
-    low, high = scores["interval"]["low"], scores["interval"]["high"]
-    assert good[:6] == [
-        *("B", "good", f"{scores['score']:.1f}A", f"[{low:.1f}, {high:.1f}]", "1"),
-        f"+{scores['difference']['value']:.1f}",
-    ]
-    assert good[7:11] == ["0.0001*", "24", "12", "0"]
+    assert good[:2] == ["B", "good"]
     assert poor[:2] == ["A", "poor"]
-    assert poor[4:] == ["2", "baseline", *[""] * 7]
+    for i, name in enumerate(["BLEU", "TER"]):
+        scores = best["scores"][name]
+        low, high = scores["interval"]["low"], scores["interval"]["high"]
+        score, delta, cluster = good[2 + 3 * i : 5 + 3 * i]
+        assert score == f"{scores['score']:.1f}[{low:.1f}, {high:.1f}]"
+        value, ends = scores["difference"]["value"], scores["difference"]["interval"]
+        written = f"{value:+.1f}* p 0.0001[{ends['low']:+.1f}, {ends['high']:+.1f}]"
+        assert delta == written.replace("-", "−")
+        assert cluster == "1"
+        assert poor[3 + 3 * i : 5 + 3 * i] == ["baseline", "2"]
+
+
+def test_details_are_behind_a_line_each():
+    told = manifest({"poor": POOR, "good": GOOD, "worst": WORST}, metrics=["bleu", "ter"])
+    markup = summary.render(told)
+    folds = re.findall("(?s)<details><summary>(.*?)</summary>(.*?)</details>", markup)
+    assert [title for title, _ in folds] == [
+        "BLEU ↑ in detail: intervals, tests, parts and lengths and all pairs",
+        "TER ↓ in detail: intervals, tests and all pairs",
+    ]
+    for _, inner in folds:
+        text = Page(inner).text
+        assert "segments needed for 80 % power" in text
+        assert "segments won" in text
+    assert "brevity penalty" in Page(folds[0][1]).text
+    pair = told["comparison"]["pairs"][0]
+    assert f"+{pair['value']:.1f}*" in Page(folds[0][1]).text
+
+
+def test_terms_explain_themselves_where_they_stand():
+    text = Page(summary.render(manifest(correction="holm"))).text
+    for told in (
+        "Bold: best by the metric.",
+        "In brackets: 95% intervals (percentile bootstrap).",
+        "Δ: difference to poor, the baseline.",
+        "(paired approximate randomization, corrected by Holm); *: p < 0.05, significant.",
+        "Cluster: systems of one number are not told apart",
+    ):
+        assert told in text
+    assert text.index("Cluster: systems") < text.index("in detail:")
+
+
+def test_the_forest_plot_has_all_systems_and_a_panel_a_metric_with_an_axis():
+    told = manifest({"poor": POOR, "good": GOOD, "worst": WORST}, metrics=["bleu", "ter"])
+    markup = summary.render(told)
+    plot = markup[markup.index('<table class="forest-plot">') :]
+    plot = plot[: plot.index("</table>")]
+    assert re.findall('<th scope="col">(.*?)</th>', plot) == ["Δ BLEU to A", "Δ TER to A"]
+    names = re.findall('<th scope="row">(.*?)</th>', plot)
+    assert names == [f"{s['letter']} {s['name']}" for s in told["comparison"]["systems"]]
+    drawn = re.findall("<svg.*?</svg>", plot)
+    assert len(drawn) == 2 * 3 + 2
+    # The baseline stands at zero; TER's axis runs backwards, so that better is to the right.
+    places = {}
+    for panel, metric in enumerate(["BLEU", "TER"]):
+        for row, system in enumerate(told["comparison"]["systems"]):
+            found = re.search(r'circle cx="([\d.]+)"|path d="M([\d.]+)', drawn[2 * row + panel])
+            places[metric, system["name"]] = float(found[1] or found[2])
+        assert re.search(rf'class="zero" x1="{places[metric, "poor"]}', drawn[panel])
+        assert places[metric, "worst"] < places[metric, "poor"] < places[metric, "good"]
+        ticks = [
+            float(t.replace("−", "-")) for t in re.findall(">([−0-9.]+)</text>", drawn[6 + panel])
+        ]
+        assert 0 in ticks
+        assert len(ticks) > 2
+    assert "the axis of TER runs backwards" in plot
+
+
+def test_without_styles_and_pictures_a_plain_table_is_left():
+    """As a notebook shows it that is not trusted."""
+    shown = tb.report({"poor": POOR, "good": GOOD}, REFERENCES, title="Cats")._repr_html_()
+    assert not re.search("<d[ltd]>", shown)
+    plain = re.sub("(?s)<style>.*?</style>|<svg.*?</svg>", "", shown)
+    for needed in ("<table>", "<th", "<br><small>["):
+        assert needed in plain
+    # Numbers of an axis stay apart where the picture's elements are taken away but not its text.
+    axis = re.search("(?s)<tfoot>.*?</tfoot>", shown)[0]
+    assert re.search(r"(^|\s)0\s+\d", re.sub("<[^>]*>", "", axis))
 
 
 def test_letters_are_those_of_the_order_in_which_systems_were_given():
@@ -143,16 +246,14 @@ def test_letters_go_on_behind_z_and_leave_out_q():
     assert letters[15:17] == ["P", "R"]
 
 
-def test_intervals_are_drawn_where_there_is_something_to_draw():
-    assert "Δ, drawn" in rendered().text
+def test_intervals_are_drawn_where_there_are_any():
     assert "svg" in rendered().tags
-    same = rendered({"a": GOOD, "b": list(GOOD)})
-    assert "svg" not in same.tags
+    assert "svg" not in rendered(confidence=None).tags
 
 
 def test_what_bleu_was_made_of():
     text = rendered().text
-    for head in ("p1", "p4", "BP", "tokens", "reference tokens", "ratio"):
+    for head in ("p1", "p4", "brevity penalty", "reference tokens", "ratio"):
         assert head in text
     assert "p1" not in rendered(metrics=["chrf"]).text
 
@@ -164,7 +265,8 @@ def test_a_correction_is_named():
 
 def test_given_scores_have_a_table():
     scores = {"COMET": {"poor": [0.5] * 36, "good": [0.75] * 18 + [0.5] * 18}}
-    assert "COMET; Δ is to A poor" in rendered(scores=scores).text
+    assert "COMET ↑ in detail" in rendered(scores=scores).text
+    assert cells(manifest(scores=scores))[0][2:] == ["BLEU ↑", "COMET ↑"]
 
 
 # ---- the facts ----
@@ -259,6 +361,10 @@ def test_metrics_that_call_opposite_winners_are_told_of_first():
 
 
 def test_clusters_of_several_metrics_are_beside_each_other():
-    text = " ".join(Page(summary.render(opposed())).text.split())
-    assert "Clusters by metric cluster123 BLEU ↑ABC X ↑CBA" in text.replace("\n", "")
-    assert "Clusters by metric" not in Page(summary.render(manifest())).text
+    _, head, *rows = cells(opposed())
+    assert [i for i, name in enumerate(head) if name == "cluster"] == [2, 5]
+    assert [(row[1], row[4], row[7]) for row in rows] == [
+        ("good", "1", "3"),
+        ("poor", "2", "2"),
+        ("worst", "3", "1"),
+    ]

@@ -4,6 +4,7 @@ The dict that `Comparison.to_dict` gives is the contract; every format is made o
 
 build.py    from tables of statistics to the dict
 blocks.py   from the dict to tables and sentences
+screen.py   from the dict to what HTML shows first
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from truebleu.metrics.base import Metric
     from truebleu.text import inputs
-    from truebleu.views.rendering.blocks import Block
+    from truebleu.views.rendering.blocks import Block, Drawn
     from truebleu.views.request import Counted
 
 
@@ -32,6 +33,8 @@ class Comparison(Rows):
     __slots__ = ("_request",)
 
     KIND = "comparison"
+    # As wide as one metric's table with the letters of a few systems.
+    WIDTH = 104
     COLUMNS = (
         *("metric", "system", "letter", "score", "low", "high", "mean", "half_width", "rank"),
         *("cluster", "better_than", "baseline", "difference", "difference_low"),
@@ -89,6 +92,11 @@ class Comparison(Rows):
         from truebleu.views.comparison import blocks
 
         return blocks.of_content(self._content, digits, short=short)
+
+    def _screen(self, *, digits: int | None, short: bool) -> Iterator[Drawn]:
+        from truebleu.views.comparison import screen
+
+        return screen.of_content(self._content, digits, short=short)
 
     def _title(self) -> str:
         return ", ".join(self)

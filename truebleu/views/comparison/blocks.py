@@ -169,11 +169,11 @@ def _differences(
     for name, key in (("won", "wins"), ("tied", "ties"), ("lost", "losses")):
         counts = [Cell("" if one is None else f"{one[key]:,}") for one in differences]
         about = f"{_units(content)} that the system {name} against the baseline"
-        yield Column(name, _units(content), about=about), counts
+        yield Column(name, _units(content), about=about, full=f"{_units(content)} {name}"), counts
     if test:
         about = "how many segments like these would show a difference of this size 4 times in 5"
         yield filled(
-            Column("needed", _units(content), about=about),
+            Column("needed", _units(content), about=about, full="segments needed for 80 % power"),
             lambda one, _: Cell(needed(one["segments_needed"])),
         )
     yield from _drawn(both)
@@ -238,7 +238,11 @@ def parts(content: Content, metric: Content) -> Table | None:
         ("reference tokens", "the effective reference length", lengths),
         ("ratio", "of the two lengths", [f"{one['ratio']:.3f}" for one in details]),
     ]
-    filled = [(Column(name, "parts", about=about), map(Cell, told)) for name, about, told in known]
+    full = {"BP": "brevity penalty", "tokens": "tokens of the system"}
+    filled = [
+        (Column(name, "parts", about=about, full=full.get(name, "")), map(Cell, told))
+        for name, about, told in known
+    ]
     return _table([*_named(content), *filled], f"What {metric['name']} is made of")
 
 
@@ -320,9 +324,9 @@ def _legend(content: Content) -> list[str]:
     if test:
         p = _p(content)
         lines.append(
-            f"Raised letters: significantly better than those systems ({p} < {test['alpha']:g}, "
-            "as *). Every system of a cluster is significantly better than all of the clusters "
-            "below."
+            "Letters behind a score: significantly better than those systems "
+            f"({p} < {test['alpha']:g}, as *). Every system of a cluster is "
+            "significantly better than all of the clusters below."
         )
         if correction and len(content["systems"]) > 2:
             pairs = len(content["pairs"]) // len(content["metrics"])

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.views.comparison import Comparison
-    from truebleu.views.rendering.blocks import Block
+    from truebleu.views.rendering.blocks import Block, Drawn
 
 
 class Comparisons(Rows):
@@ -47,6 +47,16 @@ class Comparisons(Rows):
                 is_title = isinstance(block, Heading) and block.level == 1
                 told = f"{_told(group['group'])}: {blocks.title(group['comparison'])}"
                 yield Heading(1, told) if is_title else block
+
+    def _screen(self, *, digits: int | None, short: bool) -> Iterator[Drawn]:
+        from truebleu.views.comparison import screen
+
+        for group in self._content["groups"]:
+            for block in screen.of_content(group["comparison"], digits, short=short):
+                if isinstance(block, Heading) and block.level == 1:
+                    yield Heading(1, f"{_told(group['group'])}: {block.text}")
+                else:
+                    yield block
 
     def _title(self) -> str:
         return ", ".join(_told(group["group"]) for group in self._content["groups"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import isfinite
 
 from truebleu.views.rendering.html import escaped
+from truebleu.views.rendering.numbers import ticks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,10 +54,10 @@ class Plane:
         ]
         turned = f"translate(16 {(TOP + bottom) / 2:.0f}) rotate(-90)"
         parts.append(f'<text transform="{turned}" text-anchor="middle">{escaped(up)}</text>')
-        for value in _ticks(*self.across):
+        for value in ticks(*self.across):
             parts.append(_line(self.x(value), bottom, self.x(value), bottom + 4))
             parts.append(_text(self.x(value), bottom + 18, f"{value:g}", "middle"))
-        for value in _ticks(*self.up):
+        for value in ticks(*self.up):
             parts.append(_line(LEFT - 4, self.y(value), LEFT, self.y(value)))
             parts.append(_text(LEFT - 8, self.y(value) + 4, f"{value:g}", "end"))
         return parts
@@ -68,16 +69,6 @@ def _span(values: Sequence[float]) -> tuple[float, float]:
     low, high = min(known), max(known)
     margin = (high - low) * 0.06 or abs(high) * 0.06 or 1.0
     return low - margin, high + margin
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Round values between two."""
-    from math import ceil, floor, log10
-
-    step = 10.0 ** floor(log10((high - low) / 4))
-    step = next(step * times for times in (1, 2, 5, 10) if (high - low) / (step * times) <= 6)
-    first = ceil(low / step)
-    return [round(number * step, 12) for number in range(first, floor(high / step) + 1)]
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, more: str = "") -> str:

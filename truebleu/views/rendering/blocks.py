@@ -67,16 +67,28 @@ class Cell:
     mark: "better" or "worse" for a significant difference, "best" for the first system, "baseline"
         for what the others are compared with, or nothing.
     code: for n-grams and signatures.
+    beside, below: small text behind it, and on a line of its own; in HTML alone.
     """
 
     # There are many.
-    __slots__ = ("code", "mark", "raised", "text")
+    __slots__ = ("below", "beside", "code", "mark", "raised", "text")
 
-    def __init__(self, text: str, raised: str = "", mark: str = "", *, code: bool = False) -> None:
+    def __init__(
+        self,
+        text: str,
+        raised: str = "",
+        mark: str = "",
+        *,
+        code: bool = False,
+        beside: str = "",
+        below: str = "",
+    ) -> None:
         self.text = visible(text)
         self.raised = raised
         self.mark = mark
         self.code = code
+        self.beside = beside
+        self.below = below
 
 
 class Range(Fields):
@@ -100,7 +112,8 @@ class Column(Fields):
 
     Columns of the group "" name the rows; the others may be set below each other, a group together.
     about: what it means, for whoever points at it. drawn: its cells are ranges, which say once more
-    what is written.
+    what is written. over: a header above it and its neighbours of the same; full: the header where
+    there is room for more words. Both are of HTML alone.
     """
 
     header: Shown
@@ -108,6 +121,8 @@ class Column(Fields):
     left: bool = False
     about: str = ""
     drawn: bool = False
+    over: Shown = ""
+    full: Shown = ""
 
 
 class Table(Fields):
@@ -193,3 +208,38 @@ class Facts(Fields):
 
 
 Block = Heading | Paragraph | Table | Words | Equations | Chart | Facts
+
+
+# ---- of HTML alone ----
+
+
+class Panel(Fields):
+    """Intervals of rows on an axis of their own: the low end, the value, the high end, or None.
+
+    marks: "better" or "worse" for what is significant. backwards: the axis runs to the left. zero:
+    it has 0 on it, which stands for a row without an interval: what the others are compared with.
+    """
+
+    title: Shown
+    ranges: Sequence[tuple[float, float, float] | None]
+    marks: Sequence[str]
+    backwards: bool = False
+    zero: bool = True
+
+
+class Forest(Fields):
+    """A forest plot: a row a name, and panels beside each other."""
+
+    caption: Shown
+    names: Sequence[Shown]
+    panels: Sequence[Panel]
+
+
+class Fold(Fields):
+    """What stands behind a line that is clicked."""
+
+    text: Shown
+    blocks: Sequence[Drawn]
+
+
+Drawn = Block | Forest | Fold

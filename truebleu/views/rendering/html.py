@@ -9,12 +9,22 @@ from truebleu.text.layout import visible
 from truebleu.views.rendering import blocks
 from truebleu.views.rendering.blocks import Range
 from truebleu.views.rendering.equations import as_mathml
+from truebleu.views.rendering.numbers import MINUS, ticks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from truebleu.views.rendering.blocks import Block, Cell, Chart, Column, Table, Words
+    from truebleu.views.rendering.blocks import (
+        Cell,
+        Chart,
+        Column,
+        Drawn,
+        Forest,
+        Panel,
+        Table,
+        Words,
+    )
 
 # Tables with more rows than this start folded, if they can be.
 SHOWN = 24
@@ -32,7 +42,7 @@ body { margin: 0; background: #ffffff; }
 POLICY = "default-src 'none'; style-src '{}'; base-uri 'none'; form-action 'none'"
 
 
-def page(title: str, made: Iterable[Block]) -> str:
+def page(title: str, made: Iterable[Drawn]) -> str:
     """A whole page."""
     style = PAGE_STYLE + STYLE
     return (
@@ -45,12 +55,12 @@ def page(title: str, made: Iterable[Block]) -> str:
     )
 
 
-def fragment(made: Iterable[Block]) -> str:
+def fragment(made: Iterable[Drawn]) -> str:
     """A part of a page, with its own style, as notebooks show it."""
     return f"<style>{STYLE}</style>\n{body(made, 'div')}"
 
 
-def body(made: Iterable[Block], element: str = "main") -> str:
+def body(made: Iterable[Drawn], element: str = "main") -> str:
     """A part of a page that has the style."""
     inner = "\n".join(map(_block, made))
     return f'<{element} class="truebleu">\n{inner}\n</{element}>\n'
@@ -75,8 +85,13 @@ def escaped(text: object) -> str:
     return escape(visible(str(text)), quote=True)
 
 
-def _block(block: Block) -> str:
+def _block(block: Drawn) -> str:
     match block:
+        case blocks.Forest():
+            return _forest(block)
+        case blocks.Fold():
+            inner = "\n".join(map(_block, block.blocks))
+            return f"<details><summary>{escape(block.text)}</summary>\n{inner}\n</details>"
         case blocks.Heading():
             return f"<h{block.level}>{escape(block.text)}</h{block.level}>"
         case blocks.Paragraph():
@@ -91,8 +106,12 @@ def _block(block: Block) -> str:
         case blocks.Chart():
             return _chart(block)
         case blocks.Facts():
-            rows = (f"<dt>{escaped(n)}</dt><dd>{_content(cell)}</dd>\n" for n, cell in block.pairs)
-            return f"<dl>\n{''.join(rows)}</dl>"
+            # Not a list of terms: notebooks have a style of their own for these.
+            rows = (
+                f'<tr><th scope="row">{escaped(name)}</th><td>{_content(cell)}</td></tr>\n'
+                for name, cell in block.pairs
+            )
+            return f'<table class="facts"><tbody>\n{"".join(rows)}</tbody></table>'
         case _:
             return f'<div class="math">{as_mathml(block.equations)}</div>'
 
@@ -107,7 +126,7 @@ def _class(*names: str) -> str:
 
 def _table(block: Table) -> str:
     """A table, with intervals drawn; a long one is folded."""
-    head = "".join(map(_head, block.columns))
+    head = _heads(block.columns)
     rows = []
     for number, row in enumerate(block.rows, 1):
         cells = "".join(
@@ -121,22 +140,38 @@ def _table(block: Table) -> str:
     about = f' aria-label="{escaped(block.caption) or "table"}"'
     made = (
         f'<div class="scroll" role="region"{about} tabindex="0"><table>\n{caption}'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
+        f"<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
     )
     if not block.fold or len(block.rows) <= SHOWN:
         return made
     return f"<details><summary>{escaped(block.fold)}</summary>\n{made}\n</details>"
 
 
-def _head(column: Column) -> str:
-    if not column.header:
+def _heads(columns: Sequence[Column]) -> str:
+    """One row of headers, or two, where some have another above them."""
+    from itertools import groupby
+
+    if not any(column.over for column in columns):
+        return f"<tr>{''.join(_head(column) for column in columns)}</tr>"
+    upper = []
+    for over, same in groupby(columns, lambda column: column.over):
+        if over:
+            span = len(list(same))
+            upper.append(f'<th scope="colgroup" colspan="{span}" class="over">{escape(over)}</th>')
+        else:
+            upper += (_head(column, ' rowspan="2"') for column in same)
+    lower = "".join(_head(column) for column in columns if column.over)
+    return f"<tr>{''.join(upper)}</tr>\n<tr>{lower}</tr>"
+
+
+def _head(column: Column, more: str = "") -> str:
+    header = column.full or column.header
+    if not header:
         # A header without text tells a screen reader nothing.
-        return "<td></td>"
+        return f"<td{more}></td>"
     about = f' title="{escaped(column.about)}"' if column.about else ""
-    return (
-        f'<th scope="col"{_class("words-column" if column.left else "")}{about}>'
-        f"{escape(column.header)}</th>"
-    )
+    kind = _class("words-column" if column.left else "full" if column.full else "")
+    return f'<th scope="col"{kind}{about}{more}>{escape(header)}</th>'
 
 
 def _cell(cell: Cell | Range, column: Column) -> str:
@@ -150,8 +185,10 @@ def _content(cell: Cell) -> str:
     if cell.code and text:
         return f"<code>{text.replace('|', '|<wbr>')}</code>"
     raised = f"<sup>{escape(cell.raised)}</sup>" if cell.raised else ""
+    beside = f" <small>{escape(cell.beside)}</small>" if cell.beside else ""
+    below = f"<br><small>{escape(cell.below)}</small>" if cell.below else ""
     # Names are of any script.
-    return f"{text if text.isascii() else f'<bdi>{text}</bdi>'}{raised}"
+    return f"{text if text.isascii() else f'<bdi>{text}</bdi>'}{raised}{beside}{below}"
 
 
 # How large an interval is drawn.
@@ -176,6 +213,92 @@ def drawing(one: Range) -> str:
         f'<svg aria-hidden="true" width="{WIDTH}" height="{HEIGHT}" '
         f'viewBox="0 0 {WIDTH} {HEIGHT}"{_class(one.mark)}>{"".join(parts)}</svg>'
     )
+
+
+# How large a panel of a forest plot is, and how far its axis goes beyond what is drawn.
+PANEL, ROW, AXIS, MARGIN = 250, 24, 22, 0.04
+
+
+def _forest(block: Forest) -> str:
+    """A forest plot as a table of pictures: where these are not shown, there are its names left.
+
+    It says nothing that the table does not say in numbers.
+    """
+    axes = [_axis(panel) for panel in block.panels]
+    heads = "".join(f'<th scope="col">{escape(panel.title)}</th>' for panel in block.panels)
+    rows = []
+    for i, name in enumerate(block.names):
+        cells = "".join(
+            f'<td class="drawing">{_panel(panel, axis, i)}</td>'
+            for panel, axis in zip(block.panels, axes, strict=True)
+        )
+        rows.append(f'<tr><th scope="row">{_content(blocks.Cell(name))}</th>{cells}</tr>')
+    feet = "".join(f'<td class="drawing">{_feet(*axis)}</td>' for axis in axes)
+    label = f' aria-label="{escaped(block.caption)}"'
+    body = "\n".join(rows)
+    return (
+        f'<div class="scroll" role="region"{label} tabindex="0"><table class="forest-plot">\n'
+        f"<caption>{escape(block.caption)}</caption>\n<thead><tr><td></td>{heads}</tr></thead>\n"
+        f"<tbody>\n{body}\n</tbody>\n<tfoot><tr><td></td>{feet}</tr></tfoot></table></div>"
+    )
+
+
+def _axis(panel: Panel) -> tuple[Callable[[float], str], list[float]]:
+    """Where a value lies across a panel, and the round values of its axis."""
+    reached = [end for ends in panel.ranges if ends is not None for end in ends]
+    reached += [0.0] if panel.zero else []
+    low, high = min(reached), max(reached)
+    room = (high - low) * MARGIN or abs(high) * MARGIN or 1.0
+    low, high = low - room, high + room
+
+    def at(value: float) -> str:
+        share = (value - low) / (high - low)
+        return f"{8 + (1 - share if panel.backwards else share) * (PANEL - 16):.1f}"
+
+    return at, ticks(low, high)
+
+
+def _svg(height: int, parts: Iterable[str], mark: str = "") -> str:
+    return (
+        f'<svg aria-hidden="true" width="{PANEL}" height="{height}" '
+        f'viewBox="0 0 {PANEL} {height}"{_class(mark)}>{"".join(parts)}</svg>'
+    )
+
+
+def _panel(panel: Panel, axis: tuple[Callable[[float], str], list[float]], row: int) -> str:
+    """A row of a panel."""
+    at, values = axis
+    middle = ROW // 2
+    parts = [
+        f'<line class="rule" x1="{at(value)}" x2="{at(value)}" y1="0" y2="{ROW}"/>'
+        for value in values
+    ]
+    if panel.zero:
+        parts.append(f'<line class="zero" x1="{at(0.0)}" x2="{at(0.0)}" y1="0" y2="{ROW}"/>')
+    ends = panel.ranges[row]
+    if ends is not None:
+        low, value, high = map(at, ends)
+        parts.append(f'<line x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')
+        parts += (
+            f'<line x1="{end}" x2="{end}" y1="{middle - 4}" y2="{middle + 4}"/>'
+            for end in (low, high)
+        )
+        sure = bool(panel.marks[row]) or not panel.zero
+        parts.append(f'<circle{_class("" if sure else "open")} cx="{value}" cy="{middle}" r="4"/>')
+    elif panel.zero:
+        x = float(at(0.0))
+        parts.append(f'<path d="M{x:.1f} {middle - 5}l5 5l-5 5l-5 -5z"/>')
+    return _svg(ROW, parts, panel.marks[row])
+
+
+def _feet(at: Callable[[float], str], values: Sequence[float]) -> str:
+    """The axis below a panel. Spaces keep its numbers apart where the picture is taken away."""
+    parts = [f'<line class="zero" x1="4" x2="{PANEL - 4}" y1="1" y2="1"/>']
+    for value in values:
+        parts.append(f'<line class="zero" x1="{at(value)}" x2="{at(value)}" y1="1" y2="5"/>')
+        text = f"{value:g}".replace("-", MINUS)
+        parts.append(f' <text x="{at(value)}" y="18" text-anchor="middle">{text}</text> ')
+    return _svg(AXIS, parts)
 
 
 # ---- words ----

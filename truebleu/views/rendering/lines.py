@@ -30,8 +30,6 @@ NARROWEST = 40
 GAP = "  "
 
 BARS = "▁▂▃▄▅▆▇█"
-# Not all capitals have a raised form; there is no raised q at all.
-RAISED = str.maketrans("ABCDEFGHIJKLMNOPRSTUVWXYZ–", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁻")
 
 
 def plain(made: Iterable[Block], width: int) -> str:
@@ -152,7 +150,8 @@ class _Column(Fields):
 def _column(column: Column, cells: Sequence[Cell | Range]) -> _Column:
     known = [cell for cell in cells if isinstance(cell, Cell)]
     header = column.header
-    raised = [cell.raised.translate(RAISED) for cell in known]
+    # Letters as they are everywhere: not all capitals have a raised form.
+    raised = [f" {cell.raised}" if cell.raised[:1].isalpha() else cell.raised for cell in known]
     behind = max(map(places, raised), default=0)
     body = max((places(cell.text) for cell in known), default=0)
     width = max(body + behind, places(header))

@@ -37,6 +37,22 @@ def short(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
+def ticks(low: float, high: float, about: int = 4) -> list[float]:
+    """Round numbers between two, at least about so many.
+
+    >>> ticks(-7, 24), ticks(0, 0.031)
+    ([-5.0, 0.0, 5.0, 10.0, 15.0, 20.0], [0.0, 0.01, 0.02, 0.03])
+    """
+    from math import ceil, floor, log10
+
+    step = 10.0 ** floor(log10((high - low) / about))
+    most = about * 1.5
+    step = next(step * times for times in (1, 2, 5, 10) if (high - low) / (step * times) <= most)
+    return [
+        round(number * step, 12) + 0.0 for number in range(ceil(low / step), floor(high / step) + 1)
+    ]
+
+
 def fixed(digits: int) -> Write:
     """Writes numbers with so many digits after the point.
 

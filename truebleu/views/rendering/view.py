@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, Self
 
-    from truebleu.views.rendering.blocks import Block
+    from truebleu.views.rendering.blocks import Block, Drawn
 
     # What a view is made of: the types of JSON.
     Content = Mapping[str, Any]
@@ -67,6 +67,10 @@ class View:
         """The blocks; `digits` after the point of scores, `short` signatures."""
         raise NotImplementedError
 
+    def _screen(self, *, digits: int | None, short: bool) -> Iterator[Drawn]:
+        """The same for HTML, which can draw more."""
+        yield from self._blocks(digits=digits, short=short)
+
     def _title(self) -> str:
         """The title of a page."""
         raise NotImplementedError
@@ -117,13 +121,14 @@ class View:
 
     def html(self, *, digits: int | None = None, short: bool = False) -> str:
         """A page of its own, without script, for light and dark screens."""
-        made = self._blocks(digits=digits, short=short)
-        return rendered(made, "html", title=self._title())
+        from truebleu.views.rendering import html
+
+        return html.page(self._title(), self._screen(digits=digits, short=short))
 
     def _repr_html_(self) -> str:
         from truebleu.views.rendering.html import fragment
 
-        return fragment(self._blocks(digits=None, short=False))
+        return fragment(self._screen(digits=None, short=False))
 
     def rich(self, *, digits: int | None = None, short: bool = False) -> object:
         """An object that the library rich prints in colour."""

@@ -20,6 +20,7 @@ columns             the other metrics of the comparison: those whose formula the
                     higher_is_better, digits (after the point), and by system scores and blocks
 live                the blocks of the kernel as WebAssembly and of lower-casing; null if the package
                     was built without it
+headline            who is best, in pieces: text, and systems by name
 comparison          what `Comparison.to_dict` gives, null if there is
                     only one system, whose intervals are in `intervals` in the same form
 documents, labels   the names, and the block that has the number of each segment's
@@ -42,7 +43,7 @@ from truebleu.text.files import DECOMPRESSORS
 from truebleu.text.layout import listed
 from truebleu.views import labelling, runs
 from truebleu.views.citation import bibtex
-from truebleu.views.comparison import Comparison
+from truebleu.views.comparison import Comparison, screen
 from truebleu.views.comparison.blocks import digits
 from truebleu.views.report import buckets, health, live, ngrams, payload
 from truebleu.views.request import letters
@@ -253,6 +254,7 @@ class Contents:
             "settings": [self._setting(setting) for setting in self.settings],
             "columns": [self._column(column) for column in self.columns],
             "live": live.BLOCKS if live.blocks() else None,
+            "headline": screen.headline(self.comparison),
             "comparison": self.comparison if several else None,
             "intervals": None if several else self.comparison,
             "people": self.people,

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from truebleu.text.layout import count
 from truebleu.views.comparison import blocks as comparison_blocks
+from truebleu.views.comparison import screen
 from truebleu.views.meta_evaluation import blocks as people_blocks
 from truebleu.views.meta_evaluation import pictures
 from truebleu.views.rendering import html
 from truebleu.views.rendering.blocks import Cell, Facts, Heading, Paragraph
-from truebleu.views.rendering.numbers import fixed, p_value, percent
+from truebleu.views.rendering.numbers import percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from truebleu.views.rendering.blocks import Block
+    from truebleu.views.rendering.blocks import Drawn
     from truebleu.views.rendering.view import Content
 
 
@@ -28,22 +29,15 @@ def fragment(manifest: Content) -> str:
     return html.fragment(blocks(manifest))
 
 
-def blocks(manifest: Content) -> Iterator[Block]:
+def blocks(manifest: Content) -> Iterator[Drawn]:
     """Who wins and whether it is real, the tables behind it, and how they were made."""
     content = compared(manifest)
     yield Heading(1, manifest["title"])
     yield Paragraph(_what(manifest))
-    yield Paragraph(sentence(manifest), "lead")
+    yield from screen.first(content)
     opposed, others = comparison_blocks.disagreements(content)
     yield from (Paragraph(note["text"], "caution") for note in opposed)
-    yield from comparison_blocks.clusters(content)
-    for metric in content["metrics"]:
-        yield Heading(2, _headed(content, metric))
-        digits = comparison_blocks.digits(content, metric, None)
-        yield comparison_blocks.table(content, metric, digits)
-        parts = comparison_blocks.parts(content, metric)
-        if parts is not None:
-            yield parts
+    yield from screen.details(content)
     yield from (Paragraph(line, "note") for line in comparison_blocks.sentences(others))
     yield Heading(2, "What was computed")
     yield Facts(list(_facts(manifest)))
@@ -65,16 +59,6 @@ def compared(manifest: Content) -> Content:
     return content
 
 
-def _headed(content: Content, metric: Content) -> str:
-    lower = "" if metric["higher_is_better"] else ", lower is better"
-    baseline = content["baseline"]
-    against = ""
-    if baseline is not None:
-        letter = next(one["letter"] for one in content["systems"] if one["name"] == baseline)
-        against = f"; Δ is to {letter} {baseline}"
-    return f"{metric['name']}{lower}{against}"
-
-
 # ---- in words ----
 
 
@@ -90,58 +74,8 @@ def _what(manifest: Content) -> str:
 
 
 def sentence(manifest: Content) -> str:
-    """Who wins by the first metric, by how much, and whether it is real."""
-    content = compared(manifest)
-    metric = content["metrics"][0]
-    write = fixed(comparison_blocks.digits(content, metric, None))
-    named = {
-        system["name"]: f"{system['letter']} {system['name']}" for system in content["systems"]
-    }
-    best = content["systems"][0]
-    score = best["scores"][metric["name"]]
-    level = f"{percent(content['level'])} interval "
-    if len(content["systems"]) == 1:
-        ends = score["interval"]
-        within = f" ({level}{write(ends['low'])} to {write(ends['high'])})" if ends else ""
-        return f"{best['name']} scores {write(score['score'])} {metric['label']}{within}."
-    second = content["systems"][1]["name"]
-    # Metric by metric, the better placed system first.
-    pair = content["pairs"][0]
-    way = "above" if metric["higher_is_better"] else "below"
-    of_many = "" if len(named) == 2 else f"best of {len(named)} systems, "
-    if pair["value"] == 0:
-        same = f"{named[best['name']]} and {named[second]} have the same {metric['label']}, "
-        return f"{same}{write(score['score'])}."
-    # The sign is in the word: the pair's first is better.
-    turned = 1 if metric["higher_is_better"] else -1
-    size = write(turned * pair["value"])
-    around = []
-    if pair["interval"] is not None:
-        low, high = sorted(turned * pair["interval"][end] for end in ("low", "high"))
-        around.append(f"{level}{write(low)} to {write(high)}")
-    p = comparison_blocks.decisive(pair)
-    if p is not None:
-        shown = p_value(p)
-        around.append(f"p {shown if shown.startswith('<') else '= ' + shown}")
-    test = content["test"]
-    if test:
-        around.append(f"{test['title']}, {test['samples']:,} samples")
-    told = f" ({'; '.join(around)})" if around else ""
-    return (
-        f"{named[best['name']]} is {of_many}{size} {metric['label']} {way} {named[second]}{told}."
-        f"{_verdict(pair, test)}"
-    )
-
-
-def _verdict(pair: Content, test: Content | None) -> str:
-    if test is None:
-        return ""
-    if pair["significant"]:
-        return f" The difference is significant at {test['alpha']:g}."
-    return (
-        f" The difference is not significant at {test['alpha']:g}: a difference of "
-        "this size can arise by chance."
-    )
+    """Who is best by the first metric, by how much, whether it is real, and what others say."""
+    return screen.sentence(compared(manifest))
 
 
 # ---- facts ----

@@ -5,6 +5,9 @@ import re
 import shlex
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from playwright_or_skip import expect
 
 import truebleu as tb
 from truebleu.cli import main
@@ -13,6 +16,10 @@ from truebleu.views.report.lab import METRICS, Laboratory, lab
 
 # What the page makes of a link to it, with all digits: the score, and every other number.
 SHOWN = """() => {
+  // What does not show has a mark, which says what it is.
+  const plain = token => [...token.childNodes].map((node, i, all) => node.nodeType === 1
+    ? String.fromCodePoint(parseInt(node.title.slice(2), 16))
+    : all[i - 1]?.title === "U+2028" ? node.data.slice(1) : node.data).join("");
   const number = node => node ? Number(node.value || node.textContent) : null;
   const below = (node, selector, each) => [...node.querySelectorAll(selector)].map(each);
   const all = (selector, each) => below(document, selector, each);
@@ -21,7 +28,7 @@ SHOWN = """() => {
     formula: all(".formula data", number),
     terms: all(".formula .term .value data", number),
     fractions: all(".formula .term .fraction", node => node.textContent),
-    tokens: all(".tokens", line => below(line, ".token", node => node.textContent)),
+    tokens: all(".tokens", line => below(line, ".token", plain)),
     counted: all(".orders > section", section => below(section, "tbody tr", row =>
       [JSON.parse(row.dataset.gram), ...below(row, "td", cell => cell.firstChild.textContent)])),
     orders: all(".orders h3 .soft", node => node.textContent.trim()),
@@ -29,6 +36,18 @@ SHOWN = """() => {
     problem: document.querySelector(".failed:not([hidden])")?.textContent ?? null,
   };
 }"""
+
+# Opens a link in the same tab.
+FOLLOW = """where => new Promise(done => {
+  addEventListener("hashchange", () => setTimeout(done), {once: true});
+  location.hash = where;
+})"""
+
+# Types into the boxes of the translation and the references.
+TYPE = """texts => document.querySelectorAll(".typed textarea").forEach((box, i) => {
+  box.value = texts[i] ?? "";
+  box.dispatchEvent(new Event("input", {bubbles: true}));
+})"""
 
 needs_kernel = pytest.mark.skipif(not live.blocks(), reason="built without the kernel for pages")
 
@@ -143,12 +162,7 @@ def test_every_number_is_that_of_python(page, name, chosen):
     checked = 0
     for hypothesis, references in CASES:
         score = scored(name, chosen, hypothesis, references)
-        page.evaluate(
-            "where => { location.hash = where; location.reload(); }",
-            link(name, chosen, hypothesis, references),
-        )
-        page.wait_for_load_state()
-        page.locator("html[data-ready]").wait_for(state="attached")
+        page.evaluate(FOLLOW, link(name, chosen, hypothesis, references))
         shown = page.evaluate(SHOWN)
         if score is None:
             assert shown["problem"]
@@ -203,3 +217,134 @@ def test_metrics_of_the_page_are_declared_once():
     assert [tb.metric(name).NAME for name in METRICS] == [
         "BLEU", "chrF", "TER", "WER", "MER", "WIL", "WIP", "CER",
     ]  # fmt: skip
+
+
+WORDS = ["the", "cat", "sat", "on", "a", "Mat", "mat", ".", ",", "3.5", "'s"]
+FERRY = ["the", "ferry", "leaves", "the", "harbour", "at", "nine", "today"]
+
+
+@pytest.mark.parametrize(("name", "chosen"), [SETTINGS[0], SETTINGS[2], SETTINGS[7], SETTINGS[10]])
+def test_any_text_is_scored_as_in_python(page, name, chosen):
+    page.evaluate(FOLLOW, link(name, chosen, "", ["", ""]))
+    # What a box of text makes of line ends is the browser's; letters of every script are ours.
+    text = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=40)
+    words = st.lists(st.sampled_from(WORDS), max_size=12)
+    texts = st.one_of(text, words.map(" ".join))
+    metric = tb.metric(name, **chosen)
+
+    @settings(deadline=None, max_examples=60)
+    @given(st.tuples(texts, texts, texts))
+    def check(three):
+        page.evaluate(TYPE, three)
+        shown = page.evaluate(SHOWN)
+        hypothesis, *references = three
+        score = metric.sentence(hypothesis, references)
+        assert shown["score"] == score.value
+        if name == "bleu":
+            check_bleu(shown, score, metric, hypothesis, references)
+        if name == "chrf":
+            check_chrf(shown, score)
+
+    check()
+
+
+def test_every_example_has_the_score_of_python(page):
+    buttons = page.locator(".examples button")
+    assert buttons.count() >= 7
+    seen = set()
+    for i in range(buttons.count()):
+        buttons.nth(i).click()
+        shown = page.evaluate(SHOWN)
+        assert shown["score"] == eval(shown["given"][1], {"truebleu": tb}).value
+        seen.add(shown["given"][0].partition("|")[0])
+    assert seen == {"BLEU", "chrF2", "TER"}
+
+
+def test_the_command_line_gives_the_same_number(page, capsys):
+    for name, chosen in SETTINGS:
+        hypothesis, references = "it's three boats", ["it's 'three' boats", "four boats"]
+        if name in ("wer", "mer", "wil", "wip", "cer"):
+            references = references[:1]
+        page.evaluate(FOLLOW, link(name, chosen, hypothesis, references))
+        shown = page.evaluate(SHOWN)
+        program, *words = shlex.split(shown["given"][2])
+        assert program == "truebleu"
+        assert main([*words, "-f", "json"]) == 0
+        explained = json.loads(capsys.readouterr().out)
+        assert explained["systems"][0]["score"] == shown["score"]
+
+
+def test_a_term_and_its_ngrams_point_at_each_other(page):
+    page.get_by_role("button", name="One word short", exact=True).click()
+    sought = page.locator(".tokens").nth(1).locator(".sought")
+    page.locator(".term").nth(3).hover()
+    # The two 4-grams that are in both are all of the text.
+    assert sought.all_text_contents() == FERRY
+    assert page.locator("tr.pointed").count() == 5
+    gram = page.get_by_role("button", name="at nine", exact=True)
+    page.keyboard.press("Tab")
+    gram.focus()
+    assert sought.all_text_contents() == ["at", "nine"]
+    # What is clicked stays marked, until it is clicked again.
+    page.keyboard.press("Enter")
+    page.locator("textarea").first.focus()
+    page.mouse.move(0, 0)
+    assert sought.all_text_contents() == ["at", "nine"]
+    assert gram.get_attribute("aria-pressed") == "true"
+    gram.press("Space")
+    page.locator("textarea").first.focus()
+    assert sought.count() == 0
+
+
+def test_smoothing_is_shown_where_it_changes_a_count(page):
+    page.get_by_role("button", name="No four words in a row", exact=True).click()
+    assert page.locator(".smoothing li").all_text_contents() == [
+        "4-grams: 0 of 4 match; 1/2 of one instead."
+    ]
+    assert page.locator(".term.smoothed .fraction").text_content() == "0.5 / 4"
+    page.get_by_label("Smoothing").select_option("floor")
+    page.get_by_label("Its value").fill("0.25")
+    assert page.locator(".term.smoothed .fraction").text_content() == "0.25 / 4"
+    page.get_by_label("Its value").fill("-1")
+    expect(page.get_by_label("Its value")).to_have_attribute("aria-invalid", "true")
+    assert page.locator(".term.smoothed .fraction").text_content() == "0.25 / 4"
+
+
+def test_references_come_and_go(page):
+    page.get_by_role("button", name="Add a reference").click()
+    expect(page.get_by_label("Reference 2", exact=True)).to_be_focused()
+    page.keyboard.type("the ferry leaves the harbour at nine today")
+    assert page.locator(".big").text_content() == "100.00"
+    assert "nrefs:2" in page.locator(".given").first.text_content()
+    page.get_by_role("button", name="Remove reference 2").click()
+    assert page.locator(".big").text_content() != "100.00"
+    assert "nrefs:1" in page.locator(".given").first.text_content()
+
+
+def test_a_link_holds_the_text_and_nothing_else_does(opened, written):
+    one = opened(written)
+    one.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = one.page
+    page.get_by_label("Metric").select_option("chrf")
+    page.get_by_label("β").fill("1")
+    page.get_by_role("textbox", name="Translation").fill("<i>café</i> & 100 %")
+    assert "caf" not in page.url
+    page.get_by_role("button", name="Copy a link that holds the text").click()
+    link = page.evaluate("() => navigator.clipboard.readText()")
+    score = page.locator(".big data").get_attribute("value")
+    other = opened(written, link[link.index("#") :])
+    assert (
+        other.page.get_by_role("textbox", name="Translation").input_value() == "<i>café</i> & 100 %"
+    )
+    assert other.page.get_by_label("β").input_value() == "1"
+    assert other.page.locator(".big data").get_attribute("value") == score
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["#lab?m=nothing&p.tokenize=%22x%22&p.max_order=99&p.lowercase=7", "#lab?p.beta=", "#lab?%ZZ"],
+)
+def test_a_link_that_somebody_wrote_is_read_as_far_as_it_means_something(opened, written, where):
+    page = opened(written, where).page
+    assert page.evaluate(SHOWN)["problem"] is None
+    assert "tok:13a" in page.locator(".given").first.text_content()

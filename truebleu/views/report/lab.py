@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from truebleu._kernel import __version__
 from truebleu.metrics import registry
+from truebleu.views.citation import bibtex
 from truebleu.views.report import build, live, page, payload
 
 TYPE_CHECKING = False
@@ -75,7 +76,8 @@ def manifest() -> dict[str, Any]:
         "truebleu_report": build.VERSION,
         "title": TITLE,
         "version": __version__,
-        "bibtex": build.bibtex(),
+        "bibtex": bibtex(),
+        "languages": build.CODES.split(),
         "live": live.BLOCKS,
         "metrics": described,
     }

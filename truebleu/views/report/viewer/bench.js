@@ -56,7 +56,7 @@ export class Bench {
     this.bench = el("div.bench", { on: { mouseover: (/** @type {Event} */ e) => this.point(e.target), mouseout: () => this.point(null), focusin: (/** @type {Event} */ e) => this.point(e.target), focusout: () => this.point(null) } },
       el("div.sides", {}, el("div.side", {}, this.inputs), el("div.side", {}, this.score)), this.tables, this.again);
     replace(main, el("h1", {}, "Watch a score being made"),
-      el("p.facts", {}, "Type a translation and what it should have been. Everything is counted in this page; nothing leaves this machine."),
+      el("p.facts", {}, "Type a translation and what it should have been. Everything is counted in this page; nothing leaves this machine. Whole files, dropped anywhere here, become a report."),
       examples, this.settings, this.problem, this.bench);
     this.draw();
   }
@@ -67,6 +67,15 @@ export class Bench {
     this.drawSettings();
     this.drawInputs();
     this.compute();
+  }
+
+  /** Takes what the address says, if it says anything. */
+  follow() {
+    const typed = readLink(location.hash);
+    if (!typed) return;
+    this.typed = typed;
+    this.pinned = null;
+    this.draw();
   }
 
   /** @param {string} name @param {any} value */
@@ -186,7 +195,9 @@ export class Bench {
 
   /** @param {EventTarget | null} target */
   point(target) {
-    const node = target instanceof Element ? /** @type {HTMLElement | null} */ (target.closest("[data-order]")) : null;
+    // What the pointer leaves gives way to what has the focus.
+    const { activeElement } = document, place = target instanceof Element ? target.closest("[data-order]") : null;
+    const node = /** @type {HTMLElement | null} */ (place ?? (activeElement?.matches(":focus-visible") ? activeElement.closest("[data-order]") : null));
     const pointed = node ? { order: node.dataset.order ?? "", gram: node.dataset.gram ?? null } : null;
     if (JSON.stringify(pointed) === JSON.stringify(this.pointed)) return;
     this.pointed = pointed;

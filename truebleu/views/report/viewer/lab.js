@@ -1,22 +1,59 @@
 // The start of the laboratory: the viewer with nothing in it, and what a reader brings.
-import {unpack} from "./data.js";
+import {Data, unpack} from "./data.js";
 import {button, el, replace} from "./dom.js";
 import {Kernel} from "./kernel.js";
 import {Live} from "./live.js";
-import {failed} from "./main.js";
+import {failed, opened} from "./main.js";
 import {Bench} from "./bench.js";
+import {Tray} from "./tray.js";
 
 const THEMES_OF_LAB = ["auto", "light", "dark"];
 
 /** The laboratory's frame, around the bench. */
 class Laboratory {
-  /** @param {any} manifest @param {Live} live */
-  constructor(manifest, live) {
+  /** @param {any} manifest @param {Live} live @param {(name: string) => Promise<Uint8Array>} block of this page */
+  constructor(manifest, live, block) {
     this.manifest = manifest;
     this.live = live;
+    this.block = block;
+    /** The report that is open. @type {import("./main.js").App | null} */
+    this.report = null;
     this.theme = "auto";
     this.app = /** @type {HTMLElement} */ (document.getElementById("app"));
     this.bench = new Bench(manifest, live);
+    this.tray = new Tray(manifest, live, () => this.bench.typed, made => this.open(made));
+    // A link to other sentences, opened in this tab.
+    addEventListener("hashchange", () => { if (!this.report) this.bench.follow(); });
+    addEventListener("dragover", event => { event.preventDefault(); this.app.classList.add("over"); });
+    addEventListener("dragleave", event => { if (!event.relatedTarget) this.app.classList.remove("over"); });
+    addEventListener("drop", event => {
+      event.preventDefault();
+      this.app.classList.remove("over");
+      const files = [...(event.dataTransfer?.files ?? [])];
+      if (!files.length) return;
+      if (this.report) this.close();
+      this.tray.add(files);
+    });
+  }
+
+  /** Shows a report in the place of the bench. @param {import("./made.js").Made} made */
+  async open({ manifest, blocks }) {
+    const data = new Data(manifest, async name => {
+      const known = blocks.get(name);
+      return known ?? this.block(name);
+    });
+    history.pushState(null, "", "#");
+    this.app.className = "";
+    this.report = await opened(data, { text: "Laboratory", act: () => this.close() });
+  }
+
+  /** Back to the bench, with everything as it was left. */
+  close() {
+    this.report?.close();
+    this.report = null;
+    history.pushState(null, "", "#");
+    this.frame();
+    /** @type {HTMLElement | null} */ (this.app.querySelector("#view"))?.focus();
   }
 
   start() {
@@ -38,8 +75,10 @@ class Laboratory {
     show();
     this.app.className = "lab";
     document.title = this.manifest.title;
-    replace(this.app, el("header.top", {}, el("a.skip", { href: "#view", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); main.focus(); } } }, "Skip to the content"), el("p.title", {}, this.manifest.title), el("div.tools", {}, theme)), main);
+    replace(this.app, el("header.top", {}, el("a.skip", { href: "#view", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); main.focus(); } } }, "Skip to the content"), el("p.title", {}, this.manifest.title), el("div.tools", {}, button("Choose files", () => this.tray.choose()), theme)), main);
     this.bench.render(main);
+    this.tray.draw();
+    main.append(this.tray.node);
   }
 }
 
@@ -50,5 +89,5 @@ class Laboratory {
   const [binary, lowercase] = await Promise.all([block(manifest.live.kernel), block(manifest.live.lowercase)]);
   const kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
   kernel.lowercase(lowercase);
-  new Laboratory(manifest, new Live(kernel)).start();
+  new Laboratory(manifest, new Live(kernel), block).start();
 })().catch(failed);

@@ -41,7 +41,7 @@ const memory = {
   set: (/** @type {string} */ key, /** @type {string} */ value) => { try { localStorage.setItem(`truebleu ${key}`, value); } catch { /* then not */ } },
 };
 
-class App {
+export class App {
   /** @param {Data} data @param {{text: string, act: () => void} | null} back a way to where it came from */
   constructor(data, back) {
     this.data = data;

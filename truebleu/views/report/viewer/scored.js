@@ -80,7 +80,7 @@ function rowValue(live, recipe, row) {
  * score where the mean is 1, which one match in a hundred is in per cent.
  * @param {Live} live @param {Setting} setting @param {number[]} row
  */
-function bleuFactors(live, setting, row) {
+export function bleuFactors(live, setting, row) {
   const recipe = /** @type {import("./kernel.js").Recipe} */ (setting.recipe);
   const alone = { ...recipe, max_order: 1, smoothing: "none", smoothing_value: 0, weights: null, effective_order: [true, true] };
   return { mean: rowValue(live, recipe, [1, 1, ...row.slice(2)]), brevity: rowValue(live, alone, [row[0], row[1], 1, 100]) };

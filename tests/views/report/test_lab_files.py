@@ -1,0 +1,295 @@
+"""Files dropped into the laboratory: what they are taken for, and the report that they become."""
+
+import gzip
+import json
+import lzma
+
+import pytest
+from places import EXAMPLES
+from playwright_or_skip import expect
+
+import truebleu as tb
+from truebleu.cli import main
+from truebleu.views.report import live
+from truebleu.views.report.lab import lab
+
+pytestmark = pytest.mark.skipif(not live.blocks(), reason="built without the kernel for pages")
+
+DE_EN = EXAMPLES / "de-en"
+REFERENCES = ["reference.a.en", "reference.b.en"]
+SYSTEMS = ["birch.en", "cedar.en", "aspen.en"]
+BESIDE = ["source.de", "documents.txt"]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    path = tmp_path_factory.mktemp("lab") / "lab.html"
+    lab(path)
+    return path
+
+
+@pytest.fixture
+def page(opened, written):
+    return opened(written).page
+
+
+def choose(page, *paths):
+    """Takes files as if somebody had chosen them."""
+    page.locator("input[type=file]").set_input_files([str(path) for path in paths])
+    page.locator(".tray .table, .tray .failed").first.wait_for()
+
+
+def make(page):
+    page.get_by_role("button", name="Make the report").click()
+    page.locator("main.view.summary").wait_for()
+
+
+def parts(page):
+    """What each file is taken for."""
+    return dict(
+        zip(
+            page.locator(".tray tbody th").all_text_contents(),
+            page.locator(".tray tbody tr td:nth-child(3) select").evaluate_all(
+                "all => all.map(one => one.value)"
+            ),
+            strict=True,
+        )
+    )
+
+
+def test_files_become_the_report_that_truebleu_writes_of_them(page, opened, tmp_path):
+    files = [DE_EN / name for name in [*SYSTEMS, *REFERENCES, *BESIDE]]
+    choose(page, *files)
+    assert parts(page) == {
+        **dict.fromkeys(SYSTEMS, "system"),
+        **dict.fromkeys(REFERENCES, "reference"),
+        "source.de": "source",
+        "documents.txt": "documents",
+    }
+    page.get_by_label("TER").check()
+    make(page)
+    words = [*(str(DE_EN / name) for name in REFERENCES), "-i", *(str(DE_EN / s) for s in SYSTEMS)]
+    words += ["-src", str(DE_EN / "source.de"), "--docs", str(DE_EN / "documents.txt")]
+    path = tmp_path / "written.html"
+    metrics = ["-m", "bleu", "chrf", "ter", "--paired-ar-n", "10", "-ci", "10"]
+    assert main(["report", *words, *metrics, "-q", "-o", str(path)]) == 0
+    other = opened(path).page
+    assert page.locator(".top .title").text_content() == other.locator(".top .title").text_content()
+    assert page.locator(".facts").text_content() == other.locator(".facts").text_content()
+    for where in ("why", "documents"):
+        for one in (page, other):
+            one.evaluate("where => { location.hash = where; }", f"#{where}?a=0&b=1")
+            one.locator(f"main.view.{where}").wait_for()
+        numbers = [
+            one.locator("main data.num").evaluate_all("all => all.map(x => x.value)")
+            for one in (page, other)
+        ]
+        assert numbers[0] == numbers[1]
+        assert numbers[0]
+
+
+def lines(name):
+    return (DE_EN / name).read_text(encoding="utf-8").split("\n")[:-1]
+
+
+def expected(metrics, systems=SYSTEMS, references=REFERENCES):
+    streams = list(map(list, zip(*map(lines, references), strict=True)))
+    return {
+        (tb.metric(metric).name, name.removesuffix(".en")): tb.metric(metric)
+        .score(lines(name), streams)
+        .value
+        for metric in metrics
+        for name in systems
+    }
+
+
+def check_scores(page, metrics=("bleu", "chrf"), **given):
+    shown = set(page.locator("main data.num").evaluate_all("all => all.map(x => Number(x.value))"))
+    assert set(expected(metrics, **given).values()) <= shown
+
+
+def test_plain_files_have_the_scores_of_truebleu_score(page, capsys):
+    choose(page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS]))
+    make(page)
+    check_scores(page)
+    words = [*(str(DE_EN / name) for name in REFERENCES), "-i", str(DE_EN / "cedar.en")]
+    assert main(["score", *words, "-m", "bleu", "chrf"]) == 0
+    said = {one["score"] for one in json.loads(capsys.readouterr().out)["scores"]}
+    assert said <= set(expected(["bleu", "chrf"]).values())
+
+
+def test_compressed_files_are_unpacked(page, tmp_path):
+    for name in [REFERENCES[0], SYSTEMS[0]]:
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress((DE_EN / name).read_bytes()))
+    choose(page, *(tmp_path / f"{name}.gz" for name in [REFERENCES[0], SYSTEMS[0]]))
+    assert list(parts(page).values()) == ["reference", "system"]
+    make(page)
+    check_scores(page, systems=SYSTEMS[:1], references=REFERENCES[:1])
+
+
+def test_columns_of_a_table_are_systems_and_references(page, tmp_path):
+    names = ["ref_a", "birch", "cedar", "ref_b", "id"]
+    columns = [lines(name) for name in (REFERENCES[0], *SYSTEMS[:2], REFERENCES[1])]
+    columns.append([str(i) for i in range(len(columns[0]))])
+    rows = ["\t".join(row) for row in [names, *zip(*columns, strict=True)]]
+    path = tmp_path / "all.tsv.gz"
+    path.write_bytes(gzip.compress("".join(f"{row}\n" for row in rows).encode()))
+    choose(page, path)
+    assert list(parts(page).values()) == ["reference", "system", "system", "reference", "out"]
+    make(page)
+    assert page.locator(".top .title").text_content() == "birch and cedar"
+    check_scores(page, systems=SYSTEMS[:2])
+
+
+def test_columns_without_names_are_numbered_as_on_the_command_line(page, tmp_path):
+    path = tmp_path / "both.txt"
+    rows = zip(lines(REFERENCES[0]), lines(SYSTEMS[0]), strict=True)
+    path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    choose(page, path)
+    assert parts(page) == {"both.txt": "system"}
+    page.get_by_label("How both.txt is read").select_option("plain")
+    assert parts(page) == {"both.txt#1": "system", "both.txt#2": "system"}
+    page.get_by_label("What both.txt#1 is").select_option("reference")
+    make(page)
+    check_scores(page, systems=SYSTEMS[:1], references=REFERENCES[:1])
+    page.evaluate("() => { location.hash = '#exports'; }")
+    expect(page.locator("main.view")).to_contain_text(
+        "truebleu score 'both.txt#1' -i 'both.txt#2' -m bleu chrf".replace("'", "")
+    )
+
+
+def test_files_that_do_not_belong_together_are_named(page, tmp_path):
+    (tmp_path / "short.en").write_text("only one line\n")
+    choose(page, DE_EN / REFERENCES[0], tmp_path / "short.en")
+    said = page.locator(".tray [role=alert]")
+    expect(said).to_have_text(
+        "short.en has 1 line, and reference.a.en has 128 lines: line by line they belong together."
+    )
+    assert page.get_by_role("button", name="Make the report").is_disabled()
+    page.get_by_label("What reference.a.en is").select_option("system")
+    expect(said).to_have_text("No file is a reference: say which one is.")
+    page.get_by_role("button", name="Remove short.en").click()
+    assert parts(page) == {"reference.a.en": "system"}
+
+
+BAD = {
+    "latin.en": (b"fine\ncaf\xe9\n", "latin.en, line 2: this is not UTF-8"),
+    "utf16.en": ("text\n".encode("utf-16"), "utf16.en is UTF-16; save it as UTF-8"),
+    "empty.en": (b"", "empty.en has no lines"),
+    "packed.xz": (lzma.compress(b"text\n"), "this browser cannot unpack .xz files"),
+    "broken.gz": (gzip.compress(b"text\n")[:-9], "broken.gz cannot be decompressed"),
+    "named.txt": (gzip.compress(b"text\n"), "named.txt is compressed by gzip"),
+    "odd.tsv": (b"a\tb\nx\n", "odd.tsv, line 2: 1 columns, and 2 in the first line"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_file_that_cannot_be_read_is_named(page, tmp_path, name):
+    content, said = BAD[name]
+    (tmp_path / name).write_bytes(content)
+    choose(page, tmp_path / name, DE_EN / SYSTEMS[0])
+    expect(page.locator(".tray .failed").first).to_contain_text(said)
+    assert parts(page) == {"birch.en": "system"}
+
+
+def test_lines_end_at_newlines_only_and_the_last_needs_none(page, tmp_path):
+    text = "one\r\n\x0btwo\u2028three\n\nfour"
+    for name in ("reference.txt", "system.txt"):
+        (tmp_path / name).write_bytes(text.encode())
+    choose(page, tmp_path / "reference.txt", tmp_path / "system.txt")
+    assert page.locator(".tray tbody td.number").all_text_contents() == ["4", "4"]
+    make(page)
+    score = tb.metric("bleu").score(
+        tb.File(tmp_path / "system.txt"), [tb.File(tmp_path / "reference.txt")]
+    )
+    assert page.locator("main data.num").first.get_attribute("value") == repr(
+        score.value
+    ).removesuffix(".0")
+
+
+def test_the_metric_of_the_sentences_brings_its_parameters(page):
+    page.get_by_label("Tokenizer").select_option("intl")
+    choose(page, *(DE_EN / name for name in [REFERENCES[0], SYSTEMS[0]]))
+    page.get_by_label("BLEU with tokenize=intl").check()
+    make(page)
+    value = tb.BLEU(tokenize="intl").score(lines(SYSTEMS[0]), lines(REFERENCES[0])).value
+    assert page.locator("main data.num").first.get_attribute("value") == repr(value)
+    assert "tok:intl" in page.locator("main.view").text_content()
+
+
+def test_back_in_the_laboratory_everything_is_as_it_was_left(page):
+    page.get_by_role("textbox", name="Translation").fill("a sentence of my own")
+    choose(page, *(DE_EN / name for name in [REFERENCES[0], SYSTEMS[0]]))
+    make(page)
+    page.get_by_role("button", name="Laboratory").click()
+    assert page.get_by_role("textbox", name="Translation").input_value() == "a sentence of my own"
+    assert list(parts(page).values()) == ["reference", "system"]
+    # Keys of the report mean nothing here.
+    page.keyboard.press("g")
+    page.keyboard.press("s")
+    assert page.locator("main.view.lab").count() == 1
+    make(page)
+    check_scores(page, systems=SYSTEMS[:1], references=REFERENCES[:1])
+
+
+def test_files_can_be_dropped_anywhere(page):
+    transfer = page.evaluate_handle("""() => {
+      const all = new DataTransfer();
+      all.items.add(new File(["the cat\\n"], "ref.txt"));
+      all.items.add(new File(["the cat\\n"], "sys.txt"));
+      return all;
+    }""")
+    page.dispatch_event("header.top", "drop", {"dataTransfer": transfer})
+    page.locator(".tray .table").wait_for()
+    assert parts(page) == {"ref.txt": "reference", "sys.txt": "system"}
+    expect(page.get_by_role("button", name="Make the report")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.locator("main.view.summary").wait_for()
+
+
+HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\u202e{{1}}"
+
+
+def test_hostile_names_and_texts_are_text(opened, written):
+    one = opened(written)
+    page = one.page
+    page.get_by_role("textbox", name="Translation").fill(HOSTILE)
+    page.get_by_role("textbox", name="Reference").fill(HOSTILE)
+    page.evaluate(
+        """text => {
+          const all = new DataTransfer(), content = `${text}\\n${text}\\n`;
+          all.items.add(new File([content], `ref.${text}`));
+          all.items.add(new File([content], `${text}.en`));
+          all.items.add(new File([`${text}\\t<b>\\nx\\ty\\n`], `<i>.tsv`));
+          dispatchEvent(new DragEvent("drop", {dataTransfer: all}));
+        }""",
+        HOSTILE.replace("/", "%"),
+    )
+    page.locator(".tray .table").wait_for()
+    page.get_by_role("button", name="Remove <i>.tsv").click()
+    page.locator(".tray tbody select").nth(0).select_option("reference")
+    make(page)
+    for view in one.views:
+        one.go(f"#{view}")
+    assert page.locator("main img, main script, main b").count() == 0
+    one.check()
+
+
+def test_nothing_leaves_the_machine(opened, written):
+    one = opened(written)
+    page = one.page
+    asked = []
+    one.context.on("request", lambda request: asked.append(request.url))
+    page.get_by_role("textbox", name="Translation").fill("a secret")
+    choose(page, *(DE_EN / name for name in [REFERENCES[0], SYSTEMS[0]]))
+    make(page)
+    one.go("#segments")
+    # Its own worker is a blob of the page.
+    assert not [url for url in asked if not url.startswith("blob:")]
+    refused = page.evaluate(
+        """() => fetch("https://example.org/").then(() => "sent", () => "refused")"""
+    )
+    assert refused == "refused"
+    assert page.evaluate("() => violations.length") == 1
+    page.evaluate("() => { violations.length = 0; }")
+    one.wrong.clear()

@@ -1,0 +1,105 @@
+// Files that a reader drops, as columns of lines: plain, compressed, tab-separated. They are read here and sent nowhere.
+
+/** @typedef {"system" | "reference" | "source" | "documents" | "out"} Part */
+/** @typedef {{name: string, file: string, number: number | null, lines: Uint8Array[], part: Part}} Column  `number` of a tab-separated column, from 1 */
+/** @typedef {{name: string, lines: Uint8Array[], columns: Column[], tabs: "whole" | "header" | "plain"}} Dropped */
+
+const NEWLINE_BYTE = 10, TAB_BYTE = 9;
+/** Compressed files by the end of their names, and how they begin. @type {[string, string, number[]][]} */
+const COMPRESSIONS = [[".gz", "gzip", [0x1F, 0x8B]], [".zst", "zstd", [0x28, 0xB5, 0x2F, 0xFD]], [".xz", "xz", [0xFD, 0x37, 0x7A, 0x58, 0x5A]], [".bz2", "bzip2", [0x42, 0x5A, 0x68]]];
+/** What a file's name says that it is, where it says something. @type {[Part, RegExp][]} */
+const GUESSES = [["documents", /(^|[._-])(docs?|documents?|docids?|doc_?ids?)([._-]|$)/], ["source", /(^|[._-])(src|source|sources|input)([._-]|$)/], ["reference", /(^|[._-])(refs?|references?|gold|human|tgt|target)([._-]?\w{0,2})([._-]|\d|$)/]];
+
+/** @param {string} name @returns {Part} */
+export function guessed(name) {
+  const own = name.toLowerCase().replace(/\.(gz|zst|xz|bz2)$/, "");
+  return GUESSES.find(([, pattern]) => pattern.test(own))?.[0] ?? "system";
+}
+
+/** The bytes of a file, unpacked. @param {File} file @returns {Promise<Uint8Array>} */
+async function unpackedFile(file) {
+  let bytes;
+  try { bytes = new Uint8Array(await file.arrayBuffer()); } catch { throw new Error(`${file.name} cannot be read: it is a folder, or it has changed`); }
+  const found = COMPRESSIONS.find(([end]) => file.name.toLowerCase().endsWith(end));
+  if (!found) {
+    const packed = COMPRESSIONS.find(([, , start]) => start.length > 2 && start.every((byte, i) => bytes[i] === byte) || start.length === 2 && bytes[0] === start[0] && bytes[1] === start[1]);
+    if (packed) throw new Error(`${file.name} is compressed by ${packed[1]}, and its name does not end in ${packed[0]}`);
+    return bytes;
+  }
+  const [end, format] = found;
+  let stream;
+  try { stream = new DecompressionStream(/** @type {CompressionFormat} */ (format)); } catch { throw new Error(`${file.name}: this browser cannot unpack ${end} files; unpack it first, or compress it with gzip`); }
+  try {
+    return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+  } catch { throw new Error(`${file.name} cannot be decompressed: it is not whole, is no ${format} file, or is several of them, one behind another`); }
+}
+
+/** Lines, which end at newlines only, as truebleu reads them. @param {Uint8Array} bytes */
+export function linesOf(bytes) {
+  const lines = [];
+  let from = 0;
+  for (let at = bytes.indexOf(NEWLINE_BYTE); at >= 0; at = bytes.indexOf(NEWLINE_BYTE, from)) { lines.push(bytes.subarray(from, at)); from = at + 1; }
+  if (from < bytes.length) lines.push(bytes.subarray(from));
+  return lines;
+}
+
+/** @param {string} name @param {Uint8Array} bytes @param {Uint8Array[]} lines */
+function checkEncoding(name, bytes, lines) {
+  if ((bytes[0] === 0xFF && bytes[1] === 0xFE) || (bytes[0] === 0xFE && bytes[1] === 0xFF)) throw new Error(`${name} is UTF-16; save it as UTF-8 (iconv -f utf-16 -t utf-8)`);
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  try { decoder.decode(bytes); } catch {
+    const bad = lines.findIndex(line => { try { decoder.decode(line); return false; } catch { return true; } });
+    throw new Error(`${name}, line ${bad + 1}: this is not UTF-8; save the file as UTF-8`);
+  }
+}
+
+/** @param {Uint8Array} line */
+function tabFields(line) {
+  const found = [];
+  let from = 0;
+  for (let at = line.indexOf(TAB_BYTE); at >= 0; at = line.indexOf(TAB_BYTE, from)) { found.push(line.subarray(from, at)); from = at + 1; }
+  found.push(line.subarray(from));
+  return found;
+}
+
+/** Reads a file anew as whole lines, or as columns with or without their names in the first line. @param {Dropped} dropped @param {Dropped["tabs"]} tabs */
+export function columnsOfFile({ name, lines }, tabs) {
+  if (tabs === "whole") return [{ name, file: name, number: null, lines, part: guessed(name) }];
+  const rows = lines.map(tabFields), [head] = rows, decoder = new TextDecoder();
+  const odd = rows.findIndex(row => row.length !== head.length);
+  if (odd >= 0) throw new Error(`${name}, line ${odd + 1}: ${rows[odd].length} columns, and ${head.length} in the first line`);
+  const body = tabs === "header" ? rows.slice(1) : rows;
+  return head.map((field, i) => {
+    const own = tabs === "header" ? decoder.decode(field).replace(/\r$/, "") || `column ${i + 1}` : `${name}#${i + 1}`, part = tabs === "header" ? guessed(own) : "system";
+    return { name: own, file: name, number: i + 1, lines: body.map(row => row[i]), part: /^(id|index|segid|seg_id)$/i.test(own) ? /** @type {Part} */ ("out") : part };
+  });
+}
+
+/** @param {File} file @returns {Promise<Dropped>} */
+export async function readDropped(file) {
+  const bytes = await unpackedFile(file), lines = linesOf(bytes), { name } = file;
+  checkEncoding(name, bytes, lines);
+  if (!lines.length) throw new Error(`${name} has no lines`);
+  /** @type {Dropped} */
+  const dropped = { name, lines, columns: [], tabs: /\.tsv(\.gz|\.zst|\.xz|\.bz2)?$/i.test(name) ? "header" : "whole" };
+  dropped.columns = columnsOfFile(dropped, dropped.tabs);
+  return dropped;
+}
+
+/** Names of systems by those of their files: what differs, in whole words between dots. @param {string[]} names @returns {string[]} */
+export function shortNames(names) {
+  const unlike = (/** @type {string[]} */ all) => all.every(Boolean) && new Set(all).size === all.length;
+  let made = names;
+  if (names.length > 1 && unlike(names) && !names.some(name => name.includes("#"))) {
+    const parts = names.map(name => name.split(/([./\\])/)), most = Math.min(...parts.map(one => one.length)) - 1;
+    const alike = (/** @type {string[][]} */ rows) => { let n = 0; while (rows.every(row => n < row.length && row[n] === rows[0][n])) n++; return n; };
+    const even = (/** @type {number} */ n) => n - n % 2, start = even(Math.min(alike(parts), most));
+    if (new Set(parts.map(one => one[start])).size > 1) {
+      const end = even(Math.min(alike(parts.map(one => one.toReversed())), most - start)), cut = parts.map(one => one.slice(start, one.length - end).join(""));
+      if (unlike(cut)) made = cut;
+    }
+  }
+  /** @type {Map<string, number>} */
+  const seen = new Map();
+  return made.map(name => { const times = (seen.get(name) ?? 0) + 1; seen.set(name, times); return times > 1 ? `${name} (${times})` : name; });
+}

@@ -1,0 +1,157 @@
+// A report made in the page: the manifest and the blocks that truebleu would have written, counted by the kernel.
+import {Table} from "./data.js";
+import {metricOf, segmentScores, walk} from "./formula.js";
+import {bleuFactors, packed, settled} from "./scored.js";
+import {shortNames} from "./dropped.js";
+
+/** @typedef {import("./dropped.js").Column} Column */
+/** @typedef {import("./data.js").Setting} Setting */
+/** @typedef {{base: Setting, chosen: Record<string, any>}} Wanted  a metric and its parameters */
+/** @typedef {{manifest: any, blocks: Map<string, Uint8Array>}} Made */
+
+/**
+ * What is wrong with a choice of files, in a sentence; "" if nothing is.
+ * @param {Column[]} columns
+ */
+export function mismatch(columns) {
+  const used = columns.filter(column => column.part !== "out"), of = (/** @type {string} */ part) => used.filter(column => column.part === part);
+  const called = (/** @type {Column} */ column) => column.number === null || column.name.startsWith(column.file) ? column.name : `${column.file}, column ${column.name}`;
+  if (!of("reference").length) return "No file is a reference: say which one is.";
+  if (!of("system").length) return "No file is a system's: say which one is.";
+  for (const part of ["source", "documents"]) if (of(part).length > 1) return `${of(part).map(called).join(" and ")} are both called the ${part}: there is one.`;
+  const like = of("reference")[0], odd = used.find(column => column.lines.length !== like.lines.length);
+  const lines = (/** @type {Column} */ column) => `${column.lines.length.toLocaleString("en")} ${column.lines.length === 1 ? "line" : "lines"}`;
+  return odd ? `${called(odd)} has ${lines(odd)}, and ${called(like)} has ${lines(like)}: line by line they belong together.` : "";
+}
+
+/** Numbers as a block of a table, as payload.py has it. @param {ArrayLike<number>[]} columns */
+function tableBlock(columns) {
+  const size = 1 + 8 * (columns[0]?.length ?? 0), block = new Uint8Array(size * columns.length);
+  columns.forEach((column, k) => { block[k * size] = 8; block.set(new Uint8Array(Float64Array.from(column).buffer), k * size + 1); });
+  return block;
+}
+
+/** @param {string[]} names */
+const listedNames = names => names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
+
+/** @param {string[]} names */
+const titleOfSystems = names => names.length > 4 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : listedNames(names);
+
+/** The language that the end of a file's name says. @param {string} name @param {string[]} codes */
+function languageOf(name, codes) {
+  const end = /\.(\w+)(\.(gz|zst|xz|bz2))?$/.exec(name)?.[1].toLowerCase() ?? "";
+  return codes.includes(end) ? end : null;
+}
+
+/**
+ * The report of some columns by some metrics.
+ * @param {any} lab the laboratory's manifest @param {import("./live.js").Live} live @param {Column[]} columns @param {Wanted[]} wanted
+ * @param {(share: number) => Promise<boolean>} going told how much is done; whether to go on
+ * @returns {Promise<Made | null>} null if it was not to go on
+ */
+export async function madeOfFiles(lab, live, columns, wanted, going) {
+  const of = (/** @type {string} */ part) => columns.filter(column => column.part === part);
+  const systems = of("system"), references = of("reference"), [source] = of("source"), [documents] = of("documents"), n = references[0].lines.length;
+  const names = shortNames(systems.map(column => column.name)), { kernel } = live;
+  /** @type {Map<string, Uint8Array>} */
+  const blocks = new Map();
+  systems.forEach((column, i) => blocks.set(`system${i}`, packed(column.lines)));
+  references.forEach((column, i) => blocks.set(`reference${i}`, packed(column.lines)));
+  if (source) blocks.set("source", packed(source.lines));
+  const held = [...blocks.keys()].filter(role => role !== "source");
+  for (const role of held) live.texts.set(role, kernel.texts(/** @type {Uint8Array} */ (blocks.get(role)), n));
+  try {
+    /** @type {{setting: Setting, tables: Table[]}[]} */
+    const settings = [];
+    for (const [number, { base, chosen }] of wanted.entries()) {
+      const setting = settled(base, chosen, references.length, false), tables = [];
+      for (const i of systems.keys()) {
+        const counted = await live.count(/** @type {any} */ (setting.recipe), `system${i}`, references.map((_, r) => `reference${r}`), n, share => going((number + (i + share) / systems.length) / wanted.length));
+        if (!counted) return null;
+        tables.push(new Table(setting.columns, counted.map(column => column.slice())));
+        blocks.set(`s${number}.${i}`, tableBlock(counted));
+      }
+      settings.push({ setting, tables });
+    }
+    const listed = uniqueNames(settings.map(({ setting }) => setting.name));
+    const described = settings.map(({ setting, tables }, number) => {
+      const metric = metricOf(setting, {}, live), scores = Object.fromEntries(names.map((name, i) => [name, metric.corpus(tables[i].totals)]));
+      return { ...setting, id: String(number), headline: true, label: listed[number], column: listed[number], scores, blocks: Object.fromEntries(names.map((name, i) => [name, `s${number}.${i}`])), edits: null };
+    });
+    /** @type {string[]} */
+    const documentNames = [];
+    if (documents) {
+      const all = documents.lines.map(line => new TextDecoder().decode(line)), known = new Map([...new Set(all)].map((name, i) => [name, i]));
+      blocks.set("documents", new Uint8Array(Uint32Array.from(all, name => known.get(name) ?? 0).buffer));
+      documentNames.push(...known.keys());
+    }
+    const compared = comparisonOf(live, n, references.length, names, described, settings.map(({ tables }) => tables)), several = systems.length > 1;
+    const targets = new Set(systems.map(column => languageOf(column.file, lab.languages)));
+    const manifest = {
+      truebleu_report: lab.truebleu_report, title: titleOfSystems(names), version: lab.version, made: null, segments: n, embedded: n, redacted: false, serve: null,
+      systems: names.map((name, i) => ({ name, letter: letterOf(i) })), references: references.length, source: !!source,
+      languages: { source: source ? languageOf(source.file, lab.languages) : null, target: targets.size === 1 ? [...targets][0] : null },
+      settings: described, columns: [], live: lab.live, comparison: several ? compared : null, intervals: several ? null : compared, people: null,
+      data_hash: {}, commands: commandsOf(systems, references, source, documents, wanted), bibtex: lab.bibtex,
+      documents: documents ? { names: documentNames, block: "documents" } : null, labels: [], ngrams: null, buckets: null, health: null,
+    };
+    return { manifest, blocks };
+  } finally {
+    for (const role of held) { const handle = live.texts.get(role); if (handle) kernel.forget(handle); live.texts.delete(role); }
+  }
+}
+
+/** A, B, …, Z, AA, … @param {number} i @returns {string} */
+const letterOf = i => (i >= 26 ? letterOf(Math.floor(i / 26) - 1) : "") + String.fromCharCode(65 + i % 26);
+
+/** @param {string[]} names */
+const uniqueNames = names => names.map((name, i) => { const before = names.slice(0, i).filter(other => other === name).length; return before ? `${name} (${before + 1})` : name; });
+
+/**
+ * What `Comparison.to_dict` has, of what the page counts: no test, and no intervals.
+ * @param {import("./live.js").Live} live @param {number} n @param {number} references @param {string[]} names @param {any[]} settings @param {Table[][]} tables
+ */
+function comparisonOf(live, n, references, names, settings, tables) {
+  /** @type {any[]} */
+  const pairs = [];
+  /** @type {Map<string, any>} */
+  const systems = new Map(names.map((name, i) => [name, { name, letter: letterOf(i), runs: 1, scores: {} }]));
+  settings.forEach((setting, number) => {
+    const metric = metricOf(setting, {}, live), higher = setting.higher_is_better ? 1 : -1, value = (/** @type {string} */ name) => setting.scores[name];
+    const order = names.toSorted((x, y) => higher * (value(y) - value(x))), segments = tables[number].map(table => segmentScores(metric, table));
+    const pair = (/** @type {string} */ first, /** @type {string} */ second) => {
+      const [x, y] = [first, second].map(name => segments[names.indexOf(name)]);
+      let wins = 0, losses = 0;
+      for (let i = 0; i < n; i++) { const better = higher * (x[i] - y[i]); if (better > 0) wins++; else if (better < 0) losses++; }
+      return { value: value(first) - value(second), interval: null, p: null, corrected_p: null, significant: null, wins, ties: n - wins - losses, losses, segments_needed: null, identical: false, errors: null };
+    };
+    order.forEach((first, i) => order.slice(i + 1).forEach(second => pairs.push({ metric: setting.column, first, second, ...pair(first, second) })));
+    names.forEach((name, i) => {
+      systems.get(name).scores[setting.column] = { score: value(name), interval: null, rank: 1 + order.findIndex(other => value(other) === value(name)), cluster: null, better_than: [],
+        difference: i ? pair(name, names[0]) : null, runs: null, details: detailsOf(live, setting, tables[number][i].totals) };
+    });
+  });
+  const [first] = settings, higher = first.higher_is_better ? 1 : -1;
+  return {
+    truebleu_comparison: 1, by: first.signature.split("by:")[1], segments: n, buckets: null, references, baseline: names.length > 1 ? names[0] : null, level: 0.95, seed: null, test: null, intervals: null, correction: null, reading: "",
+    metrics: settings.map(setting => ({ name: setting.column, label: setting.name, higher_is_better: setting.higher_is_better, source: "truebleu", digits: 1, clusters: null, signature: setting.signature, short_signature: setting.short })),
+    systems: [...systems.values()].sort((x, y) => higher * (first.scores[y.name] - first.scores[x.name])), pairs, documents: null, notes: [],
+  };
+}
+
+/** What a score is made of. @param {import("./live.js").Live} live @param {any} setting @param {number[]} row */
+function detailsOf(live, setting, row) {
+  if (setting.metric !== "BLEU") return {};
+  const { steps, hypothesis, reference } = walk(setting, metricOf(setting), row, false), { brevity } = bleuFactors(live, setting, row);
+  return { precisions: steps.map(step => step.precision ?? 100), matches: steps.map(step => step.match), totals: steps.map(step => step.total), brevity_penalty: brevity, hypothesis_length: hypothesis, reference_length: reference, ratio: reference ? hypothesis / reference : 0 };
+}
+
+/** The command lines that make the same numbers, in the folder of the files. @param {Column[]} systems @param {Column[]} references @param {Column | undefined} source @param {Column | undefined} documents @param {Wanted[]} wanted */
+function commandsOf(systems, references, source, documents, wanted) {
+  // Of a table with a header truebleu reads all columns together; of others each is FILE#N.
+  if ([...systems, ...references].some(column => column.number !== null && !column.name.includes("#"))) return [];
+  const word = (/** @type {Column} */ column) => column.number === null ? column.file : `${column.file}#${column.number}`;
+  const files = [...references.map(word), "-i", ...systems.map(word)], metrics = ["-m", ...wanted.map(({ base }) => base.id), ...wanted.flatMap(({ base, chosen }) => Object.entries(chosen).flatMap(([name, value]) => [/** @type {any} */ (base).options[name], typeof value === "boolean" ? (value ? "yes" : "no") : String(value)]))];
+  const beside = [...(source ? ["-src", word(source)] : []), ...(documents ? ["--docs", word(documents)] : [])], said = (/** @type {string[]} */ words) => words.map(text => /^[\w.,:/=@%+#-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`).join(" ");
+  return [said(["truebleu", "report", ...files, ...metrics, ...beside, "-o", "report.html"]), said(["truebleu", systems.length > 1 ? "compare" : "score", ...files, ...metrics])];
+}

@@ -37,6 +37,9 @@ export class Bench {
     this.pointed = null;
     /** @type {{order: string, gram: string | null} | null} */
     this.pinned = null;
+    /** What the keyboard has come to. @type {Element | null} */
+    this.focused = null;
+    this.clicking = false;
     /** @type {Set<string>} Orders of which all n-grams are shown. */
     this.whole = new Set();
   }
@@ -53,7 +56,11 @@ export class Bench {
     this.again = el("section.again");
     this.problem = el("p.failed", { role: "alert", hidden: true });
     const examples = el("p.examples", {}, el("span.soft", {}, "Start from: "), EXAMPLES.map(one => [button(one.title, () => { this.typed = typedOf(one); this.pinned = null; this.draw(); }, { class: "chip" }), " "]));
-    this.bench = el("div.bench", { on: { mouseover: (/** @type {Event} */ e) => this.point(e.target), mouseout: () => this.point(null), focusin: (/** @type {Event} */ e) => this.point(e.target), focusout: () => this.point(null) } },
+    this.bench = el("div.bench", { on: {
+      mouseover: (/** @type {Event} */ e) => this.point(e.target), mouseout: () => this.point(null),
+      // What a click gives the focus to is marked by the click.
+      pointerdown: () => { this.clicking = true; }, keydown: () => { this.clicking = false; },
+      focusin: (/** @type {Event} */ e) => { this.focused = this.clicking ? null : /** @type {Element} */ (e.target); this.point(null); }, focusout: () => { this.focused = null; this.point(null); } } },
       el("div.sides", {}, el("div.side", {}, this.inputs), el("div.side", {}, this.score)), this.tables, this.again);
     replace(main, el("h1", {}, "Watch a score being made"),
       el("p.facts", {}, "Type a translation and what it should have been. Everything is counted in this page; nothing leaves this machine. Whole files, dropped anywhere here, become a report."),
@@ -196,8 +203,8 @@ export class Bench {
   /** @param {EventTarget | null} target */
   point(target) {
     // What the pointer leaves gives way to what has the focus.
-    const { activeElement } = document, place = target instanceof Element ? target.closest("[data-order]") : null;
-    const node = /** @type {HTMLElement | null} */ (place ?? (activeElement?.matches(":focus-visible") ? activeElement.closest("[data-order]") : null));
+    const place = target instanceof Element ? target.closest("[data-order]") : null;
+    const node = /** @type {HTMLElement | null} */ (place ?? this.focused?.closest("[data-order]") ?? null);
     const pointed = node ? { order: node.dataset.order ?? "", gram: node.dataset.gram ?? null } : null;
     if (JSON.stringify(pointed) === JSON.stringify(this.pointed)) return;
     this.pointed = pointed;

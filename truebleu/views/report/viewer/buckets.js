@@ -68,7 +68,8 @@ function byColumn({ current }, column, edges) {
   }
   return groups.map((segments, k) => {
     const low = edges[k - 1], high = edges[k], last = whole && high !== undefined ? high - 1 : high;
-    const label = low === undefined ? (whole ? `up to ${short(last)}` : `below ${short(high)}`) : high === undefined ? `${short(low)} and more` : last === low ? short(low) : whole ? `${short(low)} to ${short(last)}` : `${short(low)} to below ${short(high)}`;
+    // Where all values are about the same there is one bucket, of all.
+    const label = low === undefined && high === undefined ? "all" : low === undefined ? (whole ? `up to ${short(last)}` : `below ${short(high)}`) : high === undefined ? `${short(low)} and more` : last === low ? short(low) : whole ? `${short(low)} to ${short(last)}` : `${short(low)} to below ${short(high)}`;
     return { id: `${k}`, label, segments, filter: { range: `${column}:${low ?? ""}:${high === undefined ? "" : whole ? last : high - 1e-9}` } };
   }).filter(g => g.segments.length);
 }

@@ -231,7 +231,7 @@ def test_sentence_scores_of_pandas_are_the_same():
     """What Spark before 4.1 calls."""
     pd, np = pytest.importorskip("pandas"), pytest.importorskip("numpy")
     hyps, refs = pd.Series(["a b", None, "c"]), pd.Series([np.array(["a b c", None]), None, ["c"]])
-    found = spark_workers.sentences_of_pandas(CHRF(), hyps, refs).tolist()
+    found = spark_workers.scores_of_pandas(CHRF(), hyps, refs).tolist()
     assert found[::2] == CHRF().segments(["a b", "c"], [["a b c"], ["c"]]).tolist()
     assert np.isnan(found[1])
 

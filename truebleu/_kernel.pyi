@@ -313,6 +313,7 @@ def health(
     *,
     tokenized: bool,
     unsplit: Sequence[tuple[str, float]],
+    negation: Sequence[str],
 ) -> list[tuple[bytes, list[int]]]: ...
 def left_out(
     texts: Source,

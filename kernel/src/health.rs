@@ -3,6 +3,7 @@
 //! `truebleu/views/report/health.py` says what each flag means to a reader; the definitions are here.
 
 use crate::interrupt::{self, Work};
+use crate::kept::{self, Negation};
 use crate::lex::utf8::decode;
 use crate::lex::whitespace::{trim_end, trim_start};
 use crate::scripts::{self, HAN, KANA, LATIN};
@@ -46,6 +47,14 @@ pub const EDGES: u32 = 1 << 16;
 pub const ENTITIES: u32 = 1 << 17;
 /// Brackets that are opened and not closed, where those of all references are.
 pub const BRACKETS: u32 = 1 << 18;
+/// A hypothesis whose numbers are neither those of the source nor those of a reference.
+pub const NUMBERS: u32 = 1 << 19;
+/// A hypothesis without a name that the source and all references have.
+pub const NAMES: u32 = 1 << 20;
+/// A hypothesis with words of the source in a row that no reference has.
+pub const UNTRANSLATED: u32 = 1 << 21;
+/// A hypothesis that negates something where no reference does, or the other way round.
+pub const NEGATION: u32 = 1 << 22;
 
 /// Bytes of a text that is not the same as another one by chance.
 pub const LONG: usize = 20;
@@ -70,6 +79,8 @@ pub struct Options {
     pub tokenized: bool,
     /// The scripts that stay in long pieces, and the share of a text from which on that matters.
     pub unsplit: Vec<(usize, f64)>,
+    /// The words that negate in the language of the hypotheses.
+    pub negation: Negation,
 }
 
 /// The contents of a text.
@@ -297,6 +308,48 @@ fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
     })
 }
 
+/// What hypotheses of a segment should keep.
+struct Kept<'a> {
+    references: Vec<&'a [u8]>,
+    source: Option<&'a [u8]>,
+    /// Of the references, and of the source.
+    numbers: Vec<Vec<Vec<u8>>>,
+    /// Whether references negate something: all of them, or none; `None` if some do.
+    negates: Option<bool>,
+}
+
+impl<'a> Kept<'a> {
+    fn of(references: Vec<&'a [u8]>, source: Option<&'a [u8]>, options: &Options) -> Self {
+        let numbers = references.iter().chain(&source).map(|text| kept::numbers(text)).collect();
+        let mut negates = None;
+        if !options.negation.is_empty() {
+            let count = references.iter().filter(|text| options.negation.is_in(text)).count();
+            negates = match count {
+                0 => Some(false),
+                all if all == references.len() => Some(true),
+                _ => None,
+            };
+        }
+        Self { references, source, numbers, negates }
+    }
+
+    fn flags(&self, text: &[u8], options: &Options) -> u32 {
+        if self.references.is_empty() {
+            return 0;
+        }
+        let mut flags = 0;
+        let mut set = |flag, holds: bool| flags |= if holds { flag } else { 0 };
+        let own = kept::numbers(text);
+        set(NUMBERS, self.numbers.iter().all(|numbers| *numbers != own));
+        if let Some(source) = self.source.filter(|source| *source != text) {
+            set(NAMES, kept::lacks_name(text, source, &self.references));
+            set(UNTRANSLATED, kept::has_source(text, source, &self.references));
+        }
+        set(NEGATION, self.negates.is_some_and(|all| all != options.negation.is_in(text)));
+        flags
+    }
+}
+
 impl<'a> Texts<'a> {
     /// The flags of each text: those of each system, of each reference, and of the source.
     pub fn flags(&self, options: &Options) -> Vec<Vec<u32>> {
@@ -317,10 +370,18 @@ impl<'a> Texts<'a> {
                 flags[i] = seen.as_ref().map_or(MISSING, |seen| seen.flags);
             }
             let there: Vec<&Seen> = seen.iter().flatten().collect();
+            let kept = Kept::of(
+                self.references.iter().filter_map(|column| column[i]).collect(),
+                self.source.as_ref().and_then(|column| column[i]),
+                options,
+            );
             for (flags, column) in systems.iter_mut().zip(&self.systems) {
                 let Some(text) = column[i] else { continue };
                 let seen = Seen::of(text, options);
                 flags[i] = seen.flags | self.compared(i, text, &seen, &there, &mut words);
+                if seen.flags & EMPTY == 0 {
+                    flags[i] |= kept.flags(text, options);
+                }
             }
             if let (Some(flags), Some(column)) = (&mut source, &self.source) {
                 flags[i] = column[i]

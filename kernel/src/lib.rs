@@ -20,6 +20,7 @@ pub mod health;
 mod interner;
 pub mod interrupt;
 pub mod inventory;
+pub mod kept;
 pub mod leave_one_out;
 pub mod lex;
 pub mod meta_evaluation;

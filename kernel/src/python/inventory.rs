@@ -8,6 +8,7 @@ use crate::distinctive_ngrams::{Entry, Lists};
 use crate::health::{Options, Texts};
 use crate::interrupt::Work;
 use crate::inventory;
+use crate::kept::Negation;
 use crate::ngrams::MOST_ORDERS;
 use crate::scripts;
 use pyo3::exceptions::PyValueError;
@@ -146,9 +147,10 @@ impl Corpus {
 /// reference, and the source if there is one, with the number of texts that have each bit.
 ///
 /// Columns are lists of bytes and None, all of the same length. `unsplit` are the scripts that
-/// the tokenizer leaves in long pieces, by name, each with the share of a text that is too much.
+/// the tokenizer leaves in long pieces, by name, each with the share of a text that is too much;
+/// `negation` the words that negate, as [`Negation::new`] takes them.
 #[pyfunction]
-#[pyo3(signature = (systems, references, source, *, tokenized, unsplit))]
+#[pyo3(signature = (systems, references, source, *, tokenized, unsplit, negation))]
 pub fn health<'py>(
     py: Python<'py>,
     systems: Vec<Bound<'py, PyTuple>>,
@@ -156,6 +158,7 @@ pub fn health<'py>(
     source: Option<Bound<'py, PyTuple>>,
     tokenized: bool,
     unsplit: Vec<(String, f64)>,
+    negation: Vec<String>,
 ) -> PyResult<Bound<'py, PyList>> {
     let column = |column: &Bound<'py, PyTuple>| -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
         column
@@ -188,7 +191,8 @@ pub fn health<'py>(
         let script = scripts::NAMES.iter().position(|&known| known == name);
         Ok((script.ok_or_else(|| PyValueError::new_err(format!("no script '{name}'")))?, share))
     });
-    let options = Options { tokenized, unsplit: unsplit.collect::<PyResult<_>>()? };
+    let unsplit = unsplit.collect::<PyResult<_>>()?;
+    let options = Options { tokenized, unsplit, negation: Negation::new(&negation) };
     let texts = Texts { systems, references, source };
     let columns = interruptible(py, || {
         let mut work = Work::default();

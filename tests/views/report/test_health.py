@@ -52,6 +52,49 @@ def flags_of(hypothesis, *references, source=None, tokenize="13a"):
     return found.get("system0", [set()])[0]
 
 
+def kept_of(hypothesis, reference, source, language="en"):
+    """The flags of what should be kept."""
+
+    def one(text):
+        return [text.encode("utf-8", "surrogatepass")]
+
+    told, blocks = health.flags([one(hypothesis)], [one(reference)], one(source), "13a", language)
+    (bits,) = struct.unpack("<I", blocks[told["blocks"]["system0"]])
+    names = ("numbers-differ", "name-missing", "partly-untranslated", "negation-differs")
+    return {name for bit, name in enumerate(health.FLAGS) if bits >> bit & 1 and name in names}
+
+
+@pytest.mark.parametrize(
+    ("flags", "hypothesis", "reference", "source"),
+    [
+        ({"numbers-differ"}, "It cost 1,400 euros.", "It cost 1,500 euros.", "Es kostete 1.500 €."),
+        (set(), "It cost 1 500 euros.", "It cost 1,500 euros.", "Es kostete 1.500 €."),
+        # As in the source, though not in the reference; and what may be a word.
+        (set(), "At 15:30.", "At half past three in the afternoon.", "Um 15:30 Uhr."),
+        (set(), "3 men", "three men", "drei Männer"),
+        ({"numbers-differ"}, "Nobody knows.", "Nobody knew in 1984.", "1984 wusste es niemand."),
+        ({"name-missing"}, "We met him.", "We met Ostrow.", "Wir trafen Ostrow."),
+        (
+            {"partly-untranslated"},
+            "The train der nach Hamburg fährt is late.",
+            "The train to Hamburg is late.",
+            "Der Zug der nach Hamburg fährt ist spät.",
+        ),
+        ({"negation-differs"}, "He came.", "He didn’t come.", "Er kam nicht."),
+        ({"negation-differs"}, "He never came.", "He came.", "Er kam."),
+        (set(), "He failed to come, not once.", "He did not come.", "Er kam nicht."),
+    ],
+)
+def test_what_a_translation_should_keep(flags, hypothesis, reference, source):
+    assert kept_of(hypothesis, reference, source) == flags
+
+
+def test_negation_is_looked_for_in_languages_whose_words_are_known():
+    assert kept_of("He came.", "He did not come.", "x", "xx") == set()
+    assert kept_of("Er kam.", "Er kam nicht.", "x", "de") == {"negation-differs"}
+    assert kept_of("Да", "Не знаю", "x", "ru") == {"negation-differs"}
+
+
 def test_fine_text_has_no_flags():
     assert flags_of("That day the weather was nice (mostly).") == set()
 
@@ -228,7 +271,7 @@ def test_bits_are_those_of_the_kernel():
     """A flag of each bit, in the order of the kernel's constants."""
     assert list(health.FLAGS)[:3] == ["empty", "missing-reference", "copied-source"]
     # None is there twice.
-    assert len(health.FLAGS) == 19
+    assert len(health.FLAGS) == 23
     assert {flag.severity for flag in health.FLAGS.values()} == {"warning", "note"}
 
 

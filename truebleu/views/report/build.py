@@ -151,13 +151,13 @@ class Contents:
         self.test_set = request.test_set
         self.labels = {} if request.labels is None else labelling.labels(request.labels, count)
         self.redacted = redacted
-        self.beside, self.blocks_beside = self._beside(word_counts)
         self.title = title or _title(list(self.systems))
         self.commands = list(commands)
         systems, source = request.given_systems, request.given_source
         targets = {_language(system) for system in systems.values()}
         target = targets.pop() if len(targets) == 1 else None
         self.languages = languages or (_language(source), target)
+        self.beside, self.blocks_beside = self._beside(word_counts)
         self.hashes = dict(self._hashes(systems, request.given_references, source))
 
     def _hashes(self, systems: Any, references: Any, source: Any) -> Iterator[tuple[str, str]]:
@@ -197,7 +197,9 @@ class Contents:
         pairs = [(first, other) for other in others or [None]]
         # N-grams are text.
         lists = None if self.redacted else ngrams.differences(corpus, metric, pairs)
-        flags, blocks = health.flags(systems, self.references, self.source, metric.tokenize)
+        flags, blocks = health.flags(
+            systems, self.references, self.source, metric.tokenize, self.languages[1]
+        )
         counts, source = (None, None) if word_counts is None else buckets.given(word_counts)
         frequency, block = buckets.frequency(corpus, self.segments, counts, source)
         blocks[frequency["block"]] = block

@@ -137,6 +137,42 @@ FLAGS = {
         "Some are opened and not closed, or closed and not opened, and all references have "
         "as many of both.",
     ),
+    "numbers-differ": note(
+        "Numbers differ",
+        "The numbers are neither those of the source nor those of a reference. Up to 12 they do "
+        "not count, because they may be words; how thousands and decimals are separated does "
+        "not either.",
+    ),
+    "name-missing": note(
+        "A name is missing",
+        "A word with a capital that the source and all references have, inside a sentence.",
+    ),
+    "partly-untranslated": warning(
+        "Words of the source",
+        "Four words in a row stand as in the source, and in no reference.",
+    ),
+    "negation-differs": note(
+        "Negation differs",
+        "It says not, no or never where no reference does, or does not where all of them do.",
+    ),
+}
+
+# The words that negate, by language; a star stands for the rest of a word.
+NEGATION = {
+    "cs": "ne nikdy nic nikdo žádn* ani není nejsou nemá bez",
+    "da": "ikke ingen aldrig intet ej uden hverken",
+    "de": "nicht kein* nie niemals nichts niemand* ohne weder nirgend*",
+    "en": "not no never nothing nobody none neither nor without cannot *n't",
+    "es": "no nunca nada nadie ningún ninguna ninguno ni sin jamás tampoco",
+    "fr": "ne n'* pas jamais rien personne aucun* ni sans",
+    "it": "non mai niente nulla nessun* né senza",
+    "nb": "ikke ingen aldri ingenting ei uten verken",
+    "nl": "niet geen nooit niets niemand zonder noch nergens",
+    "pl": "nie nigdy nic nikt żad* ani bez",
+    "pt": "não nunca nada ninguém nenhum* nem sem jamais",
+    "ru": "не нет ни никогда ничего ничто никто никого без нельзя",
+    "sv": "inte ingen inga inget aldrig ej utan varken",
+    "uk": "не ні немає ніколи нічого ніхто без",
 }
 
 
@@ -159,6 +195,7 @@ def flags(
     references: Sequence[Texts],
     source: Texts | None,
     tokenize: Tokenize = "13a",
+    language: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The manifest's entry for flags, and a block per role.
 
@@ -166,7 +203,7 @@ def flags(
     `segments` is how many were looked at: the first ones, if texts that stay in their files are too
     large for memory. All flags are told of that were looked for. `tokenize` is the tokenizer of the
     first BLEU: what looks tokenized is as it should be for "none", and which scripts others split
-    is known of those that have names.
+    is known of those that have names. `language` is that of the hypotheses (ISO 639-1), if known.
     """
     kernels = tokenize in tokenizers.KERNEL and tokenize != "none"
     unsplit = [
@@ -174,6 +211,7 @@ def flags(
         for script, known in languages.UNSPLIT.items()
         if kernels and tokenize not in known.splitters
     ]
+    negation = NEGATION.get(language or "", "").split()
     sources = [] if source is None else [source]
     segments = len(systems[0])
     checked = fitting((*systems, *references, *sources), MOST_BYTES)
@@ -183,6 +221,7 @@ def flags(
         None if source is None else tuple(source[:checked]),
         tokenized=tokenize == "none",
         unsplit=unsplit,
+        negation=negation,
     )
     names = {role: f"h.{i}" for i, role in enumerate(payload.roles(systems, references, source))}
     blocks: dict[str, bytes] = {}
@@ -196,6 +235,9 @@ def flags(
         "copied-source": source is None,
         "unsplit-script": not unsplit,
         "tokenized": tokenize == "none",
+        "name-missing": source is None,
+        "partly-untranslated": source is None,
+        "negation-differs": not negation,
     }
     told = [
         {"bit": bit, "id": name, **flag._asdict()}

@@ -1,0 +1,227 @@
+//! What a translation should keep: numbers, names, negation; and what it should not: source words.
+//!
+//! Rules without a model, each made to be right more often than it is complete. They are told as
+//! flags ([`crate::health`]).
+
+use memchr::memmem;
+
+/// The largest number that is often a word: it does not count, because "3" may be "three".
+const MOST_AS_WORD: usize = 12;
+/// Words in a row that show that something was left as it was.
+const RUN: usize = 4;
+/// Bytes of the longest text in which runs and names are looked for, each through the whole of it.
+const LONGEST: usize = 1 << 13;
+/// Letters that a name has at least.
+const NAME: usize = 3;
+
+/// The numbers of a text in order of size, without what separates thousands and decimals: languages
+/// differ in that, so "1,000.5" and "1.000,5" are the same.
+pub fn numbers(text: &[u8]) -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    if !text.iter().any(u8::is_ascii_digit) {
+        return found;
+    }
+    let mut at = 0;
+    while at < text.len() {
+        if !text[at].is_ascii_digit() {
+            at += 1;
+            continue;
+        }
+        let mut digits = Vec::new();
+        while at < text.len() {
+            if text[at].is_ascii_digit() {
+                digits.push(text[at]);
+                at += 1;
+            } else if let Some(width) = separator(&text[at..]) {
+                at += width;
+            } else {
+                break;
+            }
+        }
+        let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+        digits.drain(..zeros.min(digits.len() - 1));
+        let small = digits.len() <= 2
+            && digits.iter().fold(0, |n, digit| 10 * n + usize::from(digit - b'0')) <= MOST_AS_WORD;
+        if !small {
+            found.push(digits);
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// The width of what stands between the digits of one number: a mark, or a space before three.
+fn separator(rest: &[u8]) -> Option<usize> {
+    let width = match rest {
+        [b',' | b'.' | b'\'', ..] => 1,
+        [b' ', ..] => 1,
+        [0xC2, 0xA0, ..] => 2,
+        [0xE2, 0x80, 0xAF | 0x99, ..] => 3,
+        _ => return None,
+    };
+    let digits = rest[width..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let marks = matches!(rest[0], b',' | b'.');
+    ((marks && digits > 0) || digits == 3).then_some(width)
+}
+
+/// The words of a text without the marks around them, and whether a sentence begins with each.
+fn words(text: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
+    let mut begins = true;
+    text.split(|&byte| byte == b' ').filter(|word| !word.is_empty()).map(move |word| {
+        let first = begins;
+        let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte > 0x7F;
+        let start = word.iter().position(is_letter).unwrap_or(word.len());
+        let end = word.iter().rposition(is_letter).map_or(start, |last| last + 1);
+        // Behind an abbreviation, too: a name that is not looked for is no harm.
+        begins = word[end..].iter().any(|mark| b".!?:\"".contains(mark)) || start == word.len();
+        (&word[start..end], first || start > 0)
+    })
+}
+
+/// True if a name of the source that all references keep is not in the hypothesis.
+pub fn lacks_name(hypothesis: &[u8], source: &[u8], references: &[&[u8]]) -> bool {
+    source.len() <= LONGEST
+        && words(source).any(|(word, begins)| {
+            !begins
+                && word.len() >= NAME
+                && word[0].is_ascii_uppercase()
+                && word.iter().all(|byte| byte.is_ascii_alphabetic() || *byte > 0x7F)
+                && references.iter().all(|text| has_word(text, word))
+                && !has_word(hypothesis, word)
+        })
+}
+
+fn has_word(text: &[u8], word: &[u8]) -> bool {
+    let is_letter =
+        |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b > 0x7F);
+    memmem::find_iter(text, word).any(|at| {
+        let before = at.checked_sub(1).and_then(|before| text.get(before));
+        !is_letter(before) && !is_letter(text.get(at + word.len()))
+    })
+}
+
+/// True if four words in a row stand as they are in the source, and in no reference.
+pub fn has_source(hypothesis: &[u8], source: &[u8], references: &[&[u8]]) -> bool {
+    if source.len().max(hypothesis.len()) > LONGEST {
+        return false;
+    }
+    let mut starts = vec![0];
+    starts.extend(memchr::memchr_iter(b' ', source).map(|space| space + 1));
+    let ends = starts.iter().skip(1).map(|start| start - 1).chain([source.len()]);
+    let ends: Vec<usize> = ends.collect();
+    (0..starts.len().saturating_sub(RUN - 1)).any(|first| {
+        let run = &source[starts[first]..ends[first + RUN - 1]];
+        let letters = run.split(|&byte| byte == b' ').filter(|word| {
+            word.len() > 1 && word.iter().any(|byte| byte.is_ascii_alphabetic() || *byte > 0x7F)
+        });
+        letters.count() == RUN
+            && contains(hypothesis, run)
+            && !references.iter().any(|text| contains(text, run))
+    })
+}
+
+/// True if words stand in a text from the beginning of a word to the end of one.
+fn contains(text: &[u8], run: &[u8]) -> bool {
+    memmem::find_iter(text, run).any(|at| {
+        let end = at + run.len();
+        (at == 0 || text[at - 1] == b' ') && (end == text.len() || text[end] == b' ')
+    })
+}
+
+/// Words that negate, in small letters; those with a star at an end are that part of a word.
+pub struct Negation(Vec<(Vec<u8>, bool, bool)>);
+
+impl Negation {
+    /// From patterns: "not", "n't" as "*n't", "keine" and "keiner" as "kein*".
+    pub fn new(patterns: &[String]) -> Self {
+        let made = patterns.iter().map(|pattern| {
+            let bytes = pattern.trim_matches('*').replace('’', "'").into_bytes();
+            (bytes, pattern.starts_with('*'), pattern.ends_with('*'))
+        });
+        Self(made.collect())
+    }
+
+    /// True if no words are known.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// True if a text negates something.
+    pub fn is_in(&self, text: &[u8]) -> bool {
+        let mut lowered = Vec::new();
+        words(text).any(|(word, _)| {
+            lowered.clear();
+            match std::str::from_utf8(word) {
+                Ok(text) if !text.is_ascii() => {
+                    lowered.extend(text.to_lowercase().replace('’', "'").bytes());
+                }
+                _ => lowered.extend(word.to_ascii_lowercase()),
+            }
+            self.0.iter().any(|(known, ends, begins)| match (ends, begins) {
+                (true, true) => memmem::find(&lowered, known).is_some(),
+                (true, false) => lowered.ends_with(known),
+                (false, true) => lowered.starts_with(known),
+                (false, false) => lowered == *known,
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Vec<String> {
+        numbers(text.as_bytes()).into_iter().map(|one| String::from_utf8(one).unwrap()).collect()
+    }
+
+    #[test]
+    fn numbers_are_the_same_however_they_are_written() {
+        assert_eq!(said("1,000.5 and 1.000,5 and 1 000,5"), ["10005", "10005", "10005"]);
+        assert_eq!(said("1\u{a0}000 or 1\u{202f}000 or 1'000"), ["1000", "1000", "1000"]);
+        assert_eq!(said("in 2024, 2025."), ["2024", "2025"]);
+        assert_eq!(said("3 of 12, at 007"), Vec::<String>::new());
+        assert_eq!(said("13 14"), ["13", "14"]);
+        assert_eq!(said("0.5 00"), Vec::<String>::new());
+        assert_eq!(said("15:30"), ["15", "30"]);
+    }
+
+    #[test]
+    fn names() {
+        let lacks =
+            |h: &str, s: &str, r: &str| lacks_name(h.as_bytes(), s.as_bytes(), &[r.as_bytes()]);
+        assert!(lacks("He saw her.", "Er sah Maria.", "He saw Maria."));
+        assert!(!lacks("He saw Maria!", "Er sah Maria.", "He saw Maria."));
+        // It begins the sentence, it is translated, it is part of a longer word.
+        assert!(!lacks("She slept.", "Maria schlief.", "Maria slept."));
+        assert!(!lacks("The house.", "Das Haus.", "The house."));
+        assert!(lacks("He saw Marian.", "Er sah Maria.", "He saw Maria."));
+        assert!(!lacks("He left. He slept.", "Er ging. Maria schlief.", "He left. Maria slept."));
+    }
+
+    #[test]
+    fn words_of_the_source() {
+        let has =
+            |h: &str, s: &str, r: &str| has_source(h.as_bytes(), s.as_bytes(), &[r.as_bytes()]);
+        let source = "Der Zug nach Hamburg fährt heute nicht";
+        assert!(has("The train nach Hamburg fährt heute not", source, "No train today"));
+        assert!(!has("The train nach Hamburg fährt today", source, "No train today"));
+        assert!(!has("Zug nach Hamburg fährt", source, "Zug nach Hamburg fährt"));
+        assert!(!has("", "", ""));
+        assert!(!has("1 2 3 4", "1 2 3 4", "5"));
+    }
+
+    #[test]
+    fn negation() {
+        let english = Negation::new(&["not".into(), "*n't".into(), "no".into()]);
+        assert!(english.is_in("It does NOT, work".as_bytes()));
+        assert!(english.is_in("It doesn’t work".as_bytes()));
+        assert!(!english.is_in("Nothing, noted".as_bytes()));
+        let german = Negation::new(&["kein*".into()]);
+        assert!(german.is_in("Keinesfalls".as_bytes()));
+        assert!(!german.is_in("Ein".as_bytes()));
+        let russian = Negation::new(&["не".into()]);
+        assert!(russian.is_in("Не знаю".as_bytes()));
+        assert!(Negation::new(&[]).is_empty());
+    }
+}

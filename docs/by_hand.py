@@ -294,4 +294,7 @@ $ truebleu explain reference.en -i system.en --segment 17 -o segment17.html
 ```
 
 In Python it is `print(tb.explain("a cat on the mat", "{CAT}"))`, and a notebook shows the same in
-colour. The answer is {score.value:.2f}; try it by hand first."""
+colour. The answer is {score.value:.2f}; try it by hand first.
+
+`truebleu lab --open` is this page for any sentence: a page that counts while you type, with the
+formula and every n-gram beside the text, and with each of the choices above to be tried out."""

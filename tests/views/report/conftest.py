@@ -6,6 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
+import axe_core
 import pytest
 from opened import Example, Opened
 
@@ -103,3 +104,9 @@ def opened(browser, tmp_path):
 @pytest.fixture(scope="session")
 def example(tmp_path_factory) -> Example:
     return Example(tmp_path_factory.mktemp("example"))
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """axe-core's script."""
+    return axe_core.script()

@@ -5,6 +5,7 @@ import re
 import shlex
 
 import pytest
+from axe_core import LOOKS, found
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from playwright_or_skip import expect
@@ -348,3 +349,56 @@ def test_a_link_that_somebody_wrote_is_read_as_far_as_it_means_something(opened,
     page = opened(written, where).page
     assert page.evaluate(SHOWN)["problem"] is None
     assert "tok:13a" in page.locator(".given").first.text_content()
+
+
+# ---- for everyone ----
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_axe_finds_nothing_serious(opened, written, axe, tmp_path, look):
+    options = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"} | LOOKS[look]
+    page = opened(written, script=axe, **options).page
+    wrong = {}
+    for name in (
+        "One word short",
+        "No four words in a row",
+        "An ending, by chrF",
+        "Nothing at all",
+    ):
+        page.get_by_role("button", name=name, exact=True).click()
+        wrong |= {f"{name}: {rule}": nodes for rule, nodes in found(page).items()}
+    page.get_by_label("Metric").select_option("wil")
+    page.get_by_role("button", name="Add a reference").click()
+    (tmp_path / "all.tsv").write_text("ref\tsystem\na b\ta c\n")
+    (tmp_path / "bad.txt").write_bytes(b"\xff")
+    page.locator("input[type=file]").set_input_files([tmp_path / "all.tsv", tmp_path / "bad.txt"])
+    page.locator(".tray tbody").wait_for()
+    wrong |= {f"files: {rule}": nodes for rule, nodes in found(page).items()}
+    assert not wrong
+
+
+@pytest.mark.parametrize("width", [320, 390, 1024, 1440])
+def test_nothing_is_cut_off_at_the_side(opened, written, width):
+    page = opened(written, viewport={"width": width, "height": 800}).page
+    buttons = page.locator(".examples button")
+    for i in range(buttons.count()):
+        buttons.nth(i).click()
+        wide = page.evaluate(
+            "() => [document.documentElement, document.querySelector('main.view')]"
+            ".map(e => e.scrollWidth - e.clientWidth)"
+        )
+        assert max(wide) <= 0, i
+    assert page.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0
+
+
+def test_everything_is_reached_by_the_keyboard(page):
+    page.locator("a.skip").focus()
+    seen = set()
+    for _ in range(90):
+        page.keyboard.press("Tab")
+        seen |= set(page.evaluate("() => [...document.activeElement.classList]"))
+        if page.evaluate("() => !!document.activeElement.closest('.drop')"):
+            break
+    else:
+        pytest.fail(f"the files were not reached: {seen}")
+    assert {"chip", "term", "gram", "small"} <= seen

@@ -237,7 +237,7 @@ export class Bench {
     const term = (/** @type {typeof steps[number]} */ step) => {
       const smoothed = !!step.note, made = step.precision ?? 100, top = step.note && step.denominator ? made * step.denominator / 100 : step.numerator;
       return this.pointable("button.term", step.order, null, [el("span.name", {}, `p${subscript(Number(step.order))}`), fractionOf(smoothed ? shortly(top) : count(step.numerator), smoothed ? shortly(step.denominator) : count(step.denominator), smoothed ? "smoothed" : ""), el("span.value", {}, exact(made, `${fixed(made)} %`))],
-        { "aria-label": `precision of ${step.order}-grams: ${smoothed ? `${shortly(top)}, smoothed,` : step.match} of ${shortly(step.denominator)}, ${fixed(made)} per cent`, class: smoothed ? "smoothed" : "" });
+        { title: `the precision of ${step.order}-grams${smoothed ? ", smoothed" : ""}`, class: smoothed ? "smoothed" : "" });
     };
     const notes = steps.filter(step => step.note).map(step => el("li", {}, `${step.order}-grams: ${step.counts ? `${step.match} of ${step.total} match; ${step.note.replace("no match: ", "")}` : step.note}.`));
     return [

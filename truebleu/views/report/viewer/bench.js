@@ -270,10 +270,10 @@ export class Bench {
   }
 
   /** @param {Scored} result */
-  edits({ setting, value, walk: { hypothesis, reference, counts: all } }) {
+  edits({ setting, value, references, walk: { hypothesis, reference, counts: all } }) {
     const kind = setting.metric, units = kind === "CER" ? "characters" : "words", percent = el("strong", {}, exact(value));
     if (kind === "TER") return [el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, "TER = edits for 100 words of the reference")), el("div.made", {}, "= 100 × ", fractionOf(count(hypothesis), shortly(reference)), " = ", percent)),
-      el("p", {}, `An edit inserts, deletes or replaces a word, or moves a phrase. ${plural(hypothesis, "edit")} at least make the translation the nearest reference; references have ${shortly(reference)} words in the mean.`)];
+      el("p", {}, `An edit inserts, deletes or replaces a word, or moves a phrase. TER's search found ${plural(hypothesis, "edit")} that ${hypothesis === 1 ? "makes" : "make"} the translation the nearest reference; ${references.length > 1 ? `the references have ${shortly(reference)} words in the mean` : `that has ${plural(reference, "word")}`}.`)];
     const [hits, substitutions, deletions, insertions] = all ?? [0, 0, 0, 0], h = count(hits), s = count(substitutions), d = count(deletions), i = count(insertions);
     const wrong = `${s} + ${d} + ${i}`, sums = { r: hits + substitutions + deletions, h: hits + substitutions + insertions };
     const [symbol, made] = /** @type {Record<string, [any, any]>} */ ({

@@ -16,6 +16,7 @@ from reading_back import Page, decoded_rows
 import truebleu as tb
 from truebleu import InputError
 from truebleu.views.report import build, live
+from truebleu.views.report.influence import influence
 from truebleu.views.request import Request, Significance
 
 REFERENCES = ["the cat is on the mat", "nobody was there at all", "it rains again today"] * 4
@@ -400,7 +401,7 @@ def test_influence_is_what_leaving_a_segment_out_changes(metric, names):
     testing = Significance(test=None, confidence=10, seed=1)
     made = build.Contents(Request(chosen, REFERENCES, [metric], testing=testing))
     setting = made.settings[0]
-    found = build.influence(setting, names)
+    found = influence(setting.metric, setting.tables, names)
 
     def scores(rows):
         return [setting.metric.from_statistics(setting.tables[name][rows]).value for name in names]

@@ -35,7 +35,7 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-from truebleu._kernel import Table, __version__, exchanged
+from truebleu._kernel import __version__
 from truebleu.metrics import registry
 from truebleu.metrics.bleu import BLEU
 from truebleu.text import checks, segments
@@ -45,7 +45,8 @@ from truebleu.views import labelling, runs
 from truebleu.views.citation import bibtex
 from truebleu.views.comparison import Comparison, screen
 from truebleu.views.comparison.blocks import digits
-from truebleu.views.report import buckets, health, live, ngrams, payload
+from truebleu.views.report import buckets, findings, health, live, ngrams, payload
+from truebleu.views.report.influence import influence
 from truebleu.views.request import letters
 
 TYPE_CHECKING = False
@@ -158,6 +159,7 @@ class Contents:
         target = targets.pop() if len(targets) == 1 else None
         self.languages = languages or (_language(source), target)
         self.beside, self.blocks_beside = self._beside(word_counts)
+        self.findings = findings.of_contents(self)
         self.hashes = dict(self._hashes(systems, request.given_references, source))
 
     def _hashes(self, systems: Any, references: Any, source: Any) -> Iterator[tuple[str, str]]:
@@ -226,7 +228,8 @@ class Contents:
             return None
         from random import Random
 
-        weights = influence(self.settings[0], list(self.systems))
+        first_setting = self.settings[0]
+        weights = influence(first_setting.metric, first_setting.tables, list(self.systems))
         order = sorted(range(self.segments), key=weights.__getitem__, reverse=True)
         first = order[: most // 2]
         return {*first, *Random(0).sample(order[len(first) :], most - len(first))}
@@ -271,6 +274,7 @@ class Contents:
                 for i, (name, column) in enumerate(self.labels.items())
             ],
             **self.beside,
+            "findings": self.findings,
         }
 
     def _edits(self, setting: Setting) -> dict[str, str]:
@@ -461,33 +465,6 @@ def _columns(
     for i, (metric, own) in enumerate(zip(comparison["metrics"], scores, strict=True)):
         if metric["name"] not in known:
             yield Column(f"c{i}", metric, {system: own[system] for system in request.systems})
-
-
-def influence(setting: Setting, systems: Sequence[str]) -> list[float]:
-    """By how much leaving a segment out changes the score of the only system, or a difference.
-
-    Of several differences to the first system it is the largest. The numbers are absolute.
-    """
-    changes = [_changes(setting.metric, setting.tables[system]) for system in systems]
-    if len(changes) == 1:
-        return list(map(abs, changes[0]))
-    first, *others = changes
-    return [
-        max(abs(other - one) for other in more) for one, *more in zip(first, *others, strict=True)
-    ]
-
-
-def _changes(metric: TableMetric[Any], table: Statistics) -> Sequence[float]:
-    """The score of all segments but one, less that of all, for each one."""
-    if getattr(metric, "aggregate", "corpus") == "segments":
-        values = metric.segment_scores(table)
-        mean = sum(values) / len(values)
-        return [(mean - value) / max(1, len(values) - 1) for value in values]
-    totals = table.total()
-    nothing = Table.from_bytes(bytes(8 * len(table) * table.width), table.width)
-    rest, _ = exchanged((nothing, table), (totals, totals))
-    whole = metric.scores(totals)[0]
-    return [value - whole for value in metric.scores(rest)]
 
 
 # ---- settings in words ----

@@ -147,7 +147,7 @@ FLAGS = {
         "A name is missing",
         "A word with a capital that the source and all references have, inside a sentence.",
     ),
-    "partly-untranslated": warning(
+    "partly-untranslated": note(
         "Words of the source",
         "Four words in a row stand as in the source, and in no reference.",
     ),

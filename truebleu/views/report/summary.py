@@ -37,6 +37,9 @@ def blocks(manifest: Content) -> Iterator[Drawn]:
     yield from screen.first(content)
     opposed, others = comparison_blocks.disagreements(content)
     yield from (Paragraph(note["text"], "caution") for note in opposed)
+    if manifest["findings"]:
+        yield Heading(2, "Findings")
+        yield from (Paragraph(f"{one['told']}.", "note") for one in manifest["findings"])
     yield from screen.details(content)
     yield from (Paragraph(line, "note") for line in comparison_blocks.sentences(others))
     yield Heading(2, "What was computed")

@@ -1,5 +1,6 @@
 // Who wins, and is it real: the systems by each metric, with intervals, differences and tests.
 import {badge, button, copy, count, el, exact, fixed, interval, needed, pValue, plural, signed, svg, table} from "./dom.js";
+import {findings} from "./findings.js";
 
 /** @typedef {import("./current.js").Context} Context */
 
@@ -18,6 +19,7 @@ export const summaryView = {
     const lead = sentence(context);
     if (lead) container.append(el("p.lead", {}, lead));
     container.append(...opposed(context, content));
+    container.append(...findings(context));
     if (content?.test && content.metrics.length > 1 && data.systems.length > 2) container.append(clusters(data, content));
     for (const setting of [...settings, ...(manifest.columns ?? []).map((/** @type {any} */ c) => ({ ...c, headline: true }))]) container.append(section(context, setting, content));
     if (data.systems.length > 2) container.append(matrix(context));

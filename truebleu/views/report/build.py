@@ -159,7 +159,7 @@ class Contents:
         target = targets.pop() if len(targets) == 1 else None
         self.languages = languages or (_language(source), target)
         self.beside, self.blocks_beside = self._beside(word_counts)
-        self.findings = findings.of_contents(self)
+        self.findings = findings.of_contents(self._found_in())
         self.hashes = dict(self._hashes(systems, request.given_references, source))
 
     def _hashes(self, systems: Any, references: Any, source: Any) -> Iterator[tuple[str, str]]:
@@ -213,6 +213,25 @@ class Contents:
             lists["block"] = "ngrams"
         beside = {"frequency": frequency, "length": length}
         return {"ngrams": lists, "buckets": beside, "health": flags}, blocks
+
+    def _found_in(self) -> findings.Contents:
+        """What findings are made of."""
+        first = next((one for one in self.settings if one.column is not None), None)
+        return findings.Contents(
+            segments=self.segments,
+            systems=self.systems,
+            references=self.references,
+            baseline=self.comparison["baseline"],
+            setting="" if first is None else first.id,
+            label="" if first is None else first.label,
+            metric=None if first is None else first.metric,
+            tables={} if first is None else first.tables,
+            lengths=self.blocks_beside[self.beside["buckets"]["length"]["block"]],
+            documents=self.documents,
+            labels=self.labels,
+            health=self.beside["health"],
+            redacted=self.redacted,
+        )
 
     # ---- which texts ----
 

@@ -18,8 +18,10 @@ same    the same text by both systems in a quarter of the segments: the differen
 
 from __future__ import annotations
 
+import sys
 from array import array
 from math import sqrt
+from typing import Any, NamedTuple
 
 from truebleu.text.layout import count, listed
 from truebleu.views.rendering.numbers import fixed, signed
@@ -29,10 +31,11 @@ from truebleu.views.report.influence import changes
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
 
+    from truebleu.metrics.statistics import Statistics
+    from truebleu.metrics.table_metric import TableMetric
     from truebleu.text.segments import Texts
-    from truebleu.views.report.build import Contents, Setting
+    from truebleu.views.labelling import Names
 
 # The kinds, in the order in which they are told, and how many of each at most.
 KINDS = {"few": 1, "turned": 3, "where": 3, "kept": 6, "style": 4, "same": 1}
@@ -74,7 +77,28 @@ STYLE = {
 }
 
 
-class Finding(dict[str, "Any"]):
+class Contents(NamedTuple):
+    """What findings are made of: a part of what was read and counted for a report."""
+
+    segments: int
+    systems: Mapping[str, Texts]
+    references: Sequence[Texts]
+    baseline: str | None
+    # The first metric that the page has the formula of: its id and label there, and tables.
+    setting: str
+    label: str
+    metric: TableMetric[Any] | None
+    tables: Mapping[str, Statistics]
+    # The tokens of each reference.
+    lengths: bytes
+    documents: Names | None
+    labels: Mapping[str, Names]
+    # What the manifest says of flags.
+    health: Mapping[str, Any]
+    redacted: bool
+
+
+class Finding(dict[str, Any]):
     """A sentence, its kind, and what a page shows for it: systems, setting, and filters."""
 
     def __init__(self, kind: str, weight: float, told: str, **state: Any) -> None:
@@ -101,23 +125,19 @@ def _of_pair(contents: Contents) -> Iterator[Finding]:
 
     That is the baseline, or the second if the baseline is the best.
     """
-    names = list(contents.systems)
-    setting = next((one for one in contents.settings if one.column is not None), None)
-    if len(names) < 2 or setting is None:
+    names, metric = list(contents.systems), contents.metric
+    if len(names) < 2 or metric is None or getattr(metric, "aggregate", "corpus") != "corpus":
         return
-    metric = setting.metric
-    if getattr(metric, "aggregate", "corpus") != "corpus":
-        return
-    score = {name: metric.from_statistics(table).value for name, table in setting.tables.items()}
+    score = {name: metric.from_statistics(table).value for name, table in contents.tables.items()}
     order = sorted(names, key=lambda name: score[name] if metric.lower_is_better else -score[name])
-    best, baseline = order[0], contents.comparison["baseline"]
-    other = order[1] if best == baseline else baseline
+    best, baseline = order[0], contents.baseline
+    other = order[1] if baseline in (None, best) else baseline
     whole = score[best] - score[other]
     if not whole:
         return
-    state = {"systems": [other, best], "setting": setting.id}
-    title = f"{setting.label} {signed(fixed(2))(whole)}"
-    yield from _few(contents, setting, best, other, whole, state)
+    state = {"systems": [other, best], "setting": contents.setting}
+    title = f"{contents.label} {signed(fixed(2))(whole)}"
+    yield from _few(contents, metric, best, other, whole, state)
     yield from _same(contents, best, other, state)
     for what, filters, keys, labels in _groupings(contents):
         # A group that no segment is of has no row.
@@ -126,7 +146,7 @@ def _of_pair(contents: Contents) -> Iterator[Finding]:
             continue
         places = {key: place for place, key in enumerate(there)}
         rows = [places[key] for key in keys]
-        sums = [setting.tables[name].group_totals(rows, len(there)) for name in (best, other)]
+        sums = [contents.tables[name].group_totals(rows, len(there)) for name in (best, other)]
         without = [changes(metric, own) for own in sums]
         inside = [metric.scores(own) for own in sums]
         for place, key in enumerate(there):
@@ -145,7 +165,7 @@ def _of_pair(contents: Contents) -> Iterator[Finding]:
             own = inside[0][place] - inside[1][place]
             if size >= LEAST_TURNED and own / whole < -1:
                 told = (
-                    f"In {of} {other} is better than {best}: {setting.label} "
+                    f"In {of} {other} is better than {best}: {contents.label} "
                     f"{signed(fixed(2))(own)} in {count(size, 'segment')}, and {title} in all"
                 )
                 yield Finding("turned", abs(own), told, **at)
@@ -153,9 +173,10 @@ def _of_pair(contents: Contents) -> Iterator[Finding]:
 
 def _groupings(contents: Contents) -> Iterator[tuple[str, Any, Sequence[int], list[str]]]:
     """What segments are grouped by: a name, the filters of a group, each segment's, all labels."""
-    block = contents.blocks_beside[contents.beside["buckets"]["length"]["block"]]
     lengths = array("I")
-    lengths.frombytes(block)
+    lengths.frombytes(contents.lengths)
+    if sys.byteorder == "big":
+        lengths.byteswap()
     starts = (0, *LENGTHS)
     ranges = [f"{x}:{y - 1}" for x, y in zip(starts, LENGTHS, strict=False)] + [f"{starts[-1]}:"]
     labels = [
@@ -175,14 +196,14 @@ def _groupings(contents: Contents) -> Iterator[tuple[str, Any, Sequence[int], li
 
 def _few(
     contents: Contents,
-    setting: Setting,
+    metric: TableMetric[Any],
     best: str,
     other: str,
     whole: float,
     state: Mapping[str, Any],
 ) -> Iterator[Finding]:
     """The few segments without which the difference has the other sign."""
-    both = [changes(setting.metric, setting.tables[name]) for name in (best, other)]
+    both = [changes(metric, contents.tables[name]) for name in (best, other)]
     sign = 1 if whole > 0 else -1
     lost = [sign * (one - two) for one, two in zip(*both, strict=True)]
     order = sorted(range(len(lost)), key=lost.__getitem__)[: contents.segments // 100]
@@ -197,9 +218,7 @@ def _few(
     kept = [True] * contents.segments
     for i in chosen:
         kept[i] = False
-    rest = [
-        setting.metric.from_statistics(setting.tables[name][kept]).value for name in (best, other)
-    ]
+    rest = [metric.from_statistics(contents.tables[name][kept]).value for name in (best, other)]
     if chosen and sign * (rest[0] - rest[1]) < 0:
         told = (
             f"Without {count(len(chosen), 'segment')} of {contents.segments:,} {other} would be "
@@ -227,7 +246,7 @@ def _same(contents: Contents, best: str, other: str, state: Mapping[str, Any]) -
 
 def _kept(contents: Contents) -> Iterator[Finding]:
     """Flags of hypotheses that are frequent, or much more frequent in one system than in others."""
-    told = contents.beside["health"]
+    told = contents.health
     known = {flag["id"] for flag in told["flags"]}
     names = list(contents.systems)
     looked = told["segments"]
@@ -257,7 +276,7 @@ def _style(contents: Contents) -> Iterator[Finding]:
     if contents.redacted:
         return
     names = list(contents.systems)
-    looked = contents.beside["health"]["segments"]
+    looked = contents.health["segments"]
     systems = [_joined(column, looked) for column in contents.systems.values()]
     references = [_joined(column, looked) for column in contents.references]
     for title, marks in STYLE.items():

@@ -1,8 +1,12 @@
 //! BLEU's row of integers for a segment, and its formula.
 //!
 //! A row is: hypothesis length, effective reference length (by one rule or several), the clipped
-//! matches of each order, the numbers of n-grams of each order. The formula is here for many scores at once; its readable
-//! definition, which the tests hold it equal to, is in `truebleu/metrics/bleu_formula.py`.
+//! matches of each order, the numbers of n-grams of each order. The formula is here for many scores
+//! at once; its readable definition, which the tests hold it equal to, is in
+//! `truebleu/metrics/bleu_formula.py`.
+
+#[cfg(feature = "page")]
+pub mod variants;
 
 use crate::count::{self, Metric};
 use crate::elementary::{exp, ln};

@@ -1,7 +1,7 @@
-//! The natural logarithm and the exponential function.
+//! The natural logarithm, the exponential function, and powers of positive numbers.
 //!
 //! Scores equal those of programs that use the system's mathematical library, so where there is one
-//! it is asked. WebAssembly has none: there, these two are computed operation by operation as glibc
+//! it is asked. WebAssembly has none: there, they are computed operation by operation as glibc
 //! computes them on processors with fused multiplication and addition. The page and the library
 //! then give the same bits.
 //!
@@ -32,12 +32,22 @@ pub fn exp(x: f64) -> f64 {
     x.exp()
 }
 
+/// A number above 0 to a power from 0 to 1.
+#[cfg(feature = "page")]
+#[inline(always)]
+pub fn power(x: f64, y: f64) -> f64 {
+    #[cfg(target_arch = "wasm32")]
+    return portable::power(x, y);
+    #[cfg(not(target_arch = "wasm32"))]
+    x.powf(y)
+}
+
 #[cfg(any(
     target_arch = "wasm32",
     all(test, not(miri), target_os = "linux", target_env = "gnu", target_arch = "x86_64")
 ))]
 mod portable {
-    use super::tables::{EXP, LOG};
+    use super::tables::{EXP, LOG, POWER};
 
     /// The binary digits of a number behind its first; the exponent stands before them.
     const DIGITS: u32 = 52;
@@ -146,6 +156,12 @@ mod portable {
     }
 
     pub fn exp(x: f64) -> f64 {
+        exp_of(x, 0.0)
+    }
+
+    /// Of a number in two pieces.
+    #[inline(always)]
+    fn exp_of(x: f64, tail: f64) -> f64 {
         let size = x.abs();
         if size < float(0x3c90000000000000) {
             return 1.0 + x;
@@ -158,7 +174,7 @@ mod portable {
         let ki = kd.to_bits();
         let kd = kd - shift;
         let r = fused(kd, float(0xbf762e42fefa0000), x);
-        let r = fused(kd, float(0xbd0cf79abc9e3b3a), r);
+        let r = fused(kd, float(0xbd0cf79abc9e3b3a), r) + tail;
         let i = 2 * (ki % 128) as usize;
         let bits = EXP[i + 1].wrapping_add(ki << (DIGITS - 7));
         let c = [0x3fdffffffffffdbd, 0x3fc555555555543c, 0x3fa55555cf172b91, 0x3f81111167a4d017]
@@ -171,6 +187,49 @@ mod portable {
         }
         let scale = float(bits);
         fused(scale, rest, scale)
+    }
+
+    /// The logarithm in two pieces, times the exponent.
+    pub fn power(x: f64, y: f64) -> f64 {
+        let mut bits = x.to_bits();
+        if !x.is_normal() {
+            if !x.is_finite() || x == 0.0 {
+                return x.powf(y);
+            }
+            bits = (x * float(0x4330000000000000)).to_bits().wrapping_sub(52 << DIGITS);
+        }
+        let distance = bits.wrapping_sub(0x3fe6955500000000);
+        let i = (distance >> (DIGITS - 7)) as usize % 128;
+        let k = ((distance as i64) >> DIGITS) as f64;
+        let z = float(bits.wrapping_sub(distance & (0xfff << DIGITS)));
+        let [reciprocal, log, rest] = [0, 1, 2].map(|part| float(POWER[3 * i + part]));
+        let r = fused(z, reciprocal, -1.0);
+        let t1 = fused(k, float(0x3fe62e42fefa3800), log);
+        let t2 = t1 + r;
+        let lo1 = fused(k, float(0x3d2ef35793c76730), rest);
+        let lo2 = t1 - t2 + r;
+        let a = [
+            0xbfe0000000000000,
+            0xbfe5555555555560,
+            0x3fe0000000000006,
+            0x3fe999999959554e,
+            0xbfe555555529a47a,
+            0xbff2495b9b4845e9,
+            0x3ff0002b8b263fc3,
+        ]
+        .map(float);
+        let ar = a[0] * r;
+        let ar2 = r * ar;
+        let hi = t2 + ar2;
+        let lo3 = fused(ar, r, -ar2);
+        let lo4 = t2 - hi + ar2;
+        let tail = fused(ar2, fused(r, a[6], a[5]), fused(r, a[4], a[3]));
+        let tail = fused(ar2, tail, fused(r, a[2], a[1]));
+        let lo = fused(r * ar2, tail, lo1 + lo2 + lo3 + lo4);
+        let whole = hi + lo;
+        let lo = hi - whole + lo;
+        let high = y * whole;
+        exp_of(high, fused(y, lo, fused(y, whole, -high)))
     }
 
     /// Where the power of two might be none of a normal number.
@@ -233,8 +292,29 @@ mod tests {
         }
     }
 
+    #[test]
+    fn roots_have_the_bits_of_the_system() {
+        for order in 1..=16 {
+            let y = 1.0 / f64::from(order);
+            for count in 1..1500 {
+                let x = f64::from(count) / 1500.0;
+                for x in [x, x * x, x * x * 1e-9, 1.0 / x] {
+                    same("power", x, portable::power(x, y), x.powf(y));
+                }
+            }
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200_000))]
+
+        #[test]
+        fn any_root_has_the_bits_of_the_system(x in 1e-200f64..10.0, small in -200f64..2.0, order in 1..17) {
+            let y = 1.0 / f64::from(order);
+            for x in [x, 10f64.powf(small)] {
+                same("power", x, portable::power(x, y), x.powf(y));
+            }
+        }
 
         #[test]
         fn any_number_has_the_bits_of_the_system(bits in any::<u64>(), x in -760f64..720.0, near in 0.9f64..1.1) {

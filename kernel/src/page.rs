@@ -6,19 +6,22 @@
 //!
 //! One thread calls, so all state is its own.
 
+mod draws;
 mod recipe;
 mod texts;
 
+use crate::bleu;
 use crate::columns;
-use crate::count::{Count, Formula};
+use crate::count::Count;
 use crate::scan::{Inputs, Rows, Scan};
+use draws::Draws;
 use recipe::Metric;
 use std::cell::RefCell;
 use std::sync::Arc;
 use texts::{Part, Texts};
 
 /// The version of this interface, which the page and its binary must share.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Rows of integers, of one width.
 struct Table {
@@ -26,10 +29,35 @@ struct Table {
     values: Vec<i64>,
 }
 
+impl Table {
+    /// Some rows, by their numbers.
+    fn rows<'a>(&'a self, numbers: &'a [u32]) -> impl Iterator<Item = Done<&'a [i64]>> {
+        numbers.iter().map(|&row| {
+            let start = row as usize * self.width;
+            self.values.get(start..start + self.width).ok_or_else(|| "no such segment".to_owned())
+        })
+    }
+
+    /// The sums of some rows, or of all.
+    fn total(&self, numbers: Option<&[u32]>) -> Done<Vec<i64>> {
+        let Some(numbers) = numbers else {
+            return columns::total(&self.values, self.width).map_err(|error| error.to_string());
+        };
+        let mut sums = vec![0; self.width];
+        for row in self.rows(numbers) {
+            if !columns::add(&mut sums, row?) {
+                return Err(columns::too_large().to_string());
+            }
+        }
+        Ok(sums)
+    }
+}
+
 enum Object {
     Texts(Arc<Texts>),
     Metric(Arc<Metric>),
     Table(Table),
+    Draws(Box<Draws>),
 }
 
 #[derive(Default)]
@@ -203,30 +231,105 @@ pub extern "C" fn page_count(metric: u32, table: u32, first: u32, last: u32) -> 
     })
 }
 
-/// A table of rows that were counted elsewhere. Input: 64-bit floats, row after row.
+/// A table of so many rows that were counted elsewhere.
+///
+/// Input: for each column a byte that says how wide its numbers are (1, 2 or 4 bytes, or 8 for
+/// floats), then the numbers.
 #[unsafe(no_mangle)]
-pub extern "C" fn page_table(width: u32) -> u32 {
+pub extern "C" fn page_table(rows: u32, width: u32) -> u32 {
     with(|state| {
-        let width = width as usize;
-        let floats = state.input.as_chunks::<8>().0;
-        if width == 0 || !floats.len().is_multiple_of(width) {
-            return Err(format!("{} numbers are no rows of {width}", floats.len()));
+        let (rows, width) = (rows as usize, width as usize);
+        let mut values = vec![0; rows * width];
+        let mut rest = &state.input[..];
+        for column in 0..width {
+            let (&[size], behind) = rest.split_first_chunk().ok_or("a column is missing")?;
+            let size = usize::from(size);
+            let (numbers, behind) =
+                behind.split_at_checked(rows * size).ok_or("a column is too short")?;
+            rest = behind;
+            let places = values.iter_mut().skip(column).step_by(width);
+            match size {
+                1 => places.zip(numbers).for_each(|(place, &one)| *place = i64::from(one)),
+                2 => places.zip(numbers.as_chunks::<2>().0).for_each(|(place, two)| {
+                    *place = i64::from(u16::from_le_bytes(*two));
+                }),
+                4 => places.zip(numbers.as_chunks::<4>().0).for_each(|(place, four)| {
+                    *place = i64::from(u32::from_le_bytes(*four));
+                }),
+                8 => places.zip(numbers.as_chunks::<8>().0).for_each(|(place, eight)| {
+                    *place = f64::from_le_bytes(*eight) as i64;
+                }),
+                _ => return Err(format!("numbers of {size} bytes")),
+            }
         }
-        let values = floats.iter().map(|eight| f64::from_le_bytes(*eight) as i64).collect();
         Ok(state.keep(Object::Table(Table { width, values })))
     })
 }
 
-/// The width of a table's rows. Answer: the columns one after the other, as 64-bit floats.
+/// A table of rows of so many 64-bit integers, which are the input: those of [`page_rows`].
 #[unsafe(no_mangle)]
-pub extern "C" fn page_columns(table: u32) -> u32 {
+pub extern "C" fn page_table_of_rows(width: u32) -> u32 {
+    with(|state| {
+        let numbers = state.input.as_chunks::<8>().0;
+        let (width, values) =
+            (width as usize, numbers.iter().map(|eight| i64::from_le_bytes(*eight)));
+        let values: Vec<i64> = values.collect();
+        if width == 0 || !values.len().is_multiple_of(width) {
+            return Err(format!("{} numbers are no rows of {width}", values.len()));
+        }
+        Ok(state.keep(Object::Table(Table { width, values })))
+    })
+}
+
+/// The width of a table. Answer: the rows whose numbers are the input, or with `all` all of them,
+/// as 64-bit integers.
+#[unsafe(no_mangle)]
+pub extern "C" fn page_rows(table: u32, all: u32) -> u32 {
+    with(|state| {
+        let numbers = state.indices();
+        let table = state.table(table)?;
+        let width = table.width as u32;
+        let mut bytes = Vec::new();
+        if all != 0 {
+            bytes.extend(table.values.iter().flat_map(|value| value.to_le_bytes()));
+        } else {
+            for row in table.rows(&numbers) {
+                bytes.extend(row?.iter().flat_map(|value| value.to_le_bytes()));
+            }
+        }
+        state.answer = bytes;
+        Ok(width)
+    })
+}
+
+/// A table of those columns of another one whose numbers are the input.
+#[unsafe(no_mangle)]
+pub extern "C" fn page_select(table: u32) -> u32 {
+    with(|state| {
+        let columns = state.indices();
+        let Table { width, values } = state.table(table)?;
+        if columns.is_empty() || columns.iter().any(|&column| column as usize >= *width) {
+            return Err("no such column".to_owned());
+        }
+        let rows = values.chunks_exact(*width);
+        let values =
+            rows.flat_map(|row| columns.iter().map(|&column| row[column as usize])).collect();
+        Ok(state.keep(Object::Table(Table { width: columns.len(), values })))
+    })
+}
+
+/// Gives 1. Answer: a column of a table, as 64-bit floats.
+#[unsafe(no_mangle)]
+pub extern "C" fn page_column(table: u32, column: u32) -> u32 {
     with(|state| {
         let Table { width, values } = state.table(table)?;
-        let width = *width;
-        let columns = (0..width).flat_map(|column| values[column..].iter().step_by(width));
-        let columns: Vec<f64> = columns.map(|&value| value as f64).collect();
-        state.answer_floats(columns.into_iter());
-        Ok(width as u32)
+        if column as usize >= *width {
+            return Err(format!("no column {column}"));
+        }
+        let column: Vec<f64> =
+            values[column as usize..].iter().step_by(*width).map(|&value| value as f64).collect();
+        state.answer_floats(column.into_iter());
+        Ok(1)
     })
 }
 
@@ -234,60 +337,150 @@ pub extern "C" fn page_columns(table: u32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn page_total(table: u32, all: u32) -> u32 {
     with(|state| {
-        let Table { width, values } = state.table(table)?;
-        let width = *width;
-        let sums = if all != 0 {
-            columns::total(values, width).map_err(|error| error.to_string())?
-        } else {
-            let mut sums = vec![0; width];
-            for row in state.indices() {
-                let start = row as usize * width;
-                let row = values.get(start..start + width).ok_or("no such segment")?;
-                if !columns::add(&mut sums, row) {
-                    return Err(columns::too_large().to_string());
-                }
-            }
-            sums
-        };
-        Ok(state.keep(Object::Table(Table { width, values: sums })))
+        let numbers = state.indices();
+        let table = state.table(table)?;
+        let values = table.total((all == 0).then_some(&numbers[..]))?;
+        let width = table.width;
+        Ok(state.keep(Object::Table(Table { width, values })))
     })
 }
 
-/// Gives 1. Answer: the score of each row, as 64-bit floats, 0 to 100; rows are segments, or with
-/// `corpus` the totals of corpora.
+/// Gives 1. Answer: the score of each row as a segment's, as 64-bit floats, 0 to 100.
 #[unsafe(no_mangle)]
-pub extern "C" fn page_scores(metric: u32, table: u32, corpus: u32) -> u32 {
+pub extern "C" fn page_scores(metric: u32, table: u32) -> u32 {
     with(|state| {
         let (metric, table) = (state.metric(metric)?, state.table(table)?);
-        let formula: &dyn Formula = metric.formula(corpus != 0);
-        if table.width != metric.counter.width() {
-            return Err(format!("a table of {} columns is not this metric's", table.width));
-        }
-        let scores: Vec<f64> =
-            table.values.chunks_exact(table.width).map(|row| formula.score(row)).collect();
+        let rows = metric.rows(&table.values, table.width)?;
+        let scores: Vec<f64> = rows.map(|row| metric.formula(false).score(row)).collect();
         state.answer_floats(scores.into_iter());
         Ok(1)
     })
 }
 
-/// Gives 1. Answer: the score of the rest without each row, as 64-bit floats.
+/// Gives 1. Answer: the score of the corpus of the rows whose numbers are the input, or with `all`
+/// of all, as a 64-bit float.
 #[unsafe(no_mangle)]
-pub extern "C" fn page_without(metric: u32, table: u32) -> u32 {
+pub extern "C" fn page_corpus(metric: u32, table: u32, all: u32) -> u32 {
     with(|state| {
-        let (metric, Table { width, values }) = (state.metric(metric)?, state.table(table)?);
-        let totals = columns::total(values, *width).map_err(|error| error.to_string())?;
-        let formula = metric.formula(true);
-        let mut rest = totals.clone();
-        let scores: Vec<f64> = values
-            .chunks_exact(*width)
-            .map(|row| {
-                for ((rest, total), value) in rest.iter_mut().zip(&totals).zip(row) {
+        let numbers = state.indices();
+        let numbers = (all == 0).then_some(&numbers[..]);
+        let (metric, table) = (state.metric(metric)?, state.table(table)?);
+        let rows = metric.rows(&table.values, table.width)?;
+        let score = if !metric.is_mean() {
+            metric.formula(true).score(&table.total(numbers)?)
+        } else if let Some(numbers) = numbers {
+            metric.mean(table.rows(numbers).collect::<Done<Vec<_>>>()?.into_iter())
+        } else {
+            metric.mean(rows)
+        };
+        state.answer_floats([score].into_iter());
+        Ok(1)
+    })
+}
+
+/// Gives 1. Answer: the score of the rest without each row, as 64-bit floats; of the rows whose
+/// numbers are the input, or with `all` of all.
+#[unsafe(no_mangle)]
+pub extern "C" fn page_without(metric: u32, table: u32, all: u32) -> u32 {
+    with(|state| {
+        let numbers = state.indices();
+        let (metric, table) = (state.metric(metric)?, state.table(table)?);
+        let rows: Vec<&[i64]> = if all != 0 {
+            metric.rows(&table.values, table.width)?.collect()
+        } else {
+            table.rows(&numbers).collect::<Done<_>>()?
+        };
+        let scores: Vec<f64> = if metric.is_mean() {
+            let scores: Vec<f64> =
+                rows.iter().map(|row| metric.formula(false).score(row)).collect();
+            let (sum, rest) = (scores.iter().sum::<f64>(), scores.len() as f64 - 1.0);
+            scores.iter().map(|score| if rest > 0.0 { (sum - score) / rest } else { 0.0 }).collect()
+        } else {
+            let totals = table.total((all == 0).then_some(&numbers[..]))?;
+            let formula = metric.formula(true);
+            let mut rest = totals.clone();
+            let mut without = |row: &&[i64]| {
+                for ((rest, total), value) in rest.iter_mut().zip(&totals).zip(*row) {
                     *rest = total - value;
                 }
                 formula.score(&rest)
-            })
-            .collect();
+            };
+            rows.iter().map(&mut without).collect()
+        };
         state.answer_floats(scores.into_iter());
+        Ok(1)
+    })
+}
+
+/// The number of orders that count in the score of a table's first row, by BLEU, and one more; as a
+/// segment's, or with `corpus` a corpus'.
+///
+/// Answer, as 64-bit floats: the brevity penalty, the mean without it, 0 to 100, whether the score
+/// is 0 before smoothing; then of each order the numerator, the denominator, the precision in per
+/// cent (NaN for one that counts as 1) and what smoothing put there (NaN if nothing).
+#[unsafe(no_mangle)]
+pub extern "C" fn page_steps(metric: u32, table: u32, corpus: u32) -> u32 {
+    with(|state| {
+        let (metric, table) = (state.metric(metric)?, state.table(table)?);
+        let row = metric.rows(&table.values, table.width)?.next().ok_or("no row")?;
+        let formula = metric.bleu(corpus != 0).ok_or("only BLEU has these steps")?;
+        let steps = formula.steps(row);
+        let percent = formula.factor();
+        let mean = if formula.is_hopeless(row) { 0.0 } else { percent * formula.mean(&steps) };
+        let (brevity, hopeless) = (formula.brevity(row), f64::from(formula.is_hopeless(row)));
+        let count = steps.len() as u32;
+        state.answer_floats([brevity, mean, hopeless].into_iter());
+        state.answer_floats(steps.into_iter().flat_map(|step: bleu::variants::Step| {
+            let precision = step.precision.map_or(f64::NAN, |precision| percent * precision);
+            [step.numerator, step.denominator, precision, step.smoothed.unwrap_or(f64::NAN)]
+        }));
+        Ok(count + 1)
+    })
+}
+
+/// Resamples of the segments of a table, and of another one for 0 of none.
+///
+/// Input: the seed as two numbers of 4 bytes, the lower first; then the number of each row's
+/// document, if whole documents are to be drawn.
+#[unsafe(no_mangle)]
+pub extern "C" fn page_resample(metric: u32, one: u32, other: u32) -> u32 {
+    with(|state| {
+        let given = state.indices();
+        let (seed, groups) = given.split_at_checked(2).ok_or("no seed")?;
+        let metric = state.metric(metric)?;
+        let mut tables = vec![state.table(one)?];
+        if other != 0 {
+            tables.push(state.table(other)?);
+        }
+        let width = metric.counter.width();
+        for table in &tables {
+            drop(metric.rows(&table.values, table.width)?);
+        }
+        let tables: Vec<&[i64]> = tables.iter().map(|table| &table.values[..]).collect();
+        let draws = Draws::new(metric, &tables, width, groups, seed)?;
+        Ok(state.keep(Object::Draws(Box::new(draws))))
+    })
+}
+
+/// Draws so many resamples more, and gives how many there are.
+#[unsafe(no_mangle)]
+pub extern "C" fn page_draw(draws: u32, replicates: u32) -> u32 {
+    with(|state| match state.objects.get_mut((draws as usize).wrapping_sub(1)) {
+        Some(Some(Object::Draws(draws))) => Ok(draws.draw(replicates as usize) as u32),
+        _ => Err(format!("{draws} is no resample")),
+    })
+}
+
+/// Gives 1. Answer: the ends of the interval of each system's score, and if there are two of the
+/// second's less the first's, as 64-bit floats.
+#[unsafe(no_mangle)]
+pub extern "C" fn page_intervals(draws: u32, level: f64) -> u32 {
+    with(|state| {
+        let ends = match state.at(draws) {
+            Some(Object::Draws(draws)) => draws.intervals(level)?,
+            _ => return Err(format!("{draws} is no resample")),
+        };
+        state.answer_floats(ends.into_iter());
         Ok(1)
     })
 }

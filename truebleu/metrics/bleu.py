@@ -356,9 +356,15 @@ class BLEU(KernelMetric[BLEUScore]):
         }
 
     @property
-    def recipe(self) -> dict[str, Any] | None:
-        """The same, for a kernel elsewhere; one reference of several is chosen before it."""
-        return None if self.reference_length == "single" else super().recipe
+    def recipe(self) -> dict[str, Any]:
+        """What a kernel elsewhere is asked for, which has every variant's formula."""
+        values = self._values
+        asked = self.asked()
+        del asked["effective_order"]
+        names = ("smoothing", "no_match", "brevity_penalty", "empty_brevity", "arithmetic")
+        missing = (self.missing(segment=True), self.missing(segment=False))
+        told = {name: values[name] for name in (*names, "aggregate")}
+        return asked | told | {"missing": missing}
 
     def _check_together(self) -> None:
         """Checks parameters that depend on each other; what is the default is kept as that."""

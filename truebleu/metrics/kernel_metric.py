@@ -44,9 +44,12 @@ class KernelMetric(TableMetric[S]):
         return getattr(_kernel.Metric, asked.pop("metric"))(**asked)  # type: ignore[no-any-return]
 
     @property
-    def recipe(self) -> dict[str, Any] | None:
-        """The same, for a kernel elsewhere, as in a page; None if that one cannot do it."""
-        return self.asked() if self.reads_text and self._plain else None
+    def recipe(self) -> dict[str, Any]:
+        """What a kernel elsewhere is asked for, as in a page.
+
+        It counts what this one counts if the metric `reads_text`, with a tokenizer that it has.
+        """
+        return self.asked()
 
     @property
     def reads_text(self) -> bool:

@@ -4,7 +4,7 @@
 //! `edits` or `ngram_f`. Lists have commas, truth values are `yes` and `no`.
 
 use super::Done;
-use crate::bleu::{self, ReferenceLength, Smoothing};
+use crate::bleu::{self, ReferenceLength, Smoothing, variants};
 use crate::chrf;
 use crate::count::{self, CountOne, Counter, Formula};
 use crate::edits;
@@ -26,6 +26,10 @@ pub struct Metric {
     segment: Arc<dyn Formula>,
     corpus: Arc<dyn Formula>,
     lexers: (Lexer, Lexer),
+    /// BLEU's steps, of segments and of corpora.
+    bleu: Option<[variants::Formula; 2]>,
+    /// The score of a corpus is the mean of its segments'.
+    mean: bool,
 }
 
 thread_local! {
@@ -158,7 +162,42 @@ impl Metric {
         let (hypotheses, references) = lexers;
         let both = (hypotheses.clone(), references.clone().unwrap_or_else(|| hypotheses.clone()));
         let counter = Arc::new(Counter { hypotheses, references, metric });
-        Self { counter, segment, corpus, lexers: both }
+        Self { counter, segment, corpus, lexers: both, bleu: None, mean: false }
+    }
+
+    /// The rows of a table of such a width, which must be this metric's.
+    pub fn rows<'a>(
+        &self,
+        values: &'a [i64],
+        width: usize,
+    ) -> Done<std::slice::ChunksExact<'a, i64>> {
+        if width != self.counter.width() {
+            return Err(format!("a table of {width} columns is not this metric's"));
+        }
+        Ok(values.chunks_exact(width))
+    }
+
+    /// True if the score of a corpus is the mean of its segments'.
+    pub fn is_mean(&self) -> bool {
+        self.mean
+    }
+
+    /// That mean.
+    pub fn mean<'a>(&self, rows: impl ExactSizeIterator<Item = &'a [i64]>) -> f64 {
+        let Some([formula, _]) = &self.bleu else { return 0.0 };
+        let count = rows.len();
+        if count == 0 {
+            return 0.0;
+        }
+        let factor = formula.factor();
+        let natural = rows.map(|row| formula.natural(row));
+        let mean = bleu::sum(natural, formula.compensated) / count as f64;
+        if factor == 1.0 { mean } else { factor * mean }
+    }
+
+    /// BLEU's steps to the score of a segment, or of a corpus.
+    pub fn bleu(&self, corpus: bool) -> Option<&variants::Formula> {
+        self.bleu.as_ref().map(|both| &both[usize::from(corpus)])
     }
 
     /// The formula of segments, or of corpora.
@@ -178,13 +217,14 @@ impl Metric {
 }
 
 impl Parameters<'_> {
+    fn named<T>(&self, name: &str, find: impl Fn(&str) -> Option<T>) -> Done<T> {
+        let text = self.text(name)?;
+        find(text).ok_or_else(|| format!("no {name} {text}"))
+    }
+
     fn bleu(&self) -> Done<Metric> {
         let orders = self.order("max_order", 1)?;
-        let (name, value) = (self.text("smoothing")?, self.number("smoothing_value")?);
-        let smoothing =
-            Smoothing::named(name, value).ok_or_else(|| format!("no smoothing {name}"))?;
-        let rule = self.text("reference_lengths")?;
-        let length = ReferenceLength::named(rule).ok_or_else(|| format!("no rule {rule}"))?;
+        let length = self.named("reference_lengths", ReferenceLength::named)?;
         let weights = match self.text("weights")? {
             "" => None,
             text => {
@@ -196,17 +236,64 @@ impl Parameters<'_> {
                 Some(weights)
             }
         };
-        let compensated = self.yes("compensated")?;
-        let formula = |effective_order| {
-            let weights = weights.clone();
-            Arc::new(bleu::Formula { smoothing, effective_order, weights, compensated })
+        let mean = self.named("aggregate", |text| match text {
+            "segments" => Some(true),
+            "corpus" => Some(false),
+            _ => None,
+        })?;
+        let both = self.text("missing")?.split_once(',').ok_or("missing: expected two")?;
+        let missing =
+            |name: &str| variants::Missing::named(name).ok_or_else(|| format!("no missing {name}"));
+        let of = |missing| -> Done<variants::Formula> {
+            Ok(variants::Formula {
+                smoothing: self.named("smoothing", variants::Smoothing::named)?,
+                value: self.number("smoothing_value")?,
+                missing,
+                no_match: self.named("no_match", variants::NoMatch::named)?,
+                penalty: self.named("brevity_penalty", variants::Penalty::named)?,
+                empty_brevity: self.number("empty_brevity")?,
+                weights: weights.clone(),
+                arithmetic: self.named("arithmetic", variants::Arithmetic::named)?,
+                compensated: self.yes("compensated")?,
+                parts: length == ReferenceLength::Average,
+            })
         };
-        let at_least_one = self.yes("at_least_one")?;
-        let columns = bleu::Columns { lengths: vec![length], orders, at_least_one };
-        let (name, text) = ("effective_order", self.text("effective_order")?);
-        let both = text.split_once(',').ok_or("effective_order: expected two")?;
-        let (segment, corpus) = (formula(is_yes(name, both.0)?), formula(is_yes(name, both.1)?));
-        Ok(Metric::made((self.tokenizer()?, None), columns, segment, corpus))
+        let segment = of(missing(both.0)?)?;
+        // What is a mean of segments is one of their scores.
+        let corpus = of(if mean { segment.missing } else { missing(both.1)? })?;
+        let columns = bleu::Columns {
+            lengths: vec![length],
+            orders,
+            at_least_one: segment.missing == variants::Missing::AtLeastOne,
+        };
+        let made = Metric::made(
+            (self.tokenizer()?, None),
+            columns,
+            self.fastest(&segment)?,
+            self.fastest(&corpus)?,
+        );
+        Ok(Metric { bleu: Some([segment, corpus]), mean, ..made })
+    }
+
+    /// sacreBLEU's case of a formula as it is for many rows, and any other as it is.
+    fn fastest(&self, of: &variants::Formula) -> Done<Arc<dyn Formula>> {
+        use variants::{Arithmetic, Missing, NoMatch, Penalty};
+        let smoothing = Smoothing::named(self.text("smoothing")?, of.value);
+        let usual = of.arithmetic == Arithmetic::SacreBleu
+            && of.no_match == NoMatch::Zero
+            && of.penalty == Penalty::Standard
+            && of.empty_brevity == 0.0
+            && matches!(of.missing, Missing::Zero | Missing::Drop)
+            && !of.parts;
+        Ok(match smoothing {
+            Some(smoothing) if usual => Arc::new(bleu::Formula {
+                smoothing,
+                effective_order: of.missing == Missing::Drop,
+                weights: of.weights.clone(),
+                compensated: of.compensated,
+            }),
+            _ => Arc::new(of.clone()),
+        })
     }
 
     fn chrf(&self) -> Done<Metric> {

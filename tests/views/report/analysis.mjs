@@ -1,16 +1,16 @@
 // Runs the viewer's functions of analysis on cases from standard input, and prints what they give, as JSON.
-import { pathToFileURL } from "node:url";
+import { held, modules } from "./held.mjs";
 
-const folder = process.argv[2];
-const module = name => import(pathToFileURL(`${folder}/${name}.js`).href);
-const [F, W, E, C, A] = await Promise.all(["formula", "why", "exports", "charts", "agreement"].map(module));
+const [folder, binary] = process.argv.slice(2);
+const [W, E, C, A] = await modules(folder, ["why", "exports", "charts", "agreement"]);
 let input = "";
 for await (const piece of process.stdin.setEncoding("utf8")) input += piece;
 const { splits = [], floats = [], comparisons = [], guarded = [], ticks = [], agreements = [] } = JSON.parse(input);
+const made = splits.length ? await held(folder, binary) : null;
 
 process.stdout.write(JSON.stringify({
   splits: splits.map(({ setting, changes, rows }) => {
-    const metric = F.metricOf(setting, changes), [a, b] = rows.map(row => F.walk(setting, metric, row, false));
+    const { metric, table } = made(setting, changes, rows), [a, b] = [0, 1].map(i => metric.walk(table.row(i), false));
     return { ...W.lnParts(a, b, metric), scores: [a.value, b.value] };
   }),
   floats: floats.map(x => E.floatText(x)),

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const [folder, binary] = process.argv.slice(2);
-const { Kernel } = await import(pathToFileURL(`${folder}/kernel.js`).href);
+const { Kernel, numbersOf } = await import(pathToFileURL(`${folder}/kernel.js`).href);
 let input = "";
 for await (const piece of process.stdin.setEncoding("utf8")) input += piece;
 const { lowercase, cases } = JSON.parse(input);
@@ -13,17 +13,27 @@ kernel.lowercase(new Uint8Array(Uint32Array.from(lowercase).buffer));
 /** Blocks come in base64, as they are in pages: half a character is in no string of JSON. */
 const column = (block, n) => kernel.texts(Uint8Array.from(Buffer.from(block, "base64")), n);
 
-const results = cases.map(({ recipe, n, hypotheses, references, subset, texts }) => {
+const results = cases.map(({ recipe, n, hypotheses, references, subset, texts, seed = 12345, samples = 0, documents = [] }) => {
   try {
     const metric = kernel.metric(recipe), columns = [hypotheses, ...references].map(block => column(block, n));
     let table = 0;
     for (let from = 0; from < n; from += 3) table = kernel.count(metric, table, columns, from, Math.min(n, from + 3));
-    const whole = kernel.total(table), some = kernel.total(table, subset);
+    const { width, bytes } = kernel.rows(table), again = kernel.tableOfRows(bytes, width), some = kernel.tableOfRows(kernel.rows(table, subset).bytes, width);
     const result = {
-      columns: kernel.columns(table).map(one => [...one]), segments: [...kernel.scores(metric, table, false)], corpus: kernel.scores(metric, whole, true)[0],
-      subset: kernel.scores(metric, some, true)[0], without: [...kernel.without(metric, table)], tokens: texts.map(text => kernel.tokens(metric, text, false)),
+      columns: Array.from({ length: width }, (_, k) => [...kernel.column(again, k)]), segments: [...kernel.scores(metric, table)], corpus: kernel.corpus(metric, table),
+      subset: kernel.corpus(metric, table, subset), without: [...kernel.without(metric, table)], tokens: texts.map(text => kernel.tokens(metric, text, false)),
+      sums: kernel.total(table, subset), rows: numbersOf(kernel.rows(table, subset).bytes),
     };
-    for (const handle of [metric, table, whole, some, ...columns]) kernel.forget(handle);
+    // Of one system's segments, and of documents that are the subset and the rest.
+    const drawn = (tables, groups) => {
+      const draws = kernel.resample(metric, tables, seed, groups);
+      for (const many of [1, samples - 1]) kernel.draw(draws, many);
+      const ends = kernel.intervals(draws, 0.9);
+      kernel.forget(draws);
+      return ends;
+    };
+    if (samples) Object.assign(result, { alone: drawn([table], []), paired: drawn([table, again], []), few: drawn([some], []), documents: drawn([table], documents) });
+    for (const handle of [metric, table, again, some, ...columns]) kernel.forget(handle);
     return result;
   } catch (error) { return { error: error.message }; }
 });

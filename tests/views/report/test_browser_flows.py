@@ -319,8 +319,7 @@ def test_an_address_is_the_state(example, opened, state):
     second = opened(example.path, state)
     for sheet in (first, second):
         expect(sheet.page.locator("main.view")).to_be_visible()
-        if state.startswith("#segments"):
-            expect(sheet.page.locator(".subset")).not_to_contain_text("interval …")
+        expect(sheet.page.locator("main.view")).not_to_contain_text("interval …")
     texts = [sheet.page.locator("#app").inner_text() for sheet in (first, second)]
     assert texts[0] == texts[1]
     # And what the page itself says its address is, leads there again.

@@ -15,11 +15,12 @@ from playwright_or_skip import expect
 import truebleu as tb
 from truebleu import BLEU, CER, CHRF, TER
 from truebleu.metrics.ngram_f import NGramF
+from truebleu.significance import Measure, intervals, paired
 from truebleu.text.tokenizers import tokenize
 from truebleu.views.report import live, page, payload
 
 METRICS = [
-    *(metric for metric in ALSO if metric.recipe),
+    *ALSO,
     BLEU(),
     BLEU(tokenize="char", lowercase=True),
     BLEU(lowercase="ascii"),
@@ -29,8 +30,14 @@ METRICS = [
     TER(),
     CER(lowercase=True),
     NGramF((1, 2)),
+    BLEU(aggregate="segments"),
+    BLEU(reference_length="average", smoothing="add-k-all", brevity_penalty="plus-one"),
+    BLEU(arithmetic="nltk", smoothing="floor", missing_order="at-least-one"),
+    BLEU(arithmetic="coco", smoothing="epsilon", brevity_penalty="coco", no_match="smoothed"),
+    BLEU(arithmetic="float32", aggregate="segments", no_match="any-zero"),
 ]
 SUBSET = (0, 2)
+SAMPLES = 40
 ODD = [
     "",
     " ",
@@ -56,12 +63,14 @@ def block(texts):
 def case(metric, hypotheses, references, texts=()):
     columns = list(zip(*references, strict=True))
     return {
-        "recipe": metric.recipe,
+        "recipe": live.recipe(metric),
         "n": len(hypotheses),
         "hypotheses": block(hypotheses),
         "references": [block(column) for column in columns],
         "subset": SUBSET,
         "texts": list(texts),
+        "samples": SAMPLES,
+        "documents": [i % 3 == 1 for i in range(len(hypotheses))],
     }
 
 
@@ -80,25 +89,47 @@ def in_node(cases):
     return json.loads(done.stdout)
 
 
+def ends(metric, tables, documents=None):
+    """The ends of the intervals as `compare` has them, and of the differences."""
+    measure = Measure(metric, tables)
+    many = {"documents": documents, "resamples": SAMPLES, "level": 0.9}
+    made = list(intervals([measure], **many)[0].values())
+    if len(tables) > 1:
+        first, second = tables
+        [result] = paired([measure], baseline=first, test="bs", **many)
+        made.append(result.differences[second].interval)
+    return [[one.low, one.high] for one in made]
+
+
 def expected(metric, hypotheses, references):
     table = metric.statistics(hypotheses, references)
     rows = table.tolist()
-    of = metric.from_statistics
-    total = [sum(column) for column in zip(*rows, strict=True)]
-    return {
+    some = [rows[i] for i in SUBSET]
+    few = [texts[i] for texts in (hypotheses, references) for i in SUBSET]
+    found = {
         "columns": [list(column) for column in zip(*rows, strict=True)],
         "segments": list(metric.segments(hypotheses, references)),
-        "corpus": of(total).value,
-        "subset": of([sum(c) for c in zip(*(rows[i] for i in SUBSET), strict=True)]).value,
-        "without": [of([a - b for a, b in zip(total, row, strict=True)]).value for row in rows],
+        "corpus": metric.score(hypotheses, references).value,
+        "subset": metric.score(few[: len(SUBSET)], few[len(SUBSET) :]).value,
+        "sums": [sum(column) for column in zip(*some, strict=True)],
+        "rows": [number for row in some for number in row],
+        "alone": ends(metric, {"one": table}),
+        "paired": ends(metric, {"one": table, "two": table}),
+        "few": ends(metric, {"one": metric.statistics(few[: len(SUBSET)], few[len(SUBSET) :])}),
+        "documents": ends(metric, {"one": table}, [i % 3 == 1 for i in range(len(rows))]),
     }
+    if not metric.is_mean:
+        of, total = metric.from_statistics, [sum(column) for column in zip(*rows, strict=True)]
+        rest = [[a - b for a, b in zip(total, row, strict=True)] for row in rows]
+        found["without"] = [of(row).value for row in rest]
+    return found
 
 
 def check(hypotheses, references):
     found = in_node([case(metric, hypotheses, references) for metric in METRICS])
     for metric, own in zip(METRICS, found, strict=True):
-        own.pop("tokens", None)
-        assert own == expected(metric, hypotheses, references), metric
+        wanted = expected(metric, hypotheses, references)
+        assert {name: own[name] for name in wanted} == wanted, metric
 
 
 @needs_kernel
@@ -142,6 +173,7 @@ def test_what_the_kernel_cannot_do_is_said():
         (usual | {"metric": "meteor"}, "the page has no metric meteor"),
         (usual | {"tokenizer": "ja-mecab"}, "the page has no tokenizer ja-mecab"),
         (usual | {"max_order": 17}, "max_order=17: expected 1 to 16"),
+        (usual | {"smoothing": "more"}, "no smoothing more"),
         (usual | {"max_order": "four"}, "max_order=four: expected a number"),
         (usual | {"weights": [1, 2]}, "2 weights for 4 orders"),
         (usual | {"lowercase": "yes"}, "lowercase=yes: expected no, python or ascii"),
@@ -152,11 +184,15 @@ def test_what_the_kernel_cannot_do_is_said():
     assert [one["error"] for one in found] == [told for _, told in wrong]
 
 
-def test_metrics_that_a_page_cannot_count_have_no_recipe():
-    assert tb.metric("bleu", tokenize=str.split).recipe is None
-    assert BLEU(arithmetic="nltk", smoothing="none").recipe is None
-    assert BLEU(reference_length="single").recipe is None
-    assert tb.metric("nist").recipe is None
+def test_what_a_page_can_count_is_said():
+    assert live.counts(BLEU())
+    assert live.counts(TER())
+    assert live.counts(BLEU(arithmetic="nltk", smoothing="none"))
+    assert not live.counts(tb.metric("bleu", tokenize=str.split))
+    assert not live.counts(BLEU(tokenize="ja-mecab"))
+    assert live.recipe(BLEU(tokenize="ja-mecab"))["tokenizer"] == "none"
+    assert live.soon(BLEU(), 100_000)
+    assert not live.soon(TER(), 100_000)
 
 
 # ---- in the page ----
@@ -194,11 +230,17 @@ def test_a_tokenizer_is_chosen_and_given_back(example, opened):
     expect(tab.locator(".notice")).to_be_hidden()
 
 
-def test_without_the_kernel_a_page_is_as_it_was_written(monkeypatch, example, opened, tmp_path):
-    """The package may be built without it: the page says what it cannot do."""
+def test_without_the_kernel_the_summary_stays(monkeypatch, example, opened, tmp_path):
+    """The package may be built without it: the page says what it lacks."""
     monkeypatch.setattr(live, "blocks", dict)
     path = tmp_path / "report.html"
     tb.report(example.hypotheses, example.references, path=path, samples=50, confidence=50)
-    tab = opened(path, "#why").page
-    expect(tab.locator("#view")).to_contain_text("the page cannot count without WebAssembly")
-    expect(tab.get_by_label("Tokenizer")).to_have_count(0)
+    tab = opened(path, "#why", wait=False).page
+    expect(tab.locator(".failed")).to_contain_text("built without the kernel for pages")
+    expect(tab.locator("#static")).to_contain_text("birch")
+
+
+def test_without_webassembly_the_summary_stays(example, opened):
+    tab = opened(example.path, wait=False, script="delete window.WebAssembly;").page
+    expect(tab.locator(".failed")).to_contain_text("has no WebAssembly")
+    expect(tab.locator("#static")).to_contain_text("birch")

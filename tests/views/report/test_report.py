@@ -57,7 +57,7 @@ def test_texts_tables_and_names_come_back():
 
 @pytest.mark.parametrize("name", ["bleu", "chrf", "chrf++", "ter"])
 def test_statistics_and_scores_are_those_of_the_metric(name):
-    made = page(metrics=[name])
+    made = page(metrics=[name], embed_text=11)
     (setting,) = made.manifest["settings"]
     metric = tb.metric(f"{setting['metric']}|{setting['signature']}")
     for system, hypotheses in SYSTEMS.items():
@@ -106,9 +106,13 @@ def test_without_such_scores_a_page_has_no_columns():
 
 
 def test_numbers_stand_before_texts():
-    names = list(page(source=SOURCE, documents=["d"] * 12, also=["lowercase"]).blocks)
+    given = {"source": SOURCE, "documents": ["d"] * 12, "also": ["lowercase"]}
+    names = list(page(**given).blocks)
+    counts = ["s0.0", "s0.1", "s1.0", "s1.1"]
+    # A page that has not all texts cannot count them.
+    assert list(page(**given, embed_text=11).blocks) == [*counts, *names]
     assert names == [
-        *("s0.0", "s0.1", "s1.0", "s1.1", "documents"),
+        "documents",
         *("h.0", "h.1", "h.2", "h.3", "frequency", "lengths", "ngrams"),
         *live.blocks(),
         *("system0", "system1", "reference0", "source"),
@@ -169,7 +173,9 @@ def test_further_settings_are_counted_with_the_others_and_not_compared():
     assert not further["headline"]
     assert further["column"] is None
     assert further["scores"]["poor"] == metric.score(POOR, REFERENCES).value
-    assert made.rows(1, "poor") == metric.statistics(POOR, REFERENCES).tolist()
+    assert further["blocks"] is None
+    counted = page(also=["tokenize=char"], embed_text=11).rows(1, "poor")
+    assert counted == metric.statistics(POOR, REFERENCES).tolist()
     assert [metric["name"] for metric in made.manifest["comparison"]["metrics"]] == ["BLEU"]
 
 

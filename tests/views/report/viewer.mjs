@@ -1,22 +1,19 @@
 // Runs the viewer's own functions on cases from standard input, and prints what they give, as JSON.
-import { pathToFileURL } from "node:url";
+import { held, modules } from "./held.mjs";
 
-const folder = process.argv[2];
-const module = name => import(pathToFileURL(`${folder}/${name}.js`).href);
-const [F, D, T, C] = await Promise.all(["formula", "data", "tokens", "current"].map(module));
+const [folder, binary] = process.argv.slice(2);
+const [D, T, C] = await modules(folder, ["data", "tokens", "current"]);
 let input = "";
 for await (const piece of process.stdin.setEncoding("utf8")) input += piece;
 const { scores = [], tokens = [], matches = [], searches = [], sorts = [], blocks = [] } = JSON.parse(input);
+const made = scores.length ? await held(folder, binary) : null;
 
 const results = {
   scores: scores.map(({ setting, changes, rows, subset }) => {
-    const metric = F.metricOf(setting, changes);
-    const table = new D.Table(setting.columns, setting.columns.map((_, k) => Float64Array.from(rows, row => row[k])));
-    const segments = F.segmentScores(metric, table);
+    const { metric, table } = made(setting, changes, rows);
     return {
-      signature: metric.signature, segments: [...segments], corpus: F.corpusScore(metric, table, segments),
-      subset: F.corpusScore(metric, table, segments, subset), without: [...F.leftOut(metric, table, segments)],
-      walked: F.walk(setting, metric, table.totals, false).value,
+      signature: metric.signature, segments: [...metric.scores(table)], corpus: metric.corpus(table), subset: metric.corpus(table, subset), without: [...metric.without(table)],
+      walked: metric.walk(table.totals, false).value, segment: metric.walk(table.row(subset[0]), true).value, row: table.row(subset[0]), sums: table.total(subset), column: [...table.at(1)],
     };
   }),
   tokens: tokens.map(([text, name, lowercase]) => {

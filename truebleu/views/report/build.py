@@ -12,9 +12,11 @@ references, source  how many references a segment has at most; whether there are
 languages           the codes of source and target, as names of files have them, or null
 settings            a metric with its parameters each, those of the comparison first (`headline`):
                     id, metric, name, label (that no other has), column (its name in the
-                    comparison), signature, short, higher_is_better, parameters, columns; by
-                    system scores, blocks, and where words are edited the blocks of edits: a text
-                    per segment, the JSON of truebleu.metrics.ter_alignment.Alignment
+                    comparison), signature, short, higher_is_better, parameters, recipe (what the
+                    kernel is asked for), countable (whether it can count text), columns; by
+                    system scores, blocks (null if the page counts itself), and where words are
+                    edited the blocks of edits: a text per segment, the JSON of
+                    truebleu.metrics.ter_alignment.Alignment
 columns             the other metrics of the comparison: those whose formula the page does not have,
                     and scores from elsewhere: id, name, label, column, signature (or null),
                     higher_is_better, digits (after the point), and by system scores and blocks
@@ -259,6 +261,7 @@ class Contents:
         """The manifest of a page with the texts of at most `most` segments."""
         several = len(self.systems) > 1
         most = MOST_EMBEDDED if most is None else most
+        counted = serve is None and self._is_counted_in_page(most)
         return {
             "truebleu_report": VERSION,
             "title": self.title,
@@ -275,7 +278,7 @@ class Contents:
             "references": len(self.references),
             "source": self.source is not None,
             "languages": dict(zip(("source", "target"), self.languages, strict=True)),
-            "settings": [self._setting(setting) for setting in self.settings],
+            "settings": [self._setting(setting, counted) for setting in self.settings],
             "columns": [self._column(column) for column in self.columns],
             "live": live.BLOCKS if live.blocks() else None,
             "headline": screen.headline(self.comparison),
@@ -311,7 +314,11 @@ class Contents:
             for system, name in self._edits(setting).items()
         }
 
-    def _setting(self, setting: Setting) -> dict[str, Any]:
+    def _is_counted_in_page(self, most: int) -> bool:
+        """True if a page with so many texts can count them, and has no need of counts."""
+        return most >= self.segments and not self.redacted and bool(live.blocks())
+
+    def _setting(self, setting: Setting, counted: bool) -> dict[str, Any]:
         metric = setting.metric
         first = next(iter(setting.tables.values()))
         signature = metric.signature(first.references).on(self.test_set)
@@ -326,7 +333,7 @@ class Contents:
                 system: metric.from_statistics(table).value
                 for system, table in setting.tables.items()
             },
-            "blocks": setting.blocks("s"),
+            "blocks": None if counted and live.soon(metric, self.segments) else setting.blocks("s"),
             "edits": self._edits(setting) or None,
         }
 
@@ -354,10 +361,12 @@ class Contents:
             return {}
         return payload.roles(self.systems.values(), self.references, self.source)
 
-    def numbers(self) -> dict[str, bytes]:
-        """The blocks that have no text."""
+    def numbers(self, *, counted: bool = False) -> dict[str, bytes]:
+        """The blocks that have no text; with `counted` those of a page that counts texts itself."""
         made: dict[str, bytes] = {}
         for setting in self.settings:
+            if counted and live.soon(setting.metric, self.segments):
+                continue
             for system, name in setting.blocks("s").items():
                 made[name] = payload.of_table(setting.tables[system])
         for one in self.columns:
@@ -373,7 +382,8 @@ class Contents:
         """The blocks, in the order in which a page can use them: numbers before texts."""
         chosen = None if self.redacted else self.embedded(most)
         there = [i for i in range(self.segments) if chosen is None or i in chosen]
-        made = self.numbers()
+        most = MOST_EMBEDDED if most is None else most
+        made = self.numbers(counted=self._is_counted_in_page(most))
         for name, told in self.alignments().items():
             texts: list[bytes | None] = [None] * self.segments
             for i in there:
@@ -392,7 +402,8 @@ def described(metric: TableMetric[Any], signature: Any) -> dict[str, Any]:
         "short": signature.short(),
         "higher_is_better": not metric.lower_is_better,
         "parameters": {name: _plain(value) for name, value in metric.parameters.items()},
-        "recipe": metric.recipe and {name: _plain(value) for name, value in metric.recipe.items()},
+        "recipe": {name: _plain(value) for name, value in live.recipe(metric).items()},
+        "countable": live.counts(metric),
         "columns": list(metric.columns),
     }
 

@@ -1,7 +1,7 @@
 // Two sentences, scored while they are typed: what was counted, and the formula with the numbers in it.
 import {button, checkbox, copy, count, el, exact, fixed, plural, replace, select, visible} from "./dom.js";
-import {countsEdits, SMOOTHING} from "./formula.js";
-import {COUNTED, TOKENIZERS} from "./live.js";
+import {countsEdits} from "./metric.js";
+import {COUNTED, SMOOTHING, TOKENIZERS} from "./live.js";
 import {scored, settled} from "./scored.js";
 import {EXAMPLES} from "./examples.js";
 import {commandLine, pythonLine} from "./again.js";
@@ -137,7 +137,7 @@ export class Bench {
   compute() {
     const { base, typed } = this;
     try {
-      const setting = settled(base, typed.chosen, typed.references.length, true);
+      const setting = settled(this.live, base, typed.chosen, typed.references.length, true);
       this.result = scored(this.live, setting, typed.hypothesis, typed.references);
       this.problem.hidden = true;
     } catch (error) {

@@ -2,7 +2,7 @@
 import {badge, button, count, el, exact, fixed, interval, plural, select, signed} from "./dom.js";
 import {Background, FEW, FEWEST, quantile, showFiltered, TOO_FEW} from "./current.js";
 import {bars, figure, histogram, link, short} from "./charts.js";
-import {countsEdits} from "./formula.js";
+import {countsEdits} from "./metric.js";
 import {seenTimes} from "./segments.js";
 
 /** @typedef {import("./current.js").Context} Context */
@@ -22,7 +22,7 @@ let turn = 0;
  * @param {Context} context @param {string} key that names the groups @param {{id: string, segments: ArrayLike<number>}[]} groups @returns {Map<string, Measured>}
  */
 export function measured({ store, current }, key, groups) {
-  const { a, b, metric } = current, mine = ++turn, view = store.get("view");
+  const { a, b } = current, mine = ++turn, view = store.get("view");
   const known = current.once(`groups ${key} ${a.index} ${b?.index} ${current.id}`, () => /** @type {Map<string, Measured>} */ (new Map()));
   // Not in the list's own thread, whose tasks end each other.
   const aside = /** @type {typeof current} */ (Object.create(current, { worker: { value: thread ??= new Background() } }));
@@ -157,7 +157,7 @@ function ranged(context, title, column, range, segments, of) {
 /** How many of the references' words, by how often they are seen, each system has. @param {Context} context */
 function frequency(context) {
   const { data, current } = context, { a, b } = current, systems = b ? [a, b] : [a], { frequency: known } = data.manifest.buckets, { edges } = known, place = el("div", {}, el("p.empty", {}, "Unpacking …"));
-  data.counts("frequency", known).then((/** @type {import("./data.js").Table} */ counts) => {
+  data.counts("frequency", known).then((/** @type {import("./table.js").Table} */ counts) => {
     const z = quantile(1 - (1 - current.level) / 2), { n } = data;
     const rows = edges.map((/** @type {number} */ low, /** @type {number} */ k) => {
       const names = [`reference_${k}`, ...systems.map(s => `matched_${s.index}_${k}`)], [r, ...m] = names.map(name => counts.column(name)), [words, ...sums] = names.map(name => counts.totals[counts.names.indexOf(name)]), shares = sums.map(x => x / words), segments = [];

@@ -1,20 +1,19 @@
 // What the state means for the data: the metric, the two systems, their numbers, and which segments are chosen.
 import {announce} from "./dom.js";
-import {COUNTED, recipeOf} from "./live.js";
-import {Table} from "./data.js";
+import {columnNames, COUNTED, countsKey, recipeOf, SMOOTHING} from "./live.js";
+import {Metric} from "./metric.js";
 import {holder} from "./holding.js";
-import {corpusScore, jackknife, leftOut, metricOf, random, missing, segmentScores, SMOOTHING, smoothingValue} from "./formula.js";
 
 /** @typedef {import("./data.js").Data} Data */
 /** @typedef {import("./data.js").Setting} Setting */
 /** @typedef {import("./data.js").System} System */
-/** @typedef {import("./formula.js").Metric} Metric */
+/** @typedef {import("./table.js").Table} Table */
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {{data: Data, store: Store, worker: Background, current: Current}} Context  what every view is given */
 /** @typedef {{low: number, high: number, how: string}} Range */
 /** @typedef {{a: number[], b: number[], delta: number[], how: string}} Spans  intervals of two scores and of their difference, and their method */
 /** @typedef {{id: string, label: string, column: string | null, higher: boolean, digits: number, headline: boolean}} Measured */
-/** @typedef {{count: number, a: number, b: number | null, delta: number | null, interval: Range | null, waiting: boolean, note: string}} Subset */
+/** @typedef {{count: number, a: number, b: number | null, delta: number | null, interval: Range | null, waiting: boolean, share?: number, note: string}} Subset */
 
 /** Filters of segments, by their keys in the state. */
 export const FILTERS = { find: "", in: "all", regex: false, case: false, doc: null, label: "", flag: "", outcome: "", split: "", range: "", holds: "", seen: null, only: "", about: "", part: false, sample: null, mark: "" };
@@ -26,9 +25,10 @@ export const NUMBERS = ["doc", "seen", "sample", "seg", "smoothing_value", "max_
 export const CHANGES = ["smoothing", "smoothing_value", "max_order", "weights", "effective_order", "beta", "char_order", "word_order", ...Object.keys(COUNTED)];
 /** How many segments a random sample has. */
 export const SAMPLE = 50;
-const SAMPLES = 1000;
-/** Above so many segments no resamples are drawn in the page. */
-export const LIVE = 10000;
+/** Of what the comparison does not say: resamples, and the seed of them. */
+const SAMPLES = 1000, SEED = 12345;
+/** The highest orders that can be asked for. @type {Record<string, number>} */
+export const ORDERS = { max_order: 8, char_order: 10, word_order: 4 };
 /** Fewer segments have no interval; those of fewer than `FEW` are rough, and grey. */
 export const FEWEST = 20;
 export const FEW = 100;
@@ -61,10 +61,10 @@ export function showSegments(store, segments, about, part = false) {
   store.set({ ...FILTERS, only: segments.map(i => i + 1).join(","), about, part, view: "segments", seg: null, sort: "number" });
 }
 
-/** The lengths of hypotheses and of references, by segment. @param {import("./data.js").Table} table */
+/** The lengths of hypotheses and of references, by segment. @param {Table} table */
 function lengthColumns(table) {
-  const [x, y, deleted, inserted] = table.columns, sum = (/** @type {ArrayLike<number>} */ z) => Float64Array.from(x, (n, i) => n + y[i] + z[i]);
-  return table.names[0] === "hits" ? [sum(inserted), sum(deleted)] : [x, y];
+  const x = table.at(0), y = table.at(1), sum = (/** @type {ArrayLike<number>} */ z) => Float64Array.from(x, (n, i) => n + y[i] + z[i]);
+  return table.names[0] === "hits" ? [sum(table.column("insertions")), sum(table.column("deletions"))] : [x, y];
 }
 
 /** Shows the segments that a filter leaves: `{doc: 3}`, `{range: "length:10:20"}`, `{label: "0:2"}`, `{flag: "duplicate"}`. @param {Store} store @param {Partial<typeof FILTERS> & Record<string, any>} filters */
@@ -74,16 +74,18 @@ export function showFiltered(store, filters) {
 
 /**
  * Whether a parameter can have a value, which may come from an address that somebody wrote.
- * @param {string} key @param {any} value @param {Record<string, any>} own the setting's parameters @param {number | null} order
+ * @param {string} key @param {any} value @param {Record<string, any>} own the setting's parameters @param {number | null} order @param {boolean} countable whether there can be new counts
  */
-function possible(key, value, own, order) {
-  const whole = (/** @type {number} */ least) => Number.isInteger(value) && value >= least && value <= own[key];
-  const orders = order !== null && order >= 1 && order <= own.max_order ? order : own.max_order;
+function possible(key, value, own, order, countable) {
+  const most = (/** @type {string} */ name) => countable ? Math.max(own[name], ORDERS[name]) : own[name];
+  const whole = (/** @type {number} */ least) => Number.isInteger(value) && value >= least && value <= most(key);
+  const orders = order !== null && order >= 1 && order <= most("max_order") ? order : own.max_order;
   switch (key) {
     case "smoothing": return Object.hasOwn(SMOOTHING, value);
     case "smoothing_value": case "beta": return value >= 0;
     case "max_order": return whole(1);
-    case "char_order": case "word_order": return whole(0);
+    case "char_order": return whole(own.word_order ? 0 : 1);
+    case "word_order": return whole(0);
     case "weights": return value === "mean" || value.split(",").length === orders && value.split(",").every((/** @type {string} */ w) => Number(w) >= 0) && /[1-9]/.test(value);
     default: return true;
   }
@@ -114,9 +116,19 @@ export class Current {
     /** @type {Subset | null} */
     this.subset = null;
     this.turn = 0;
-    /** What was counted anew: by setting and parameters, a table of each system. @type {Map<string, Table[]>} */
+    /** What was counted anew: by what decides the counts, a table of each system. @type {Map<string, Table[]>} */
     this.tables = new Map();
-    /** The parameters that the numbers shown were counted by, of which setting. @type {{setting: string, changes: Record<string, any>}} */
+    /** The present parameters, while the state and the tables are those. @type {{state: any, tables: number, changes: Record<string, any>, key: string}} */
+    this.present = { state: null, tables: -1, changes: {}, key: "" };
+    /** Tells tables from those before. */
+    this.version = 0;
+    /** Intervals that were made aside; null for what cannot be had. @type {Map<string, Spans | null>} */
+    this.made = new Map();
+    /** The last of them that is under way. */
+    this.making = Promise.resolve();
+    /** @type {Background | null} */
+    this.second = null;
+    /** The parameters that numbers were shown by last, of which setting. @type {{setting: string, changes: Record<string, any>}} */
     this.counted = { setting: "", changes: {} };
     /** How much of a count is done, 0 to 1; null if none is under way. @type {number | null} */
     this.counting = null;
@@ -133,61 +145,69 @@ export class Current {
 
   get setting() { return this.data.settings.find(s => s.id === this.store.get("setting")) ?? this.data.settings[0]; }
 
-  /** Parameters that stand in the place of the setting's own. */
-  get changes() {
-    const { store } = this, p = this.setting.parameters;
-    /** @type {Record<string, any>} */
-    const changes = {};
-    // chrF takes the reference with the highest score, which other parameters would change.
-    if (this.setting.metric === "chrF" && this.data.references > 1) return this.recounted;
-    for (const key of CHANGES) {
-      const value = store.get(key);
-      if (value === null || value === "" || !(key in p) || key in COUNTED || !possible(key, value, p, store.get("max_order"))) continue;
-      changes[key] = key === "weights" ? (value === "mean" ? null : value.split(",").map(Number)) : key === "effective_order" ? value === "yes" : value;
-    }
-    return { ...changes, ...this.recounted };
+  /** Parameters that stand in the place of the setting's own: those that are asked for, or until their counts are here the last ones. */
+  get changes() { return this.applied.changes; }
+
+  /** The same, with what names the counts. */
+  get applied() {
+    const { store, version, present } = this;
+    if (present.state === store.state && present.tables === version) return present;
+    const { setting, asked, counted } = this, last = counted.setting === setting.id ? counted.changes : {};
+    const changes = this.here(this.keyOf(asked)) || !this.data.countable(setting) ? asked : last;
+    return this.present = { state: store.state, tables: version, changes, key: this.keyOf(changes) };
   }
 
-  /** Parameters that change what is counted, as far as they were: the others come when their counts do. */
-  get recounted() { return this.counted.setting === this.setting.id ? this.counted.changes : {}; }
+  /** What names the counts of the setting with other parameters. @param {Record<string, any>} changes */
+  keyOf(changes) { const { setting } = this; return countsKey(recipeOf(setting, { ...setting.parameters, ...changes }), this.data.references); }
 
-  /** Those that are asked for. */
+  /** Whether such counts are here. @param {string} key */
+  here(key) { return this.tables.has(key) || key === this.keyOf({}); }
+
+  /** Parameters that are asked for. */
   get asked() {
-    const { store, setting } = this, p = setting.parameters;
+    const { store, setting, data } = this, p = setting.parameters, countable = data.countable(setting);
     /** @type {Record<string, any>} */
     const asked = {};
-    if (this.data.countable(setting)) for (const [key, values] of Object.entries(COUNTED)) {
-      const text = store.get(key), value = key === "tokenize" ? text : text === "yes";
-      if (key in p && values.includes(text) && value !== p[key]) asked[key] = value;
+    // chrF takes the reference with the highest score, which other parameters would change.
+    if (!countable && setting.metric === "chrF" && data.references > 1) return asked;
+    for (const key of CHANGES) {
+      const given = store.get(key);
+      if (given === null || given === "" || !(key in p)) continue;
+      if (key in COUNTED) {
+        const value = key === "tokenize" ? given : given === "yes";
+        if (countable && COUNTED[key].includes(given) && value !== p[key]) asked[key] = value;
+      } else if (possible(key, given, p, store.get("max_order"), countable)) asked[key] = key === "weights" ? (given === "mean" ? null : given.split(",").map(Number)) : key === "effective_order" ? given === "yes" : given;
     }
+    // As many weights as orders.
+    const orders = asked.max_order ?? p.max_order, weights = "weights" in asked ? asked.weights : p.weights;
+    if (weights && weights.length !== orders) asked.weights = null;
+    // chrF needs an order.
+    if (setting.metric === "chrF" && !((asked.char_order ?? p.char_order) + (asked.word_order ?? p.word_order))) delete asked.char_order;
     return asked;
   }
 
-  /** Counts anew if that is asked for. Until it is done all numbers are those from before. Tells "counting", and then what changed. */
+  /** Counts anew if that is asked for. Until it is done all numbers are those from before. Tells "counting", and then "counts". */
   async recount() {
-    const { data, store, setting, asked } = this, { live } = data, turn = ++this.count, key = `${setting.id} ${JSON.stringify(asked)}`;
-    const was = this.counting;
+    const { data, store, setting, asked } = this, { live } = data, turn = ++this.count, key = this.keyOf(asked), was = this.counting;
     this.counting = null;
-    const parameters = { ...setting.parameters, ...asked }, recipe = live && Object.keys(asked).length ? recipeOf(setting, parameters, missing, smoothingValue(parameters)) : null;
-    if (!live || !recipe || this.tables.has(key)) {
-      const known = this.counted.setting === setting.id ? this.counted.changes : {};
+    if (this.here(key) || !data.countable(setting)) {
       this.settle(key, asked);
-      if (JSON.stringify(known) !== JSON.stringify(asked)) store.tell(new Set(["counts"]));
-      else if (was !== null) store.tell(new Set(["counting"]));
+      if (was !== null) store.tell(new Set(["counting"]));
       return;
     }
+    const parameters = { ...setting.parameters, ...asked }, recipe = recipeOf(setting, parameters), names = columnNames(setting, parameters);
     const references = Array.from({ length: data.references }, (_, r) => `reference${r}`), tables = [];
     try {
       for (const { index } of data.systems) {
-        const columns = await live.count(recipe, `system${index}`, references, data.n, async share => {
+        const table = await live.count(recipe, names, `system${index}`, references, data.n, async share => {
           if (turn !== this.count) return false;
           this.counting = (index + share) / data.systems.length;
           store.tell(new Set(["counting"]));
           await new Promise(done => setTimeout(done));
           return turn === this.count;
         });
-        if (!columns) return;
-        tables.push(new Table(setting.columns, columns));
+        if (!table) return;
+        tables.push(table);
       }
     } catch (error) {
       if (turn !== this.count) return;
@@ -211,17 +231,18 @@ export class Current {
     this.before = Object.fromEntries(["setting", ...CHANGES].map(name => [name, store.get(name)]));
     if (own) { tables.delete(key); tables.set(key, own); }
     for (const old of tables.keys()) if (tables.size > KEPT_COUNTS) tables.delete(old);
+    this.version++;
   }
 
   /** Back to the counts that were shown before; what else was changed since, stays. */
   uncount() {
-    const { store, before } = this, keys = before && before.setting !== store.get("setting") ? ["setting", ...CHANGES] : Object.keys(COUNTED);
+    const { store, before } = this, keys = before && before.setting !== store.get("setting") ? ["setting", ...CHANGES] : CHANGES;
     store.set(Object.fromEntries(keys.map(key => [key, before ? before[key] : store.defaults[key]])), { replace: true });
   }
 
   /** The metric as it is now. @returns {Metric} */
   get metric() {
-    return this.once(`metric ${this.setting.id} ${JSON.stringify(this.changes)}`, () => metricOf(this.setting, this.changes, this.data.live));
+    return this.once(`metric ${this.setting.id} ${JSON.stringify(this.changes)}`, () => new Metric(this.setting, this.changes, this.data.live));
   }
 
   /** Names everything that depends on the metric. */
@@ -243,11 +264,17 @@ export class Current {
 
   /** Segment scores of a system. @param {System} system @returns {Float64Array} */
   scores(system) {
-    return this.once(`scores ${system.index} ${this.id}`, () => segmentScores(this.metric, this.table(system)));
+    return this.once(`scores ${system.index} ${this.id}`, () => this.metric.scores(this.table(system)));
   }
 
-  /** @param {System} system */
-  table(system) { return this.tables.get(`${this.setting.id} ${JSON.stringify(this.recounted)}`)?.[system.index] ?? this.data.table(this.setting, system.index); }
+  /** The counts of a system. @param {System} system @returns {Table} */
+  table(system) {
+    const { data, setting } = this, { changes, key } = this.applied, own = data.table(setting, system.index), made = this.tables.get(key)?.[system.index];
+    if (made || key === this.keyOf({})) return made ?? own;
+    // Without texts there are fewer orders of what was counted, and no others.
+    const names = columnNames(setting, { ...setting.parameters, ...changes });
+    return this.once(`columns ${key} ${system.index}`, () => own.select(names));
+  }
 
   /** Everything that has a score of each segment: settings, and columns of scores. @returns {Measured[]} */
   get measures() {
@@ -260,7 +287,7 @@ export class Current {
   better({ id, higher }) {
     const { data, a, b } = this, own = data.settings.find(s => s.id === id), here = own === this.setting;
     return this.once(`better ${id} ${a.index} ${b?.index} ${here ? this.id : ""}`, () => {
-      const [x, y] = [a, b ?? a].map(s => here ? this.scores(s) : own ? segmentScores(metricOf(own, {}, data.live), data.table(own, s.index)) : /** @type {import("./data.js").Table} */ (data.tables.get(`${id}.${s.index}`)).columns[0]);
+      const [x, y] = [a, b ?? a].map(s => here ? this.scores(s) : own ? new Metric(own, {}, data.live).scores(data.table(own, s.index)) : /** @type {Float64Array} */ (data.columns.get(`${id}.${s.index}`)));
       return Float64Array.from(x, (score, i) => higher ? y[i] - score : score - y[i]);
     });
   }
@@ -272,13 +299,10 @@ export class Current {
   }
 
   /** The score of all segments or of some. @param {System} system @param {ArrayLike<number>} [segments] */
-  corpus(system, segments) {
-    // A mean is one of segments; the rest needs no more than sums.
-    return corpusScore(this.metric, this.table(system), this.metric.mean ? this.scores(system) : new Float64Array(), segments);
-  }
+  corpus(system, segments) { return this.metric.corpus(this.table(system), segments && this.metric.mean ? ascending(segments) : segments); }
 
   /** The corpus score without each segment. @param {System} system @returns {Float64Array} */
-  without(system) { return this.once(`without ${system.index} ${this.id}`, () => leftOut(this.metric, this.table(system), this.metric.mean ? this.scores(system) : new Float64Array())); }
+  without(system) { return this.once(`without ${system.index} ${this.id}`, () => this.metric.without(this.table(system))); }
 
   /**
    * A column of numbers, one a segment. delta: score of B less that of A. influence: by how much the
@@ -315,7 +339,7 @@ export class Current {
   /** Whether a column means something here. @param {string} name @returns {boolean} */
   has(name) {
     const of = counted(name);
-    if (of) return (of[1] === "d" || Number(of[1]) < this.data.systems.length) && (of[0] === "surplus" ? this.has("ratio") : this.setting.columns.includes(of[0]));
+    if (of) return (of[1] === "d" || Number(of[1]) < this.data.systems.length) && (of[0] === "surplus" ? this.has("ratio") : this.table(this.a).names.includes(of[0]));
     if (!(name in COLUMNS) && name !== "number") return false;
     if (name === "delta" || name === "scoreB") return !!this.b;
     // TER's first column is of edits.
@@ -558,33 +582,46 @@ export class Current {
 
   get level() { return (this.data.manifest.comparison ?? this.data.manifest.intervals)?.level ?? 0.95; }
 
-  /** The intervals over all segments: the reported ones where there are such, else from leaving out each. @returns {Spans | null} */
-  get whole() {
-    const { a, b, data } = this, content = data.manifest.comparison ?? data.manifest.intervals;
-    return this.once(`whole ${a.index} ${b?.index} ${this.id}`, () => {
-      const [x, y] = [a, b ?? a].map(s => this.reported ? content?.systems.find((/** @type {any} */ one) => one.name === s.name)?.scores[this.setting.column ?? ""]?.interval : null), pair = b ? this.pair(a, b)?.interval : x;
-      if (x && y && pair) return { a: [x.low, x.high], b: [y.low, y.high], delta: [pair.low, pair.high], how: "as in the summary" };
-      return data.n < FEWEST ? null : this.byLeavingOut();
+  /** How intervals are made: as those of the comparison are. */
+  get how() {
+    const content = this.data.manifest.comparison ?? this.data.manifest.intervals, documents = content?.intervals?.resampled === "documents" ? this.data.documents : null;
+    const samples = content?.intervals?.samples ?? SAMPLES;
+    return { samples, seed: content?.seed ?? SEED, documents, said: `${samples.toLocaleString("en")} ${this.b ? "paired " : ""}bootstrap resamples${documents ? " of documents" : ""}` };
+  }
+
+  /** The reported intervals over all segments by a setting; null if there are none. @param {Setting} setting @returns {Spans | null} */
+  reportedSpans(setting) {
+    const { a, b, data } = this, content = data.manifest.comparison ?? data.manifest.intervals, column = setting.column ?? "";
+    const [x, y] = [a, b ?? a].map(s => content?.systems.find((/** @type {any} */ one) => one.name === s.name)?.scores[column]?.interval), pair = b ? this.pair(a, b, setting)?.interval : x;
+    return x && y && pair ? { a: [x.low, x.high], b: [y.low, y.high], delta: [pair.low, pair.high], how: "as in the summary" } : null;
+  }
+
+  /**
+   * The intervals over all segments: the reported ones where there are such, else resamples, of which "groups" is told when they are made.
+   * @param {Setting} setting @param {Metric} metric @returns {Spans | null | undefined} null if there can be none, undefined until they are there
+   */
+  whole(setting = this.setting, metric = this.metric) {
+    const { a, b, data } = this, known = metric.reported && setting.headline ? this.reportedSpans(setting) : null;
+    if (known || data.n < FEWEST) return known;
+    const own = metric === this.metric, key = `${setting.id} ${JSON.stringify(metric.parameters)} ${a.index} ${b?.index}`;
+    if (this.made.has(key)) return this.made.get(key) ?? undefined;
+    this.made.set(key, null);
+    const tables = [a, b ?? a].map(s => own ? this.table(s) : data.table(setting, s.index));
+    this.making = this.making.then(async () => {
+      try { this.made.set(key, await this.resample(null, undefined, metric, tables, this.second ??= new Background())); } catch { this.made.delete(key); return; }
+      this.store.tell(new Set(["groups"]));
     });
+    return undefined;
   }
 
   /**
    * The intervals of a group of segments, by the same method wherever they are asked for. @param {ArrayLike<number>} segments
+   * @param {(share: number) => void} [told] how much is done
    * @returns {Promise<Spans | null>} null if these are too few
    */
-  async spans(segments) {
-    if (segments.length === this.data.n) return this.whole;
-    if (segments.length < FEWEST) return null;
-    if (segments.length > LIVE) return this.byLeavingOut(segments);
-    return { ...await this.resample(segments), how: RESAMPLED(!!this.b) };
-  }
-
-  /** Intervals by a normal approximation from leaving out each segment. @param {ArrayLike<number>} [segments] @returns {Spans} */
-  byLeavingOut(segments) {
-    const { a, metric } = this, b = this.b ?? a, z = quantile(1 - (1 - this.level) / 2), none = new Float64Array();
-    const [x, y] = [a, b].map(s => segments ? leftOut(metric, this.table(s), metric.mean ? this.scores(s) : none, segments) : this.without(s)), [p, q] = [a, b].map(s => this.corpus(s, segments)), zero = new Float64Array(x.length);
-    const ends = (/** @type {number} */ middle, /** @type {Float64Array} */ from, /** @type {Float64Array} */ to) => { const wide = z * jackknife(from, to); return [middle - wide, middle + wide]; };
-    return { a: ends(p, zero, x), b: ends(q, zero, y), delta: ends(q - p, x, y), how: LEFT_OUT };
+  async spans(segments, told) {
+    const known = segments.length === this.data.n && this.reported ? this.reportedSpans(this.setting) : null;
+    return known || segments.length < FEWEST ? known : this.resample(segments, told);
   }
 
   /** @param {number} turn */
@@ -595,12 +632,12 @@ export class Current {
     if (!chosen.length || part) { this.subset = chosen.length ? { count: chosen.length, a: NaN, b: null, delta: null, interval: null, waiting: false, note: part } : null; store.tell(new Set(["subset"])); return; }
     const segments = all ? undefined : chosen;
     const scoreA = this.corpus(a, segments), scoreB = b ? this.corpus(b, segments) : null;
-    const subset = this.subset = /** @type {Subset} */ ({ count: chosen.length, a: scoreA, b: scoreB, delta: scoreB === null ? null : scoreB - scoreA, interval: null, waiting: all ? !!this.whole : chosen.length >= FEWEST, note: "" });
+    const subset = this.subset = /** @type {Subset} */ ({ count: chosen.length, a: scoreA, b: scoreB, delta: scoreB === null ? null : scoreB - scoreA, interval: null, waiting: chosen.length >= FEWEST || all && this.reported && !!this.reportedSpans(this.setting), share: 0, note: "" });
     if (!subset.waiting) subset.note = TOO_FEW;
     store.tell(new Set(["subset"]));
     if (!subset.waiting) return;
     try {
-      const result = await this.spans(chosen);
+      const result = await this.spans(chosen, share => { if (turn === this.turn) { subset.share = share; store.tell(new Set(["subset"])); } });
       if (turn !== this.turn) return;
       if (result) { const [low, high] = b ? result.delta : result.a; subset.interval = { low, high, how: result.how }; }
       if (chosen.length < FEW) subset.note = `fewer than ${FEW} segments: rough`;
@@ -612,26 +649,47 @@ export class Current {
     store.tell(new Set(["subset"]));
   }
 
-  /** Bootstrap intervals of some segments, in the other thread. @param {ArrayLike<number>} segments @param {number} [seed] */
-  resample(segments, seed = 12345) {
-    const { a, metric, level } = this, b = this.b ?? a, x = this.table(a).columns, y = this.table(b).columns;
-    const width = metric.mean ? 1 : x.length, rows = new Float64Array(segments.length * 2 * width);
-    // A sum does not depend on the order: what the list is sorted by must not matter.
-    const ordered = Uint32Array.from(segments).sort();
-    const scores = metric.mean ? [this.scores(a), this.scores(b)] : [];
-    for (let i = 0, at = 0; i < ordered.length; i++) {
-      const segment = ordered[i];
-      if (metric.mean) { rows[at++] = scores[0][segment]; rows[at++] = scores[1][segment]; continue; }
-      for (let k = 0; k < width; k++) rows[at++] = x[k][segment];
-      for (let k = 0; k < width; k++) rows[at++] = y[k][segment];
-    }
-    return this.worker.run({ kind: "bootstrap", rows, width, setting: this.setting, changes: this.changes, samples: SAMPLES, level, seed }, 60000, "stopped after a minute");
+  /**
+   * Bootstrap intervals of some segments, or of all, in the other thread: those that Python gives of the same segments.
+   * @param {ArrayLike<number> | null} segments @param {(share: number) => void} [told] how much is done
+   * @param {Metric} metric @param {Table[]} tables of the two systems @param {Background} worker @returns {Promise<Spans>}
+   */
+  async resample(segments, told, metric = this.metric, tables = [this.a, this.b ?? this.a].map(s => this.table(s)), worker = this.worker) {
+    const { data, level, b } = this, { kernel, binary } = data.live, { samples, seed, documents, said } = this.how;
+    const ordered = segments && ascending(segments), rows = (b ? tables : tables.slice(0, 1)).map(table => kernel.rows(table.handle, ordered));
+    const groups = documents && numbered(documents.of, ordered);
+    const [x, y = x, delta = x] = await worker.run({ kind: "bootstrap", binary, recipe: metric.recipe, tables: rows.map(one => one.bytes), width: rows[0].width, groups, samples, level, seed }, 120000, "stopped after two minutes", told);
+    return { a: x, b: y, delta, how: said };
   }
 }
 
-/** Methods of intervals, by name. */
-export const LEFT_OUT = "normal approximation, from leaving out each segment";
-const RESAMPLED = (/** @type {boolean} */ pair) => `1,000 ${pair ? "paired " : ""}bootstrap resamples`;
+/** Numbers in their order, whatever a list is sorted by. @param {ArrayLike<number>} segments */
+const ascending = segments => Uint32Array.from(segments).sort();
+
+/** Documents by the numbers in which they come first. @param {Uint32Array} of @param {ArrayLike<number> | null} segments */
+function numbered(of, segments) {
+  const known = /** @type {Map<number, number>} */ (new Map());
+  return Uint32Array.from({ length: segments ? segments.length : of.length }, (_, i) => {
+    const document = of[segments ? segments[i] : i];
+    if (!known.has(document)) known.set(document, known.size);
+    return known.get(document) ?? 0;
+  });
+}
+
+/** A generator of numbers in [0, 1) from a seed: sfc32. @param {number} seed */
+function random(seed) {
+  let a = seed | 0, b = 0x9E3779B9, c = 0x243F6A88, d = 1;
+  const next = () => {
+    const t = (a + b + d) | 0;
+    d = (d + 1) | 0;
+    a = b ^ b >>> 9;
+    b = (c + (c << 3)) | 0;
+    c = (c << 21 | c >>> 11) + t | 0;
+    return (t >>> 0) / 4294967296;
+  };
+  for (let i = 0; i < 15; i++) next();
+  return next;
+}
 
 /** Which system a difference prefers. @param {number} x of `Current.better` */
 export const side = x => x > 0 ? "b" : x < 0 ? "a" : "=";
@@ -690,8 +748,8 @@ export class Background {
   /** Ends a task of some kind, if one is under way. @param {string} kind @param {string} why */
   stop(kind, why) { this.threads.get(kind)?.stop?.(why); }
 
-  /** @param {{kind: string, [key: string]: any}} task @param {number} timeout in ms @param {string} [late] what is said then @returns {Promise<any>} */
-  run(task, timeout, late = "took too long") {
+  /** @param {{kind: string, [key: string]: any}} task @param {number} timeout in ms @param {string} [late] what is said then @param {(share: number) => void} [told] how much is done @returns {Promise<any>} */
+  run(task, timeout, late = "took too long", told) {
     this.stop(task.kind, "cancelled");
     let thread = this.threads.get(task.kind);
     if (!thread) {
@@ -704,9 +762,9 @@ export class Background {
       const done = () => { clearTimeout(timer); mine.stop = null; };
       mine.stop = why => { done(); worker.terminate(); this.threads.delete(task.kind); reject(new Error(why)); };
       const timer = setTimeout(() => mine.stop?.(late), timeout);
-      worker.onmessage = ({ data }) => { if (data.id === id) { done(); data.error ? reject(new Error(data.error)) : resolve(data.result); } };
+      worker.onmessage = ({ data }) => { if (data.id !== id) return; if (data.share !== undefined) told?.(data.share); else { done(); data.error ? reject(new Error(data.error)) : resolve(data.result); } };
       worker.onerror = event => mine.stop?.(event.message || "the other thread could not be started");
-      worker.postMessage({ id, task }, task.rows ? [task.rows.buffer] : []);
+      worker.postMessage({ id, task }, (task.tables ?? []).map((/** @type {Uint8Array} */ rows) => rows.buffer));
     });
   }
 }

@@ -1,6 +1,7 @@
 // What the file holds: the manifest, tables of integers and columns of text, decoded as needed.
 import {Kernel} from "./kernel.js";
-import {Live} from "./live.js";
+import {countsKey, Live} from "./live.js";
+import {Table} from "./table.js";
 
 /** @typedef {{name: string, letter: string, index: number}} System */
 /**
@@ -15,10 +16,11 @@ import {Live} from "./live.js";
  * @property {string} short
  * @property {boolean} higher_is_better
  * @property {Record<string, any>} parameters
- * @property {import("./kernel.js").Recipe | null} [recipe]  what the kernel is asked for; null if it cannot do it
+ * @property {import("./kernel.js").Recipe} recipe  what the kernel is asked for
+ * @property {boolean} countable  whether it can count the texts
  * @property {string[]} columns
  * @property {Record<string, number>} scores
- * @property {Record<string, string>} blocks
+ * @property {Record<string, string> | null} blocks  of counts; null if they are made here
  * @property {Record<string, string>} [edits]  per system a text block: a segment's alignment as JSON
  */
 /** @typedef {"source" | `reference${number}` | `system${number}`} Role */
@@ -28,51 +30,6 @@ import {Live} from "./live.js";
 const MISSING = 0xFFFFFFFF;
 // Segments that are looked at together; of a server: segments of a page, and pages that are kept.
 const MANY = 4096, PAGE = 32, PAGES = 512;
-
-/** n rows of one metric's statistics, column by column, and their sums. */
-export class Table {
-  /** @param {string[]} names @param {(Uint8Array | Uint16Array | Uint32Array | Float64Array)[]} columns */
-  constructor(names, columns) {
-    this.names = names;
-    this.columns = columns;
-    this.length = columns[0]?.length ?? 0;
-    /** The sum of each column. */
-    this.totals = columns.map(sum);
-  }
-
-  /** The numbers of a segment. @param {number} i */
-  row(i) { return this.columns.map(column => column[i]); }
-
-  /** The sums over some segments. @param {ArrayLike<number>} segments */
-  total(segments) {
-    return this.columns.map(column => {
-      let total = 0;
-      for (let i = 0; i < segments.length; i++) total += column[segments[i]];
-      return total;
-    });
-  }
-
-  /** @param {string} name */
-  column(name) { return this.columns[this.names.indexOf(name)]; }
-
-  /** @param {Uint8Array} bytes of a block @param {string[]} names @param {number} n */
-  static decode(bytes, names, n) {
-    let at = 0;
-    return new Table(names, names.map(() => {
-      const width = bytes[at];
-      const part = bytes.slice(at + 1, at + 1 + n * width).buffer;
-      at += 1 + n * width;
-      return width === 1 ? new Uint8Array(part) : width === 2 ? new Uint16Array(part) : width === 4 ? new Uint32Array(part) : new Float64Array(part);
-    }));
-  }
-}
-
-/** @param {ArrayLike<number>} column */
-function sum(column) {
-  let total = 0;
-  for (let i = 0; i < column.length; i++) total += column[i];
-  return total;
-}
 
 /** The texts of one role, as UTF-8; a text becomes a string when it is asked for. */
 export class Texts {
@@ -210,10 +167,12 @@ export class Data {
     /** @type {Record<string, Uint32Array>} Bit sets of what is odd, by role. */
     this.flags = {};
     this.ready = { tables: false, texts: false };
-    /** The kernel, if this file and this browser have it. @type {Live | null} */
-    this.live = null;
-    /** @type {Map<string, Table>} */
+    /** The kernel. */
+    this.live = /** @type {Live} */ (/** @type {unknown} */ (null));
+    /** Counts of settings, and of what is beside them. @type {Map<string, Table>} */
     this.tables = new Map();
+    /** Scores of segments by metrics that are no settings. @type {Map<string, Float64Array>} */
+    this.columns = new Map();
     /** @type {Map<string, Texts>} */
     this.texts = new Map();
     /** @type {Map<string, Promise<Uint8Array>>} */
@@ -260,32 +219,36 @@ export class Data {
     return this.references === 1 ? "Reference" : `Reference ${Number(role.slice(9)) + 1}`;
   }
 
+  /** Starts the kernel. An error if this file or this browser has none. */
+  async loadKernel() {
+    const { live } = this.manifest;
+    if (!live) throw new Error("this file was written by a truebleu that was built without the kernel for pages");
+    if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly, which the page computes with");
+    const [binary, lowercase] = await Promise.all([this.read(live.kernel), this.read(live.lowercase)]);
+    const kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
+    kernel.lowercase(lowercase);
+    this.live = new Live(kernel, binary);
+  }
+
   async loadTables() {
-    const { manifest, n } = this;
-    /** @type {Map<string, Table>} Settings that count the same share their blocks. */
-    const decoded = new Map();
+    const { manifest, n, live } = this, { kernel } = live;
+    /** @type {Map<string, Table>} Settings that count the same share their counts. */
+    const known = new Map(), references = Array.from({ length: this.references }, (_, r) => `reference${r}`);
     for (const setting of this.settings) {
       for (const system of this.systems) {
-        const name = setting.blocks[system.name];
-        const table = decoded.get(name) ?? Table.decode(await this.read(name), setting.columns, n);
-        decoded.set(name, table);
+        const block = setting.blocks?.[system.name], key = block ?? `${system.index} ${countsKey(setting.recipe, this.references)}`;
+        const table = known.get(key) ?? (block ? Table.decode(kernel, await this.read(block), setting.columns, n)
+          : /** @type {Table} */ (await live.count(setting.recipe, setting.columns, `system${system.index}`, references, n, async () => true)));
+        known.set(key, table);
         this.tables.set(`${setting.id}.${system.index}`, table);
       }
     }
-    for (const column of manifest.columns ?? []) for (const system of this.systems) this.tables.set(`${column.id}.${system.index}`, Table.decode(await this.read(column.blocks[system.name]), ["score"], n));
+    for (const column of manifest.columns ?? []) for (const system of this.systems) this.columns.set(`${column.id}.${system.index}`, new Float64Array((await this.read(column.blocks[system.name])).slice(1).buffer));
     if (manifest.documents) this.documents = { names: manifest.documents.names, of: indices(await this.read(manifest.documents.block)) };
     for (const label of manifest.labels ?? []) this.labels.push({ ...label, of: indices(await this.read(label.block)) });
     for (const [role, name] of Object.entries(manifest.health?.blocks ?? {})) this.flags[role] = indices(await this.read(/** @type {string} */ (name)));
     if (manifest.buckets?.length) this.lengths = indices(await this.read(manifest.buckets.length.block));
     if (manifest.ngrams?.block) manifest.ngrams.pairs = JSON.parse(new TextDecoder().decode(await this.read(manifest.ngrams.block)));
-    if (manifest.live && typeof WebAssembly === "object") {
-      const [binary, lowercase] = await Promise.all([this.read(manifest.live.kernel), this.read(manifest.live.lowercase)]);
-      try {
-        const kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
-        kernel.lowercase(lowercase);
-        this.live = new Live(kernel);
-      } catch (error) { console.warn(error); } // What was counted before is shown without it.
-    }
     this.ready.tables = true;
   }
 
@@ -293,19 +256,19 @@ export class Data {
     if (!this.redacted && !this.manifest.serve) await Promise.all(this.roles.map(async role => {
       const block = await this.read(role);
       this.texts.set(role, new Texts(block, this.n));
-      if (this.live && role !== "source" && this.manifest.embedded === this.n) this.live.texts.set(role, this.live.kernel.texts(block, this.n));
+      if (role !== "source" && this.manifest.embedded === this.n) this.live.texts.set(role, this.live.kernel.texts(block, this.n));
     }));
     this.ready.texts = true;
   }
 
   /** A table of other counts, read when it is first wanted. @param {string} name @param {{block: string, columns: string[]}} of @returns {Promise<Table>} */
   async counts(name, { block, columns }) {
-    if (!this.tables.has(name)) this.tables.set(name, Table.decode(await this.block(block), columns, this.n));
+    if (!this.tables.has(name)) this.tables.set(name, Table.decode(this.live.kernel, await this.block(block), columns, this.n));
     return /** @type {Table} */ (this.tables.get(name));
   }
 
   /** Whether a setting can be counted anew in this page. @param {Setting} setting */
-  countable(setting) { return !!this.live && !!setting.recipe && this.live.texts.has("system0"); }
+  countable(setting) { return setting.countable && this.live.texts.has("system0"); }
 
   /** @param {Setting} setting @param {number} system @returns {Table} */
   table(setting, system) { return /** @type {Table} */ (this.tables.get(`${setting.id}.${system}`)); }

@@ -2,7 +2,7 @@
 import {announce, badge, button, copy, el, exact, fixed, menu, plural, replace, signed, table, toggle, visible} from "./dom.js";
 import {canTokenize, characters, diff, grams, match, tokenize} from "./tokens.js";
 import {unpackedText} from "./data.js";
-import {countsEdits, walk} from "./formula.js";
+import {countsEdits} from "./metric.js";
 
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {import("./tokens.js").Tokens} Tokens */
@@ -72,7 +72,7 @@ export function renderDetail(panel, context, i, acts) {
   function drawTexts() {
     const references = segment.references.map((text, r) => ({ text, r })).filter(one => one.text !== null);
     const split = references.map(({ text, r }) => ({ name: data.title(`reference${r}`), ...how.split(/** @type {string} */ (text)), role: `reference${r}`, text: /** @type {string} */ (text) }));
-    const orders = countsEdits(current.setting.metric) ? 1 : current.setting.metric === "chrF" ? current.setting.parameters.char_order : current.metric.parameters.max_order;
+    const orders = countsEdits(current.setting.metric) ? 1 : current.setting.metric === "chrF" ? current.metric.parameters.char_order : current.metric.parameters.max_order;
     const notes = [];
     if (segment.source !== null && segment.source !== undefined) texts.append(one("source", "Source", segment.source, null, [], null, ""));
     const chosen = store.get("against") === "a" || !b ? a : b;
@@ -126,7 +126,7 @@ export function renderDetail(panel, context, i, acts) {
 
   /** Whether what is shown is what was counted. @param {import("./data.js").System} system @param {string[]} keys @param {string[][]} references */
   function agrees(system, keys, references) {
-    const row = current.table(system).row(i), p = current.setting.parameters;
+    const row = current.table(system).row(i), p = current.metric.parameters;
     if (current.setting.metric === "chrF") return references.some(reference => {
       const m = match(keys, [reference], p.char_order);
       return m.matches.every((n, k) => n === row[3 * k + 2] && Math.max(0, reference.length - k) === row[3 * k + 1]);
@@ -223,7 +223,7 @@ function legend(letters, orders) {
 /** The score of the segment, step by step. @param {Context} context @param {number} i */
 function steps({ current }, i) {
   const { a, b, setting, metric } = current, systems = b ? [a, b] : [a];
-  const walks = systems.map(s => walk(setting, metric, current.table(s).row(i), true));
+  const walks = systems.map(s => metric.walk(current.table(s).row(i), true));
   const delta = b ? walks[1].value - walks[0].value : null;
   const head = [el("h3", {}, `How ${metric.name} comes about`)];
   if (!walks[0].steps.length) return el("section.walk", {}, head, table("Edits", [{ title: "Edits" }, ...systems.map(s => ({ title: badge(s), number: true }))], [
@@ -251,7 +251,7 @@ function edits({ data, current }, i) {
   if (!countsEdits(setting.metric)) return null;
   const box = el("section.edits", {}, el("h3", {}, "Edits"));
   // Those in the file are of the setting as it was written.
-  const known = Object.keys(current.recounted).length ? null : setting.edits;
+  const known = current.metric.reported ? setting.edits : null;
   if (!known || !data.embedded(i)) { box.append(el("p.soft", {}, "The alignments of this setting are not in this file, and are not made in the page. ", el("code", {}, `truebleu.${setting.metric}().alignment(hypothesis, references)`), " gives them.")); return box; }
   for (const system of b ? [a, b] : [a]) {
     const place = el("div", {}, el("p", {}, badge(system, true)));

@@ -4,7 +4,7 @@
 /** @typedef {number} Handle  of something that the kernel holds */
 
 /** The version of the interface: that of the binary must be the same. */
-const INTERFACE = 1;
+const INTERFACE = 2;
 
 /** What the kernel exports: functions of numbers, and its memory. */
 export class Kernel {
@@ -65,23 +65,69 @@ export class Kernel {
    */
   count(metric, table, columns, first, last) { this.giveNumbers(columns); return this.checked(this.of.page_count(metric, table, first, last)); }
 
-  /** A table of rows that were counted elsewhere. @param {Float64Array} numbers row after row @param {number} width @returns {Handle} */
-  table(numbers, width) { this.give(new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength)); return this.checked(this.of.page_table(width)); }
+  /** A table of rows that were counted elsewhere. @param {Uint8Array} block as payload.py has it @param {number} n @param {number} width @returns {Handle} */
+  table(block, n, width) { this.give(block); return this.checked(this.of.page_table(n, width)); }
 
-  /** The columns of a table. @param {Handle} table @returns {Float64Array[]} */
-  columns(table) {
-    const width = this.checked(this.of.page_columns(table)), all = this.floats(), n = all.length / width;
-    return Array.from({ length: width }, (_, k) => all.subarray(k * n, (k + 1) * n));
+  /** A table of rows that `rows` gave. @param {Uint8Array} bytes @param {number} width @returns {Handle} */
+  tableOfRows(bytes, width) { this.give(bytes); return this.checked(this.of.page_table_of_rows(width)); }
+
+  /** A table of one row. @param {ArrayLike<number>} row @returns {Handle} */
+  tableOf(row) { return this.tableOfRows(new Uint8Array(BigInt64Array.from(Array.from(row, BigInt)).buffer), row.length); }
+
+  /** Some rows, or all, as 64-bit integers one behind the other. @param {Handle} table @param {ArrayLike<number> | null} [segments] */
+  rows(table, segments = null) {
+    this.giveNumbers(segments ?? []);
+    const width = this.checked(this.of.page_rows(table, segments ? 0 : 1));
+    return { width, bytes: this.answer() };
   }
 
-  /** The sums of some rows, or of all. @param {Handle} table @param {ArrayLike<number> | null} [segments] @returns {Handle} a table of one row */
-  total(table, segments = null) { this.giveNumbers(segments ?? []); return this.checked(this.of.page_total(table, segments ? 0 : 1)); }
+  /** A table of some columns of another one. @param {Handle} table @param {number[]} columns @returns {Handle} */
+  select(table, columns) { this.giveNumbers(columns); return this.checked(this.of.page_select(table)); }
 
-  /** The score of each row: of segments, or of the totals of corpora. @param {Handle} metric @param {Handle} table @param {boolean} corpus */
-  scores(metric, table, corpus) { this.checked(this.of.page_scores(metric, table, corpus ? 1 : 0)); return this.floats(); }
+  /** A column of a table. @param {Handle} table @param {number} column @returns {Float64Array} */
+  column(table, column) { this.checked(this.of.page_column(table, column)); return this.floats(); }
 
-  /** The score of the corpus without each segment. @param {Handle} metric @param {Handle} table */
-  without(metric, table) { this.checked(this.of.page_without(metric, table)); return this.floats(); }
+  /** The sums of some rows, or of all. @param {Handle} table @param {ArrayLike<number> | null} [segments] @returns {number[]} */
+  total(table, segments = null) {
+    this.giveNumbers(segments ?? []);
+    const sums = this.checked(this.of.page_total(table, segments ? 0 : 1));
+    try { return numbersOf(this.rows(sums).bytes); } finally { this.forget(sums); }
+  }
+
+  /** The score of each row, as a segment's. @param {Handle} metric @param {Handle} table */
+  scores(metric, table) { this.checked(this.of.page_scores(metric, table)); return this.floats(); }
+
+  /** The score of the corpus of some rows, or of all. @param {Handle} metric @param {Handle} table @param {ArrayLike<number> | null} [segments] @returns {number} */
+  corpus(metric, table, segments = null) { this.giveNumbers(segments ?? []); this.checked(this.of.page_corpus(metric, table, segments ? 0 : 1)); return this.floats()[0]; }
+
+  /** The score of the corpus of some rows, or of all, without each of them. @param {Handle} metric @param {Handle} table @param {ArrayLike<number> | null} [segments] */
+  without(metric, table, segments = null) { this.giveNumbers(segments ?? []); this.checked(this.of.page_without(metric, table, segments ? 0 : 1)); return this.floats(); }
+
+  /**
+   * BLEU's steps to the score of a table's first row.
+   * @param {Handle} metric @param {Handle} table @param {boolean} corpus
+   * @returns {{brevity: number, mean: number, hopeless: boolean, steps: {numerator: number, denominator: number, precision: number, smoothed: number}[]}} precision: NaN if it counts as 1; smoothed: NaN if nothing was put there
+   */
+  steps(metric, table, corpus) {
+    const n = this.checked(this.of.page_steps(metric, table, corpus ? 1 : 0)) - 1, [brevity, mean, hopeless, ...rest] = this.floats();
+    return { brevity, mean, hopeless: !!hopeless, steps: Array.from({ length: n }, (_, i) => ({ numerator: rest[4 * i], denominator: rest[4 * i + 1], precision: rest[4 * i + 2], smoothed: rest[4 * i + 3] })) };
+  }
+
+  /** Resamples of the rows of a table, or of two. @param {Handle} metric @param {Handle[]} tables @param {number} seed @param {ArrayLike<number>} [groups] the document of each row, if whole ones are drawn @returns {Handle} */
+  resample(metric, [one, other = 0], seed, groups = []) {
+    this.giveNumbers([seed >>> 0, Math.floor(seed / 2 ** 32), ...Array.from(groups)]);
+    return this.checked(this.of.page_resample(metric, one, other));
+  }
+
+  /** Draws so many more. @param {Handle} draws @param {number} replicates @returns {number} how many there are */
+  draw(draws, replicates) { return this.checked(this.of.page_draw(draws, replicates)); }
+
+  /** The ends of the intervals of each score, and of their difference. @param {Handle} draws @param {number} level @returns {number[][]} */
+  intervals(draws, level) {
+    this.checked(this.of.page_intervals(draws, level));
+    const ends = this.floats();
+    return Array.from({ length: ends.length / 2 }, (_, i) => [ends[2 * i], ends[2 * i + 1]]);
+  }
 
   /** The tokens that a text is split into. @param {Handle} metric @param {string} text @param {boolean} reference @returns {string[]} */
   tokens(metric, text, reference) {
@@ -91,3 +137,6 @@ export class Kernel {
     return Array.from(lengths, length => decoder.decode(answer.subarray(at, at += length)));
   }
 }
+
+/** 64-bit integers as numbers. @param {Uint8Array} bytes */
+export const numbersOf = bytes => Array.from(new BigInt64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 3), Number);

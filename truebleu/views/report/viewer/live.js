@@ -1,44 +1,63 @@
-// Metrics by the kernel in the page: with other parameters than a file has counts of, and with Python's bits.
+// Metrics by the kernel in the page: what it is asked for, and what it has made.
+import {Table} from "./table.js";
 
 /** @typedef {import("./data.js").Setting} Setting */
-/** @typedef {import("./data.js").Table} Table */
 /** @typedef {import("./kernel.js").Kernel} Kernel */
-/** @typedef {{corpus: (row: ArrayLike<number>) => number, segments: (table: Table) => Float64Array, without: (table: Table) => Float64Array, handle: number}} Scorer */
+/** @typedef {import("./kernel.js").Recipe} Recipe */
 
 /** Tokenizers that need no data of their own. */
 export const TOKENIZERS = ["13a", "intl", "zh", "char", "none", "jiwer"];
-/** Parameters that change what is counted, and the values that each may have. @type {Record<string, string[]>} */
+/** Parameters with words or a yes, and the values that each may have, which only new counts can change. @type {Record<string, string[]>} */
 export const COUNTED = { tokenize: TOKENIZERS, lowercase: ["yes", "no"], whitespace: ["yes", "no"], normalized: ["yes", "no"], no_punct: ["yes", "no"], asian_support: ["yes", "no"], case_sensitive: ["yes", "no"] };
+/** The value that a smoothing method takes if none is given. @type {Record<string, number | null>} */
+export const SMOOTHING = { "exp": null, "floor": 0.1, "add-k": 1, "none": null, "add-k-all": 1, "add-k-tiny": 1, "epsilon": null, "tiny": null };
 
-/** Smoothing that the kernel has. */
-const SMOOTHED = ["none", "exp", "floor", "add-k"];
+/** @param {Record<string, any>} p @returns {number | null} */
+export const smoothingValue = p => p.smoothing_value ?? SMOOTHING[p.smoothing] ?? null;
 
-/** What the kernel is asked for by a setting with other parameters; null for what it has not. @param {Setting} setting @param {Record<string, any>} p @param {(p: Record<string, any>, segment: boolean) => string} missing @param {number | null} value of smoothing @returns {import("./kernel.js").Recipe | null} */
-export function recipeOf(setting, p, missing, value) {
-  const own = setting.parameters, recipe = /** @type {import("./kernel.js").Recipe} */ (setting.recipe), lowercase = p.lowercase === own.lowercase ? recipe.lowercase : p.lowercase ? "python" : "no";
-  // A tokenizer with data splits nothing here; the formula does not ask for it.
-  const tokenizer = p.tokenize === own.tokenize ? TOKENIZERS.includes(String(recipe.tokenizer)) || recipe.tokenizer === "whole" ? recipe.tokenizer : "none" : p.tokenize;
-  if (setting.metric === "BLEU") return !SMOOTHED.includes(p.smoothing) ? null : { ...recipe, tokenizer, lowercase, max_order: p.max_order, smoothing: p.smoothing, smoothing_value: value ?? 0, weights: p.weights, effective_order: [missing(p, true) === "drop", missing(p, false) === "drop"] };
+/** What becomes of orders without n-grams. @param {Record<string, any>} p @param {boolean} segment @returns {string} */
+export const missing = (p, segment) => p.missing_order ?? ((p.effective_order ?? segment) ? "drop" : "zero");
+
+/** What the kernel is asked for by a setting with other parameters. @param {Setting} setting @param {Record<string, any>} p @returns {Recipe} */
+export function recipeOf(setting, p) {
+  const own = setting.parameters, { recipe } = setting, lowercase = p.lowercase === own.lowercase ? recipe.lowercase : p.lowercase ? "python" : "no";
+  const tokenizer = p.tokenize === own.tokenize ? recipe.tokenizer : p.tokenize;
+  if (setting.metric === "BLEU") return { ...recipe, tokenizer, lowercase, max_order: p.max_order, smoothing: p.smoothing, smoothing_value: smoothingValue(p) ?? 0, weights: p.weights, missing: /** @type {any} */ ([missing(p, true), missing(p, false)]) };
   if (setting.metric === "chrF") return { ...recipe, lowercase, char_order: p.char_order, word_order: p.word_order, whitespace: p.whitespace, factor: p.beta ** 2, factor_and_one: 1 + p.beta ** 2 };
   if (setting.metric === "TER") return { ...recipe, normalized: p.normalized, no_punct: p.no_punct, asian_support: p.asian_support, case_sensitive: p.case_sensitive };
   return { ...recipe, tokenizer, lowercase };
 }
 
+/** What of a recipe decides the counts. @param {Recipe} recipe @param {number} references */
+export function countsKey(recipe, references) {
+  const { metric, tokenizer, lowercase } = recipe;
+  if (metric === "bleu") return JSON.stringify([metric, tokenizer, lowercase, recipe.max_order, recipe.reference_lengths, /** @type {any} */ (recipe.missing)[0] === "at-least-one"]);
+  // chrF takes the reference with the best score.
+  if (metric === "chrf") return JSON.stringify([metric, lowercase, recipe.whitespace, recipe.char_order, recipe.word_order, references > 1 ? [recipe.factor, recipe.eps_smoothing] : []]);
+  return JSON.stringify(recipe);
+}
+
+/** The names of a table's columns, as Python has them. @param {Setting} setting @param {Record<string, any>} p @returns {string[]} */
+export function columnNames({ metric, columns }, p) {
+  const orders = (/** @type {number} */ n, /** @type {string} */ of) => Array.from({ length: n }, (_, i) => `${of}${i + 1}`);
+  if (metric === "BLEU") return [...columns.slice(0, 2), ...orders(p.max_order, "matches_"), ...orders(p.max_order, "totals_")];
+  if (metric === "chrF") return [...orders(p.char_order, "c"), ...orders(p.word_order, "w")].flatMap(order => [`hypothesis_${order}`, `reference_${order}`, `matches_${order}`]);
+  return columns;
+}
+
 /** The kernel, with what it has made. */
 export class Live {
-  /** @param {Kernel} kernel */
-  constructor(kernel) {
+  /** @param {Kernel} kernel @param {Uint8Array} binary of which the kernel is made, for other threads */
+  constructor(kernel, binary) {
     this.kernel = kernel;
+    this.binary = binary;
     /** @type {Map<string, number>} */
     this.metrics = new Map();
-    /** @type {WeakMap<Table, Map<string, number>>} */
-    this.tables = new WeakMap();
     /** @type {Map<string, number>} Columns of texts, by role. */
     this.texts = new Map();
-    this.registry = new FinalizationRegistry((/** @type {Map<string, number>} */ handles) => { for (const handle of handles.values()) kernel.forget(handle); });
   }
 
-  /** @param {import("./kernel.js").Recipe} recipe @returns {number} */
+  /** @param {Recipe} recipe @returns {number} */
   metric(recipe) {
     const key = JSON.stringify(recipe);
     let handle = this.metrics.get(key);
@@ -46,49 +65,28 @@ export class Live {
     return handle;
   }
 
-  /** The scores of a metric, whose rows are some of the columns of its tables. @param {import("./kernel.js").Recipe} recipe @param {number[]} at these columns @returns {Scorer} */
-  scorer(recipe, at) {
-    const { kernel } = this, handle = this.metric(recipe), width = at.length, key = at.join();
-    const held = (/** @type {Table} */ table) => {
-      let known = this.tables.get(table);
-      if (!known) { this.tables.set(table, known = new Map()); this.registry.register(table, known); }
-      let own = known.get(key);
-      if (!own) {
-        const rows = new Float64Array(table.length * width);
-        at.forEach((column, k) => { const values = table.columns[column]; for (let i = 0; i < values.length; i++) rows[i * width + k] = values[i]; });
-        known.set(key, own = kernel.table(rows, width));
-      }
-      return own;
-    };
-    return {
-      handle,
-      corpus: row => {
-        const own = kernel.table(Float64Array.from(at, column => row[column]), width);
-        try { return kernel.scores(handle, own, true)[0]; } finally { kernel.forget(own); }
-      },
-      segments: table => kernel.scores(handle, held(table), false),
-      without: table => kernel.without(handle, held(table)),
-    };
-  }
-
   /**
-   * The columns of a system's table, counted from its texts some at a time.
-   * @param {import("./kernel.js").Recipe} recipe @param {string} system role @param {string[]} references roles @param {number} n segments
-   * @param {(share: number) => Promise<boolean>} going told how much is done; whether to go on
-   * @returns {Promise<Float64Array[] | null>} null if it was not to go on
+   * A system's table, counted from its texts some at a time.
+   * @param {Recipe} recipe @param {string[]} names of its columns @param {string} system role @param {string[]} references roles @param {number} n segments
+   * @param {(share: number) => Promise<boolean>} going told now and then how much is done; whether to go on
+   * @returns {Promise<Table | null>} null if it was not to go on
    */
-  async count(recipe, system, references, n, going) {
+  async count(recipe, names, system, references, n, going) {
     const { kernel } = this, metric = this.metric(recipe), columns = [system, ...references].map(role => /** @type {number} */ (this.texts.get(role)));
-    let table = 0;
+    let table = 0, last = performance.now();
     try {
       for (let from = 0; from < n; from += SLICE) {
         table = kernel.count(metric, table, columns, from, Math.min(n, from + SLICE));
+        if (performance.now() - last < PATIENCE) continue;
         if (!await going(Math.min(n, from + SLICE) / n)) return null;
+        last = performance.now();
       }
-      return kernel.columns(table);
+      const made = new Table(kernel, table, names, n);
+      table = 0;
+      return made;
     } finally { if (table) kernel.forget(table); }
   }
 }
 
-/** So many segments take a few milliseconds: the page stays quick. */
-const SLICE = 1000;
+/** So many segments take a few milliseconds; after so many the page may do something else. */
+const SLICE = 500, PATIENCE = 30;

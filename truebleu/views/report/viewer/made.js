@@ -1,11 +1,11 @@
 // A report made in the page: the manifest and the blocks that truebleu would have written, counted by the kernel.
-import {Table} from "./data.js";
-import {metricOf, segmentScores, walk} from "./formula.js";
-import {bleuFactors, packed, settled} from "./scored.js";
+import {Metric} from "./metric.js";
+import {packed, settled} from "./scored.js";
 import {shortNames} from "./dropped.js";
 
 /** @typedef {import("./dropped.js").Column} Column */
 /** @typedef {import("./data.js").Setting} Setting */
+/** @typedef {import("./table.js").Table} Table */
 /** @typedef {{base: Setting, chosen: Record<string, any>}} Wanted  a metric and its parameters */
 /** @typedef {{manifest: any, blocks: Map<string, Uint8Array>}} Made */
 
@@ -64,18 +64,18 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
     /** @type {{setting: Setting, tables: Table[]}[]} */
     const settings = [];
     for (const [number, { base, chosen }] of wanted.entries()) {
-      const setting = settled(base, chosen, references.length, false), tables = [];
+      const setting = settled(live, base, chosen, references.length, false), tables = [];
       for (const i of systems.keys()) {
-        const counted = await live.count(/** @type {any} */ (setting.recipe), `system${i}`, references.map((_, r) => `reference${r}`), n, share => going((number + (i + share) / systems.length) / wanted.length));
+        const counted = await live.count(setting.recipe, setting.columns, `system${i}`, references.map((_, r) => `reference${r}`), n, share => going((number + (i + share) / systems.length) / wanted.length));
         if (!counted) return null;
-        tables.push(new Table(setting.columns, counted.map(column => column.slice())));
-        blocks.set(`s${number}.${i}`, tableBlock(counted));
+        tables.push(counted);
+        blocks.set(`s${number}.${i}`, tableBlock(setting.columns.map((_, k) => counted.at(k))));
       }
       settings.push({ setting, tables });
     }
     const listed = uniqueNames(settings.map(({ setting }) => setting.name));
     const described = settings.map(({ setting, tables }, number) => {
-      const metric = metricOf(setting, {}, live), scores = Object.fromEntries(names.map((name, i) => [name, metric.corpus(tables[i].totals)]));
+      const metric = new Metric(setting, {}, live), scores = Object.fromEntries(names.map((name, i) => [name, metric.corpus(tables[i])]));
       return { ...setting, id: String(number), headline: true, label: listed[number], column: listed[number], scores, blocks: Object.fromEntries(names.map((name, i) => [name, `s${number}.${i}`])), edits: null };
     });
     /** @type {string[]} */
@@ -117,8 +117,8 @@ function comparisonOf(live, n, references, names, settings, tables) {
   /** @type {Map<string, any>} */
   const systems = new Map(names.map((name, i) => [name, { name, letter: letterOf(i), runs: 1, scores: {} }]));
   settings.forEach((setting, number) => {
-    const metric = metricOf(setting, {}, live), higher = setting.higher_is_better ? 1 : -1, value = (/** @type {string} */ name) => setting.scores[name];
-    const order = names.toSorted((x, y) => higher * (value(y) - value(x))), segments = tables[number].map(table => segmentScores(metric, table));
+    const metric = new Metric(setting, {}, live), higher = setting.higher_is_better ? 1 : -1, value = (/** @type {string} */ name) => setting.scores[name];
+    const order = names.toSorted((x, y) => higher * (value(y) - value(x))), segments = tables[number].map(table => metric.scores(table));
     const pair = (/** @type {string} */ first, /** @type {string} */ second) => {
       const [x, y] = [first, second].map(name => segments[names.indexOf(name)]);
       let wins = 0, losses = 0;
@@ -142,7 +142,7 @@ function comparisonOf(live, n, references, names, settings, tables) {
 /** What a score is made of. @param {import("./live.js").Live} live @param {any} setting @param {number[]} row */
 function detailsOf(live, setting, row) {
   if (setting.metric !== "BLEU") return {};
-  const { steps, hypothesis, reference } = walk(setting, metricOf(setting), row, false), { brevity } = bleuFactors(live, setting, row);
+  const { steps, hypothesis, reference, brevity } = new Metric(setting, {}, live).walk(row, false);
   return { precisions: steps.map(step => step.precision ?? 100), matches: steps.map(step => step.match), totals: steps.map(step => step.total), brevity_penalty: brevity, hypothesis_length: hypothesis, reference_length: reference, ratio: reference ? hypothesis / reference : 0 };
 }
 

@@ -86,6 +86,7 @@ export class App {
     this.showTheme();
     this.store.read();
     this.store.subscribe(changed => this.changed(changed));
+    this.current.recount();
     const { signal } = this.ended;
     addEventListener("popstate", () => this.store.read(), { signal });
     addEventListener("hashchange", () => this.store.read(), { signal });
@@ -110,7 +111,7 @@ export class App {
   changed(changed) {
     const any = (/** @type {readonly string[]} */ keys) => keys.some(key => changed.has(key));
     // What fails in a count is told; nothing else waits for it.
-    if (any(["setting", "texts", ...Object.keys(COUNTED)])) this.current.recount();
+    if (any(["setting", ...CHANGES])) this.current.recount();
     if (changed.has("counting")) { this.note(); return; }
     // New counts change all that a change of settings does.
     if (changed.has("counts")) changed = new Set([...changed, ...CHANGES]);
@@ -235,15 +236,13 @@ export function failed(error) {
   document.body.prepend(el("p.failed", { role: "alert" }, "The interactive part of this page could not be started: ", text, ". The summary below is complete."));
 }
 
-/** Shows what a file holds: the tables first, the texts when they are unpacked. @param {Data} data @param {{text: string, act: () => void} | null} [back] a way to where it came from */
+/** Shows what a file holds. Until the kernel has counted, the summary is there to be read. @param {Data} data @param {{text: string, act: () => void} | null} [back] a way to where it came from */
 export async function opened(data, back = null) {
+  await data.loadKernel();
+  await data.loadTexts();
   await data.loadTables();
   const app = new App(data, back);
   app.start();
-  // The list can be used while the texts are unpacked.
-  await new Promise(done => setTimeout(done));
-  await data.loadTexts();
-  app.store.tell(new Set(["texts"]));
   document.documentElement.dataset.ready = "yes";
   return app;
 }

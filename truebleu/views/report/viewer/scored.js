@@ -1,6 +1,7 @@
 // Sentences through the kernel: the score, the parts that it is made of, tokens, and n-grams with their counts.
-import {metricOf, missing, smoothingValue, walk} from "./formula.js";
-import {recipeOf} from "./live.js";
+import {columnNames, missing, recipeOf} from "./live.js";
+import {Metric} from "./metric.js";
+import {numbersOf} from "./kernel.js";
 import {BLANK} from "./tokens.js";
 
 /** @typedef {import("./data.js").Setting} Setting */
@@ -12,7 +13,7 @@ import {BLANK} from "./tokens.js";
  * @property {Setting} setting  with the parameters that were asked for
  * @property {number[]} row     what the kernel counted
  * @property {number} value     the kernel's score
- * @property {import("./formula.js").Walk} walk  the steps to it
+ * @property {import("./metric.js").Walk} walk  the steps to it
  * @property {number | null} brevity  @property {number | null} mean  BLEU's, from the kernel's formula
  * @property {{tokens: string[], characters: string[]}} hypothesis
  * @property {{tokens: string[], characters: string[]}[]} references
@@ -23,26 +24,17 @@ import {BLANK} from "./tokens.js";
 /** Whether a metric's formula is of one reference, the best. @param {string} kind */
 const takesBest = kind => kind === "chrF";
 
-/** The columns of a table of a metric with these parameters, as Python names them. @param {Setting} base @param {Record<string, any>} p @returns {string[]} */
-function columnNames(base, p) {
-  const orders = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => i + 1);
-  if (base.metric === "BLEU") return ["hypothesis_length", "reference_length", ...orders(p.max_order).map(n => `matches_${n}`), ...orders(p.max_order).map(n => `totals_${n}`)];
-  if (base.metric === "chrF") return [...orders(p.char_order).map(n => `c${n}`), ...orders(p.word_order).map(n => `w${n}`)].flatMap(n => [`hypothesis_${n}`, `reference_${n}`, `matches_${n}`]);
-  return base.columns;
-}
-
 /**
  * A setting with other parameters, as a report would have it.
- * @param {Setting} base @param {Record<string, any>} chosen @param {number | string} references how many, as signatures say it @param {boolean} segment whether the score is of one segment
+ * @param {Live} live @param {Setting} base @param {Record<string, any>} chosen @param {number | string} references how many, as signatures say it @param {boolean} segment whether the score is of one segment
  * @returns {Setting}
  */
-export function settled(base, chosen, references, segment) {
+export function settled(live, base, chosen, references, segment) {
   const parameters = { ...base.parameters, ...chosen };
-  const recipe = recipeOf(base, parameters, missing, smoothingValue(parameters));
-  if (!recipe) throw new Error("the kernel in this page has no such setting");
+  const recipe = recipeOf(base, parameters);
   const own = { ...base, signature: base.signature.replace(/^nrefs:[^|]*/, `nrefs:${references}`) };
   // What is left open of the orders is decided by what is scored.
-  const said = metricOf(own, base.metric === "BLEU" ? { ...chosen, effective_order: missing(parameters, segment) === "drop" } : chosen);
+  const said = new Metric(own, base.metric === "BLEU" ? { ...chosen, effective_order: missing(parameters, segment) === "drop" } : chosen, live);
   return { ...own, name: said.name, signature: said.signature, parameters, recipe, columns: columnNames(base, parameters) };
 }
 
@@ -65,25 +57,8 @@ function rowOf(live, setting, hypothesis, references) {
     for (const text of [hypothesis, ...references]) held.push(kernel.texts(packed([text]), 1));
     const columns = held.slice(), table = kernel.count(metric, 0, columns, 0, 1);
     held.push(table);
-    return { row: kernel.columns(table).map(column => column[0]), value: kernel.scores(metric, table, false)[0] };
+    return { row: numbersOf(kernel.rows(table).bytes), value: kernel.scores(metric, table)[0] };
   } finally { for (const handle of held) kernel.forget(handle); }
-}
-
-/** The score that the kernel makes of a row. @param {Live} live @param {import("./kernel.js").Recipe} recipe @param {number[]} row */
-function rowValue(live, recipe, row) {
-  const table = live.kernel.table(Float64Array.from(row), row.length);
-  try { return live.kernel.scores(live.metric(recipe), table, false)[0]; } finally { live.kernel.forget(table); }
-}
-
-/**
- * BLEU's factors, each alone. The mean is the score where the lengths are equal; the penalty is the
- * score where the mean is 1, which one match in a hundred is in per cent.
- * @param {Live} live @param {Setting} setting @param {number[]} row
- */
-export function bleuFactors(live, setting, row) {
-  const recipe = /** @type {import("./kernel.js").Recipe} */ (setting.recipe);
-  const alone = { ...recipe, max_order: 1, smoothing: "none", smoothing_value: 0, weights: null, effective_order: [true, true] };
-  return { mean: rowValue(live, recipe, [1, 1, ...row.slice(2)]), brevity: rowValue(live, alone, [row[0], row[1], 1, 100]) };
 }
 
 /** @param {Live} live @param {Setting} setting @param {string} text @param {boolean} reference */
@@ -138,5 +113,6 @@ export function scored(live, setting, text, others) {
   const theirs = (/** @type {"tokens" | "characters"} */ of) => (best < 0 ? references : [references[best]]).map(one => one[of]);
   const range = (/** @type {number} */ n, /** @type {"tokens" | "characters"} */ of, /** @type {string} */ name) => Array.from({ length: n }, (_, i) => ({ name: `${name}${i + 1}`, size: i + 1, of, grams: gramCounts(hypothesis[of], theirs(of), i + 1) }));
   const orders = metric === "BLEU" ? range(p.max_order, "tokens", "") : metric === "chrF" ? [...range(p.char_order, "characters", "c"), ...range(p.word_order, "tokens", "w")] : [];
-  return { setting, row, value, walk: walk(setting, metricOf(setting), row, true), ...(metric === "BLEU" ? bleuFactors(live, setting, row) : { mean: null, brevity: null }), hypothesis, references, best, orders };
+  const walk = new Metric(setting, {}, live).walk(row, true);
+  return { setting, row, value, walk, ...(metric === "BLEU" ? { mean: walk.mean, brevity: walk.brevity } : { mean: null, brevity: null }), hypothesis, references, best, orders };
 }

@@ -237,7 +237,7 @@ export const segmentsView = {
       const scored = of && of.count === chosen && !Number.isNaN(of.a);
       replace(subset, el("span", {}, el("strong", {}, count(chosen)), chosen === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${plural(n, "segment")}`, current.sees ? "" : ` (the text of ${count(data.manifest.embedded)} is in this file)`),
         scored ? [el("span", {}, badge(a), " ", exact(of.a)), b && of.b !== null && of.delta !== null ? [el("span", {}, badge(b), " ", exact(of.b)), el("span", {}, "Δ ", el("strong", {}, exact(of.delta, signed(of.delta)))) ] : null,
-          el("span.soft", {}, of.waiting ? "interval …" : of.interval ? [el("span", { class: chosen < FEW ? "faint" : "" }, b ? interval(of.interval.low, of.interval.high) : interval(of.interval.low, of.interval.high, 2, false)), ` ${Math.round(100 * current.level)}%, ${of.interval.how}`, of.note ? `; ${of.note}` : ""] : of.note || "no interval")] : of ? el("span.soft", {}, of.note) : null);
+          el("span.soft", {}, of.waiting ? ["interval …", of.share ? ` ${Math.round(100 * of.share)}% ` : "", of.share ? button("Cancel", () => current.worker.stop("bootstrap", "no interval: cancelled"), { class: "small quiet" }) : ""] : of.interval ? [el("span", { class: chosen < FEW ? "faint" : "" }, b ? interval(of.interval.low, of.interval.high) : interval(of.interval.low, of.interval.high, 2, false)), ` ${Math.round(100 * current.level)}%, ${of.interval.how}`, of.note ? `; ${of.note}` : ""] : of.note || "no interval")] : of ? el("span.soft", {}, of.note) : null);
     }
 
     function drawPanel() {

@@ -1,12 +1,12 @@
 // Why: the steps to each score, what Δ is made of, and what the scores would be with other settings.
 import {badge, button, count, el, exact, fixed, interval, plural, select, signed, table} from "./dom.js";
-import {CHANGES, FEWEST, LEFT_OUT, quantile, TOO_FEW} from "./current.js";
-import {TOKENIZERS} from "./live.js";
+import {CHANGES, ORDERS, TOO_FEW} from "./current.js";
+import {SMOOTHING, TOKENIZERS} from "./live.js";
 import {figure, link, stacked} from "./charts.js";
-import {countsEdits, jackknife, leftOut, metricOf, segmentScores, corpusScore, SMOOTHING, walk} from "./formula.js";
+import {countsEdits, Metric} from "./metric.js";
 
 /** @typedef {import("./current.js").Context} Context */
-/** @typedef {import("./formula.js").Walk} Walk */
+/** @typedef {import("./metric.js").Walk} Walk */
 /** @typedef {{name: string, a: number, b: number, log: number, points: number}} Part */
 
 /** @type {import("./main.js").View} */
@@ -45,7 +45,7 @@ function walked(context) {
       table("Steps", [{ title: "Step" }, ...systems.map(s => ({ title: badge(s, true), number: true }))], [["Mean of the segments' scores", ...systems.map(s => link(context, fixed(current.corpus(s)), { sort: s === a ? "scoreA" : "scoreB" }))]], { quiet: true }));
     return box;
   }
-  const walks = systems.map(s => walk(setting, metric, current.table(s).totals, false));
+  const walks = systems.map(s => metric.walk(current.table(s).totals, false));
   /** A count that leads to the segments which make it. @param {number} x @param {string} column @param {import("./data.js").System} s @param {number} [least] */
   const to = (x, column, s, least = 1) => link(context, whole(x), { sort: `-${column}.${s.index}`, range: least ? `${column}.${s.index}:${least}:` : "" }, "Its segments, those with most first");
   const from = (/** @type {number | null} */ x, /** @type {string} */ column, digits = 2) => b ? x === null ? "" : el("span", {}, link(context, signed(x, digits), { sort: `-|${column}.d|` }, `The segments in which ${b.letter} and ${a.letter} differ most`)) : null;
@@ -103,7 +103,7 @@ function walked(context) {
 /**
  * Δ ln BLEU in parts of the brevity penalty and of each order, which add up; in points each is taken
  * times the logarithmic mean of the two scores, so that these add up to Δ. `why` says why there are none.
- * @param {Walk} a @param {Walk} b @param {import("./formula.js").Metric} metric @returns {{parts: Part[], log: number, why: string}}
+ * @param {Walk} a @param {Walk} b @param {Metric} metric @returns {{parts: Part[], log: number, why: string}}
  */
 export function lnParts(a, b, metric) {
   const none = (/** @type {string} */ why) => ({ parts: [], log: NaN, why });
@@ -125,11 +125,11 @@ export function lnParts(a, b, metric) {
 /** @param {Context} context */
 function divided(context) {
   const { current } = context, { a, setting, metric } = current, b = /** @type {import("./data.js").System} */ (current.b), box = el("section", {}, el("h2", {}, "What Δ is made of"));
-  const [x, y] = [a, b].map(s => walk(setting, metric, current.table(s).totals, false)), { parts: made, log, why } = lnParts(x, y, metric);
+  const [x, y] = [a, b].map(s => metric.walk(current.table(s).totals, false)), { parts: made, log, why } = lnParts(x, y, metric);
   if (why) { box.append(el("p.soft", {}, `Not split. ${why}`)); return box; }
   const delta = y.value - x.value, sign = Math.sign(delta), [most] = [...made].sort((p, q) => sign * (q.points - p.points)), against = made.filter(p => p.points * sign < -0.005);
   const ends = spanOf(context, setting, metric);
-  const summary = [`${b.letter} less ${a.letter} is ${signed(delta)} ${metric.name} ${ends ? interval(ends.low, ends.high) : `(${TOO_FEW})`}. `, delta ? `The largest part comes from ${most.name}, ${signed(most.points)} points` : "The scores are equal",
+  const summary = [`${b.letter} less ${a.letter} is ${signed(delta)} ${metric.name} ${ends ? interval(ends.low, ends.high) : ends === null ? `(${TOO_FEW})` : "(interval …)"}. `, delta ? `The largest part comes from ${most.name}, ${signed(most.points)} points` : "The scores are equal",
     against.length ? `; ${against.map(p => `${p.name} (${signed(p.points)})`).join(" and ")} ${against.length > 1 ? "work" : "works"} against it.` : "."];
   const rows = made.map(p => [p.name, exact(p.a, fixed(p.a, 4)), exact(p.b, fixed(p.b, 4)), exact(p.log, signed(p.log, 4)), log ? `${fixed(100 * p.log / log, 1)} %` : "–", exact(p.points, signed(p.points))]);
   rows.push([el("strong", {}, "ln BLEU"), ...[x, y].map(w => exact(Math.log(w.value / 100), fixed(Math.log(w.value / 100), 4))), exact(log, signed(log, 4)), log ? "100.0 %" : "–", el("strong", {}, exact(delta, signed(delta)))]);
@@ -140,35 +140,23 @@ function divided(context) {
   return box;
 }
 
-/** The interval of Δ, by one method for one setting: as reported, or by leaving out each segment for what was not tested. @param {Context} context @param {import("./data.js").Setting} setting @param {import("./formula.js").Metric} metric @returns {import("./current.js").Range | null} */
-function spanOf(context, setting, metric) {
-  const { current } = context, b = current.b;
-  if (!b) return null;
-  if (metric === current.metric) { const { whole } = current; return whole && { low: whole.delta[0], high: whole.delta[1], how: whole.how }; }
-  const tested = metric.reported ? current.pair(current.a, b, setting)?.interval : null, ends = tested ?? near(context, setting, metric);
-  return ends && { ...ends, how: tested ? "as in the summary" : LEFT_OUT };
-}
-
-/** The interval of Δ by leaving out each segment, for settings that were not tested. @param {Context} context @param {import("./data.js").Setting} setting @param {import("./formula.js").Metric} metric */
-function near({ data, current }, setting, metric) {
-  const { a, b } = current;
-  if (data.n < FEWEST || !b) return null;
-  return current.once(`near ${setting.id} ${JSON.stringify(metric.parameters)} ${a.index} ${b.index}`, () => {
-    const of = (/** @type {import("./data.js").System} */ s) => { const counts = metric === current.metric ? current.table(s) : data.table(setting, s.index), scores = metric.mean ? segmentScores(metric, counts) : new Float64Array(); return [corpusScore(metric, counts, scores), leftOut(metric, counts, scores)]; };
-    const [[x, without], [y, other]] = /** @type {[number, Float64Array][]} */ ([of(a), of(b)]), wide = quantile(1 - (1 - current.level) / 2) * jackknife(without, other);
-    return { low: y - x - wide, high: y - x + wide };
-  });
+/** The interval of Δ, by one method for all settings; null if there is none, undefined until it is there. @param {Context} context @param {import("./data.js").Setting} setting @param {Metric} metric @returns {{low: number, high: number} | null | undefined} */
+function spanOf({ current }, setting, metric) {
+  if (!current.b) return null;
+  const whole = current.whole(setting, metric);
+  return whole && { low: whole.delta[0], high: whole.delta[1] };
 }
 
 // ---- what if ----
 
 /** @param {Context} context */
 function whatIf(context) {
-  const { data, store, current } = context, { setting, metric } = current, p = metric.parameters, own = setting.parameters;
+  const { data, store, current } = context, { setting, metric } = current, own = setting.parameters, countable = data.countable(setting), asked = current.asked;
+  const p = /** @type {Record<string, any>} */ ({ ...metric.parameters, ...asked });
   const field = (/** @type {string} */ name, /** @type {any} */ control) => el("label.field", {}, el("span", {}, name), control);
   const set = (/** @type {string} */ key, /** @type {any} */ value, /** @type {Record<string, any>} */ more = {}) => store.set({ [key]: JSON.stringify(value) === JSON.stringify(own[key]) ? store.defaults[key] : value, ...more });
   const number = (/** @type {string} */ key, /** @type {any} */ value, /** @type {Record<string, any>} */ props) => el("input", { type: "number", value: String(value), ...props, on: { change: (/** @type {any} */ e) => { if (e.target.value !== "" && e.target.checkValidity()) set(key, Number(e.target.value)); else e.target.reportValidity(); } } });
-  const orders = (/** @type {string} */ key, /** @type {number} */ least) => select(key.replace("_", " "), Array.from({ length: own[key] - least + 1 }, (_, i) => [String(least + i), String(least + i)]), String(p[key]), v => set(key, Number(v), key === "max_order" && p.weights && p.weights.length !== Number(v) ? { weights: own.weights ? "mean" : "" } : {}));
+  const orders = (/** @type {string} */ key, /** @type {number} */ least) => select(key.replace("_", " "), Array.from({ length: (countable ? Math.max(own[key], ORDERS[key]) : own[key]) - least + 1 }, (_, i) => [String(least + i), String(least + i)]), String(p[key]), v => set(key, Number(v), key === "max_order" && p.weights && p.weights.length !== Number(v) ? { weights: own.weights ? "mean" : "" } : {}));
   const fields = [];
   if (metric.kind === "BLEU" && p.arithmetic === "sacrebleu") {
     const preset = SMOOTHING[p.smoothing];
@@ -184,21 +172,20 @@ function whatIf(context) {
     } } })));
     const effective = p.effective_order === null ? "" : p.effective_order ? "yes" : "no";
     fields.push(field("Orders without n-grams", select("Orders without n-grams", [["", "left out of segments only"], ["yes", "left out (effective order)"], ["no", "count as 0"]].filter(([v]) => v || own.effective_order === null).map(([v, t]) => /** @type {const} */ ([v, t])), effective, v => store.set({ effective_order: v === (own.effective_order === null ? "" : own.effective_order ? "yes" : "no") ? "" : v }))));
-  } else if (metric.kind === "chrF" && data.references === 1) {
-    fields.push(field("Character orders", orders("char_order", own.word_order ? 0 : 1)), own.word_order ? field("Word orders", orders("word_order", 0)) : null, field("β", number("beta", p.beta, { min: 0, max: 100, step: "any" })));
+  } else if (metric.kind === "chrF" && (countable || data.references === 1)) {
+    fields.push(field("Character orders", orders("char_order", own.word_order ? 0 : 1)), countable || own.word_order ? field("Word orders", orders("word_order", 0)) : null, field("β", number("beta", p.beta, { min: 0, max: 100, step: "any" })));
   }
-  const countable = data.countable(setting), asked = /** @type {Record<string, any>} */ ({ ...own, ...current.asked });
   if (countable) for (const [key, [name, hint]] of Object.entries(COUNTS)) {
     if (key === "tokenize" ? typeof own[key] !== "string" : typeof own[key] !== "boolean") continue;
     const back = (/** @type {any} */ value) => store.set({ [key]: value === own[key] ? "" : typeof value === "string" ? value : value ? "yes" : "no" });
-    fields.push(key === "tokenize" ? field(name, select(name, [...new Set([own[key], ...TOKENIZERS])].map(id => [id, id]), asked[key], back))
-      : field(name, select(name, [["yes", hint[0]], ["no", hint[1]]], asked[key] ? "yes" : "no", value => back(value === "yes"))));
+    fields.push(key === "tokenize" ? field(name, select(name, [...new Set([own[key], ...TOKENIZERS])].map(id => [id, id]), p[key], back))
+      : field(name, select(name, [["yes", hint[0]], ["no", hint[1]]], p[key] ? "yes" : "no", value => back(value === "yes"))));
   }
   const none = metric.kind === "chrF" ? "With several references chrF takes the best one of each segment: other orders could take another, which needs new counts." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that the counts would serve.` : "This variant's parameters are what makes it; others need new counts.";
   const changed = CHANGES.some(key => store.get(key) !== store.defaults[key]);
   const texts = data.redacted || data.manifest.embedded < data.n || data.manifest.serve;
   return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, countable ? "Every view follows what is changed here. The kernel that counted for this file is in it, and gives the same numbers to the last bit."
-    : ["What needs no new counts can be changed here, and every view follows. Tokenizer and case need counts, ", texts ? "and this file has not all texts" : data.live ? "which the kernel in the page does not make for this variant" : "and the page cannot count without WebAssembly", ": ", data.settings.length > 1 ? "those in this file are below" : "this file has those of one setting", "; ", el("code", {}, "--also tokenize=intl,char lowercase"), " puts more into it."]),
+    : ["What needs no new counts can be changed here, and every view follows. Tokenizer and case need counts, ", texts ? "and this file has not all texts" : "which the kernel in the page does not make with this tokenizer", ": ", data.settings.length > 1 ? "those in this file are below" : "this file has those of one setting", "; ", el("code", {}, "--also tokenize=intl,char lowercase"), " puts more into it."]),
     fields.length ? el("div.fields", {}, fields, changed ? button("Reset", () => store.reset(CHANGES)) : null) : el("p.soft", {}, none));
 }
 
@@ -209,13 +196,13 @@ const COUNTS = { tokenize: ["Tokenizer", []], lowercase: ["Case", ["lower-cased"
 /** Every setting whose counts are here, and the present one if it is none of these. @param {Context} context */
 function otherSettings(context) {
   const { data, store, current } = context, { a, b } = current, systems = data.systems.length > 6 ? (b ? [a, b] : [a]) : data.systems;
-  const rows = data.settings.map(setting => ({ setting, metric: metricOf(setting, {}, data.live), here: setting === current.setting && current.metric.reported, what: setting.label }));
+  const rows = data.settings.map(setting => ({ setting, metric: new Metric(setting, {}, data.live), here: setting === current.setting && current.metric.reported, what: setting.label }));
   if (!current.metric.reported) rows.splice(data.settings.indexOf(current.setting) + 1, 0, { setting: current.setting, metric: current.metric, here: true, what: `${current.metric.name}, changed` });
   const columns = [{ title: "Setting" }, ...systems.map(s => ({ title: badge(s), number: true, hint: s.name })), ...(b ? [{ title: `Δ ${b.letter} less ${a.letter}`, number: true }, { title: "interval of Δ", number: true }] : []), { title: "Signature" }];
   return el("section", {}, el("h2", {}, "All settings"), table("All settings", columns, rows.map(({ setting, metric, here, what }) => {
     const value = (/** @type {import("./data.js").System} */ s) => metric.reported ? setting.scores[s.name] : current.corpus(s);
     const shown = spanOf(context, setting, metric);
     return { class: here ? "chosen" : "", cells: [here ? el("strong", {}, what) : button(what, () => store.set({ setting: setting.id, ...Object.fromEntries(CHANGES.map(key => [key, store.defaults[key]])) }), { class: "quiet small", title: "Look at this one" }),
-      ...systems.map(s => exact(value(s))), ...(b ? [exact(value(b) - value(a), signed(value(b) - value(a))), shown ? [interval(shown.low, shown.high), shown.how === LEFT_OUT ? el("sup", { title: LEFT_OUT }, "†") : ""] : TOO_FEW] : []), el("code", { title: `${metric.name}|${metric.signature}` }, metric.signature.replace(/\|version:.*/, ""))] };
-  }), { quiet: true }), b ? el("p.soft.note", {}, "Intervals are those of the summary; † where it has none: a ", LEFT_OUT, ".") : null);
+      ...systems.map(s => exact(value(s))), ...(b ? [exact(value(b) - value(a), signed(value(b) - value(a))), shown ? interval(shown.low, shown.high) : shown === null ? TOO_FEW : "interval …"] : []), el("code", { title: `${metric.name}|${metric.signature}` }, metric.signature.replace(/\|version:.*/, ""))] };
+  }), { quiet: true }), b ? el("p.soft.note", {}, `Intervals are of ${current.how.said}, as those of the summary are.`) : null);
 }

@@ -1,23 +1,41 @@
-// The page's other thread: what may take long, and user's patterns, which may never end.
-import {bootstrap, metricOf} from "./formula.js";
+// The page's other thread: resamples by the kernel, and user's patterns, which may never end.
+import {Kernel} from "./kernel.js";
 
-/** @typedef {{kind: "bootstrap", rows: Float64Array, width: number, setting: any, changes: any, samples: number, level: number, seed: number}} BootstrapTask */
+/** @typedef {{kind: "bootstrap", binary: Uint8Array, recipe: import("./kernel.js").Recipe, tables: Uint8Array[], width: number, groups: Uint32Array | null, samples: number, level: number, seed: number}} BootstrapTask */
 /** @typedef {{kind: "regex", pattern: string, flags: string, texts: (string | null | undefined)[], of: number[]}} RegexTask */
 
-self.onmessage = event => {
+/** @type {Kernel | null} */
+let kernel = null;
+
+self.onmessage = async event => {
   const { id, task } = /** @type {{id: number, task: BootstrapTask | RegexTask}} */ (event.data);
   try {
-    self.postMessage({ id, result: task.kind === "bootstrap" ? resample(task) : matching(task) });
+    self.postMessage({ id, result: task.kind === "bootstrap" ? await resample(task, share => self.postMessage({ id, share })) : matching(task) });
   } catch (error) {
     self.postMessage({ id, error: String(/** @type {Error} */ (error).message) });
   }
 };
 
-/** @param {BootstrapTask} task */
-function resample({ rows, width, setting, changes, samples, level, seed }) {
-  const metric = metricOf(setting, changes), n = rows.length / (2 * width);
-  return bootstrap(rows, width, metric.mean ? row => row[0] / n : metric.corpus, samples, level, seed);
+/** Intervals as truebleu.significance has them. @param {BootstrapTask} task @param {(share: number) => void} told @returns {Promise<number[][]>} */
+async function resample({ binary, recipe, tables, width, groups, samples, level, seed }, told) {
+  if (!kernel) {
+    kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
+    kernel.lowercase(new Uint8Array()); // No text is read here.
+  }
+  const own = kernel, metric = own.metric(recipe), held = tables.map(rows => own.tableOfRows(rows, width));
+  const draws = kernel.resample(metric, held, seed, groups ?? []);
+  try {
+    let last = performance.now();
+    for (let done = 0; done < samples;) {
+      done = kernel.draw(draws, Math.min(TOGETHER, samples - done));
+      if (performance.now() - last > 100) { told(done / samples); last = performance.now(); }
+    }
+    return kernel.intervals(draws, level);
+  } finally { for (const handle of [metric, ...held, draws]) kernel.forget(handle); }
 }
+
+/** So many resamples between two looks at the clock. */
+const TOGETHER = 20;
 
 /** The numbers of the texts that match. @param {RegexTask} task */
 function matching({ pattern, flags, texts, of }) {

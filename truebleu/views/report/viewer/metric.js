@@ -1,0 +1,119 @@
+// A metric with its parameters: its name and signature, the scores that the kernel makes of counts, and the steps to them.
+import {COUNTED, missing, recipeOf, smoothingValue} from "./live.js";
+
+/** @typedef {import("./data.js").Setting} Setting */
+/** @typedef {import("./live.js").Live} Live */
+/** @typedef {import("./table.js").Table} Table */
+/**
+ * @typedef {object} Step  One order on the way to a score.
+ * @property {string} order
+ * @property {number} match  @property {number} total  @property {number} [reference]
+ * @property {number} numerator  @property {number} denominator
+ * @property {number | null} precision  in per cent; null if it counts as 1
+ * @property {string} note  how smoothing made it; "" if it is a plain share
+ * @property {boolean} counts  whether it is in the mean
+ * @property {number} [recall]
+ */
+/**
+ * @typedef {object} Walk  The steps to a score.
+ * @property {Step[]} steps
+ * @property {number} value
+ * @property {number} brevity  @property {number} mean  @property {number} hypothesis  @property {number} reference
+ * @property {number[]} [counts]  of error rates: hits, substitutions, deletions and insertions
+ */
+
+/** A mean of lengths is counted in so many parts of a token. */
+const PARTS = 720720;
+
+/** A setting, perhaps with other parameters than it was reported with. */
+export class Metric {
+  /** @param {Setting} setting @param {Record<string, any>} changes parameters in the place of its own @param {Live} live */
+  constructor(setting, changes, live) {
+    const own = setting.parameters, known = Object.fromEntries(Object.entries(changes).filter(([key, value]) => key in own && value !== undefined && JSON.stringify(value) !== JSON.stringify(own[key])));
+    if ("smoothing" in known && !("smoothing_value" in changes)) known.smoothing_value = null;
+    const parameters = this.parameters = { ...own, ...known };
+    this.live = live;
+    this.kind = setting.metric;
+    /** Whether nothing was changed. */
+    this.reported = Object.keys(known).every(key => JSON.stringify(parameters[key]) === JSON.stringify(own[key]));
+    /** Whether more is better. */
+    this.higher = setting.higher_is_better;
+    /** Whether the corpus score is the mean of the segments'. */
+    this.mean = parameters.aggregate === "segments";
+    this.name = this.kind === "chrF" ? `chrF${parameters.beta}${"+".repeat(parameters.word_order)}` : setting.name;
+    this.signature = this.reported ? setting.signature : signatureOf(setting, parameters);
+    this.recipe = recipeOf(setting, parameters);
+  }
+
+  get handle() { return this.live.metric(this.recipe); }
+
+  /** The score of each segment. @param {Table} table */
+  scores(table) { return this.live.kernel.scores(this.handle, table.handle); }
+
+  /** The score of all segments, or of some. @param {Table} table @param {ArrayLike<number> | null} [segments] */
+  corpus(table, segments) { return this.live.kernel.corpus(this.handle, table.handle, segments); }
+
+  /** The score of all segments, or of some, without each of them. @param {Table} table @param {ArrayLike<number> | null} [segments] */
+  without(table, segments) { return this.live.kernel.without(this.handle, table.handle, segments); }
+
+  /** The steps to the score of a row. @param {ArrayLike<number>} row @param {boolean} segment whether it is one segment's @returns {Walk} */
+  walk(row, segment) {
+    const { kernel } = this.live, { handle, parameters: p, kind } = this, table = kernel.tableOf(row);
+    try {
+      const value = segment ? kernel.scores(handle, table)[0] : kernel.corpus(handle, table);
+      if (kind === "TER") return { steps: [], value, brevity: 1, mean: value, hypothesis: row[0], reference: row[1] / PARTS };
+      if (countsEdits(kind)) { const [hits, replaced, deleted, inserted] = Array.from(row); return { steps: [], value, brevity: 1, mean: value, hypothesis: hits + replaced + inserted, reference: hits + replaced + deleted, counts: [hits, replaced, deleted, inserted] }; }
+      if (kind === "chrF") return { steps: shares(row, p), value, brevity: 1, mean: value, hypothesis: row[0], reference: row[1] };
+      const { brevity, mean, hopeless, steps } = kernel.steps(handle, table, !segment), orders = (row.length - 2) / 2;
+      return { value, brevity, mean, hypothesis: row[0], reference: p.reference_length === "average" ? row[1] / PARTS : row[1],
+        steps: Array.from({ length: orders }, (_, n) => {
+          const match = row[2 + n], total = row[2 + orders + n], step = steps[n], order = String(n + 1);
+          if (!step) return { order, match, total, numerator: match, denominator: total, precision: 0, note: "too short for this order: left out", counts: false };
+          const { numerator, denominator, precision, smoothed } = step, note = hopeless ? "" : Number.isNaN(smoothed) ? (total ? "" : "no n-gram of this order") : /^add/.test(p.smoothing) ? `${smoothed} added to both` : `no match: ${p.smoothing === "exp" ? `1/${1 / smoothed} of one` : smoothed} instead`;
+          return { order, match, total, numerator, denominator, precision: hopeless ? 0 : Number.isNaN(precision) ? null : precision, note, counts: true };
+        }) };
+    } finally { kernel.forget(table); }
+  }
+}
+
+/** Whether a metric counts edits, and has no n-grams. @param {string} kind */
+export const countsEdits = kind => kind !== "BLEU" && kind !== "chrF";
+
+/** What chrF's counts are of each other. @param {ArrayLike<number>} row @param {Record<string, any>} p @returns {Step[]} */
+function shares(row, p) {
+  return Array.from({ length: row.length / 3 }, (_, n) => {
+    const [total, reference, match] = [row[3 * n], row[3 * n + 1], row[3 * n + 2]], counts = p.eps_smoothing || (total > 0 && reference > 0);
+    return { order: n < p.char_order ? `c${n + 1}` : `w${n + 1 - p.char_order}`, match, total, reference, numerator: match, denominator: total, precision: total ? 100 * match / total : 0,
+      recall: reference ? 100 * match / reference : 0, counts, note: counts ? "" : "too short for this order: left out" };
+  });
+}
+
+/** The words of signatures for what is counted. @param {Map<string, string>} fields @param {Record<string, any>} p @param {Record<string, any>} own */
+function sayCounted(fields, p, own) {
+  /** @type {Record<string, [string, (value: any) => string]>} */
+  const said = { tokenize: ["tok", String], lowercase: ["case", on => on ? "lc" : "mixed"], case_sensitive: ["case", on => on ? "mixed" : "lc"], whitespace: ["space", on => on ? "yes" : "no"],
+    normalized: ["norm", on => on ? "yes" : "no"], no_punct: ["punct", on => on ? "no" : "yes"], asian_support: ["asian", on => on ? "yes" : "no"] };
+  for (const key of Object.keys(COUNTED)) if (key in own && p[key] !== own[key]) fields.set(said[key][0], said[key][1](p[key]));
+}
+
+/** @param {Setting} setting @param {Record<string, any>} p */
+function signatureOf(setting, p) {
+  const fields = new Map(setting.signature.split("|").map(part => /** @type {[string, string]} */ (part.split(/:(.*)/s).slice(0, 2))));
+  const rest = [...fields].filter(([key]) => !["nrefs", "case", "eff", "tok", "smooth", "order", "weights", "value"].includes(key));
+  const python = (/** @type {number} */ x) => Number.isInteger(x) ? `${x}.0` : String(x);
+  sayCounted(fields, p, setting.parameters);
+  if (countsEdits(setting.metric)) return [...fields].map(([key, value]) => `${key}:${value}`).join("|");
+  if (setting.metric === "chrF") {
+    fields.set("nc", String(p.char_order));
+    fields.set("nw", String(p.word_order));
+    fields.delete("beta");
+    return [...fields].flatMap(([key, value]) => [`${key}:${value}`, ...(key === "space" && p.beta !== 2 ? [`beta:${p.beta}`] : [])]).join("|");
+  }
+  const value = smoothingValue(p);
+  const drop = missing(p, p.aggregate === "segments") === "drop";
+  /** @type {[string, string | null | undefined][]} */
+  const all = [["nrefs", fields.get("nrefs")], ["case", fields.get("case")], ["eff", drop ? "yes" : "no"], ["tok", fields.get("tok")],
+    ["smooth", p.smoothing + (value === null ? "" : `[${value.toFixed(2)}]`)], ["order", p.max_order === 4 ? null : String(p.max_order)],
+    ["weights", p.weights ? p.weights.map(python).join(",") : null], ["value", value !== null && Number(value.toFixed(2)) !== value ? python(value) : null], ...rest];
+  return all.filter(([, value]) => value !== null && value !== undefined).map(([key, value]) => `${key}:${value}`).join("|");
+}

@@ -10,6 +10,9 @@ examples:
   truebleu report ref.zh -i system.zh -tok zh --also tokenize=char lowercase -o report.html
       one system, to be looked at with other settings, too
 
+  truebleu report reference.en -i baseline.en new.en -src source.de --terms terms.tsv -o report.html
+      with a glossary: how often each system used the wanted term
+
   truebleu report reference.en -i baseline.en new.en --serve --open
       millions of segments: the page on this machine, with texts read as they are looked at
 """
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
 MOST_SEGMENTS = 10**12
 
 # Options whose values are files: the page names them without their folders.
-FILES = ("references", "input", "source", "docs", "labels", "word_counts", "scores")
+FILES = ("references", "input", "source", "docs", "labels", "word_counts", "terms", "scores")
 
 # What does not change the numbers.
 UNSAID = ("output", "threads", "quiet", "help", "serve", "open", "format", "color")
@@ -57,6 +60,8 @@ PAGE = Group(
                         tokenize=intl+lowercase (both at once), or a metric
     --word-counts FILE  frequencies of words in other text, as WORD<tab>NUMBER, for buckets by
                         frequency (frequencies in the references)
+    --terms FILE        a glossary, SOURCE TERM<tab>TARGET TERM: how often each system used the
+                        wanted term (needs -src)
     --title TEXT        the title (the systems' names)
     --embed-text N      texts of N segments (100000), those that matter most and random ones;
                         numbers of all
@@ -103,9 +108,14 @@ def run(options: argparse.Namespace) -> None:
     words = None
     if options.word_counts is not None:
         words = files.file_of(options.word_counts, options.encoding)
+    terms = None
+    if options.terms is not None:
+        if options.source is None and (inputs is None or inputs.test_set is None):
+            raise UsageError("--terms: they are looked for in the source; name it with -src")
+        terms = files.file_of(options.terms, options.encoding)
     read = [] if inputs is None else inputs.every_file()
     kinds = labels.values() if isinstance(labels, dict) else [labels]
-    files.check(options, [*read, *kinds, words])
+    files.check(options, [*read, *kinds, words, terms])
     from truebleu.views.report import Report
     from truebleu.views.report.build import Contents
 
@@ -123,6 +133,7 @@ def run(options: argparse.Namespace) -> None:
             commands=list(commands(options)),
             redacted=options.redact_text,
             human=options.human,
+            terms=terms,
             on_disk=options.serve is not None,
         )
         if output is not None:

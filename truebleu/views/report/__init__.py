@@ -1,7 +1,7 @@
 """The interactive report: who wins, is it real, why, and where. One HTML file that needs nothing.
 
 build.py       from a request to the manifest, which is the contract, and the blocks of data
-ngrams.py  buckets.py  health.py     what there is beside the metrics
+ngrams.py  buckets.py  health.py  terms.py  directions.py    what there is beside the metrics
 payload.py     blocks as bytes
 summary.py     what can be read without script
 page.py        page.html, page.css and the modules of viewer/ as one file
@@ -140,6 +140,7 @@ def report(
     higher_is_better: Sequence[str] = (),
     languages: tuple[str | None, str | None] | None = None,
     word_counts: Any = None,
+    terms: Any = None,
     embed_text: int | None = None,
     redact_text: bool = False,
     human: Any = None,
@@ -168,6 +169,10 @@ def report(
     word_counts: how often each word is in other text, such as in what a system was trained on: a
         mapping, or a file of lines of a word, a tab and a number. Words are put into buckets by
         it; by how often they are in the references if not given.
+    terms: a glossary, of which the page shows how often each system used the wanted term where the
+        source has its own: a mapping from source terms to target terms, pairs of them, or a file of
+        lines of a source term, a tab and a target term. Terms are whole words; case does not count,
+        but in terms all in capitals.
     embed_text: of how many segments the page has the texts, 100,000 if not given. Numbers are
         there of all. One half are those that the result depends on most, the others are random.
     human: what people said of the systems, as `meta_evaluate` takes it: the page then shows how far
@@ -176,8 +181,8 @@ def report(
     workers: threads.
 
     All text is read once. The same input gives the same bytes. Raises InputError, which names the
-    input and the segment, for lengths that differ and for text that cannot be read; ValueError for
-    a comparison whose text is not there any more.
+    input and the segment or line, for lengths that differ and for text that cannot be read;
+    ValueError for a comparison whose text is not there any more, and for terms without a source.
 
     >>> references = ["the cat is on the mat", "nobody was there"] * 10
     >>> good = ["the cat is on a mat", "nobody was there"] * 10
@@ -202,6 +207,7 @@ def report(
         title=title,
         languages=languages,
         word_counts=word_counts,
+        terms=terms,
         redacted=redact_text,
         human=human,
     )

@@ -26,6 +26,10 @@ headline            who is best, in pieces: text, and systems by name
 comparison          what `Comparison.to_dict` gives, null if there is
                     only one system, whose intervals are in `intervals` in the same form
 documents, labels   the names, and the block that has the number of each segment's
+directions          "ltr", "rtl" or null by side: source, reference, system; that of most letters
+terms               a glossary, or null: its name, in how many segments a source has a term, how
+                    often one was found in all and how often each system used the wanted one; each
+                    term with its source, targets, segments and uses; the block of their segments
 ngrams, buckets, health     what is counted beside the metrics; of buckets the frequencies of words,
                     and the length of each segment (`length`)
 data_hash           the hash of each input, by its name
@@ -47,8 +51,10 @@ from truebleu.views import labelling, runs
 from truebleu.views.citation import bibtex
 from truebleu.views.comparison import Comparison, screen
 from truebleu.views.comparison.blocks import digits
-from truebleu.views.report import buckets, findings, health, live, ngrams, payload
+from truebleu.views.report import buckets, directions, findings, health, live, ngrams, payload
 from truebleu.views.report.influence import influence
+from truebleu.views.report.terms import counted as terms_counted
+from truebleu.views.report.terms import given as terms_given
 from truebleu.views.request import letters
 
 TYPE_CHECKING = False
@@ -127,9 +133,13 @@ class Contents:
         redacted: bool = False,
         on_disk: bool = False,
         human: Any = None,
+        terms: Any = None,
     ) -> None:
         if any(hypotheses is None for hypotheses in request.systems.values()):
             raise ValueError("scores from elsewhere alone have no text, which a page shows")
+        if terms is not None and request.source is None:
+            raise ValueError("terms: they are looked for in the source; give that, too")
+        glossary = None if terms is None else terms_given(terms)
         if runs.several(request.runs):
             raise ValueError("systems: a page shows one output a system; compare knows runs")
         shown = [metric for metric in request.metrics if metric.NAME in METRICS]
@@ -161,6 +171,13 @@ class Contents:
         target = targets.pop() if len(targets) == 1 else None
         self.languages = languages or (_language(source), target)
         self.beside, self.blocks_beside = self._beside(word_counts)
+        self.beside["terms"] = None
+        if glossary is not None and self.source is not None:
+            told, block = terms_counted(
+                *glossary, self.source, self.systems, redacted=self.redacted
+            )
+            self.beside["terms"] = told
+            self.blocks_beside[told["block"]] = block
         self.findings = findings.of_contents(self._found_in())
         self.hashes = dict(self._hashes(systems, request.given_references, source))
 
@@ -278,6 +295,7 @@ class Contents:
             "references": len(self.references),
             "source": self.source is not None,
             "languages": dict(zip(("source", "target"), self.languages, strict=True)),
+            "directions": self._directions(),
             "settings": [self._setting(setting, counted) for setting in self.settings],
             "columns": [self._column(column) for column in self.columns],
             "live": live.BLOCKS if live.blocks() else None,
@@ -297,6 +315,21 @@ class Contents:
             ],
             **self.beside,
             "findings": self.findings,
+        }
+
+    def _directions(self) -> dict[str, str | None]:
+        """The direction of each side's texts, of as many as health looked at."""
+        first = self.beside["health"]["segments"]
+        sides = {
+            "source": [] if self.source is None else [self.source],
+            "reference": self.references,
+            "system": list(self.systems.values()),
+        }
+        if self.redacted:
+            return dict.fromkeys(sides)
+        return {
+            side: directions.direction([column[:first] for column in columns])
+            for side, columns in sides.items()
         }
 
     def _edits(self, setting: Setting) -> dict[str, str]:

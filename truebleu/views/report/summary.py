@@ -8,7 +8,7 @@ from truebleu.views.comparison import screen
 from truebleu.views.meta_evaluation import blocks as people_blocks
 from truebleu.views.meta_evaluation import pictures
 from truebleu.views.rendering import html
-from truebleu.views.rendering.blocks import Cell, Facts, Heading, Paragraph
+from truebleu.views.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
 from truebleu.views.rendering.numbers import percent
 
 TYPE_CHECKING = False
@@ -42,8 +42,30 @@ def blocks(manifest: Content) -> Iterator[Drawn]:
         yield from (Paragraph(f"{one['told']}.", "note") for one in manifest["findings"])
     yield from screen.details(content)
     yield from (Paragraph(line, "note") for line in comparison_blocks.sentences(others))
+    yield from _terms(manifest)
     yield Heading(2, "What was computed")
     yield Facts(list(_facts(manifest)))
+
+
+def _terms(manifest: Content) -> Iterator[Drawn]:
+    """How often each system used the wanted terms of a glossary."""
+    glossary = manifest["terms"]
+    if glossary is None:
+        return
+    yield Heading(2, f"Terms of {glossary['name']}")
+    found = glossary["found"]
+    terms = count(len(glossary["terms"]), "term")
+    if not found:
+        yield Paragraph(f"No segment of the source has one of the {terms}.")
+        return
+    segments = count(glossary["segments"], "segment")
+    yield Paragraph(f"The source has one of the {terms} in {segments}, {found:,} times in all.")
+    rows = [
+        (f"{one['letter']} {one['name']}", f"{used:,} of {found:,}", f"{100 * used / found:.1f}%")
+        for one in manifest["systems"]
+        for used in [glossary["used"][one["name"]]]
+    ]
+    yield Table.of(["System", "Wanted term used", "Share"], rows)
 
 
 def _people(manifest: Content) -> str:

@@ -1,0 +1,33 @@
+"""The direction of a side is that of most of its letters."""
+
+import pytest
+
+import truebleu as tb
+from truebleu.views.report.directions import direction
+
+HEBREW = ["Windows הוא מערכת הפעלה", "שלום עולם", "IBM", "GNU/Linux גם כן הוא כזה"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        (HEBREW, "rtl"),
+        (["مرحبا بالعالم", "Google"], "rtl"),
+        (["The word שלום is Hebrew"], "ltr"),
+        (["東京へようこそ"], "ltr"),
+        (["Привет, мир", "Καλημέρα", "नमस्ते", "안녕"], "ltr"),
+        (["Բարեւ աշխարհ ուրախ օր"], "ltr"),
+        (["1 2 3 …", "«»“”", None, ""], None),
+        ([], None),
+    ],
+)
+def test_most_letters_say_the_direction(texts, told):
+    assert direction([[None if t is None else t.encode() for t in texts]]) == told
+
+
+def test_each_side_has_its_own():
+    english = ["Windows is an operating system", "hello world", "IBM", "so is Linux"]
+    made = tb.report({"a": HEBREW}, HEBREW, source=english, confidence=None)
+    assert made.to_dict()["directions"] == {"source": "ltr", "reference": "rtl", "system": "rtl"}
+    redacted = tb.report({"a": HEBREW}, HEBREW, confidence=None, redact_text=True)
+    assert redacted.to_dict()["directions"] == {"source": None, "reference": None, "system": None}

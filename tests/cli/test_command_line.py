@@ -349,7 +349,6 @@ def test_identical_systems_are_noticed(files, truebleu_command):
         (["score", "ref", "-i", "good", "--weights", "1", "1"], 2, ["2", "4"]),
         (["score", "ref", "-i", "good", "-o", "nowhere/out"], 1, ["nowhere"]),
         (["score", "ref", "-i", "good", "-o", "ref"], 2, ["ref"]),
-        ([], 2, ["score", "segments"]),
         (["score", "ref", "-i", "good", "--tokenise", "13a"], 2, ["--tokenise", "--tokenize"]),
         (["score", "ref", "-i", "good", "-f", "xml"], 2, ["xml", "latex"]),
         (["scores", "ref", "-i", "good"], 2, ["scores", "score"]),

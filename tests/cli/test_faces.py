@@ -451,6 +451,18 @@ def test_help_for_what_there_is_not(fails):
     assert "no help for 'scor'; did you mean 'score'?" in fails("help", "scor", status=2)
 
 
+def test_without_a_command_it_shows_what_one_can_do(truebleu_command):
+    done = truebleu_command()
+    assert (done.status, done.error) == (0, "")
+    shown = re.findall(r"^  truebleu (\w+) ", done.output, re.MULTILINE)
+    assert len(shown) >= 5
+    for name in shown:
+        assert truebleu_command(name, "--help").status == 0
+    assert max(map(len, done.output.splitlines())) <= 100
+    # An option without a command is still a mistake.
+    assert truebleu_command("--frobnicate").status == 2
+
+
 def test_help_lists_the_exit_statuses(truebleu_command):
     shown = truebleu_command("--help").output
     for line in ("0  done", "1  the data are wrong", "2  the command line is wrong"):

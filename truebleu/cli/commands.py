@@ -55,6 +55,20 @@ exit status:
   4  something must be downloaded, and downloads are forbidden
 """
 
+# What one sees who types `truebleu`.
+WELCOME = """\
+truebleu: BLEU and the metrics beside it, exact, explained, and as fast as reading the file.
+
+  truebleu score reference.en -i system.en             a score, and how it was made
+  truebleu compare reference.en -i old.en new.en       is the difference real?
+  truebleu report reference.en -i old.en new.en        a page: who wins, why, and where
+  truebleu explain "a cat sat" --reference "the cat"   how the number comes about
+  truebleu lab                                         a page to try it: type, and watch the score
+  truebleu check reference.en -i new.en --min 30       fails a build whose score is too low
+
+truebleu help lists all commands; truebleu help score the options of one.
+"""
+
 ABOUT = Group(
     "about truebleu",
     """
@@ -150,7 +164,9 @@ def status_of(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> None:
     name = arguments[0] if arguments else ""
-    if name == "help":
+    if not arguments:
+        print_text(WELCOME)
+    elif name == "help":
         _help(arguments[1:])
     elif name in COMMANDS:
         command(name).run(parsed(name, arguments[1:]))

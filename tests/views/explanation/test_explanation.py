@@ -361,7 +361,7 @@ def test_markup_in_text_is_text_in_html():
     assert "\u202e" not in page
     assert "\x1b" not in page
     assert page.startswith("<!doctype html>")
-    assert "prefers-color-scheme: dark" in page
+    assert "color-scheme: light dark" in page
 
 
 def test_a_name_is_escaped_too():

@@ -9,7 +9,7 @@ from truebleu.text.layout import visible
 from truebleu.views.rendering import blocks
 from truebleu.views.rendering.blocks import Range
 from truebleu.views.rendering.equations import as_mathml
-from truebleu.views.rendering.numbers import MINUS, ticks
+from truebleu.views.rendering.numbers import MINUS, fixed, signed, ticks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ SHOWN = 24
 # Everything in it is under one class: in a notebook there are other styles around it. Colours go
 # with numbers, stars and signs that say the same, and are those that the colour-blind tell apart.
 STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
+# Notebooks style tables and code by selectors as long as theirs; none is of more weight than an id,
+# which this one has without asking for it.
+PART_STYLE = STYLE.replace(".truebleu", ":is(.truebleu, #truebleu)")
 PAGE_STYLE = """
 :root { color-scheme: light dark; }
 body { margin: 0; background: #ffffff; }
@@ -57,7 +60,7 @@ def page(title: str, made: Iterable[Drawn]) -> str:
 
 def fragment(made: Iterable[Drawn]) -> str:
     """A part of a page, with its own style, as notebooks show it."""
-    return f"<style>{STYLE}</style>\n{body(made, 'div')}"
+    return f"<style>{PART_STYLE}</style>\n{body(made, 'div')}"
 
 
 def body(made: Iterable[Drawn], element: str = "main") -> str:
@@ -187,6 +190,8 @@ def _content(cell: Cell) -> str:
     raised = f"<sup>{escape(cell.raised)}</sup>" if cell.raised else ""
     beside = f" <small>{escape(cell.beside)}</small>" if cell.beside else ""
     below = f"<br><small>{escape(cell.below)}</small>" if cell.below else ""
+    if cell.mark == "best":
+        text = f"<strong>{text}</strong>"
     # Names are of any script.
     return f"{text if text.isascii() else f'<bdi>{text}</bdi>'}{raised}{beside}{below}"
 
@@ -220,10 +225,7 @@ PANEL, ROW, AXIS, MARGIN = 250, 24, 22, 0.04
 
 
 def _forest(block: Forest) -> str:
-    """A forest plot as a table of pictures: where these are not shown, there are its names left.
-
-    It says nothing that the table does not say in numbers.
-    """
+    """A forest plot as a table of pictures: where these are not shown, their numbers are."""
     axes = [_axis(panel) for panel in block.panels]
     heads = "".join(f'<th scope="col">{escape(panel.title)}</th>' for panel in block.panels)
     rows = []
@@ -269,13 +271,19 @@ def _panel(panel: Panel, axis: tuple[Callable[[float], str], list[float]], row: 
     """A row of a panel."""
     at, values = axis
     middle = ROW // 2
-    parts = [
+    ends = panel.ranges[row]
+    parts = []
+    if ends is not None:
+        # On hover; and all that a notebook leaves of a picture while it is not trusted.
+        write = fixed(1) if max(map(abs, ends)) >= 1 else fixed(4)
+        low, value, high = map(signed(write) if panel.zero else write, ends)
+        parts.append(f"<title>{value} [{low}, {high}]</title>")
+    parts += [
         f'<line class="rule" x1="{at(value)}" x2="{at(value)}" y1="0" y2="{ROW}"/>'
         for value in values
     ]
     if panel.zero:
         parts.append(f'<line class="zero" x1="{at(0.0)}" x2="{at(0.0)}" y1="0" y2="{ROW}"/>')
-    ends = panel.ranges[row]
     if ends is not None:
         low, value, high = map(at, ends)
         parts.append(f'<line x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')

@@ -109,7 +109,9 @@ class Frame(Record):
 
         return (
             '<iframe sandbox="allow-scripts allow-downloads" title="truebleu report" width="100%" '
-            f'height="{self.height}" srcdoc="{escape(self.page, quote=True)}"></iframe>'
+            f'height="{self.height}" srcdoc="{escape(self.page, quote=True)}">'
+            # Shown where a notebook is not trusted, and in no browser.
+            "A report of truebleu, which is shown where the notebook is trusted.</iframe>"
         )
 
     def __repr__(self) -> str:

@@ -334,8 +334,10 @@ def test_a_notebook_gets_the_summary_and_a_style_of_its_own_class():
     assert "B good is " in page.text
     rules = re.sub(r"@media[^{]*\{", "", page.scripts[0][1])
     for selector in re.findall(r"([^{}]+)\{", rules):
-        parts = re.split(r",(?![^()]*\))", selector)
-        assert all(":is(.truebleu, #truebleu)" in part for part in parts), selector
+        plain = selector.replace(":is(.truebleu, #truebleu)", "@")
+        while "(" in plain:
+            plain = re.sub(r"\([^()]*\)", "", plain)
+        assert all("@" in part for part in plain.split(",")), selector
 
 
 # ---- several metrics ----

@@ -296,3 +296,18 @@ def test_nothing_leaves_the_machine(opened, written):
     assert page.evaluate("() => violations.length") == 1
     page.evaluate("() => { violations.length = 0; }")
     one.wrong.clear()
+
+
+def test_a_segment_is_worked_through_in_the_laboratory(opened, written):
+    one = opened(written)
+    page = one.page
+    page.get_by_label("Tokenizer").select_option("intl")
+    choose(page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS[:2], "source.de"]))
+    make(page)
+    one.go("#segments?seg=17")
+    page.get_by_role("button", name="B in the laboratory").click()
+    page.locator("main.view.lab").wait_for()
+    texts = [box.input_value() for box in page.locator("textarea").all()]
+    assert texts == [lines(name)[16] for name in (SYSTEMS[1], *REFERENCES, "source.de")]
+    score = tb.BLEU(tokenize="intl").sentence(texts[0], texts[1:3])
+    assert page.locator(".big data").get_attribute("value") == repr(score.value)

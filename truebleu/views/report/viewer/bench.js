@@ -15,7 +15,7 @@ const GRAMS_SHOWN = 16;
 /** Smoothing that the kernel has, in words. @type {[string, string][]} */
 const SMOOTHINGS = [["exp", "exp (½, ¼, … of a match)"], ["floor", "floor (a fixed part of a match)"], ["add-k", "add-k (to all but 1-grams)"], ["none", "none"]];
 /** How parameters are called here. @type {Record<string, string>} */
-const CONTROL_NAMES = { tokenize: "Tokenizer", smoothing: "Smoothing", smoothing_value: "Its value", max_order: "Longest n-gram", effective_order: "Orders without n-grams", char_order: "Characters, up to", word_order: "Words, up to", beta: "β",
+export const CONTROL_NAMES = { tokenize: "Tokenizer", smoothing: "Smoothing", smoothing_value: "Its value", max_order: "Longest n-gram", effective_order: "Orders without n-grams", char_order: "Characters, up to", word_order: "Words, up to", beta: "β",
   lowercase: "lower-case first", whitespace: "white space counts", normalized: "split off punctuation", no_punct: "delete punctuation", asian_support: "split Chinese and Japanese", case_sensitive: "case counts" };
 /** Numbers, and their ends. @type {Record<string, [number, number]>} */
 const CONTROL_ENDS = { max_order: [1, 16], char_order: [0, 20], word_order: [0, 16], beta: [0, 100], smoothing_value: [0, 1000] };

@@ -9,7 +9,8 @@ import {holder} from "./holding.js";
 /** @typedef {import("./data.js").System} System */
 /** @typedef {import("./table.js").Table} Table */
 /** @typedef {import("./store.js").Store} Store */
-/** @typedef {{data: Data, store: Store, worker: Background, current: Current}} Context  what every view is given */
+/** @typedef {{text: string, act: () => void, segment: (context: Context, i: number) => void}} Back  a way to where a report came from, and a segment to take there */
+/** @typedef {{data: Data, store: Store, worker: Background, current: Current, back?: Back | null}} Context  what every view is given */
 /** @typedef {{low: number, high: number, how: string}} Range */
 /** @typedef {{a: number[], b: number[], delta: number[], how: string}} Spans  intervals of two scores and of their difference, and their method */
 /** @typedef {{id: string, label: string, column: string | null, higher: boolean, digits: number, headline: boolean}} Measured */

@@ -55,6 +55,7 @@ export function renderDetail(panel, context, i, acts) {
     el("div.tools", {},
       button("‹", () => acts.go(-1), { class: "quiet", "aria-label": "Previous segment of the list", title: "Previous (k)" }),
       button("›", () => acts.go(1), { class: "quiet", "aria-label": "Next segment of the list", title: "Next (j)" }),
+      context.back && segment.hypotheses[(b ?? a).index] !== undefined ? button(`${(b ?? a).letter} in the laboratory`, () => context.back?.segment(context, i), { class: "quiet", title: `Work the score of ${(b ?? a).name} through` }) : null,
       menu("Copy", () => [.../** @type {const} */ (["text", "Markdown", "JSON"]).map(form => ({ text: `as ${form}`, act: () => { copy(written(context, i, form), `Copied as ${form}`); } })),
         { text: "Link to this segment", act: () => { copy(location.href.split("#")[0] + store.hash(), "Link copied"); } }], { class: "quiet" }),
       button("✕", acts.close, { class: "quiet", "aria-label": "Close", title: "Close (Esc)" })));

@@ -4,7 +4,7 @@ import {button, el, replace} from "./dom.js";
 import {Kernel} from "./kernel.js";
 import {Live} from "./live.js";
 import {failed, opened} from "./main.js";
-import {Bench} from "./bench.js";
+import {Bench, CONTROL_NAMES} from "./bench.js";
 import {Tray} from "./tray.js";
 
 const THEMES_OF_LAB = ["auto", "light", "dark"];
@@ -44,7 +44,17 @@ class Laboratory {
     });
     history.pushState(null, "", "#");
     this.app.className = "";
-    this.report = await opened(data, { text: "Laboratory", act: () => this.close() });
+    this.report = await opened(data, { text: "Laboratory", act: () => this.close(), segment: (context, i) => this.take(context, i) });
+  }
+
+  /** Works a segment of the report through. @param {import("./current.js").Context} context @param {number} i */
+  take({ data, current }, i) {
+    const { source, references, hypotheses } = data.segment(i), { setting, metric, a, b } = current, base = this.bench.metrics.find(one => one.metric === setting.metric);
+    if (!base) return;
+    const chosen = Object.fromEntries(Object.entries(metric.parameters).filter(([name, value]) => name in CONTROL_NAMES && value !== null && value !== base.parameters[name]));
+    this.bench.typed = { metric: base.id, chosen, hypothesis: hypotheses[(b ?? a).index] ?? "", references: references.filter(text => text !== null), source: source ?? "" };
+    this.bench.pinned = null;
+    this.close();
   }
 
   /** Back to the bench, with everything as it was left. */

@@ -42,7 +42,7 @@ const memory = {
 };
 
 export class App {
-  /** @param {Data} data @param {{text: string, act: () => void} | null} back a way to where it came from */
+  /** @param {Data} data @param {import("./current.js").Back | null} back a way to where it came from */
   constructor(data, back) {
     this.data = data;
     this.back = back;
@@ -58,7 +58,7 @@ export class App {
     for (const view of VIEWS) this.store.declare(view.state ?? {});
     this.current = new Current(data, this.store, this.worker);
     /** @type {Context} */
-    this.context = { data, store: this.store, worker: this.worker, current: this.current };
+    this.context = { data, store: this.store, worker: this.worker, current: this.current, back };
     /** @type {Update | null} */
     this.update = null;
     this.shown = "";
@@ -236,7 +236,7 @@ export function failed(error) {
   document.body.prepend(el("p.failed", { role: "alert" }, "The interactive part of this page could not be started: ", text, ". The summary below is complete."));
 }
 
-/** Shows what a file holds. Until the kernel has counted, the summary is there to be read. @param {Data} data @param {{text: string, act: () => void} | null} [back] a way to where it came from */
+/** Shows what a file holds. Until the kernel has counted, the summary is there to be read. @param {Data} data @param {import("./current.js").Back | null} [back] a way to where it came from */
 export async function opened(data, back = null) {
   await data.loadKernel();
   await data.loadTexts();

@@ -1,5 +1,6 @@
 """Files dropped into the laboratory: what they are taken for, and the report that they become."""
 
+import csv
 import gzip
 import json
 import lzma
@@ -311,3 +312,36 @@ def test_a_segment_is_worked_through_in_the_laboratory(opened, written):
     assert texts == [lines(name)[16] for name in (SYSTEMS[1], *REFERENCES, "source.de")]
     score = tb.BLEU(tokenize="intl").sentence(texts[0], texts[1:3])
     assert page.locator(".big data").get_attribute("value") == repr(score.value)
+
+
+def test_intervals_are_those_of_truebleu_compare(opened, written):
+    one = opened(written)
+    page = one.page
+    choose(page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS]))
+    page.get_by_label("TER").check()
+    make(page)
+    one.go("#exports?format=csv")
+    table = page.locator("main.view .given").first.text_content()
+    rows = list(csv.DictReader(table.splitlines()))
+    streams = list(map(list, zip(*map(lines, REFERENCES), strict=True)))
+    systems = {name.removesuffix(".en"): lines(name) for name in SYSTEMS}
+    made = tb.compare(systems, streams, metrics=["bleu", "chrf", "ter"], test=None).to_dict()
+    expected = {
+        (metric["name"], system["name"]): system["scores"][metric["name"]]
+        for metric in made["metrics"]
+        for system in made["systems"]
+    }
+    assert [(row["metric"], row["system"]) for row in rows] == list(expected)
+    for row in rows:
+        score = expected[row["metric"], row["system"]]
+        assert float(row["score"]) == score["score"]
+        assert (float(row["low"]), float(row["high"])) == tuple(
+            score["interval"][end] for end in ("low", "high")
+        )
+        assert int(row["rank"]) == score["rank"]
+        difference = score["difference"]
+        assert bool(row["difference"]) == (difference is not None)
+        if difference is not None:
+            assert float(row["difference"]) == difference["value"]
+            assert float(row["difference_low"]) == difference["interval"]["low"]
+            assert float(row["difference_high"]) == difference["interval"]["high"]

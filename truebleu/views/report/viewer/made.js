@@ -1,4 +1,5 @@
 // A report made in the page: the manifest and the blocks that truebleu would have written, counted by the kernel.
+import {Background} from "./current.js";
 import {Metric} from "./metric.js";
 import {packed, settled} from "./scored.js";
 import {shortNames} from "./dropped.js";
@@ -8,6 +9,11 @@ import {shortNames} from "./dropped.js";
 /** @typedef {import("./table.js").Table} Table */
 /** @typedef {{base: Setting, chosen: Record<string, any>}} Wanted  a metric and its parameters */
 /** @typedef {{manifest: any, blocks: Map<string, Uint8Array>}} Made */
+
+/** Resamples, the level of intervals and the seed, as `truebleu compare` has them; and the fewest segments that have any. */
+const RESAMPLES = 1000, LEVEL = 0.95, FIRST_SEED = 12345, LEAST_SEGMENTS = 20;
+/** For more segments, pairs of systems and metrics, multiplied, intervals are drawn when they are looked at. */
+const MOST_DRAWN = 400000;
 
 /**
  * What is wrong with a choice of files, in a sentence; "" if nothing is.
@@ -53,6 +59,7 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
   const of = (/** @type {string} */ part) => columns.filter(column => column.part === part);
   const systems = of("system"), references = of("reference"), [source] = of("source"), [documents] = of("documents"), n = references[0].lines.length;
   const names = shortNames(systems.map(column => column.name)), { kernel } = live;
+  const pairs = names.flatMap((_, b) => names.slice(0, b).map((_, a) => [a, b])), runs = (pairs.length || 1) * wanted.length, drawing = n >= LEAST_SEGMENTS && n * runs <= MOST_DRAWN;
   /** @type {Map<string, Uint8Array>} */
   const blocks = new Map();
   systems.forEach((column, i) => blocks.set(`system${i}`, packed(column.lines)));
@@ -66,7 +73,7 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
     for (const [number, { base, chosen }] of wanted.entries()) {
       const setting = settled(live, base, chosen, references.length, false), tables = [];
       for (const i of systems.keys()) {
-        const counted = await live.count(setting.recipe, setting.columns, `system${i}`, references.map((_, r) => `reference${r}`), n, share => going((number + (i + share) / systems.length) / wanted.length));
+        const counted = await live.count(setting.recipe, setting.columns, `system${i}`, references.map((_, r) => `reference${r}`), n, share => going((drawing ? 0.3 : 1) * (number + (i + share) / systems.length) / wanted.length));
         if (!counted) return null;
         tables.push(counted);
         blocks.set(`s${number}.${i}`, tableBlock(setting.columns.map((_, k) => counted.at(k))));
@@ -85,7 +92,9 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
       blocks.set("documents", new Uint8Array(Uint32Array.from(all, name => known.get(name) ?? 0).buffer));
       documentNames.push(...known.keys());
     }
-    const compared = comparisonOf(live, n, references.length, names, described, settings.map(({ tables }) => tables)), several = systems.length > 1;
+    const intervals = drawing ? await drawn(live, settings, names.length > 1 ? pairs : [[0, 0]], share => going(0.3 + 0.7 * share)) : [];
+    if (!intervals) return null;
+    const compared = comparisonOf(live, n, references.length, names, described, settings.map(({ tables }) => tables), intervals), several = systems.length > 1;
     const targets = new Set(systems.map(column => languageOf(column.file, lab.languages)));
     const manifest = {
       truebleu_report: lab.truebleu_report, title: titleOfSystems(names), version: lab.version, made: null, segments: n, embedded: n, redacted: false, serve: null,
@@ -107,11 +116,40 @@ const letterOf = i => (i >= 26 ? letterOf(Math.floor(i / 26) - 1) : "") + String
 /** @param {string[]} names */
 const uniqueNames = names => names.map((name, i) => { const before = names.slice(0, i).filter(other => other === name).length; return before ? `${name} (${before + 1})` : name; });
 
+/** @typedef {{systems: Map<number, number[]>, pairs: Map<string, number[]>}} Intervals  of one metric: of each system, and of B less A by "A,B" */
+
 /**
- * What `Comparison.to_dict` has, of what the page counts: no test, and no intervals.
- * @param {import("./live.js").Live} live @param {number} n @param {number} references @param {string[]} names @param {any[]} settings @param {Table[][]} tables
+ * The intervals that `truebleu compare` gives of the same texts: the same resamples, with the same bits.
+ * @param {import("./live.js").Live} live @param {{setting: Setting, tables: Table[]}[]} settings @param {number[][]} pairs @param {(share: number) => Promise<boolean>} going
+ * @returns {Promise<Intervals[] | null>}
  */
-function comparisonOf(live, n, references, names, settings, tables) {
+async function drawn(live, settings, pairs, going) {
+  const worker = new Background(), all = [], runs = settings.length * pairs.length;
+  try {
+    for (const { setting, tables } of settings) {
+      /** @type {Intervals} */
+      const found = { systems: new Map(), pairs: new Map() };
+      for (const [a, b] of pairs) {
+        const rows = (a === b ? [a] : [a, b]).map(i => live.kernel.rows(tables[i].handle));
+        const [x, y, delta] = await worker.run({ kind: "bootstrap", binary: live.binary, recipe: setting.recipe, tables: rows.map(one => one.bytes), width: rows[0].width, groups: null, samples: RESAMPLES, level: LEVEL, seed: FIRST_SEED }, 300000, "stopped after five minutes");
+        found.systems.set(a, x);
+        if (delta) { found.systems.set(b, y); found.pairs.set(`${a},${b}`, delta); }
+        if (!await going((all.length * pairs.length + [...found.pairs].length) / runs)) return null;
+      }
+      all.push(found);
+    }
+    return all;
+  } finally { for (const thread of worker.threads.values()) thread.worker.terminate(); }
+}
+
+/** An interval as `Comparison.to_dict` has it; the mean of the resamples is not known here. @param {number[] | undefined} ends @param {boolean} [turned] */
+const spanned = (ends, turned = false) => ends ? { low: turned ? -ends[1] : ends[0], high: turned ? -ends[0] : ends[1], mean: null, half_width: (ends[1] - ends[0]) / 2 } : null;
+
+/**
+ * What `Comparison.to_dict` has, of what the page counts: there is no test.
+ * @param {import("./live.js").Live} live @param {number} n @param {number} references @param {string[]} names @param {any[]} settings @param {Table[][]} tables @param {Intervals[]} intervals by setting; none if they were not drawn
+ */
+function comparisonOf(live, n, references, names, settings, tables, intervals) {
   /** @type {any[]} */
   const pairs = [];
   /** @type {Map<string, any>} */
@@ -120,20 +158,20 @@ function comparisonOf(live, n, references, names, settings, tables) {
     const metric = new Metric(setting, {}, live), higher = setting.higher_is_better ? 1 : -1, value = (/** @type {string} */ name) => setting.scores[name];
     const order = names.toSorted((x, y) => higher * (value(y) - value(x))), segments = tables[number].map(table => metric.scores(table));
     const pair = (/** @type {string} */ first, /** @type {string} */ second) => {
-      const [x, y] = [first, second].map(name => segments[names.indexOf(name)]);
+      const [i, j] = [first, second].map(name => names.indexOf(name)), [x, y] = [segments[i], segments[j]], span = intervals[number]?.pairs;
       let wins = 0, losses = 0;
-      for (let i = 0; i < n; i++) { const better = higher * (x[i] - y[i]); if (better > 0) wins++; else if (better < 0) losses++; }
-      return { value: value(first) - value(second), interval: null, p: null, corrected_p: null, significant: null, wins, ties: n - wins - losses, losses, segments_needed: null, identical: false, errors: null };
+      for (let k = 0; k < n; k++) { const better = higher * (x[k] - y[k]); if (better > 0) wins++; else if (better < 0) losses++; }
+      return { value: value(first) - value(second), interval: i > j ? spanned(span?.get(`${j},${i}`)) : spanned(span?.get(`${i},${j}`), true), p: null, corrected_p: null, significant: null, wins, ties: n - wins - losses, losses, segments_needed: null, identical: false, errors: null };
     };
     order.forEach((first, i) => order.slice(i + 1).forEach(second => pairs.push({ metric: setting.column, first, second, ...pair(first, second) })));
     names.forEach((name, i) => {
-      systems.get(name).scores[setting.column] = { score: value(name), interval: null, rank: 1 + order.findIndex(other => value(other) === value(name)), cluster: null, better_than: [],
+      systems.get(name).scores[setting.column] = { score: value(name), interval: spanned(intervals[number]?.systems.get(i)), rank: 1 + order.findIndex(other => value(other) === value(name)), cluster: null, better_than: [],
         difference: i ? pair(name, names[0]) : null, runs: null, details: detailsOf(live, setting, tables[number][i].totals) };
     });
   });
   const [first] = settings, higher = first.higher_is_better ? 1 : -1;
   return {
-    truebleu_comparison: 1, by: first.signature.split("by:")[1], segments: n, buckets: null, references, baseline: names.length > 1 ? names[0] : null, level: 0.95, seed: null, test: null, intervals: null, correction: null, reading: "",
+    truebleu_comparison: 1, by: first.signature.split("by:")[1], segments: n, buckets: null, references, baseline: names.length > 1 ? names[0] : null, level: LEVEL, seed: FIRST_SEED, test: null, intervals: intervals.length ? { name: "bootstrap", title: "percentile bootstrap", resampled: "segments", samples: RESAMPLES } : null, correction: null, reading: "",
     metrics: settings.map(setting => ({ name: setting.column, label: setting.name, higher_is_better: setting.higher_is_better, source: "truebleu", digits: 1, clusters: null, signature: setting.signature, short_signature: setting.short })),
     systems: [...systems.values()].sort((x, y) => higher * (first.scores[y.name] - first.scores[x.name])), pairs, documents: null, notes: [],
   };

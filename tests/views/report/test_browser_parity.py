@@ -92,10 +92,19 @@ def test_every_setting_is_in_the_page(example, opened):
     assert choices.count() == len(example.settings) == 29
 
 
-def rows_of(page):
-    """The rows of the first table of systems, which is that of the metric that is chosen."""
-    systems = page.locator("main section", has=page.locator("th", has_text="System"))
-    return systems.first.locator("table").first.locator("tbody tr")
+def rows_of(page, setting):
+    """The rows of the table of all metrics: a name, and the cells of one setting."""
+    page.locator("main .overview").wait_for()
+    rows = page.locator("main .overview tbody tr")
+    return [
+        (row.locator("bdi").inner_text(), row.locator(f"[data-measure='{setting}']"))
+        for row in rows.all()
+    ]
+
+
+def numbers_in(cells):
+    """The numbers behind what cells show, in their order."""
+    return [float(v) for v in cells.locator("data").evaluate_all("all => all.map(d => d.value)")]
 
 
 def test_scores_of_systems_are_pythons(example, opened):
@@ -103,11 +112,10 @@ def test_scores_of_systems_are_pythons(example, opened):
     for number, metric in example.settings:
         python = Python(metric, example.hypotheses, example.references)
         tab = sheet.go(address("summary", number))
-        rows = rows_of(tab)
-        assert rows.count() == 3
-        for k in range(3):
-            name = rows.nth(k).locator("bdi").inner_text()
-            score, *delta = shown(rows.nth(k))
+        rows = rows_of(tab, number)
+        assert len(rows) == 3
+        for name, cells in rows:
+            score, *delta = numbers_in(cells)
             assert score == near(python.corpus(name)), (metric, name)
             if name != "birch":
                 assert delta[0] == near(python.corpus(name) - python.corpus("birch"))
@@ -157,9 +165,8 @@ def test_numbers_with_other_parameters_are_pythons(example, opened, setting, cha
     elif changes != {"effective_order": "no"}:
         assert "Not the reported score" in said
         assert str(metric.signature(2)) in said
-    rows = rows_of(sheet.page)
-    for k in range(3):
-        assert shown(rows.nth(k))[0] == near(python.corpus(rows.nth(k).locator("bdi").inner_text()))
+    for name, cells in rows_of(sheet.page, setting):
+        assert numbers_in(cells)[0] == near(python.corpus(name))
     only = ",".join(str(i + 1) for i in SUBSET)
     tab = sheet.go(address("segments", setting, only=only, seg=18, **changes))
     tab.locator(".subset", has_text=f"{len(SUBSET)} of 128").wait_for()
@@ -300,7 +307,5 @@ def test_parameters_of_chrf_with_one_reference_are_pythons(example, opened):
         python = Python(metric, example.hypotheses, references)
         tab = sheet.go(address("summary", 0, **changes))
         tab.locator(".notice", has_text=str(metric.signature(1))).wait_for()
-        rows = rows_of(tab)
-        for k in range(3):
-            name = rows.nth(k).locator("bdi").inner_text()
-            assert shown(rows.nth(k))[0] == near(python.corpus(name)), changes
+        for name, cells in rows_of(tab, 0):
+            assert numbers_in(cells)[0] == near(python.corpus(name)), changes

@@ -214,7 +214,7 @@ def test_the_forest_plot_has_all_systems_and_a_panel_a_metric_with_an_axis():
         ]
         assert 0 in ticks
         assert len(ticks) > 2
-    assert "the axis of TER runs backwards" in plot
+    assert "better is to the right (TER: axis reversed)" in plot
 
 
 def test_without_styles_and_pictures_a_plain_table_is_left():

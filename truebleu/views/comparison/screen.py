@@ -233,8 +233,8 @@ def _interval(interval: Any, write: Write) -> str:
     return "" if interval is None else f"[{write(interval['low'])}, {write(interval['high'])}]"
 
 
-def legend(content: Content) -> list[str]:
-    """What the table's terms and marks mean, where they stand."""
+def legend(content: Content, *, chosen: bool = False) -> list[str]:
+    """What the table's terms and marks mean, where they stand; `chosen`: but the baseline."""
     level = percent(content["level"])
     told = []
     if content["intervals"]:
@@ -242,7 +242,8 @@ def legend(content: Content) -> list[str]:
     if len(content["systems"]) < 2:
         return told
     told.insert(0, "Bold: best by the metric.")
-    told.append(f"Δ: difference to {content['baseline']}, the baseline.")
+    if not chosen:
+        told.append(f"Δ: difference to {content['baseline']}, the baseline.")
     test, correction = content["test"], content["correction"]
     if test:
         corrected = f", corrected by {correction['title']}" if correction else ""
@@ -297,7 +298,7 @@ def forest(content: Content) -> Forest | None:
     if not several:
         return Forest(f"Scores with {level} intervals", names, panels)
     backwards = [metric["name"] for metric in content["metrics"] if not metric["higher_is_better"]]
-    turned = f"; the axis of {listed(backwards)} runs backwards" if backwards else ""
+    turned = f" ({listed(backwards)}: axis reversed)" if backwards else ""
     caption = f"Differences to {baseline} with {level} intervals: better is to the right{turned}"
     return Forest(caption, names, panels)
 

@@ -31,6 +31,7 @@ SHOWN = 24
 
 # Everything in it is under one class: in a notebook there are other styles around it. Colours go
 # with numbers, stars and signs that say the same, and are those that the colour-blind tell apart.
+# What it says of tables outweighs what notebooks say of theirs, whichever comes first.
 STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
 # Notebooks style tables and code by selectors as long as theirs; none is of more weight than an id,
 # which this one has without asking for it.
@@ -236,10 +237,10 @@ def _forest(block: Forest) -> str:
         )
         rows.append(f'<tr><th scope="row">{_content(blocks.Cell(name))}</th>{cells}</tr>')
     feet = "".join(f'<td class="drawing">{_feet(*axis)}</td>' for axis in axes)
-    label = f' aria-label="{escaped(block.caption)}"'
     body = "\n".join(rows)
     return (
-        f'<div class="scroll" role="region"{label} tabindex="0"><table class="forest-plot">\n'
+        '<div class="scroll" role="region" aria-label="Forest plot" tabindex="0">'
+        '<table class="forest-plot">\n'
         f"<caption>{escape(block.caption)}</caption>\n<thead><tr><td></td>{heads}</tr></thead>\n"
         f"<tbody>\n{body}\n</tbody>\n<tfoot><tr><td></td>{feet}</tr></tfoot></table></div>"
     )

@@ -22,7 +22,7 @@ columns             the other metrics of the comparison: those whose formula the
                     higher_is_better, digits (after the point), and by system scores and blocks
 live                the blocks of the kernel as WebAssembly and of lower-casing; null if the package
                     was built without it
-headline            who is best, in pieces: text, and systems by name
+headline, legend    who is best, in pieces: text, and systems by name; what terms and marks mean
 comparison          what `Comparison.to_dict` gives, null if there is
                     only one system, whose intervals are in `intervals` in the same form
 documents, labels   the names, and the block that has the number of each segment's
@@ -300,6 +300,7 @@ class Contents:
             "columns": [self._column(column) for column in self.columns],
             "live": live.BLOCKS if live.blocks() else None,
             "headline": screen.headline(self.comparison),
+            "legend": screen.legend(self.comparison, chosen=True),
             "comparison": self.comparison if several else None,
             "intervals": None if several else self.comparison,
             "people": self.people,

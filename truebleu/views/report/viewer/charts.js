@@ -18,14 +18,14 @@ export function link({ store }, text, values, title) {
 
 /**
  * A picture, which is drawn anew when there is more or less room, its sentence and its table.
- * @param {{title: string, summary: import("./dom.js").Children, draw: (width: number) => any, columns: import("./dom.js").Column[], rows: any[], after?: any}} what
+ * @param {{title: string, summary: import("./dom.js").Children, draw: (width: number) => any, columns: import("./dom.js").Column[], rows: any[], after?: any, widest?: number}} what
  */
-export function figure({ title, summary, draw, columns, rows, after }) {
+export function figure({ title, summary, draw, columns, rows, after, widest = 860 }) {
   const place = el("div.picture");
   let width = 0;
   /** @param {number} room */
   const paint = room => {
-    const next = Math.round(Math.max(230, Math.min(860, room)));
+    const next = Math.round(Math.max(230, Math.min(widest, room)));
     if (Math.abs(next - width) < 2) return;
     const all = () => /** @type {SVGElement[]} */ ([...place.querySelectorAll("[tabindex]")]), at = all().indexOf(/** @type {any} */ (document.activeElement));
     replace(place, draw(width = next));
@@ -33,7 +33,7 @@ export function figure({ title, summary, draw, columns, rows, after }) {
   };
   paint(lastRoom);
   new ResizeObserver(([entry]) => { if (entry.contentRect.width) paint(lastRoom = entry.contentRect.width); }).observe(place);
-  return el("figure.chart", {}, el("figcaption", {}, el("strong", {}, title), " ", summary), place, after,
+  return el("figure.chart", { class: widest > 860 ? "wide" : "" }, el("figcaption", {}, el("strong", {}, title), " ", summary), place, after,
     el("details", {}, el("summary", {}, "As a table"), table(title, columns, rows, { quiet: true })),
     button("Save as SVG", () => save(place.firstElementChild, title), { class: "quiet small" }));
 }

@@ -153,7 +153,7 @@ export const exportsView = {
     const n = current.chosen.length, waiting = current.busy !== null ? "A filter is still worked out; the segments can be saved then." : current.problem ? `No segments: ${current.problem}.` : "";
     container.append(el("section", {}, el("h2", {}, "Segments"), waiting ? el("p.soft", { role: "status" }, waiting) : null, el("p", { hidden: !!waiting }, `${current.all ? `All ${plural(n, "segment")}` : `${count(n)} of ${plural(data.n, "segment")}, as filtered`}, in the order of the list, scored by ${metric.name}${data.redacted ? "; the texts were left out of this file" : manifest.embedded < data.n && !manifest.serve ? `; the file has the texts of ${count(manifest.embedded)}` : ""}.`),
       el("p.joined", {}, button("Save as TSV", () => saveSegments(context, false, store.get("safe")), { disabled: !!waiting }), button("Save as JSON Lines", () => saveSegments(context, true, false), { disabled: !!waiting }), guard())));
-    const pairs = data.systems.filter(s => s !== a).map(s => ({ system: s, value: current.corpus(s) - current.corpus(a), pair: current.pair(a, s) }));
+    const pairs = data.ranked.filter(s => s !== a).map(s => ({ system: s, value: current.corpus(s) - current.corpus(a), pair: current.pair(a, s) }));
     const charts = el("section", {}, el("h2", {}, "Charts"));
     if (pairs.some(p => p.pair?.interval)) charts.append(figure({ title: `Δ ${metric.name} to ${a.letter} ${a.name}.`, summary: metric.higher ? "Filled points: significant." : "Lower is better. Filled points: significant.",
       draw: width => forestPlot(pairs.map(p => ({ label: `${p.system.letter} ${p.system.name}`, value: p.value, ends: p.pair?.interval, sure: p.pair?.significant ?? false })), `Δ ${metric.name} to ${a.letter}`, width),

@@ -163,7 +163,7 @@ export class App {
     // On a narrow screen the rail is a strip that scrolls.
     place?.scrollIntoView({ block: "nearest", inline: "nearest" });
     const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.choice;
-    const systems = data.systems.map(s => /** @type {const} */ ([String(s.index), `${s.letter} ${s.name}`]));
+    const systems = data.ranked.map(s => /** @type {const} */ ([String(s.index), `${s.letter} ${s.name}`]));
     const { a, b } = current;
     replace(this.bar,
       data.settings.length > 1 ? el("label", {}, el("span.soft", {}, "Metric "), select("Metric", data.settings.map(s => [s.id, s.headline ? s.label : `${s.label} (also)`]), current.setting.id, id => store.set({ setting: id, ...Object.fromEntries(CHANGES.map(key => [key, store.defaults[key]])) }), { data: { choice: "metric" } })) : null,

@@ -1,5 +1,6 @@
 // Who wins, and is it real: the systems by each metric, with intervals, differences and tests.
-import {badge, button, copy, count, el, exact, fixed, interval, needed, pValue, plural, signed, svg, table} from "./dom.js";
+import {badge, button, copy, count, el, exact, fixed, interval, needed, plural, signed, table} from "./dom.js";
+import {forest} from "./forest.js";
 import {findings} from "./findings.js";
 
 /** @typedef {import("./current.js").Context} Context */
@@ -7,22 +8,24 @@ import {findings} from "./findings.js";
 /** Sentences of this kind that are shown at once. */
 const MOST_OPPOSED = 3;
 
+/** @typedef {import("./data.js").System} System */
+/** @typedef {import("./data.js").Setting} Setting */
+/** @typedef {Setting & {digits: number}} Shown  a setting, or scores from elsewhere in its form */
+/** @typedef {{system: System, of: any, value: number, delta: number, test: any}} Row  `of`: what the comparison says of the system; `test`: of its difference to the baseline */
+
 /** @type {import("./main.js").View} */
 export const summaryView = {
-  id: "summary", title: "Summary", key: "s", state: { by: "" },
+  id: "summary", title: "Summary", key: "s", state: { by: "", more: "" },
   render(container, context) {
-    const { data, current } = context, { manifest } = data, content = manifest.comparison ?? manifest.intervals;
+    const { data, current } = context, { manifest } = data, content = manifest.comparison ?? manifest.intervals, all = shownOf(context, content);
     container.append(el("h1", {}, el("bdi", {}, manifest.title)),
       el("p.facts", {}, [plural(data.n, "segment"), plural(data.systems.length, "system"), data.references ? plural(data.references, "reference") : null,
-        data.documents ? plural(data.documents.names.length, "document") : null, languages(manifest)].filter(Boolean).join(" · ")));
-    const settings = [current.setting, ...data.settings.filter(s => s.headline && s !== current.setting)];
-    const lead = sentence(context);
-    if (lead) container.append(el("p.lead", {}, lead));
-    container.append(...opposed(context, content));
-    container.append(...findings(context));
-    if (content?.test && content.metrics.length > 1 && data.systems.length > 2) container.append(clusters(data, content));
-    for (const setting of [...settings, ...(manifest.columns ?? []).map((/** @type {any} */ c) => ({ ...c, headline: true }))]) container.append(section(context, setting, content));
-    if (data.systems.length > 2) container.append(matrix(context));
+        data.documents ? plural(data.documents.names.length, "document") : null, languages(manifest)].filter(Boolean).join(" · ")),
+      el("p.lead", {}, sentence(context)), overview(context, all, content));
+    if (content) container.append(el("p.soft.note.legend-of-table", {}, [...manifest.legend ?? [], data.systems.length > 1 ? `Δ: difference to ${current.a.letter} ${current.a.name}, the baseline; another can be chosen.` : ""].join(" ")));
+    const drawn = forestOf(context, all, content);
+    if (drawn) container.append(drawn);
+    container.append(...opposed(context, content), ...findings(context), ...all.map(one => details(context, one, content)));
     if (content) container.append(el("div.notes", {}, [content.reading, ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind !== "disagreement").map((/** @type {any} */ n) => sentenceCase(n.text))].filter(Boolean).map(text => el("p.soft", {}, text))));
     // What people said is in the page as it is without script: its pictures are markup.
     const people = document.getElementById("people");
@@ -37,23 +40,83 @@ const sentenceCase = text => text[0]?.toUpperCase() + text.slice(1);
 /** @param {any} manifest */
 const languages = ({ languages: of }) => of?.source && of?.target ? `${of.source} → ${of.target}` : of?.target ?? null;
 
-/** The one plain sentence. @param {Context} context */
+/** All that systems are scored by, in the order of the comparison; before them a setting that is none of these. @param {Context} context @param {any} content @returns {Shown[]} */
+function shownOf({ data, current }, content) {
+  const { setting } = current, columns = (data.manifest.columns ?? []).map((/** @type {any} */ c) => ({ ...c, headline: true })), all = [...data.settings.filter(s => s.headline), ...columns];
+  const place = (/** @type {Setting} */ s) => content?.metrics.findIndex((/** @type {any} */ m) => m.name === s.column) ?? 0;
+  all.sort((x, y) => place(x) - place(y));
+  return [...(setting.headline ? [] : [setting]), ...all].map(one => ({ digits: 2, ...one }));
+}
+
+/** Who is best: as reported, or of what was changed. @param {Context} context */
 function sentence({ current, data }) {
-  const { a, b, metric } = current;
-  const name = (/** @type {import("./data.js").System} */ s) => badge(s, true);
-  if (!b) return [name(a), " scores ", el("strong", {}, fixed(current.corpus(a))), ` ${metric.name}.`];
-  const value = current.corpus(b) - current.corpus(a), pair = current.pair(a, b), { comparison } = data.manifest;
-  if (!value) return [name(b), " and ", name(a), ` have the same ${metric.name}, `, fixed(current.corpus(a)), "."];
-  const better = (value > 0) === metric.higher;
-  const told = [];
-  if (pair?.interval) told.push(`${Math.round(100 * current.level)}% interval ${interval(pair.interval.low, pair.interval.high)}`);
-  const p = pair?.corrected_p ?? pair?.p;
-  if (typeof p === "number") told.push(pValue(p) + (pair.corrected_p === null || pair.corrected_p === undefined ? "" : `, ${comparison.correction.title}`));
-  if (pair && comparison.test) told.push(`${comparison.test.title}, ${count(comparison.test.samples)} samples`);
-  const first = data.systems.length > 2 && data.systems.every(s => (metric.higher ? -1 : 1) * (current.corpus(s) - current.corpus(b)) >= 0);
-  return [name(b), first ? `, best of ${data.systems.length} systems, is ` : " is ", el("strong", {}, `${fixed(Math.abs(value))} ${metric.name}`), ` ${value > 0 ? "above" : "below"} `, name(a), metric.higher ? "" : ` (lower is better, so ${b.letter} is ${better ? "better" : "worse"})`,
-    told.length ? `: ${told.join("; ")}.` : ".",
-    pair?.significant === true ? " The difference is significant." : pair?.significant === false ? " The difference is not significant: chance alone makes such ones." : pair ? "" : " Of these numbers there is no test in this file; the list of segments gives an interval."];
+  const { metric } = current, { headline } = data.manifest, name = (/** @type {System} */ s) => badge(s, true);
+  if (current.reported && headline) return headline.map((/** @type {any} */ part) => typeof part === "string" ? part : name(/** @type {System} */ (data.systems.find(s => s.name === part.system))));
+  const [[best, score], second] = data.ranked.map(s => /** @type {[System, number]} */ ([s, current.corpus(s)])).sort((x, y) => metric.higher ? y[1] - x[1] : x[1] - y[1]), none = " Of these numbers there is no test in this file; the list of segments gives an interval.";
+  if (!second) return [name(best), " scores ", el("strong", {}, fixed(score)), ` ${metric.name}.`];
+  if (second[1] === score) return [name(best), " and ", name(second[0]), ` have the same ${metric.name}, ${fixed(score)}.`, none];
+  return [name(best), ` has the best ${metric.name}: ${fixed(score)}, ${fixed(Math.abs(score - second[1]))} ${score > second[1] ? "above" : "below"} `, name(second[0]), ".", none];
+}
+
+/** What is known of each system by one of `shownOf`. @param {Context} context @param {Shown} one @param {any} content @returns {Row[]} */
+function rowsOf({ data, current }, one, content) {
+  const here = one.id === current.setting.id, reported = one.headline && (!here || current.reported), { a } = current, base = content?.baseline === a.name;
+  const value = (/** @type {System} */ s) => here ? current.corpus(s) : one.scores[s.name];
+  return data.ranked.map(system => {
+    const of = reported ? content?.systems.find((/** @type {any} */ s) => s.name === system.name)?.scores[one.column ?? ""] : null;
+    // The tests against the baseline of the comparison may be corrected for fewer pairs than those of all.
+    const test = !of || system === a ? null : base ? of.difference : current.pair(a, system, here ? current.setting : one);
+    return { system, of, value: value(system), delta: value(system) - value(a), test };
+  });
+}
+
+/** The p that decides. @param {any} test */
+const decisive = test => test?.corrected_p ?? test?.p;
+
+/** @param {number} p */
+const shortP = p => p < 0.001 ? "p < 0.001" : `p ${p.toFixed(3)}`;
+
+/** The one table: systems × metrics. @param {Context} context @param {Shown[]} all @param {any} content */
+function overview(context, all, content) {
+  const { data, store, current } = context, { a } = current, several = data.systems.length > 1, rows = all.map(one => rowsOf(context, one, content)), changed = (/** @type {Shown} */ one) => one.id === current.setting.id && !current.reported;
+  const by = String(store.get("by")), key = by.replace("-", ""), down = by[0] === "-", order = data.ranked.map((_, i) => i), at = all.findIndex(one => one.id === key);
+  const score = (/** @type {number} */ i) => (all[at].higher_is_better ? -1 : 1) * rows[at][i].value;
+  if (key === "name") order.sort((i, j) => data.ranked[i].index - data.ranked[j].index);
+  else if (at >= 0) order.sort((i, j) => score(i) - score(j));
+  if (down) order.reverse();
+  const sorter = (/** @type {import("./dom.js").Children} */ title, /** @type {string} */ id) => button([title, el("span.arrow", { "aria-hidden": "true" }, key !== id ? "" : down ? " ▲" : " ▼")], () => store.set({ by: by === id ? `-${id}` : by === `-${id}` ? "" : id }, { replace: true }), { title: "Sort" });
+  const sorted = (/** @type {string} */ id) => key === id ? (down ? "ascending" : "descending") : null, clusters = (/** @type {Shown} */ one) => several && content?.test && one.headline && !changed(one), spans = (/** @type {Shown} */ one) => 1 + Number(several) + Number(!!clusters(one));
+  const small = (/** @type {string} */ text) => text ? [el("br"), el("small", {}, text)] : null;
+  const cells = (/** @type {Shown} */ one, /** @type {Row} */ { system, of, value, delta, test }, /** @type {number} */ k) => {
+    const best = several && rows[k].every(r => (one.higher_is_better ? 1 : -1) * (value - r.value) >= 0), number = exact(value, fixed(value, one.digits)), p = decisive(test), data = { measure: one.id };
+    return [el("td.number.first", { data }, best ? el("strong", {}, number) : number, small(of?.interval ? interval(of.interval.low, of.interval.high, one.digits, false) : "")),
+      several ? el("td.number", { data }, system === a ? el("em.soft", {}, "baseline") : [el("span", { class: test?.significant ? ((delta > 0) === one.higher_is_better ? "better" : "worse") : "" }, exact(delta, signed(delta, one.digits)), test?.significant ? "*" : ""), typeof p === "number" ? [" ", el("small", { title: String(p) }, shortP(p))] : null, small(test?.interval ? interval(test.interval.low, test.interval.high, one.digits) : "")]) : null,
+      clusters(one) ? el("td.number", {}, of?.cluster ?? "") : null];
+  };
+  return el("div.table.overview", { tabindex: 0, role: "region", "aria-label": "Systems by all metrics" }, el("table", {}, el("caption.unseen", {}, "Systems by all metrics"),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col", rowspan: 2, "aria-sort": sorted("name") }, sorter("System", "name")), all.map(one => el("th.over", { scope: "colgroup", colspan: spans(one), title: one.signature ? `${one.name}|${one.signature}` : "scores that were given" }, `${one.label} ${arrow(one)}`, changed(one) ? el("span.soft", {}, one.headline ? ", changed" : ", not compared") : ""))),
+      el("tr", {}, all.map(one => [el("th.number.first", { scope: "col", "aria-sort": sorted(one.id) }, sorter("score", one.id)), several ? el("th.number", { scope: "col", title: `difference to ${a.letter} ${a.name}` }, "Δ to ", badge(a)) : null, clusters(one) ? el("th.number", { scope: "col", title: "every system of a cluster is significantly better than all of a higher number" }, "cluster") : null]))),
+    el("tbody", {}, order.map(i => el("tr", {}, el("th", { scope: "row" }, several ? el("input", { type: "radio", name: "baseline", checked: data.ranked[i] === a, title: "Take it for the baseline", "aria-label": `Baseline ${data.ranked[i].letter} ${data.ranked[i].name}`, on: { change: () => { const s = data.ranked[i]; store.set(s === current.b ? { a: s.index, b: a.index } : { a: s.index }); } } }) : null, el("span.named", { title: data.ranked[i].name }, badge(data.ranked[i], true))), all.map((one, k) => cells(one, rows[k][i], k)))))));
+}
+
+/** Every system's Δ to the baseline, or the one system's scores, with intervals. @param {Context} context @param {Shown[]} all @param {any} content */
+function forestOf(context, all, content) {
+  const { data, current } = context, several = data.systems.length > 1, level = Math.round(100 * current.level);
+  const panels = all.map(one => ({ title: several ? `Δ ${one.label} to ${current.a.letter}` : one.label, higher: one.higher_is_better, digits: one.digits, drawn: rowsOf(context, one, content).map(({ of, value, delta, test }) => {
+    const ends = several ? test?.interval : of?.interval, p = decisive(test);
+    return ends ? { value: several ? delta : value, low: ends.low, high: ends.high, sure: !!test?.significant, good: (delta > 0) === one.higher_is_better, p: typeof p === "number" ? shortP(p) : "" } : null;
+  }) })).filter(panel => panel.drawn.some(Boolean));
+  if (!panels.length) return null;
+  const backwards = panels.flatMap((panel, k) => panel.higher ? [] : [all[k].label]);
+  return forest(several ? `Differences to ${current.a.letter} ${current.a.name} with ${level}% intervals.` : `Scores with ${level}% intervals.`, several ? `Better is to the right${backwards.length ? `; the axis of ${backwards.join(" and ")} runs backwards` : ""}. Filled points: significant.` : "", data.ranked, panels, several);
+}
+
+/** What stands behind a metric's columns. @param {Context} context @param {Shown} one @param {any} content */
+function details(context, one, content) {
+  const { data, store } = context, ids = String(store.get("more")).split(",").filter(Boolean), open = ids.includes(one.id), own = data.settings.find(s => s.id === one.id) ?? one;
+  const what = ["intervals", data.systems.length > 1 ? "tests" : "", data.settings.some(s => s.id === one.id && s.metric === "BLEU") ? "parts and lengths" : "", data.systems.length > 2 ? "all pairs" : ""].filter(Boolean), last = what.pop();
+  return el("details.metric", { open, on: { toggle: (/** @type {any} */ e) => { if (e.target.open !== open) store.set({ more: (open ? ids.filter(id => id !== one.id) : [...ids, one.id]).join(",") }, { replace: true }); } } },
+    el("summary", {}, `${one.label} ${arrow(one)} in detail: ${what.length ? `${what.join(", ")} and ${last}` : last}`), open ? section(context, own, content) : null);
 }
 
 /** Sentences on metrics that call opposite winners, each with a way to their segments. @param {Context} context @param {any} content */
@@ -66,61 +129,28 @@ function opposed({ data, store, current }, content) {
   return all.length > MOST_OPPOSED ? [...all.slice(0, MOST_OPPOSED), el("details", {}, el("summary", {}, `${all.length - MOST_OPPOSED} more pairs of systems that metrics place in opposite orders`), all.slice(MOST_OPPOSED))] : all;
 }
 
-/** By each metric, the systems that its test does not tell apart. @param {import("./data.js").Data} data @param {any} content */
-function clusters(data, content) {
-  const most = Math.max(...content.metrics.map((/** @type {any} */ m) => m.clusters.length));
-  return el("section", {}, el("h2", {}, "Clusters by metric"), el("p.soft", {}, "Every system of a cluster is significantly better than all to its right; within a cluster the order is not settled."),
-    table("Clusters by metric", [{ title: "Metric" }, ...Array.from({ length: most }, (_, i) => ({ title: i ? String(i + 1) : "1, the best" }))], content.metrics.map((/** @type {any} */ m) => [`${m.name} ${arrow(m)}`, ...Array.from({ length: most }, (_, i) => el("span.together", {}, (m.clusters[i] ?? []).map((/** @type {string} */ name) => { const system = data.systems.find(s => s.name === name); return system ? badge(system) : name; })))]), { quiet: true }));
-}
-
 /** Which way is better. @param {{higher_is_better: boolean}} metric */
 const arrow = metric => metric.higher_is_better ? "↑" : "↓";
 
-/** The systems by one metric. @param {Context} context @param {import("./data.js").Setting} setting @param {any} content */
+/** The systems by one metric. @param {Context} context @param {Setting} setting @param {any} content */
 function section(context, setting, content) {
-  const { data, store, current } = context, here = setting === current.setting, reported = (!here || current.reported) && setting.headline;
-  const metric = content?.metrics.find((/** @type {any} */ m) => m.name === setting.column);
-  const { a } = current, several = data.systems.length > 1, digits = /** @type {any} */ (setting).digits ?? 2;
-  const of = (/** @type {any} */ system) => reported ? content?.systems.find((/** @type {any} */ s) => s.name === system.name)?.scores[setting.column ?? ""] : null;
-  const pairOf = (/** @type {any} */ system) => here ? current.pair(a, system) : pairIn(content, setting, a, system);
-  const value = (/** @type {any} */ system) => here ? current.corpus(system) : setting.scores[system.name];
-  const rows = data.systems.map(system => ({ system, of: of(system), pair: system === a ? null : pairOf(system), value: value(system), delta: value(system) - value(a) }));
-  const [by, down] = [String(store.get("by")).replace("-", ""), String(store.get("by"))[0] === "-"];
-  const better = setting.higher_is_better ? -1 : 1;
-  rows.sort(by === "name" ? (x, y) => (down ? -1 : 1) * (x.system.index - y.system.index) : (x, y) => (by === "score" && !down ? -1 : 1) * better * (x.value - y.value));
-  const ends = rows.flatMap(r => r.pair?.interval ? [r.pair.interval.low, r.pair.interval.high, 0] : []);
-  const scale = ends.length ? { low: Math.min(...ends), high: Math.max(...ends) } : null;
-  const details = rows.every(r => r.of?.details?.precisions && r.of.details.brevity_penalty !== undefined);
-  const level = `${Math.round(100 * current.level)}% interval`, tests = content?.test;
-  const sort = (/** @type {string} */ key) => () => store.set({ by: store.get("by") === key ? `-${key}` : key }, { replace: true });
-  const sorted = (/** @type {string} */ key) => by === key ? (down ? "descending" : "ascending") : null;
-  const lowest = rows.reduce((best, r) => Math.min(best, better * r.value), Infinity);
-  /** @type {[import("./dom.js").Column, (row: typeof rows[number]) => any][]} */
-  const columns = [
-    [{ title: "System", sort: sort("name"), sorted: sorted("name") }, r => badge(r.system, true)],
-    [{ title: `${setting.name} ${arrow(setting)}`, number: true, sort: sort("score"), sorted: sorted("score"), hint: setting.signature ? `${setting.name}|${setting.signature}` : "given" },
-      r => [several && better * r.value === lowest ? el("strong", {}, exact(r.value, fixed(r.value, digits))) : exact(r.value, fixed(r.value, digits)), letters(r.of?.better_than, data)]],
-  ];
+  const { data, current } = context, here = setting.id === current.setting.id, reported = setting.headline && (!here || current.reported), several = data.systems.length > 1, digits = /** @type {any} */ (setting).digits ?? 2, { a } = current;
+  const rows = rowsOf(context, /** @type {Shown} */ (setting), content), spread = rows.every(r => r.of?.details?.precisions && r.of.details.brevity_penalty !== undefined), level = `${Math.round(100 * current.level)}% interval`, tests = content?.test;
+  /** @type {[import("./dom.js").Column, (row: Row) => any][]} */
+  const columns = [[{ title: "System" }, r => badge(r.system, true)],
+    [{ title: `${setting.name} ${arrow(setting)}`, number: true, hint: setting.signature ? `${setting.name}|${setting.signature}` : "given" }, r => [exact(r.value, fixed(r.value, digits)), letters(r.of?.better_than, data)]]];
   if (content?.intervals && reported) columns.push([{ title: level, number: true, hint: content.intervals.title }, r => r.of?.interval ? interval(r.of.interval.low, r.of.interval.high, digits, false) : el("span.soft", {}, "n too small")]);
   if (several) {
     columns.push([{ title: "Δ", number: true, hint: `difference to ${a.letter} ${a.name}` }, r => r.system === a ? el("span.soft", {}, "baseline") : exact(r.delta, signed(r.delta, digits))]);
-    if (content?.intervals && reported) {
-      columns.push([{ title: "interval of Δ", number: true }, r => r.system === a ? "" : r.pair?.interval ? interval(r.pair.interval.low, r.pair.interval.high, digits) : el("span.soft", {}, "n too small")]);
-      if (scale) columns.push([{ title: "Δ, drawn", hint: "the intervals of Δ, side by side; the line is zero" }, r => r.pair?.interval ? intervalOf(r.pair, r.delta, scale, setting.higher_is_better) : ""]);
-    }
-    if (tests && reported) {
-      columns.push([{ title: content.correction ? `p (${content.correction.title})` : "p", number: true, hint: tests.title }, r => { const p = r.pair?.corrected_p ?? r.pair?.p; return typeof p === "number" ? [exact(p, p < 0.001 ? "< 0.001" : p.toFixed(3)), r.pair.significant ? el("span", { title: "significant" }, "*") : el("span.soft", {}, " ")] : ""; }]);
-      columns.push([{ title: "Cluster", number: true, hint: "every system of a cluster is significantly better than all below it" }, r => r.of?.cluster ?? ""]);
-    }
-    columns.push([{ title: "Won / tied / lost", number: true, hint: "segments scored better than, as, and worse than the baseline's" }, r => r.pair ? `${count(r.pair.wins)} / ${count(r.pair.ties)} / ${count(r.pair.losses)}` : ""]);
-    if (rows.some(r => r.pair?.segments_needed)) columns.push([{ title: "Needed", number: true, hint: "about how many segments like these would show this difference, with power 0.8" }, r => r.pair?.segments_needed ? needed(r.pair.segments_needed) : ""]);
+    if (content?.intervals && reported) columns.push([{ title: "interval of Δ", number: true }, r => r.system === a ? "" : r.test?.interval ? interval(r.test.interval.low, r.test.interval.high, digits) : el("span.soft", {}, "n too small")]);
+    if (tests && reported) columns.push([{ title: content.correction ? `p (${content.correction.title})` : "p", number: true, hint: tests.title }, r => { const p = decisive(r.test); return typeof p === "number" ? [exact(p, p < 0.001 ? "< 0.001" : p.toFixed(3)), r.test.significant ? el("span", { title: "significant" }, "*") : el("span.soft", {}, " ")] : ""; }]);
+    if (reported) columns.push([{ title: "segments won / tied / lost", number: true, hint: "segments scored better than, as, and worse than the baseline's" }, r => r.test ? `${count(r.test.wins)} / ${count(r.test.ties)} / ${count(r.test.losses)}` : ""]);
+    if (rows.some(r => r.test?.segments_needed)) columns.push([{ title: "segments needed for 80 % power", number: true, hint: "about how many segments like these would show this difference 4 times in 5" }, r => r.test?.segments_needed ? needed(r.test.segments_needed) : ""]);
   }
-  const title = here ? current.metric.name : setting.name;
-  return el("section", {},
-    el("h2", {}, setting.label === setting.name ? title : `${title} (${setting.label})`, setting.higher_is_better ? "" : ", lower is better"),
-    several ? el("p.soft", {}, "Δ is to ", badge(a, true), metric?.source === "given" ? "; scores were given" : "", data.systems.length > 2 ? ["; baseline: ", data.systems.map(s => el("label.check", {}, el("input", { type: "radio", name: `baseline ${setting.id}`, checked: s === a, "aria-label": `Baseline ${s.letter} ${s.name}`, on: { change: () => store.set(s === current.b ? { a: s.index, b: a.index } : { a: s.index }) } }), badge(s)))] : "") : null,
-    table(`Systems by ${setting.label}`, columns.map(([head]) => head), rows.map(row => columns.map(([, cell]) => cell(row))), { quiet: true }),
-    details ? madeOf(rows.map(row => [row.system, row.of.details]), setting.label) : null,
+  return el("section", {}, table(`Systems by ${setting.label}`, columns.map(([head]) => head), rows.map(row => columns.map(([, cell]) => cell(row))), { quiet: true }),
+    tests && reported && several ? el("p.soft.note", {}, "Raised letters: significantly better than those systems.") : null,
+    spread ? madeOf(rows.map(row => [row.system, row.of.details]), setting.label) : null,
+    data.systems.length > 2 ? matrix(context, /** @type {Shown} */ (setting)) : null,
     setting.signature ? signature(here ? current.metric.name : setting.name, here ? current.metric.signature : setting.signature) : null);
 }
 
@@ -128,15 +158,8 @@ function section(context, setting, content) {
 function madeOf(rows, label) {
   const orders = Math.max(...rows.map(([, of]) => of.precisions.length)), whole = (/** @type {number} */ x) => x % 1 ? fixed(x, 1) : count(x);
   return table(`What ${label} is made of`, [{ title: "System" }, ...Array.from({ length: orders }, (_, n) => ({ title: [`p`, el("sub", {}, String(n + 1))], number: true, hint: `precision of ${n + 1}-grams, in per cent` })),
-    { title: "Brevity", number: true, hint: "brevity penalty" }, { title: "Tokens", number: true, hint: "of the system" }, { title: "of reference", number: true, hint: "effective reference length" }, { title: "Ratio", number: true, hint: "of these lengths" }],
+    { title: "brevity penalty", number: true }, { title: "tokens of the system", number: true }, { title: "effective reference length", number: true }, { title: "ratio of lengths", number: true }],
   rows.map(([system, of]) => [badge(system, true), ...of.precisions.map((/** @type {number} */ p) => exact(p, fixed(p, 1))), exact(of.brevity_penalty, fixed(of.brevity_penalty, 3)), count(of.hypothesis_length), whole(of.reference_length), exact(of.ratio, fixed(of.ratio, 3))]), { quiet: true });
-}
-
-/** @param {any} content @param {import("./data.js").Setting} setting @param {any} a @param {any} system */
-function pairIn(content, setting, a, system) {
-  const pair = content?.pairs?.find((/** @type {any} */ p) => p.metric === setting.column && [p.first, p.second].includes(a.name) && [p.first, p.second].includes(system.name));
-  if (!pair || pair.first === system.name) return pair ?? null;
-  return { ...pair, interval: pair.interval && { low: -pair.interval.high, high: -pair.interval.low }, wins: pair.losses, losses: pair.wins };
 }
 
 /** Letters of the systems that one is significantly better than. @param {string[] | undefined} names @param {import("./data.js").Data} data */
@@ -145,26 +168,16 @@ function letters(names, data) {
   return found.length ? el("sup", { title: `significantly better than ${found.map(s => s.name).join(", ")}` }, found.map(s => s.letter).join("")) : null;
 }
 
-/** An interval of Δ beside the others; the numbers stand in the same row. @param {any} pair @param {number} value @param {{low: number, high: number}} scale @param {boolean} higher */
-function intervalOf(pair, value, scale, higher) {
-  const x = (/** @type {number} */ v) => 6 + 148 * (v - scale.low) / (scale.high - scale.low || 1);
-  const { low, high } = pair.interval, sure = pair.significant ?? (low > 0 || high < 0), good = (value > 0) === higher;
-  return svg("svg", { class: `forest ${!sure ? "" : good ? "better" : "worse"}`, width: 160, height: 20, viewBox: "0 0 160 20", role: "img", "aria-label": `${signed(value)}, from ${signed(low)} to ${signed(high)}` },
-    svg("line.zero", { x1: x(0), x2: x(0), y1: 0, y2: 20 }), svg("line", { x1: x(low), x2: x(high), y1: 10, y2: 10 }),
-    svg("line", { x1: x(low), x2: x(low), y1: 6, y2: 14 }), svg("line", { x1: x(high), x2: x(high), y1: 6, y2: 14 }),
-    sure ? svg("circle", { cx: x(value), cy: 10, r: 4 }) : svg("circle.open", { cx: x(value), cy: 10, r: 3.5 }));
-}
-
-/** Every two systems. @param {Context} context */
-function matrix({ data, store, current }) {
-  const { metric } = current, { systems } = data, values = systems.map(s => current.corpus(s));
-  const most = Math.max(...values) - Math.min(...values) || 1;
-  return el("section", {}, el("h2", {}, `Δ ${metric.name} of every two systems`), el("p.soft", {}, "Row less column. A star: significant. A cell takes its two systems for the comparison."),
-    table(`Δ ${metric.name}, row less column`, [{ title: "System" }, ...systems.map(s => ({ title: badge(s), number: true, hint: s.name }))], systems.map((row, i) => [badge(row, true), ...systems.map((column, j) => {
+/** Every two systems. @param {Context} context @param {Shown} one */
+function matrix({ data, store, current }, one) {
+  const here = one.id === current.setting.id, systems = data.ranked, values = systems.map(s => here ? current.corpus(s) : one.scores[s.name]);
+  const most = Math.max(...values) - Math.min(...values) || 1, own = here ? current.setting : one;
+  return el("section", {}, el("h3", {}, `Δ ${one.label} of every two systems`), el("p.soft", {}, "Row less column. A star: significant. A cell takes its two systems for the comparison."),
+    table(`Δ ${one.label}, row less column`, [{ title: "System" }, ...systems.map(s => ({ title: badge(s), number: true, hint: s.name }))], systems.map((row, i) => [badge(row, true), ...systems.map((column, j) => {
       if (i === j) return "";
-      const delta = values[i] - values[j], pair = current.pair(column, row), good = (delta > 0) === metric.higher;
+      const delta = values[i] - values[j], pair = current.pair(column, row, own), good = (delta > 0) === one.higher_is_better;
       const strength = delta ? Math.min(4, Math.ceil(4 * Math.abs(delta) / most)) : 0;
-      return button([signed(delta), pair?.significant ? "*" : ""], () => store.set({ a: column.index, b: row.index }), { class: `heat ${good ? "better" : "worse"}-${strength}`, title: pair?.interval ? interval(pair.interval.low, pair.interval.high) : null });
+      return button([signed(delta, one.digits ?? 2), pair?.significant ? "*" : ""], () => store.set({ a: column.index, b: row.index }), { class: `heat ${good ? "better" : "worse"}-${strength}`, title: pair?.interval ? interval(pair.interval.low, pair.interval.high) : null });
     })]), { quiet: true }));
 }
 

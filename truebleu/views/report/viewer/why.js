@@ -195,7 +195,7 @@ const COUNTS = { tokenize: ["Tokenizer", []], lowercase: ["Case", ["lower-cased"
 
 /** Every setting whose counts are here, and the present one if it is none of these. @param {Context} context */
 function otherSettings(context) {
-  const { data, store, current } = context, { a, b } = current, systems = data.systems.length > 6 ? (b ? [a, b] : [a]) : data.systems;
+  const { data, store, current } = context, { a, b } = current, systems = data.systems.length > 6 ? (b ? [a, b] : [a]) : data.ranked;
   const rows = data.settings.map(setting => ({ setting, metric: new Metric(setting, {}, data.live), here: setting === current.setting && current.metric.reported, what: setting.label }));
   if (!current.metric.reported) rows.splice(data.settings.indexOf(current.setting) + 1, 0, { setting: current.setting, metric: current.metric, here: true, what: `${current.metric.name}, changed` });
   const columns = [{ title: "Setting" }, ...systems.map(s => ({ title: badge(s), number: true, hint: s.name })), ...(b ? [{ title: `Δ ${b.letter} less ${a.letter}`, number: true }, { title: "interval of Δ", number: true }] : []), { title: "Signature" }];

@@ -187,7 +187,7 @@ def test_the_summary_tells_of_opposite_winners_and_leads_to_their_segments(opene
         "aspen": ["4", "4", "1"],
     }
     # Scores that are given have details of their own.
-    tab.get_by_text(f"{name} ↑ in detail").click()
+    tab.locator("main.view").get_by_text(f"{name} ↑ in detail").click()
     expect(tab.get_by_role("table", name=f"Systems by {name}")).to_be_visible()
     told.first.get_by_role("link").click()
     expect(tab.locator("figcaption strong")).to_have_text(f"Δ BLEU and Δ {name}")

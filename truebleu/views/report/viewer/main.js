@@ -121,7 +121,7 @@ export class App {
     if (any([...Object.keys(FILTERS), "sort", "setting", "a", "b", ...CHANGES]) || (changed.has("texts") && !changed.has("page") && this.current.slow)) this.current.choose();
     if (this.view.id !== this.shown) this.show();
     else if (this.update) this.update(changed);
-    else if (!any(["selection", "subset", "seg", "view"]) || changed.has("seg") || changed.has("selection") && this.view.selected) this.again();
+    else if (!any(["selection", "subset", "seg", "view"]) || changed.has("seg") || this.view.selected && (changed.has("selection") || this.current.busy === 0)) this.again();
   }
 
   /** Draws the view for the first time. */

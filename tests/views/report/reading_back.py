@@ -79,6 +79,9 @@ class Page(HTMLParser):
         }
 
     def texts(self, name: str) -> list[str | None]:
+        roles = self.manifest["texts"] or []
+        if name in roles:
+            return texts_apart(self.blocks["texts"], len(roles))[roles.index(name)]
         return decoded_texts(self.blocks[name], self.manifest["segments"])
 
     def rows(self, setting: int, system: str) -> list[list[float]]:
@@ -88,6 +91,15 @@ class Page(HTMLParser):
 
     def indices(self, name: str) -> list[int]:
         return list(struct.unpack(f"<{self.manifest['segments']}I", self.blocks[name]))
+
+
+def texts_apart(block: bytes, roles: int) -> list[list[str | None]]:
+    """The texts of each role, of a block that has them together."""
+    texts = [
+        None if text == b"\xfe" else text.decode("utf-8", "surrogatepass")
+        for text in block.split(b"\xff")
+    ]
+    return [texts[role::roles] for role in range(roles)]
 
 
 def decoded_texts(block: bytes, count: int) -> list[str | None]:

@@ -6,7 +6,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reading_back import decoded_rows, decoded_texts
+from reading_back import decoded_rows, decoded_texts, texts_apart
 from strategies import HOSTILE
 
 from truebleu._kernel import Table
@@ -33,9 +33,23 @@ def test_a_text_of_any_kind_comes_back(text):
 
 @given(st.lists(ANY_TEXT, min_size=1, max_size=9), st.sets(st.integers(0, 8)))
 def test_texts_that_are_not_carried_are_missing(texts, embedded):
-    block = payload.of_texts(encoded(texts), embedded)
-    expected = [text if i in embedded else None for i, text in enumerate(texts)]
-    assert decoded_texts(block, len(texts)) == expected
+    block = payload.together([encoded(texts), encoded(texts[::-1])], embedded)
+    expected = [
+        [text if i in embedded else None for i, text in enumerate(column)]
+        for column in (texts, texts[::-1])
+    ]
+    assert texts_apart(block, 2) == expected
+
+
+@given(
+    st.integers(1, 4).flatmap(
+        lambda n: st.lists(st.tuples(*[st.none() | ANY_TEXT] * n), min_size=1)
+    )
+)
+def test_texts_of_several_roles_come_back(rows):
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    block = payload.together([encoded(column) for column in columns])
+    assert texts_apart(block, len(columns)) == columns
 
 
 EDGES = [0, 1, 255, 256, 65_535, 65_536, 2**24, 2**32 - 1, 2**32, 2**40 + 1, 2**53 - 1]

@@ -304,7 +304,15 @@ def test_sorting_keeps_equal_numbers_in_order_and_puts_missing_ones_last(run):
 
 def test_texts_come_back_as_they_were(run):
     texts = ["", "a\x00b", None, "\ufeffBOM", "\ud800 lone \udfff", "👩‍👩‍👧", "\u2028\r\n", "�"]
-    column = [None if t is None else t.encode("utf-8", "surrogatepass") for t in texts]
-    block = payload.of_texts(column).hex()
-    expected = [None if t is None else [ord(c) for c in t] for t in texts]
-    assert run(blocks=[[block, len(texts)]])["blocks"] == [expected]
+    columns = [texts, texts[::-1], [*texts[3:], *texts[:3]]]
+    encoded = [
+        [None if t is None else t.encode("utf-8", "surrogatepass") for t in column]
+        for column in columns
+    ]
+    for roles in (1, 2, 3):
+        block = payload.together(encoded[:roles]).hex()
+        expected = [
+            [None if t is None else [ord(c) for c in t] for t in column]
+            for column in columns[:roles]
+        ]
+        assert run(blocks=[[block, len(texts), roles]])["blocks"] == [expected]

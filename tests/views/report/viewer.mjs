@@ -33,9 +33,9 @@ const results = {
     return [...hits];
   }),
   sorts: sorts.map(values => [...C.byValue(Float64Array.from(values, value => value ?? NaN))]),
-  blocks: blocks.map(([hex, n]) => {
-    const texts = new D.Texts(new Uint8Array(Buffer.from(hex, "hex")), n);
+  blocks: blocks.map(([hex, n, roles]) => D.apart(new Uint8Array(Buffer.from(hex, "hex")), n, roles).map(block => {
+    const texts = new D.Texts(block, n);
     return Array.from({ length: n }, (_, i) => texts.text(i) === null ? null : [...texts.text(i)].map(c => c.codePointAt(0)));
-  }),
+  })),
 };
 process.stdout.write(JSON.stringify(results));

@@ -6,6 +6,7 @@ that it names. It is JSON, with every number in full:
 truebleu_report     the version of this form
 title, version, made    what it is called, by which truebleu, and when if SOURCE_DATE_EPOCH says so
 segments, embedded  how many there are, and of how many the texts are in the page
+texts               the roles whose texts are in the page, in the order in which its block has them
 redacted, serve     whether texts are left out altogether; where a server has them
 systems             name and letter of each, in the order in which they were given
 references, source  how many references a segment has at most; whether there are sources
@@ -288,6 +289,7 @@ class Contents:
             "embedded": 0 if self.redacted else min(most, self.segments),
             "redacted": self.redacted,
             "serve": serve,
+            "texts": None if self.redacted or serve else list(self.texts()),
             "systems": [
                 {"name": name, "letter": letter}
                 for name, letter in zip(self.systems, letters(), strict=False)
@@ -419,13 +421,12 @@ class Contents:
         most = MOST_EMBEDDED if most is None else most
         made = self.numbers(counted=self._is_counted_in_page(most))
         for name, told in self.alignments().items():
-            texts: list[bytes | None] = [None] * self.segments
+            edits: list[bytes | None] = [None] * self.segments
             for i in there:
-                texts[i] = told(i)
-            made[name] = payload.of_texts(texts)
-        return made | {
-            name: payload.of_texts(texts, chosen) for name, texts in self.texts().items()
-        }
+                edits[i] = told(i)
+            made[name] = payload.of_texts(edits)
+        texts = self.texts()
+        return made | {"texts": payload.together(list(texts.values()), chosen)} if texts else made
 
 
 def described(metric: TableMetric[Any], signature: Any) -> dict[str, Any]:

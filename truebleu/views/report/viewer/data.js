@@ -28,8 +28,33 @@ import {Table} from "./table.js";
 
 // In the place of a length: there is no such text, or the segment's texts are not in this file.
 const MISSING = 0xFFFFFFFF;
+// Between texts, and in the place of one that is missing.
+const BETWEEN = 0xFF, ABSENT = 0xFE;
 // Segments that are looked at together; of a server: segments of a page, and pages that are kept.
 const MANY = 4096, PAGE = 32, PAGES = 512;
+
+/** The texts of segments, role by role, as a block each that has n lengths, then the texts. @param {Uint8Array} bytes as payload.py puts them together @param {number} n @param {number} k roles */
+export function apart(bytes, n, k) {
+  const ends = new Uint32Array(n * k), lengths = Array.from({ length: k }, () => new Uint32Array(n)), sizes = new Array(k).fill(4 * n);
+  for (let text = 0, from = 0; text < ends.length; text++) {
+    const at = bytes.indexOf(BETWEEN, from), end = ends[text] = at < 0 ? bytes.length : at, role = text % k, length = end - from;
+    if (length === 1 && bytes[from] === ABSENT) lengths[role][Math.floor(text / k)] = MISSING;
+    else sizes[role] += lengths[role][Math.floor(text / k)] = length;
+    from = end + 1;
+  }
+  return lengths.map((own, role) => {
+    const block = new Uint8Array(sizes[role]);
+    block.set(new Uint8Array(own.buffer));
+    for (let i = 0, at = 4 * n; i < n; i++) {
+      const text = i * k + role, from = text ? ends[text - 1] + 1 : 0;
+      if (own[i] === MISSING) continue;
+      // Few bytes are set faster one by one than by a view of them.
+      if (own[i] < 40) for (let next = from; next < ends[text];) block[at++] = bytes[next++];
+      else { block.set(bytes.subarray(from, ends[text]), at); at += own[i]; }
+    }
+    return block;
+  });
+}
 
 /** The texts of one role, as UTF-8; a text becomes a string when it is asked for. */
 export class Texts {
@@ -256,11 +281,12 @@ export class Data {
   }
 
   async loadTexts() {
-    if (!this.redacted && !this.manifest.serve) await Promise.all(this.roles.map(async role => {
-      const block = await this.read(role);
-      this.texts.set(role, new Texts(block, this.n));
-      if (role !== "source" && this.manifest.embedded === this.n) this.live.texts.set(role, this.live.kernel.texts(block, this.n));
-    }));
+    const { manifest, n, live } = this, roles = /** @type {string[]} */ (manifest.texts ?? []);
+    const blocks = roles.length ? apart(await this.read("texts"), n, roles.length) : [];
+    roles.forEach((role, k) => {
+      this.texts.set(role, new Texts(blocks[k], n));
+      if (role !== "source" && manifest.embedded === n) live.texts.set(role, live.kernel.texts(blocks[k], n));
+    });
     this.ready.texts = true;
   }
 

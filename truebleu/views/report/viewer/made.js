@@ -37,6 +37,14 @@ function tableBlock(columns) {
   return block;
 }
 
+/** Texts segment by segment, as payload.py has them. @param {Uint8Array[][]} columns */
+function together(columns) {
+  const all = (columns[0] ?? []).flatMap((_, i) => columns.map(lines => lines[i])), block = new Uint8Array(all.reduce((sum, text) => sum + text.length + 1, -1)).fill(0xFF);
+  let at = 0;
+  for (const text of all) { block.set(text, at); at += text.length + 1; }
+  return block;
+}
+
 /** @param {string[]} names */
 const listedNames = names => names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
 
@@ -62,11 +70,12 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
   const pairs = names.flatMap((_, b) => names.slice(0, b).map((_, a) => [a, b])), runs = (pairs.length || 1) * wanted.length, drawing = n >= LEAST_SEGMENTS && n * runs <= MOST_DRAWN;
   /** @type {Map<string, Uint8Array>} */
   const blocks = new Map();
-  systems.forEach((column, i) => blocks.set(`system${i}`, packed(column.lines)));
-  references.forEach((column, i) => blocks.set(`reference${i}`, packed(column.lines)));
-  if (source) blocks.set("source", packed(source.lines));
-  const held = [...blocks.keys()].filter(role => role !== "source");
-  for (const role of held) live.texts.set(role, kernel.texts(/** @type {Uint8Array} */ (blocks.get(role)), n));
+  /** @type {[string, Uint8Array[]][]} */
+  const roles = [...systems.map((column, i) => /** @type {[string, Uint8Array[]]} */ ([`system${i}`, column.lines])), ...references.map((column, i) => /** @type {[string, Uint8Array[]]} */ ([`reference${i}`, column.lines]))];
+  for (const [role, lines] of roles) live.texts.set(role, kernel.texts(packed(lines), n));
+  const held = roles.map(([role]) => role);
+  if (source) roles.push(["source", source.lines]);
+  blocks.set("texts", together(roles.map(([, lines]) => lines)));
   try {
     /** @type {{setting: Setting, tables: Table[]}[]} */
     const settings = [];
@@ -97,7 +106,7 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
     const compared = comparisonOf(live, n, references.length, names, described, settings.map(({ tables }) => tables), intervals), several = systems.length > 1;
     const targets = new Set(systems.map(column => languageOf(column.file, lab.languages)));
     const manifest = {
-      truebleu_report: lab.truebleu_report, title: titleOfSystems(names), version: lab.version, made: null, segments: n, embedded: n, redacted: false, serve: null,
+      truebleu_report: lab.truebleu_report, title: titleOfSystems(names), version: lab.version, made: null, segments: n, embedded: n, redacted: false, serve: null, texts: roles.map(([role]) => role),
       systems: names.map((name, i) => ({ name, letter: letterOf(i) })), references: references.length, source: !!source,
       languages: { source: source ? languageOf(source.file, lab.languages) : null, target: targets.size === 1 ? [...targets][0] : null },
       settings: described, columns: [], live: lab.live, comparison: several ? compared : null, intervals: several ? null : compared, people: null,

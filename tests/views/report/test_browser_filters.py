@@ -8,7 +8,9 @@ import pytest
 from playwright_or_skip import expect
 
 from truebleu import BLEU, CHRF, tokenize
-from truebleu.views.report import report
+from truebleu.views.report import live, report
+
+needs_kernel = pytest.mark.skipif(not live.blocks(), reason="built without the kernel for pages")
 
 # Every step back doubles the work: no computer ends this one.
 ENDLESS = "%28%28a%2B%29%2B%29%2B%24"
@@ -105,6 +107,7 @@ WebAssembly.instantiate = async (...given) => {
 """
 
 
+@needs_kernel
 def test_an_error_in_a_count_ends_the_notice_and_goes_back(example, opened):
     sheet = opened(example.path, "#why?tokenize=intl", script=FAILING)
     tab = sheet.page
@@ -129,6 +132,7 @@ performance.now = () => now() + (window.held ? more += 1000 : more);
 """
 
 
+@needs_kernel
 def test_cancel_of_a_count_goes_back_to_the_setting_before(example, opened):
     tab = opened(example.path, "#why?tokenize=intl&lowercase=yes", script=HELD).page
     expect(tab.locator(".notice code")).to_contain_text("tok:intl")
@@ -143,6 +147,39 @@ def test_cancel_of_a_count_goes_back_to_the_setting_before(example, opened):
     assert "lowercase=yes" in tab.url
     tab.evaluate("window.held = false; window.kept.forEach(f => f())")
     expect(notice.locator("code")).to_contain_text("tok:intl")
+
+
+COUNTING = """
+const make = WebAssembly.instantiate;
+window.counts = 0;
+WebAssembly.instantiate = async (...given) => {
+  const {instance} = await make(...given), own = {...instance.exports};
+  own.page_count = (...all) => { window.counts++; return instance.exports.page_count(...all); };
+  return {instance: {exports: own}};
+};
+"""
+
+
+@needs_kernel
+def test_the_latest_few_counts_are_kept(example, opened):
+    tab = opened(example.path, "#why", script=COUNTING).page
+    choices = tab.get_by_label("Tokenizer")
+
+    def counted(name):
+        """How often the kernel is asked for counts until a tokenizer's are shown."""
+        before = tab.evaluate("window.counts")
+        choices.select_option(name)
+        expect(tab.locator(".notice code")).to_contain_text(f"tok:{name}|")
+        return tab.evaluate("window.counts") - before
+
+    for name in ("char", "intl", "none", "zh"):
+        assert counted(name) > 0
+    for name in ("none", "intl", "char"):
+        assert counted(name) == 0
+    assert counted("jiwer") > 0
+    # The one that was longest not looked at is gone.
+    assert counted("char") == 0
+    assert counted("zh") > 0
 
 
 # ---- all segments that hold an n-gram ----

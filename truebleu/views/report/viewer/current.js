@@ -40,7 +40,7 @@ const KEPT_COUNTS = 4;
 const KEPT_HITS = 4;
 
 /** Columns of numbers that segments are sorted and filtered by. @type {Record<string, string>} */
-export const COLUMNS = { scoreA: "score of A", scoreB: "score of B", delta: "Δ", influence: "influence", ratio: "length ratio", length: "reference length" };
+export const COLUMNS = { scoreA: "score of the baseline", scoreB: "score of the system compared with it", delta: "Δ", influence: "influence", ratio: "length ratio", length: "reference length" };
 
 /**
  * What stands in a table of counts is such a column, too: "matches_4.0" is of system 0, "matches_4.d"

@@ -7,7 +7,7 @@ import {holder} from "./holding.js";
 
 /** What a list holds, what its n-grams are measured by, and what the log-odds compare. @type {Record<string, [string, string, string, (g: Gram) => number]>} */
 const LISTS = {
-  difference: ["Matched by one more", "Δ matched", "B against A", g => g.matched[1] - g.matched[0]],
+  difference: ["Matched by one more", "Δ matched", "", g => g.matched[1] - g.matched[0]],
   over: ["Written too often", "too many", "written against reference", g => Math.max(...g.produced.map((h, k) => h - g.matched[k]))],
   missed: ["Missing", "missing", "reference against written", g => g.reference - Math.max(...g.matched)],
 };
@@ -36,10 +36,10 @@ export const ngramsView = {
       const whole = /** @type {Gram[]} */ (pair.lists[kind]).map(g => ({ ...g, matched: straight ? g.matched : [...g.matched].reverse(), produced: straight ? g.produced : [...g.produced].reverse(), ...(kind === "difference" && straight ? { log_odds: -g.log_odds, z: -g.z } : {}) }));
       const grams = whole.filter(g => (!order || g.order === order) && (!wanted || g.tokens.join(" ").toLowerCase().includes(wanted)));
       /** @type {[string, import("./dom.js").Children, string, (g: Gram) => number, ((x: number) => any)?][]} */
-      const numbers = [["measure", measure, kind === "difference" ? "matched by B less matched by A, clipped to the references" : "", by, kind === "difference" ? x => exact(x, signed(x, 0)) : count],
+      const numbers = [["measure", measure, kind === "difference" ? `matched by ${b?.letter} less matched by ${a.letter}, clipped to the references` : "", by, kind === "difference" ? x => exact(x, signed(x, 0)) : count],
         ...systems.map((s, k) => /** @type {[string, any, string, (g: Gram) => number]} */ ([`m${k}`, [badge(s), " matched"], `by ${s.name}`, g => g.matched[k]])),
         ...systems.map((s, k) => /** @type {[string, any, string, (g: Gram) => number]} */ ([`h${k}`, [badge(s), " written"], `by ${s.name}`, g => g.produced[k]])),
-        ["reference", "reference", "most often in a reference", g => g.reference], ["odds", "log-odds", `${odds}; with all n-grams as the prior`, g => g.log_odds, x => exact(x, signed(x))], ["z", "z", "log-odds in standard deviations; beyond 2 it is hardly chance", g => g.z, x => exact(x, signed(x, 1))]];
+        ["reference", "reference", "most often in a reference", g => g.reference], ["odds", "log-odds", `${odds || `${b?.letter} against ${a.letter}`}; with all n-grams as the prior`, g => g.log_odds, x => exact(x, signed(x))], ["z", "z", "log-odds in standard deviations; beyond 2 it is hardly chance", g => g.z, x => exact(x, signed(x, 1))]];
       const sort = String(store.get("by_gram")), chosen = numbers.find(([id]) => id === sort.replace("-", "")) ?? numbers[0], down = sort[0] !== "-";
       const value = chosen[3], size = chosen[0] === "measure" ? (/** @type {Gram} */ g) => Math.abs(value(g)) : value;
       grams.sort((x, y) => (down ? 1 : -1) * (size(y) - size(x)));

@@ -30,7 +30,7 @@ function moveDocument({ data, current }, step) {
 }
 
 /** @param {string} id @param {string} other */
-const mode = (id, other) => ({ title: id === "diff" ? "differences: A–B, then to the reference" : id === "match" ? "matches" : "tokens", act: (/** @type {Context} */ { store, current }) => store.set({ mode: store.get("mode") === id ? other : id === "diff" && !current.b ? "ref" : id }, { replace: true }) });
+const mode = (id, other) => ({ title: id === "diff" ? "differences: between the two systems, then to the reference" : id === "match" ? "matches" : "tokens", act: (/** @type {Context} */ { store, current }) => store.set({ mode: store.get("mode") === id ? other : id === "diff" && !current.b ? "ref" : id }, { replace: true }) });
 
 /** @type {import("./main.js").View} */
 export const segmentsView = {
@@ -147,7 +147,7 @@ export const segmentsView = {
           button([mine && sort.includes("|") ? ["|", title, "|"] : title, el("span.arrow", { "aria-hidden": "true" }, !mine ? "" : down ? " ▼" : " ▲")], () => store.set({ sort: mine && down ? name : mine || name === "number" ? "number" : `-${name}` }), { title: hint, tabindex: 0 }));
       };
       replace(header, head("c-number", "#", "number", "Sort by number"), head("c-score", badge(a), "scoreA", `Sort by the score of ${a.letter} ${a.name}`), b ? head("c-score", badge(b), "scoreB", `Sort by the score of ${b.letter} ${b.name}`) : null,
-        b ? head("c-delta", "Δ", "delta", "Sort by the difference of the segment's scores, B less A") : null, head("c-influence", "Influence", "influence", b ? "Sort by how much the corpus Δ would fall without the segment" : "Sort by how much the score would fall without the segment"),
+        b ? head("c-delta", "Δ", "delta", `Sort by the difference of the segment's scores, ${b.letter} less ${a.letter}`) : null, head("c-influence", "Influence", "influence", b ? "Sort by how much the corpus Δ would fall without the segment" : "Sort by how much the score would fall without the segment"),
         current.has("ratio") ? head("c-ratio", "Ratio", "ratio", "Sort by length over reference length") : null, el("div.c-text", { role: "columnheader" }, "Text"));
       header.classList.toggle("single", !b);
     }

@@ -134,7 +134,7 @@ function divided(context) {
   const rows = made.map(p => [p.name, exact(p.a, fixed(p.a, 4)), exact(p.b, fixed(p.b, 4)), exact(p.log, signed(p.log, 4)), log ? `${fixed(100 * p.log / log, 1)} %` : "–", exact(p.points, signed(p.points))]);
   rows.push([el("strong", {}, "ln BLEU"), ...[x, y].map(w => exact(Math.log(w.value / 100), fixed(Math.log(w.value / 100), 4))), exact(log, signed(log, 4)), log ? "100.0 %" : "–", el("strong", {}, exact(delta, signed(delta)))]);
   const columns = [{ title: "Part" }, ...[a, b].map(s => ({ title: badge(s), number: true, hint: s.name })), { title: "Δ ln", number: true }, { title: "Share", number: true }, { title: "Points", number: true }];
-  box.append(el("p.soft", {}, "ln BLEU = min(0, 1 − r/c) + Σ w ln p, so its difference is exactly the sum of these parts. In points, each part is taken times (B − A) / (ln B − ln A)."),
+  box.append(el("p.soft", {}, "ln BLEU = min(0, 1 − r/c) + Σ w ln p, so its difference is exactly the sum of these parts. In points, each part is taken times ", `(${b.letter} − ${a.letter}) / (ln ${b.letter} − ln ${a.letter}).`),
     figure({ title: "Parts of Δ.", summary, columns, rows, draw: width => stacked(made.map(p => ({ name: p.name, value: p.points })), `Parts of Δ in points: ${made.map(p => `${p.name} ${signed(p.points)}`).join(", ")}`, width) }));
   box.querySelector("details").open = true;
   return box;

@@ -69,6 +69,9 @@ def test_tables_scroll_only_where_they_must(example, opened):
     for place in ("#summary", "#ngrams", "#documents"):
         tables = sheet.go(place).locator("main .table")
         for i in range(tables.count()):
+            # One that is folded away has no size.
+            if not tables.nth(i).is_visible():
+                continue
             wide, room, bar = tables.nth(i).evaluate(
                 "t => [t.scrollWidth, t.clientWidth, t.offsetHeight - t.clientHeight]"
             )

@@ -234,6 +234,22 @@ def test_at_390_the_best_its_difference_and_p_are_on_screen(five, opened):
     assert box["y"] + box["height"] <= 844
 
 
+@pytest.mark.parametrize("width", [390, 1024])
+def test_without_script_a_narrow_screen_shows_the_same(five, opened, width):
+    path, _ = five
+    size = {"width": width, "height": 844}
+    tab = opened(path, wait=False, java_script_enabled=False, viewport=size).page
+    rows = tab.locator("#static table").first.locator("tbody tr")
+    for row in rows.all():
+        for place in range(4):
+            box = row.locator("td").nth(place).bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+        # A name stays on its line.
+        assert row.locator("td").nth(1).bounding_box()["height"] < 60
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
 # ---- in a notebook ----
 
 # What JupyterLab's own style says of what is shown in it.

@@ -183,7 +183,7 @@ def test_a_notebook_s_frame_keeps_it_in(example, opened, tmp_path):
     frame = sheet.page.frame_locator("iframe")
     frame.locator("html[data-ready]").wait_for(state="attached")
     expect(frame.locator("main.view h1")).to_have_text("Three systems")
-    frame.get_by_role("link", name="Segments").click()
+    frame.get_by_role("link", name="Segments", exact=True).click()
     frame.locator(".rows .row").first.click()
     expect(frame.get_by_role("heading", name="Segment 1")).to_be_visible()
     frame.get_by_role("button", name="Theme: auto").click()

@@ -90,10 +90,10 @@ export function byIndex(n, of, names, filter) {
 }
 
 /** What buckets can be made by: a title, the column if it is one, and the buckets. @param {Context} context @returns {Record<string, {title: string, column?: string, make?: () => Bucket[]}>} */
-function kinds(context) {
+export function bucketKinds(context) {
   const { data, current } = context, { a, b, metric } = current, unit = metric.kind === "chrF" ? "characters" : metric.kind === "CER" ? "characters" : countsEdits(metric.kind) ? "words" : "tokens", scale = metric.kind === "chrF" || metric.kind === "CER" ? 5 : 1;
   const tens = [10, 20, 30, 40, 50, 60, 70, 80, 90, ...(metric.higher ? [] : [100])];
-  /** @type {ReturnType<typeof kinds>} */
+  /** @type {ReturnType<typeof bucketKinds>} */
   const all = { length: { title: lengthTitle(data), column: "length", make: () => byColumn(context, "length", evenly(current.column("length"))) } };
   for (const s of b ? [a, b] : [a]) if (current.has(`surplus.${s.index}`)) all[`surplus.${s.index}`] = { title: `length of ${s.letter} less the reference's in ${unit}`, column: `surplus.${s.index}`, make: () => byColumn(context, `surplus.${s.index}`, [-10, -5, -2, 0, 1, 3, 6, 11].map(e => e > 0 ? (e - 1) * scale + 1 : e * scale)) };
   all.scoreA = { title: `segment score of ${a.letter}`, column: "scoreA", make: () => byColumn(context, "scoreA", tens) };
@@ -112,7 +112,7 @@ export const lengthTitle = data => `length of the ${data.references > 1 ? "first
 export const bucketsView = {
   id: "buckets", title: "Buckets", key: "b", state: { bucket: "length", brush: "", buckets: BUCKET_ROWS },
   render(container, context) {
-    const { store, current } = context, all = kinds(context), id = store.get("bucket") in all ? store.get("bucket") : "length", { title, column, make } = all[id];
+    const { store, current } = context, all = bucketKinds(context), id = store.get("bucket") in all ? store.get("bucket") : "length", { title, column, make } = all[id];
     container.append(el("h1", {}, "Buckets"), el("p.facts", {}, `${current.metric.name} of groups of segments, with ${Math.round(100 * current.level)}% intervals. A click shows a group's segments. Intervals: 1,000 bootstrap resamples of the group's segments; none of fewer than ${FEWEST}, grey of fewer than ${FEW}.`),
       el("div.tabs", {}, el("label", {}, el("span.soft", {}, "By "), select("Buckets by", Object.entries(all).map(([key, kind]) => /** @type {const} */ ([key, kind.title])), id, key => store.set({ bucket: key, brush: "", buckets: BUCKET_ROWS })))));
     const text = String(store.get("brush")), parts = text.split(":").map(Number), range = column && text && parts.length === 2 && parts.every(Number.isFinite) ? /** @type {[number, number]} */ (parts) : null;

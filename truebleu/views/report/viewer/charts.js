@@ -5,7 +5,7 @@ import {FILTERS} from "./current.js";
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {{low: number, high: number} | null | undefined} Ends */
 
-const LETTER = 6.7; // About how wide a letter is in a picture, in pixels.
+export const LETTER = 6.7; // About how wide a letter is in a picture, in pixels.
 
 /**
  * A link to some segments: filters, or an order. @param {Context} context @param {import("./dom.js").Children} text
@@ -77,7 +77,7 @@ export function ticks(low, high, about) {
 export const short = x => String(Number(x.toPrecision(3))).replace("-", "−");
 
 /** @param {number} width @param {number} height @param {string} label @param {...import("./dom.js").Children} children */
-const canvas = (width, height, label, ...children) => svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label }, ...children);
+export const canvas = (width, height, label, ...children) => svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label }, ...children);
 
 /** Lines and numbers of an axis. @param {number[]} at @param {(x: number) => number} x @param {number} top @param {number} bottom */
 const axis = (at, x, top, bottom) => at.map(t => [svg("line.rule", { x1: x(t), x2: x(t), y1: top, y2: bottom }), svg("text.tick", { x: x(t), y: bottom + 13, "text-anchor": "middle" }, short(t))]);
@@ -228,7 +228,7 @@ export function strip(values, { most, higher, signs, label, width = 220, height 
 }
 
 /** @param {number} x */
-const hundredth = x => Math.round(x * 100) / 100;
+export const hundredth = x => Math.round(x * 100) / 100;
 
 /** Extremes of many numbers. @param {ArrayLike<number>} values */
 function extremes(values) {

@@ -9,6 +9,7 @@ import {documentsView} from "./documents.js";
 import {exportsView} from "./exports.js";
 import {healthView} from "./health.js";
 import {ngramsView} from "./ngrams.js";
+import {picturesView} from "./pictures.js";
 import {Keys} from "./keys.js";
 import {Store} from "./store.js";
 import {printedRows, segmentsView} from "./segments.js";
@@ -31,7 +32,7 @@ import {whyView} from "./why.js";
  */
 
 /** @type {View[]} In the order of the questions: who wins, why, where. */
-const VIEWS = [summaryView, whyView, segmentsView, agreementView, ngramsView, bucketsView, documentsView, healthView, exportsView];
+const VIEWS = [summaryView, whyView, segmentsView, picturesView, agreementView, ngramsView, bucketsView, documentsView, healthView, exportsView];
 
 const THEMES = ["auto", "light", "dark"];
 

@@ -7,14 +7,18 @@
 //! One thread calls, so all state is its own.
 
 mod draws;
+mod grams;
 mod recipe;
 mod texts;
 
 use crate::bleu;
 use crate::columns;
 use crate::count::Count;
+use crate::ngrams::MOST_ORDERS;
 use crate::scan::{Inputs, Rows, Scan};
+use crate::text::Source;
 use draws::Draws;
+use grams::Grams;
 use recipe::Metric;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -58,6 +62,7 @@ enum Object {
     Metric(Arc<Metric>),
     Table(Table),
     Draws(Box<Draws>),
+    Grams(Box<Grams>),
 }
 
 #[derive(Default)]
@@ -482,6 +487,45 @@ pub extern "C" fn page_intervals(draws: u32, level: f64) -> u32 {
         };
         state.answer_floats(ends.into_iter());
         Ok(1)
+    })
+}
+
+/// The n-grams of systems and of references, up to an order, as the metric splits them.
+///
+/// Input: handles of texts, of 4 bytes each: so many systems, then references.
+#[unsafe(no_mangle)]
+pub extern "C" fn page_grams(metric: u32, systems: u32, orders: u32) -> u32 {
+    with(|state| {
+        let metric = state.metric(metric)?;
+        let parts = state.indices().into_iter().map(|handle| -> Done<Box<dyn Source>> {
+            let texts = state.texts(handle)?;
+            let last = texts.count();
+            Ok(Box::new(Part::new(texts, 0, last)?))
+        });
+        let mut parts = parts.collect::<Done<Vec<_>>>()?;
+        let systems = systems as usize;
+        if systems == 0 || systems > parts.len() || !(1..=MOST_ORDERS).contains(&(orders as usize))
+        {
+            return Err("expected at least one system and a valid order".to_owned());
+        }
+        let references = parts.split_off(systems);
+        let made = Grams::new(parts, references, metric.hypotheses(), orders as usize)?;
+        Ok(state.keep(Object::Grams(Box::new(made))))
+    })
+}
+
+/// The number of segments whose n-grams were counted. Answer: the lists of a system and another one
+/// (counted from 1; 0 for none), as [`Grams::lists`] has them.
+#[unsafe(no_mangle)]
+pub extern "C" fn page_contrasts(grams: u32, one: u32, other: u32, limit: u32) -> u32 {
+    with(|state| {
+        let Some(Object::Grams(grams)) = state.at(grams) else {
+            return Err(format!("{grams} is no corpus"));
+        };
+        let pair = (one as usize, (other as usize).checked_sub(1));
+        let (lists, segments) = (grams.lists(pair, limit as usize)?, grams.segments() as u32);
+        state.answer = lists;
+        Ok(segments)
     })
 }
 

@@ -35,6 +35,11 @@ impl Texts {
         Ok(Self { bytes, starts, missing })
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.missing.len()
+    }
+
     fn text(&self, i: usize) -> Option<&[u8]> {
         (!self.missing[i]).then(|| &self.bytes[self.starts[i]..self.starts[i + 1]])
     }

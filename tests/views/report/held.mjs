@@ -9,7 +9,7 @@ export const modules = (folder, names) => Promise.all(names.map(name => import(p
 export async function held(folder, binary) {
   const [K, L, M, B] = await modules(folder, ["kernel", "live", "metric", "table"]), kernel = await K.Kernel.load(readFileSync(binary));
   kernel.lowercase(new Uint8Array()); // No text is read.
-  const live = new L.Live(kernel, new Uint8Array());
+  const live = new L.Live(kernel, new Uint8Array(), new Uint8Array());
   return (setting, changes, rows) => {
     const metric = new M.Metric(setting, changes, live), names = L.columnNames(setting, metric.parameters), width = setting.columns.length;
     const bytes = new Uint8Array(BigInt64Array.from(rows.flat(), BigInt).buffer), whole = new B.Table(kernel, kernel.tableOfRows(bytes, width), setting.columns, rows.length);

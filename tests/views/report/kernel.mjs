@@ -6,14 +6,22 @@ const [folder, binary] = process.argv.slice(2);
 const { Kernel, numbersOf } = await import(pathToFileURL(`${folder}/kernel.js`).href);
 let input = "";
 for await (const piece of process.stdin.setEncoding("utf8")) input += piece;
-const { lowercase, cases } = JSON.parse(input);
+const { lowercase, cases = [], lists = [] } = JSON.parse(input);
 const kernel = await Kernel.load(readFileSync(binary));
 kernel.lowercase(new Uint8Array(Uint32Array.from(lowercase).buffer));
 
 /** Blocks come in base64, as they are in pages: half a character is in no string of JSON. */
 const column = (block, n) => kernel.texts(Uint8Array.from(Buffer.from(block, "base64")), n);
 
-const results = cases.map(({ recipe, n, hypotheses, references, subset, texts, seed = 12345, samples = 0, documents = [] }) => {
+/** The lists of n-grams of two systems. */
+const listed = ({ recipe, n, systems, references, orders, pair, limit }) => {
+  const metric = kernel.metric(recipe), [x, y] = [systems, references].map(blocks => blocks.map(block => column(block, n))), grams = kernel.grams(metric, x, y, orders);
+  const made = kernel.contrasts(grams, ...pair, limit);
+  for (const handle of [metric, grams, ...x, ...y]) kernel.forget(handle);
+  return made;
+};
+
+const results = lists.length ? lists.map(listed) : cases.map(({ recipe, n, hypotheses, references, subset, texts, seed = 12345, samples = 0, documents = [] }) => {
   try {
     const metric = kernel.metric(recipe), columns = [hypotheses, ...references].map(block => column(block, n));
     let table = 0;

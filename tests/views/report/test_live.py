@@ -17,7 +17,7 @@ from truebleu import BLEU, CER, CHRF, TER
 from truebleu.metrics.ngram_f import NGramF
 from truebleu.significance import Measure, intervals, paired
 from truebleu.text.tokenizers import tokenize
-from truebleu.views.report import live, page, payload
+from truebleu.views.report import live, ngrams, page, payload
 
 METRICS = [
     *ALSO,
@@ -74,8 +74,8 @@ def case(metric, hypotheses, references, texts=()):
     }
 
 
-def in_node(cases):
-    given = {"lowercase": live._lowercase(), "cases": cases}
+def in_node(cases, lists=()):
+    given = {"lowercase": live._lowercase(), "cases": cases, "lists": list(lists)}
     words = ["node", __file__.replace("test_live.py", "kernel.mjs"), page.FOLDER / "viewer"]
     done = subprocess.run(
         [*words, live.PLACE],
@@ -152,6 +152,58 @@ def test_any_text_has_the_same_bits(data):
     references = data.draw(st.integers(1, 3))
     columns = [data.draw(texts) for _ in range(references)]
     check(data.draw(texts), list(zip(*columns, strict=True)))
+
+
+LISTED = ("order", "tokens", "matched", "produced", "reference", "log_odds", "z")
+
+
+def check_lists(systems, references, metric, limit):
+    """The lists of n-grams that a page makes are those that a report would have."""
+    columns = list(zip(*references, strict=True))
+    pairs = [(0, 1), (1, None)] if len(systems) > 1 else [(0, None)]
+    encoded = [
+        [None if t is None else t.encode("utf-8", "surrogatepass") for t in column]
+        for column in (*systems, *columns)
+    ]
+    corpus = ngrams.read(encoded[: len(systems)], encoded[len(systems) :], metric)
+    usual = ngrams.LIMIT, ngrams.EXAMPLES
+    ngrams.LIMIT, ngrams.EXAMPLES = limit, 1
+    try:
+        wanted = ngrams.differences(corpus, metric, pairs)["pairs"]
+    finally:
+        ngrams.LIMIT, ngrams.EXAMPLES = usual
+    given = {
+        "recipe": live.recipe(metric),
+        "n": len(references),
+        "systems": [block(one) for one in systems],
+        "references": [block(column) for column in columns],
+        "orders": min(4, metric.max_order),
+        "limit": limit,
+    }
+    found = in_node([], [given | {"pair": pair} for pair in pairs])
+    for one, told in zip(found, wanted, strict=True):
+        assert one["segments"] == len(references)
+        assert {
+            kind: [{key: gram[key] for key in LISTED} for gram in grams]
+            for kind, grams in one["lists"].items()
+        } == {
+            kind: [{key: gram[key] for key in LISTED} for gram in grams]
+            for kind, grams in told["lists"].items()
+        }
+
+
+@needs_kernel
+@needs_node
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_lists_of_ngrams_are_those_of_python(data):
+    count = data.draw(st.integers(1, 8))
+    words = st.lists(st.sampled_from(["a", "b", "c", "d", ".", "É"]), max_size=9).map(" ".join)
+    texts = st.lists(words | strategies.texts(), min_size=count, max_size=count)
+    systems = data.draw(st.lists(texts, min_size=1, max_size=3))
+    columns = data.draw(st.lists(texts, min_size=1, max_size=2))
+    metric = data.draw(st.sampled_from([BLEU(), BLEU("char", lowercase=True), BLEU(max_order=2)]))
+    check_lists(systems, list(zip(*columns, strict=True)), metric, data.draw(st.integers(1, 20)))
 
 
 @needs_kernel

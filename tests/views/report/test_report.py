@@ -110,10 +110,12 @@ def test_numbers_stand_before_texts():
     names = list(page(**given).blocks)
     counts = ["s0.0", "s0.1", "s1.0", "s1.1"]
     # A page that has not all texts cannot count them.
-    assert list(page(**given, embed_text=11).blocks) == [*counts, *names]
+    some = list(page(**given, embed_text=11).blocks)
+    assert [name for name in some if name != "ngrams"] == [*counts, *names]
+    assert "ngrams" in some
     assert names == [
         "documents",
-        *("h.0", "h.1", "h.2", "h.3", "frequency", "lengths", "ngrams"),
+        *("h.0", "h.1", "h.2", "h.3", "frequency", "lengths"),
         *live.blocks(),
         "texts",
     ]

@@ -40,6 +40,7 @@ commands, bibtex    how to make these numbers again, and what to cite
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from truebleu._kernel import __version__
@@ -217,8 +218,7 @@ class Contents:
         first = names.index(self.comparison["baseline"]) if len(names) > 1 else 0
         others: list[int | None] = [i for i in range(len(names)) if i != first]
         pairs = [(first, other) for other in others or [None]]
-        # N-grams are text.
-        lists = None if self.redacted else ngrams.differences(corpus, metric, pairs)
+        self._grams = corpus, metric, pairs
         flags, blocks = health.flags(
             systems, self.references, self.source, metric.tokenize, self.languages[1]
         )
@@ -227,12 +227,27 @@ class Contents:
         blocks[frequency["block"]] = block
         length, block = buckets.lengths(self.references, metric, table)
         blocks[length["block"]] = block
-        if lists is not None:
-            # Long lists of few words: what is packed is a tenth as long.
-            blocks["ngrams"] = payload.json_text(lists.pop("pairs")).encode()
-            lists["block"] = "ngrams"
         beside = {"frequency": frequency, "length": length}
-        return {"ngrams": lists, "buckets": beside, "health": flags}, blocks
+        return {"buckets": beside, "health": flags}, blocks
+
+    def _makes_lists(self, counted: bool) -> bool:
+        """True if the lists of n-grams are made here, for a page that cannot make them."""
+        # N-grams are text.
+        return not self.redacted and not (counted and live.counts(self._grams[1]))
+
+    @cached_property
+    def _lists(self) -> dict[str, Any]:
+        return ngrams.differences(*self._grams)
+
+    def _ngrams(self, counted: bool) -> dict[str, Any] | None:
+        """The entry of n-grams; a page that counts texts makes the lists itself."""
+        corpus, metric, _ = self._grams
+        if self.redacted:
+            return None
+        if self._makes_lists(counted):
+            return {**self._lists, "pairs": None, "block": "ngrams"}
+        recipe = {name: _plain(value) for name, value in live.recipe(metric).items()}
+        return ngrams.described(corpus, metric) | {"recipe": recipe}
 
     def _found_in(self) -> findings.Contents:
         """What findings are made of."""
@@ -316,6 +331,7 @@ class Contents:
                 {"name": name, "values": column.names, "block": f"label{i}"}
                 for i, (name, column) in enumerate(self.labels.items())
             ],
+            "ngrams": self._ngrams(counted),
             **self.beside,
             "findings": self.findings,
         }
@@ -412,7 +428,11 @@ class Contents:
             made["documents"] = payload.of_indices(self.documents.indices)
         for i, column in enumerate(self.labels.values()):
             made[f"label{i}"] = payload.of_indices(column.indices)
-        return made | self.blocks_beside | live.blocks()
+        made |= self.blocks_beside
+        if self._makes_lists(counted):
+            # Long lists of few words: what is packed is a tenth as long.
+            made["ngrams"] = payload.json_text(self._lists["pairs"]).encode()
+        return made | live.blocks()
 
     def blocks(self, most: int | None = None) -> dict[str, bytes]:
         """The blocks, in the order in which a page can use them: numbers before texts."""

@@ -35,6 +35,9 @@ ORDERS = 4
 LIMIT = 200
 EXAMPLES = 50
 
+# Of so many n-grams of an order, those whose counts differ most, a page takes the most surprising.
+IN_PAGE = 1000
+
 # Where there are many pairs of systems, so many n-grams of an order in all lists of a kind.
 MOST = 800
 
@@ -103,14 +106,19 @@ def differences(
                 if kind in kinds:
                     lists[kind] += (_entry(kind, order, gram, counts, systems) for gram in grams)
         told.append({"a": a, "b": b, "lists": lists})
+    return described(corpus, metric) | {"limit": limit, "pairs": told}
+
+
+def described(corpus: Corpus, metric: BLEU) -> dict[str, Any]:
+    """What the lists are of, for the manifest of a page that makes them itself."""
     return {
-        "orders": len(totals),
+        "orders": min(ORDERS, metric.max_order),
         "tokenizer": metric.tokenize if metric.tokenize in tokenizers.KERNEL else None,
         "label": tokenizers.label(metric.tokenize),
         "lowercase": metric.lowercase,
-        "limit": limit,
+        "limit": IN_PAGE,
         "segments": len(corpus),
-        "pairs": told,
+        "pairs": None,
     }
 
 

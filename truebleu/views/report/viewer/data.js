@@ -255,7 +255,7 @@ export class Data {
     const [binary, lowercase] = await Promise.all([this.read(live.kernel), this.read(live.lowercase)]);
     const kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
     kernel.lowercase(lowercase);
-    this.live = new Live(kernel, binary);
+    this.live = new Live(kernel, binary, lowercase);
   }
 
   async loadTables() {

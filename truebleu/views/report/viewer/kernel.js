@@ -129,6 +129,29 @@ export class Kernel {
     return Array.from({ length: ends.length / 2 }, (_, i) => [ends[2 * i], ends[2 * i + 1]]);
   }
 
+  /** The n-grams of texts, up to an order. @param {Handle} metric @param {Handle[]} systems @param {Handle[]} references @param {number} orders @returns {Handle} */
+  grams(metric, systems, references, orders) { this.giveNumbers([...systems, ...references]); return this.checked(this.of.page_grams(metric, systems.length, orders)); }
+
+  /**
+   * The n-grams that set a system apart from another one, or from the references.
+   * @param {Handle} grams @param {number} one @param {number | null} other @param {number} limit of each order
+   * @returns {{segments: number, lists: Record<string, import("./ngrams.js").Gram[]>}}
+   */
+  contrasts(grams, one, other, limit) {
+    const segments = this.checked(this.of.page_contrasts(grams, one, other === null ? 0 : other + 1, limit)), bytes = this.answer(), view = new DataView(bytes.buffer), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    let at = 0;
+    const next = () => { at += 4; return view.getUint32(at - 4, true); }, some = (/** @type {number} */ n) => Array.from({ length: n }, next), float = () => { at += 8; return view.getFloat64(at - 8, true); };
+    const systems = other === null ? 1 : 2;
+    const found = Array.from({ length: next() }, () => {
+      const kind = next(), order = next(), lengths = some(order), matched = some(systems), produced = some(systems), reference = next();
+      return { kind, lengths, order, matched, produced, reference, log_odds: float(), z: float() };
+    });
+    /** @type {Record<string, import("./ngrams.js").Gram[]>} */
+    const lists = other === null ? { over: [], missed: [] } : { difference: [], over: [], missed: [] };
+    for (const { kind, lengths, ...gram } of found) lists[["difference", "over", "missed"][kind]]?.push({ ...gram, tokens: lengths.map(length => decoder.decode(bytes.subarray(at, at += length))), segments: [] });
+    return { segments, lists };
+  }
+
   /** The tokens that a text is split into. @param {Handle} metric @param {string} text @param {boolean} reference @returns {string[]} */
   tokens(metric, text, reference) {
     this.give(new TextEncoder().encode(text));

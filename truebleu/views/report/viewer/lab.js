@@ -99,5 +99,5 @@ class Laboratory {
   const [binary, lowercase] = await Promise.all([block(manifest.live.kernel), block(manifest.live.lowercase)]);
   const kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
   kernel.lowercase(lowercase);
-  new Laboratory(manifest, new Live(kernel, binary), block).start();
+  new Laboratory(manifest, new Live(kernel, binary, lowercase), block).start();
 })().catch(failed);

@@ -47,10 +47,11 @@ export function columnNames({ metric, columns }, p) {
 
 /** The kernel, with what it has made. */
 export class Live {
-  /** @param {Kernel} kernel @param {Uint8Array} binary of which the kernel is made, for other threads */
-  constructor(kernel, binary) {
+  /** @param {Kernel} kernel @param {Uint8Array} binary of which the kernel is made, for other threads @param {Uint8Array} lowercase what it lower-cases by */
+  constructor(kernel, binary, lowercase) {
     this.kernel = kernel;
     this.binary = binary;
+    this.lowercase = lowercase;
     /** @type {Map<string, number>} */
     this.metrics = new Map();
     /** @type {Map<string, number>} Columns of texts, by role. */

@@ -1,9 +1,13 @@
 // N-grams that one system has right and the other has not, that are written too often, or that are missing.
 import {badge, button, count, el, exact, plural, replace, signed, table, toggle, visible} from "./dom.js";
 import {link} from "./charts.js";
+import {Background} from "./current.js";
 import {holder} from "./holding.js";
 
 /** @typedef {{order: number, tokens: string[], matched: number[], produced: number[], reference: number, log_odds: number, z: number, segments: number[]}} Gram */
+
+/** @typedef {{a: number, b: number | null, lists: Record<string, Gram[]>}} Pair */
+/** @typedef {import("./current.js").Context} Context */
 
 /** What a list holds, what its n-grams are measured by, and what the log-odds compare. @type {Record<string, [string, string, string, (g: Gram) => number]>} */
 const LISTS = {
@@ -22,12 +26,21 @@ export const ngramsView = {
     const search = el("input", { type: "search", "aria-label": "Search the n-grams", placeholder: "Search", value: store.get("gram"), on: { input: () => store.set({ gram: search.value, rows: NGRAM_ROWS }, { replace: true }) } });
     const tabs = el("div.tabs"), place = el("div", { role: "status" });
     container.append(el("h1", {}, "N-grams"), el("p.facts", {}, `Of tokens as ${ngrams.label ?? ngrams.tokenizer ?? "the metric's own tokenizer"} makes them${ngrams.lowercase ? ", in lower case" : ""}${ngrams.segments < data.n ? `, in the first ${count(ngrams.segments)} segments` : ""}. A click shows ${data.redacted || !holder(data, "") ? "examples" : "all segments"} that hold an n-gram, and frames it there.`), tabs, place);
+    /** The lists that this page made, by systems; what went wrong. @type {Map<string, Pair | string>} */
+    const made = current.once("lists of n-grams", () => new Map());
     draw();
     return changed => { if (["a", "b", "grams", "order", "gram", "by_gram", "rows"].some(key => changed.has(key))) draw(); };
 
     function draw() {
-      const { a, b } = current, systems = b ? [a, b] : [a], find = (/** @type {number} */ x, /** @type {number | null} */ y) => ngrams.pairs.find((/** @type {any} */ p) => p.a === x && p.b === y);
-      const straight = find(a.index, b?.index ?? null), pair = straight ?? find(b?.index ?? -1, a.index);
+      const { a, b } = current, systems = b ? [a, b] : [a], find = (/** @type {number} */ x, /** @type {number | null} */ y) => ngrams.pairs?.find((/** @type {any} */ p) => p.a === x && p.b === y);
+      const own = ngrams.recipe ? made.get(`${a.index} ${b?.index}`) : null;
+      if (ngrams.recipe && (!own || typeof own === "string")) {
+        replace(tabs);
+        replace(place, el("p.empty", {}, own ?? "Counting the n-grams of all segments …"));
+        if (!own) listsOf(context, a.index, b?.index ?? null).then(pair => made.set(`${a.index} ${b?.index}`, pair), error => made.set(`${a.index} ${b?.index}`, `The n-grams could not be counted: ${error.message}.`)).then(() => { if (place.isConnected) draw(); });
+        return;
+      }
+      const straight = /** @type {Pair | undefined} */ (own) ?? find(a.index, b?.index ?? null), pair = straight ?? find(b?.index ?? -1, a.index);
       const kinds = Object.keys(LISTS).filter(kind => pair?.lists[kind]), kind = kinds.includes(store.get("grams")) ? store.get("grams") : kinds[0];
       if (!kind) { replace(tabs); replace(place, el("p.empty", {}, `This file has no lists for ${systems.map(s => s.letter).join(" and ")}.`)); return; }
       const [title, measure, odds, by] = LISTS[kind], order = store.get("order"), wanted = store.get("gram").toLowerCase(), focused = /** @type {HTMLElement | null} */ (document.activeElement);
@@ -40,22 +53,34 @@ export const ngramsView = {
         ...systems.map((s, k) => /** @type {[string, any, string, (g: Gram) => number]} */ ([`m${k}`, [badge(s), " matched"], `by ${s.name}`, g => g.matched[k]])),
         ...systems.map((s, k) => /** @type {[string, any, string, (g: Gram) => number]} */ ([`h${k}`, [badge(s), " written"], `by ${s.name}`, g => g.produced[k]])),
         ["reference", "reference", "most often in a reference", g => g.reference], ["odds", "log-odds", `${odds || `${b?.letter} against ${a.letter}`}; with all n-grams as the prior`, g => g.log_odds, x => exact(x, signed(x))], ["z", "z", "log-odds in standard deviations; beyond 2 it is hardly chance", g => g.z, x => exact(x, signed(x, 1))]];
-      const sort = String(store.get("by_gram")), chosen = numbers.find(([id]) => id === sort.replace("-", "")) ?? numbers[0], down = sort[0] !== "-";
-      const value = chosen[3], size = chosen[0] === "measure" ? (/** @type {Gram} */ g) => Math.abs(value(g)) : value;
+      // What is most surprising comes first: that is not what is most frequent, such as commas.
+      const sort = String(store.get("by_gram")), chosen = numbers.find(([id]) => id === sort.replace("-", "")) ?? numbers[numbers.length - 1], down = sort[0] !== "-";
+      const value = chosen[3], size = chosen[0] === "measure" || chosen[0] === "z" && kind === "difference" ? (/** @type {Gram} */ g) => Math.abs(value(g)) : value;
       grams.sort((x, y) => (down ? 1 : -1) * (size(y) - size(x)));
       const some = grams.slice(0, store.get("rows")), set = (/** @type {any} */ values) => store.set({ rows: NGRAM_ROWS, ...values }, { replace: true });
       replace(tabs, el("div.joined", { role: "group", "aria-label": "List" }, kinds.map(id => toggle(LISTS[id][0], id === kind, () => set({ grams: id })))),
         el("div.joined", { role: "group", "aria-label": "Order" }, [0, ...Array.from({ length: ngrams.orders }, (_, i) => i + 1)].map(n => toggle(n ? `${n}-grams` : "All", n === order, () => set({ order: n })))), search);
-      replace(place, el("p.soft", {}, `${some.length < grams.length ? `The first ${count(some.length)} of ` : ""}${plural(grams.length, "n-gram")}${grams.length < whole.length ? ` of ${count(whole.length)}` : ""}. The file has at most ${count(ngrams.limit)} of each order.`),
-        grams.length ? table(title, [{ title: "N-gram" }, ...numbers.map(([id, name, hint]) => ({ title: name, hint, number: true, sort: () => set({ by_gram: chosen[0] === id && down ? `-${id}` : id }), sorted: chosen[0] === id ? /** @type {"ascending"} */ (down ? "descending" : "ascending") : null })), { title: "examples", hint: "segments where it is as this list says", number: true }],
+      replace(place, el("p.soft", {}, `${some.length < grams.length ? `The first ${count(some.length)} of ` : ""}${plural(grams.length, "n-gram")}${grams.length < whole.length ? ` of ${count(whole.length)}` : ""}. ${own ? `Of each order these are the ${count(ngrams.limit)} whose counts differ most.` : `The file has at most ${count(ngrams.limit)} of each order.`}`),
+        grams.length ? table(title, [{ title: "N-gram" }, ...numbers.map(([id, name, hint]) => ({ title: name, hint, number: true, sort: () => set({ by_gram: chosen[0] === id && down ? `-${id}` : id }), sorted: chosen[0] === id ? /** @type {"ascending"} */ (down ? "descending" : "ascending") : null })), ...(own ? [] : [{ title: "examples", hint: "segments where it is as this list says", number: true }])],
           some.map(g => [link(context, el("bdi.gram", {}, visible(g.tokens.join(" "))), segmentsOf(data, g), "Show its segments"),
-            ...numbers.map(([, , , of, shown = count]) => shown(of(g))), g.segments.length < NGRAM_SEGMENTS ? count(g.segments.length) : `first ${NGRAM_SEGMENTS}`]), { quiet: true }) : el("p.empty", {}, "No n-gram has all of this."),
+            ...numbers.map(([, , , of, shown = count]) => shown(of(g))), ...(own ? [] : [g.segments.length < NGRAM_SEGMENTS ? count(g.segments.length) : `first ${NGRAM_SEGMENTS}`])]), { quiet: true }) : el("p.empty", {}, "No n-gram has all of this."),
         some.length < grams.length ? button(`Show ${Math.min(NGRAM_ROWS, grams.length - some.length)} more`, () => store.set({ rows: store.get("rows") + NGRAM_ROWS }, { replace: true })) : null);
       if (focused === search) search.focus();
       else if (at >= 0) /** @type {HTMLElement | undefined} */ (container.querySelectorAll("button, a, select")[at])?.focus({ preventScroll: true });
     }
   },
 };
+
+/** @type {Background | null} */
+let counting = null;
+
+/** The lists of two systems, or of one, by the kernel in the other thread. @param {Context} context @param {number} a @param {number | null} b @returns {Promise<Pair>} */
+async function listsOf({ data }, a, b) {
+  const { live, manifest: { ngrams }, n } = data, { binary, lowercase } = live;
+  const blocks = (/** @type {string} */ kind) => data.roles.filter(role => role.startsWith(kind)).map(role => new Uint8Array(/** @type {import("./data.js").Texts} */ (data.texts.get(role)).bytes.buffer));
+  const { lists } = await (counting ??= new Background()).run({ kind: "ngrams", binary, lowercase, recipe: ngrams.recipe, systems: blocks("system"), references: blocks("reference"), n, orders: ngrams.orders, pair: [a, b], limit: ngrams.limit }, 120000, "stopped after two minutes");
+  return { a, b, lists };
+}
 
 /** The segments that hold an n-gram; examples, where the page cannot split texts as the lists were. @param {import("./data.js").Data} data @param {Gram} g */
 function segmentsOf(data, { tokens, segments }) {

@@ -1,16 +1,17 @@
-// The page's other thread: resamples by the kernel, and user's patterns, which may never end.
+// The page's other thread: resamples and n-grams by the kernel, and user's patterns, which may never end.
 import {Kernel} from "./kernel.js";
 
 /** @typedef {{kind: "bootstrap", binary: Uint8Array, recipe: import("./kernel.js").Recipe, tables: Uint8Array[], width: number, groups: Uint32Array | null, samples: number, level: number, seed: number}} BootstrapTask */
+/** @typedef {{kind: "ngrams", binary: Uint8Array, lowercase: Uint8Array, recipe: import("./kernel.js").Recipe, systems: Uint8Array[], references: Uint8Array[], n: number, orders: number, pair: [number, number | null], limit: number}} NgramTask */
 /** @typedef {{kind: "regex", pattern: string, flags: string, texts: (string | null | undefined)[], of: number[]}} RegexTask */
 
 /** @type {Kernel | null} */
 let kernel = null;
 
 self.onmessage = async event => {
-  const { id, task } = /** @type {{id: number, task: BootstrapTask | RegexTask}} */ (event.data);
+  const { id, task } = /** @type {{id: number, task: BootstrapTask | NgramTask | RegexTask}} */ (event.data);
   try {
-    self.postMessage({ id, result: task.kind === "bootstrap" ? await resample(task, share => self.postMessage({ id, share })) : matching(task) });
+    self.postMessage({ id, result: task.kind === "bootstrap" ? await resample(task, share => self.postMessage({ id, share })) : task.kind === "ngrams" ? await contrasts(task) : matching(task) });
   } catch (error) {
     self.postMessage({ id, error: String(/** @type {Error} */ (error).message) });
   }
@@ -36,6 +37,14 @@ async function resample({ binary, recipe, tables, width, groups, samples, level,
 
 /** So many resamples between two looks at the clock. */
 const TOGETHER = 20;
+
+/** The lists of n-grams. @param {NgramTask} task */
+async function contrasts({ binary, lowercase, recipe, systems, references, n, orders, pair, limit }) {
+  const own = await Kernel.load(/** @type {BufferSource} */ (binary));
+  own.lowercase(lowercase);
+  const [x, y] = [systems, references].map(blocks => blocks.map(block => own.texts(block, n)));
+  return own.contrasts(own.grams(own.metric(recipe), x, y, orders), ...pair, limit);
+}
 
 /** The numbers of the texts that match. @param {RegexTask} task */
 function matching({ pattern, flags, texts, of }) {

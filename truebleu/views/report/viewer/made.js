@@ -119,8 +119,10 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
   }
 }
 
+/** As Python has them: without Q. */
+const LETTERS = "ABCDEFGHIJKLMNOPRSTUVWXYZ";
 /** A, B, …, Z, AA, … @param {number} i @returns {string} */
-const letterOf = i => (i >= 26 ? letterOf(Math.floor(i / 26) - 1) : "") + String.fromCharCode(65 + i % 26);
+const letterOf = i => (i >= LETTERS.length ? letterOf(Math.floor(i / LETTERS.length) - 1) : "") + LETTERS[i % LETTERS.length];
 
 /** @param {string[]} names */
 const uniqueNames = names => names.map((name, i) => { const before = names.slice(0, i).filter(other => other === name).length; return before ? `${name} (${before + 1})` : name; });

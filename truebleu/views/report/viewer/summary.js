@@ -48,14 +48,19 @@ function shownOf({ data, current }, content) {
   return [...(setting.headline ? [] : [setting]), ...all].map(one => ({ digits: 2, ...one }));
 }
 
-/** Who is best: as reported, or of what was changed. @param {Context} context */
+/** Who is best: as Python says it of what was reported, or of what was changed or made here. @param {Context} context */
 function sentence({ current, data }) {
-  const { metric } = current, { headline } = data.manifest, name = (/** @type {System} */ s) => badge(s, true);
-  if (current.reported && headline) return headline.map((/** @type {any} */ part) => typeof part === "string" ? part : name(/** @type {System} */ (data.systems.find(s => s.name === part.system))));
-  const [[best, score], second] = data.ranked.map(s => /** @type {[System, number]} */ ([s, current.corpus(s)])).sort((x, y) => metric.higher ? y[1] - x[1] : x[1] - y[1]), none = " Of these numbers there is no test in this file; the list of segments gives an interval.";
+  const { metric, reported } = current, { headline, comparison } = data.manifest, name = (/** @type {System} */ s) => badge(s, true);
+  if (reported && headline) return headline.map((/** @type {any} */ part) => typeof part === "string" ? part : name(/** @type {System} */ (data.systems.find(s => s.name === part.system))));
+  const [[best, score], second] = data.ranked.map(s => /** @type {[System, number]} */ ([s, current.corpus(s)])).sort((x, y) => metric.higher ? y[1] - x[1] : x[1] - y[1]);
   if (!second) return [name(best), " scores ", el("strong", {}, fixed(score)), ` ${metric.name}.`];
-  if (second[1] === score) return [name(best), " and ", name(second[0]), ` have the same ${metric.name}, ${fixed(score)}.`, none];
-  return [name(best), ` has the best ${metric.name}: ${fixed(score)}, ${fixed(Math.abs(score - second[1]))} ${score > second[1] ? "above" : "below"} `, name(second[0]), ".", none];
+  const none = comparison?.test || !reported ? " Of these numbers there is no test in this file; the list of segments gives an interval." : " Nothing was tested here: chance may make such a difference.";
+  if (second[1] === score) return [name(best), " and ", name(second[0]), ` have the same ${metric.name}, ${fixed(score)}.`];
+  const ends = current.pair(second[0], best)?.interval, turned = score > second[1] ? ends && [ends.low, ends.high] : ends && [-ends.high, -ends.low];
+  const others = reported ? data.settings.filter(s => s.headline && s !== current.setting).map(s => { const better = (/** @type {System} */ x, /** @type {System} */ y) => (s.scores[x.name] - s.scores[y.name]) * (s.higher_is_better ? 1 : -1) > 0; return { label: s.label, first: data.ranked.reduce((x, y) => better(y, x) ? y : x, best) }; }) : [];
+  const same = others.filter(o => o.first === best).map(o => o.label), agreed = same.length > 1 ? `${same.slice(0, -1).join(", ")} and ${same.at(-1)} rank` : `${same[0]} ranks`;
+  return [name(best), ` has the best ${metric.name}: ${fixed(score)}, ${fixed(Math.abs(score - second[1]))} ${score > second[1] ? "above" : "below"} `, name(second[0]), turned ? ` (${Math.round(100 * current.level)}% interval ${fixed(turned[0])} to ${fixed(turned[1])})` : "", ".", none,
+    same.length ? ` ${agreed} the same system first.` : "", ...others.filter(o => o.first !== best).map(o => [` But ${o.label} ranks `, name(o.first), " first."])];
 }
 
 /** What is known of each system by one of `shownOf`. @param {Context} context @param {Shown} one @param {any} content @returns {Row[]} */
@@ -188,7 +193,7 @@ const signature = (name, text) => button(el("code", {}, `${name}|${text}`.split(
 function facts({ data }, content) {
   const { manifest } = data;
   /** @type {[string, any][]} */
-  const rows = [];
+  const rows = data.settings.filter(s => s.headline).map(s => /** @type {[string, any]} */ ([s.label, signature(s.name, s.signature)]));
   if (content?.test) rows.push(["Test", `${content.test.title}, ${count(content.test.samples)} samples, α = ${content.test.alpha}`]);
   if (content?.intervals) rows.push(["Intervals", `${Math.round(100 * content.level)}%, ${content.intervals.title}, ${count(content.intervals.samples)} resamples`]);
   if (content?.test || content?.intervals) rows.push(["Seed", content.seed ?? "another each time"]);

@@ -214,7 +214,7 @@ def test_what_is_not_here_is_said_offline(truebleu_command, tmp_path, monkeypatc
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path))
     monkeypatch.setenv("SACREBLEU", str(tmp_path / "theirs"))
     done = truebleu_command("score", "-t", "wmt22", "-l", "en-de", "--offline", "-i", "x")
-    assert done.status == 3
+    assert done.status == 4
     assert "testset get wmt22" in done.error
     assert done.error.count("\n") == 1
 
@@ -289,7 +289,7 @@ def test_a_folder_of_one_s_own(testset, here, truebleu_command):
         (("list", "--name", "x"), 2, "--name is for truebleu testset add"),
         (("get", "wmt22", "--origlang", "de"), 2, "--origlang is for truebleu testset show"),
         (("info", "wmt2"), 1, "did you mean wmt2"),
-        (("get", "wmt22", "--offline"), 3, "testset get wmt22"),
+        (("get", "wmt22", "--offline"), 4, "testset get wmt22"),
         (("add", "no.tar.gz"), 1, "no.tar.gz cannot be read"),
         (("wash",), 2, "wash"),
     ],

@@ -43,7 +43,7 @@ class Page(HTMLParser):
         if inside in {"script", "style"}:
             attributes, text = self.scripts.pop()
             self.scripts.append((attributes, text + data))
-        elif inside == "title":
+        elif inside == "title" and "svg" not in self._open:
             self.title += data
         else:
             self.text += data

@@ -33,14 +33,15 @@ export function scatterPicture(context) {
   const sign = metric.higher ? 1 : -1, of = (/** @type {number} */ i) => Math.sign(sign * (y[i] - x[i])), sides = [0, 0, 0];
   let high = 0;
   for (let i = 0; i < n; i++) { if (x[i] > high) high = x[i]; if (y[i] > high) high = y[i]; sides[of(i) + 1]++; }
-  high = metric.higher && high <= 100 ? 100 : Math.ceil(high / 10) * 10 || 10;
+  // A score of 100 may be above it by what floats lose.
+  high = metric.higher && high < 100.001 ? 100 : Math.ceil(high / 10) * 10 || 10;
   const many = n >= HEXAGONS, found = many ? [...hexagons(x.map(v => WIDE * v / high), y.map(v => HIGH * v / high), SIZE).values()] : [], full = found.reduce((most, h) => Math.max(most, h.n), 1), step = high / STEPS, cell = (/** @type {number} */ v) => Math.min(STEPS - 1, Math.floor(v / step));
   const counts = new Uint32Array(STEPS * STEPS);
   for (let i = 0; i < n; i++) if (!Number.isNaN(x[i]) && !Number.isNaN(y[i])) counts[cell(y[i]) * STEPS + cell(x[i])]++;
   // A value on an edge is of the cell behind it.
-  const edge = (/** @type {number} */ v) => Number(v.toPrecision(4)), below = (/** @type {number[]} */ [xs, xe, ys, ye]) => [xs, xe < high ? xe - 1e-9 : xe, ys, ye < high ? ye - 1e-9 : ye], filter = (/** @type {number[]} */ [xs, xe, ys, ye]) => ({ range: `scoreA:${xs}:${xe};scoreB:${ys}:${ye}` });
+  const edge = (/** @type {number} */ v) => Number(v.toPrecision(4)), below = (/** @type {number[]} */ [xs, xe, ys, ye]) => [xs, xe < high ? xe - 1e-9 : xe, ys, ye < high ? ye - 1e-9 : ye], filter = (/** @type {number[]} */ [xs, xe, ys, ye]) => ({ range: `scoreA:${xs}:${xe < high ? xe : ""};scoreB:${ys}:${ye < high ? ye : ""}` });
   const said = (/** @type {number[]} */ [xs, xe, ys, ye], /** @type {number} */ inside) => `${a.letter} ${edge(xs)} to ${edge(xe)}, ${b.letter} ${edge(ys)} to ${edge(ye)}: ${plural(inside, "segment")}`;
-  const within = (/** @type {number[]} */ [xs, xe, ys, ye]) => { let k = 0; for (let i = 0; i < n; i++) if (x[i] >= xs && x[i] <= xe && y[i] >= ys && y[i] <= ye) k++; return k; };
+  const within = (/** @type {number[]} */ [xs, xe, ys, ye]) => { let k = 0; for (let i = 0; i < n; i++) if (x[i] >= xs && (xe >= high || x[i] <= xe) && y[i] >= ys && (ye >= high || y[i] <= ye)) k++; return k; };
   const names = [`${a.letter} ${a.name} better: ${count(sides[0])}`, `same score: ${count(sides[1])}`, `${b.letter} ${b.name} better: ${count(sides[2])}`], classes = [`of-side sys-${a.index % 6}`, "of-side", `of-side sys-${b.index % 6}`];
   /** @type {import("./plot.js").Frame} */
   let shown;

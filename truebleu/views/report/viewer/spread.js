@@ -39,7 +39,7 @@ function columnOf({ current }, system, name) {
 export function spreadPicture(context, what) {
   const { data, store, current } = context, { metric, a, b } = current, { systems } = data, columns = systems.map(s => columnOf(context, s, what));
   const sorted = columns.map(column => column.filter(v => !Number.isNaN(v)).sort()), at = (/** @type {Float64Array} */ of, /** @type {number} */ q) => of[Math.round(q * (of.length - 1))];
-  const most = sorted.reduce((high, of) => Math.max(high, at(of, what === "ratio" ? 0.99 : 1) ?? 0), 0), high = what === "ratio" ? Math.max(1.5, Math.ceil(10 * Math.min(most, 4)) / 10) : metric.higher && most <= 100 ? 100 : Math.max(100, at(sorted[0], 0.99));
+  const most = sorted.reduce((high, of) => Math.max(high, at(of, what === "ratio" ? 0.99 : 1) ?? 0), 0), high = what === "ratio" ? Math.max(1.5, Math.ceil(10 * Math.min(most, 4)) / 10) : metric.higher && most < 100.001 ? 100 : Math.max(100, at(sorted[0], 0.99));
   const curves = columns.map(column => density(column, 0, high)), per = what === "ratio" ? 0.1 : 1, top = Math.max(...curves.map(c => c.reduce((x, y) => Math.max(x, y), 0))) * 100 * per || 1;
   const name = what === "ratio" ? "Length ratio" : metric.name, unit = what === "ratio" ? "times the reference's length" : "points", stop = (/** @type {number} */ k) => Number((high * k / STOPS).toPrecision(6));
   // The last stop has all that lies beyond.

@@ -235,6 +235,25 @@ def test_n_grams_of_tokens_that_the_page_cannot_make_are_examples(opened):
     expect(subset(tab).locator("data")).to_have_count(0)
 
 
+def test_words_of_a_frequency_lead_to_all_their_segments(opened):
+    """More of them than an address could name, one by one, with a score of their own."""
+    references = [f"word{i} and the cat sat on the mat" for i in range(600)]
+    systems = {
+        "one": [text.replace(f"word{i}", "it") for i, text in enumerate(references)],
+        "two": references,
+    }
+    made = report(systems, references, samples=50, confidence=50)
+    tab = opened(made, "#buckets?bucket=frequency").page
+    row = tab.locator("main.view figure tbody tr").first
+    expect(row.locator("a")).to_have_text("600")
+    tab.get_by_text("As a table").last.click()
+    row.locator("a").click()
+    expect(tab.locator(".chips")).to_contain_text("differ in words seen 1×")
+    expect(subset(tab)).to_contain_text("600")
+    # Those words alone are no filter by number: each system's score is of all of them.
+    expect(subset(tab).locator("data").nth(1)).to_have_text("100.00")
+
+
 # ---- one difference, one interval ----
 
 

@@ -214,7 +214,7 @@ export const segmentsView = {
       if (current.split) all.push(chip(told(current.split, a, b), { split: "" }));
       for (const [name, low, high] of current.ranges) all.push(chip(`${title(name)} ${low === -Infinity ? `≤ ${round(high)}` : high === Infinity ? `≥ ${round(low)}` : `${round(low)} to ${round(high)}`}`, { range: current.ranges.filter(r => r[0] !== name).map(r => r.join(":")).join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }));
       if (store.get("holds")) all.push(chip(["holds “", el("bdi", {}, store.get("holds")), "”", ` in a reference, ${(b ? [a, b] : [a]).map(s => s.letter).join(" or ")}`], { holds: "", mark: "" }));
-      if (store.get("seen") !== null) all.push(chip(`${b ? "differ in" : "miss"} words seen ${seenTimes(manifest.buckets?.frequency?.edges ?? [], store.get("seen"))} times`, { seen: null }));
+      if (store.get("seen") !== null) all.push(chip(`${b ? "differ in" : "miss"} words seen ${seenTimes(manifest.buckets?.frequency?.edges ?? [], store.get("seen"))}×`, { seen: null }));
       if (store.get("only")) all.push(chip(store.get("about") || plural(String(store.get("only")).split(",").length, "segment"), { only: "", about: "", part: false }));
       if (store.get("sample") !== null) all.push(chip("random sample", { sample: null }));
       if (all.length > 1) all.push(button("Clear", () => store.set({ ...FILTERS }), { class: "quiet small" }));

@@ -2,7 +2,7 @@
 import {button, checkbox, copy, count, el, exact, fixed, plural, replace, select, visible} from "./dom.js";
 import {countsEdits} from "./metric.js";
 import {COUNTED, SMOOTHING, TOKENIZERS} from "./live.js";
-import {scored, settled} from "./scored.js";
+import {scoredTexts, settledBy} from "./scored.js";
 import {EXAMPLES} from "./examples.js";
 import {commandLine, pythonLine} from "./again.js";
 
@@ -10,6 +10,10 @@ import {commandLine, pythonLine} from "./again.js";
 /** @typedef {import("./scored.js").Scored} Scored */
 /** @typedef {{metric: string, chosen: Record<string, any>, hypothesis: string, references: string[], source: string}} Typed */
 
+/** Of long texts so many tokens are shown. */
+const UNITS_SHOWN = 1500;
+/** Texts of more characters are scored when the typing pauses for so many milliseconds. */
+const LONG_TEXT = 5000, PAUSE = 300;
 /** So many n-grams of an order are shown at once. */
 const GRAMS_SHOWN = 16;
 /** Smoothing that the kernel has, in words. @type {[string, string][]} */
@@ -20,7 +24,7 @@ export const CONTROL_NAMES = { tokenize: "Tokenizer", smoothing: "Smoothing", sm
 /** Numbers, and their ends. @type {Record<string, [number, number]>} */
 const CONTROL_ENDS = { max_order: [1, 16], char_order: [0, 20], word_order: [0, 16], beta: [0, 100], smoothing_value: [0, 1000] };
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
-const subscript = (/** @type {number} */ n) => [...String(n)].map(digit => SUBSCRIPTS[Number(digit)]).join("");
+const subscriptOf = (/** @type {number} */ n) => [...String(n)].map(digit => SUBSCRIPTS[Number(digit)]).join("");
 
 /** The place where sentences are scored. */
 export class Bench {
@@ -40,6 +44,8 @@ export class Bench {
     /** What the keyboard has come to. @type {Element | null} */
     this.focused = null;
     this.clicking = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.pause = undefined;
     /** @type {Set<string>} Orders of which all n-grams are shown. */
     this.whole = new Set();
   }
@@ -123,7 +129,7 @@ export class Bench {
     const box = (/** @type {string} */ label, /** @type {string} */ value, /** @type {(text: string) => void} */ typing, /** @type {any} */ beside = null, split = true) => {
       const line = el("p.text.split.tokens", { dir: "auto" });
       if (split) lines.push(line);
-      return el("section.typed", {}, el("div.head", {}, el("h2", {}, label), beside), el("textarea", { "aria-label": label, rows: 2, spellcheck: "false", dir: "auto", value, on: { input: (/** @type {any} */ e) => { typing(e.target.value); this.compute(); } } }), split ? line : null);
+      return el("section.typed", {}, el("div.head", {}, el("h2", {}, label), beside), el("textarea", { "aria-label": label, rows: 2, spellcheck: "false", dir: "auto", value, on: { input: (/** @type {any} */ e) => { typing(e.target.value); this.soon(); } } }), split ? line : null);
     };
     const again = (/** @type {number} */ focus) => { this.drawInputs(); this.compute(); this.inputs.querySelectorAll("textarea")[focus]?.focus(); };
     replace(this.inputs,
@@ -133,12 +139,21 @@ export class Bench {
       el("details.source", { open: !!typed.source }, el("summary", {}, "Source, to read beside them"), box("Source", typed.source, text => { typed.source = text; }, null, false)));
   }
 
+  /** Scores what is being typed: at once, or what is long in the next pause. */
+  soon() {
+    const { hypothesis, references } = this.typed;
+    clearTimeout(this.pause);
+    if (hypothesis.length + references.join("").length < LONG_TEXT) this.compute();
+    else this.pause = setTimeout(() => this.compute(), PAUSE);
+  }
+
   /** Scores what there is. */
   compute() {
     const { base, typed } = this;
+    clearTimeout(this.pause);
     try {
-      const setting = settled(this.live, base, typed.chosen, typed.references.length, true);
-      this.result = scored(this.live, setting, typed.hypothesis, typed.references);
+      const setting = settledBy(this.live, base, typed.chosen, typed.references.length, true);
+      this.result = scoredTexts(this.live, setting, typed.hypothesis, typed.references);
       this.problem.hidden = true;
     } catch (error) {
       this.result = null;
@@ -164,7 +179,7 @@ export class Bench {
     [result.hypothesis, ...result.references].forEach((side, i) => {
       const line = this.lines?.[i], units = characters ? side.characters : side.tokens;
       line.dataset.of = characters ? "characters" : "tokens";
-      replace(line, units.length ? units.map((unit, n) => [el("bdi.token", { data: { unit: String(n) } }, visible(unit)), " "]) : el("span.soft", {}, "no tokens"), el("span.soft.much", {}, plural(units.length, characters ? "character" : "token")));
+      replace(line, units.length ? units.slice(0, UNITS_SHOWN).map((unit, n) => [el("bdi.token", { data: { unit: String(n) } }, visible(unit)), " "]) : el("span.soft", {}, "no tokens"), units.length > UNITS_SHOWN ? "… " : null, el("span.soft.much", {}, plural(units.length, characters ? "character" : "token")));
     });
   }
 
@@ -176,18 +191,18 @@ export class Bench {
     this.lines?.forEach((line, side) => {
       /** @type {HTMLElement[]} */
       const nodes = [...line.querySelectorAll("[data-unit]")], level = nodes.map(() => 0), sought = nodes.map(() => false), clipped = nodes.map(() => false);
-      const reference = side - 1, here = side ? result.references[reference] : result.hypothesis;
+      const reference = side - 1;
       for (const order of result.orders) {
         if (order.of !== line.dataset.of || (side && result.best >= 0 && result.best !== reference)) continue;
-        const units = here[order.of];
-        const known = new Map(order.grams.map(gram => [JSON.stringify(gram.gram), gram]));
-        for (let at = 0; at + order.size <= units.length; at++) {
-          const gram = known.get(JSON.stringify(units.slice(at, at + order.size)));
+        const numbers = order.numbers[side], wanted = on?.order === order.name ? on.gram : undefined, one = typeof wanted === "string" ? order.grams.find(gram => JSON.stringify(gram.gram) === wanted) : null;
+        for (let at = 0; at < Math.min(numbers.length, nodes.length); at++) {
+          const gram = order.known.get(numbers[at]);
           if (!gram || !gram.counted) continue;
-          const counts = side > 0 || gram.at.includes(at);
-          for (let k = at; k < at + order.size; k++) {
+          // It is the first ones that count.
+          const counts = side > 0 || at <= gram.at[gram.counted - 1];
+          for (let k = at; k < Math.min(at + order.size, nodes.length); k++) {
             if (counts) level[k] = Math.max(level[k], order.size); else if (order.size === 1) clipped[k] = true;
-            if (on && on.order === order.name && (on.gram === null ? counts : on.gram === JSON.stringify(gram.gram))) sought[k] = true;
+            if (wanted === null ? counts : gram === one) sought[k] = true;
           }
         }
       }
@@ -236,7 +251,7 @@ export class Bench {
     const used = steps.filter(step => step.counts), root = used.length;
     const term = (/** @type {typeof steps[number]} */ step) => {
       const smoothed = !!step.note, made = step.precision ?? 100, top = step.note && step.denominator ? made * step.denominator / 100 : step.numerator;
-      return this.pointable("button.term", step.order, null, [el("span.name", {}, `p${subscript(Number(step.order))}`), fractionOf(smoothed ? shortly(top) : count(step.numerator), smoothed ? shortly(step.denominator) : count(step.denominator), smoothed ? "smoothed" : ""), el("span.value", {}, exact(made, `${fixed(made)} %`))],
+      return this.pointable("button.term", step.order, null, [el("span.name", {}, `p${subscriptOf(Number(step.order))}`), fractionOf(smoothed ? shortly(top) : count(step.numerator), smoothed ? shortly(step.denominator) : count(step.denominator), smoothed ? "smoothed" : ""), el("span.value", {}, exact(made, `${fixed(made)} %`))],
         { title: `the precision of ${step.order}-grams${smoothed ? ", smoothed" : ""}`, class: smoothed ? "smoothed" : "" });
     };
     const notes = steps.filter(step => step.note).map(step => el("li", {}, `${step.order}-grams: ${step.counts ? `${step.match} of ${step.total} match; ${step.note.replace("no match: ", "")}` : step.note}.`));
@@ -257,7 +272,7 @@ export class Bench {
     for (const step of used) { p += step.match / step.total; r += step.match / /** @type {number} */ (step.reference); }
     if (used.length) { p /= used.length; r /= used.length; }
     const b = shortly(beta ** 2), b1 = shortly(1 + beta ** 2);
-    const rows = steps.map(step => el("tr", { class: step.counts ? "" : "soft" }, el("th", { scope: "row" }, this.pointable("button.term", step.order, null, orderName(step.order), { class: "small" })),
+    const rows = steps.map(step => el("tr", { class: step.counts ? "" : "soft" }, el("th", { scope: "row" }, this.pointable("button.term", step.order, null, orderTitle(step.order), { class: "small" })),
       el("td.number", {}, `${count(step.match)}/${count(step.total)}`), el("td.number", {}, step.counts ? exact(step.precision, `${fixed(step.precision)} %`) : "–"), el("td.number", {}, `${count(step.match)}/${count(step.reference ?? 0)}`), el("td.number", {}, step.counts ? exact(step.recall, `${fixed(step.recall)} %`) : "–")));
     return [
       el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${setting.name} = F of the mean precision P and the mean recall R, which counts ${shortly(beta)} times`)),
@@ -302,8 +317,8 @@ export class Bench {
           return el("tr", { class: gram.counted ? lost ? "part" : "all" : "none", data: { order: order.name, gram: key } }, el("th", { scope: "row" }, this.pointable("button.gram", order.name, key, el("bdi", {}, visible(gram.gram.join(order.of === "tokens" ? " " : "")))) ),
             el("td.number", {}, count(gram.hypothesis)), el("td.number", { title: several ? gram.references.map((n, r) => `reference ${r + 1}: ${n}`).join(", ") : null }, several ? `${gram.references.join(", ")}` : count(most)), el("td.number", {}, el("strong", {}, count(gram.counted)), lost && gram.counted ? el("span.soft", { title: "clipped" }, ` −${lost}`) : null));
         };
-        return el("section", { data: { order: order.name } }, el("h3", {}, orderName(order.name), el("span.soft", {}, step ? ` ${count(step.match)} of ${count(step.total)}` : "")),
-          order.grams.length ? el("div.table", { tabindex: 0, role: "region", "aria-label": `${orderName(order.name)} of the translation` }, el("table", {}, el("caption.unseen", {}, `${orderName(order.name)} of the translation`), el("thead", {}, el("tr", {}, ["N-gram", "here", several ? "in refs." : "in ref.", "counted"].map((title, i) => el("th", { scope: "col", class: i ? "number" : "" }, title)))), el("tbody", {}, all.map(cells)))) : el("p.soft", {}, "The translation is too short."),
+        return el("section", { data: { order: order.name } }, el("h3", {}, orderTitle(order.name), el("span.soft", {}, step ? ` ${count(step.match)} of ${count(step.total)}` : "")),
+          order.grams.length ? el("div.table", { tabindex: 0, role: "region", "aria-label": `${orderTitle(order.name)} of the translation` }, el("table", {}, el("caption.unseen", {}, `${orderTitle(order.name)} of the translation`), el("thead", {}, el("tr", {}, ["N-gram", "here", several ? "in refs." : "in ref.", "counted"].map((title, i) => el("th", { scope: "col", class: i ? "number" : "" }, title)))), el("tbody", {}, all.map(cells)))) : el("p.soft", {}, "The translation is too short."),
           left ? button(`${count(left)} more`, () => { this.whole.add(order.name); this.drawGrams(); this.mark(); }, { class: "small" }) : null);
       })));
   }
@@ -323,7 +338,7 @@ export class Bench {
 }
 
 /** @param {string} name of an order */
-const orderName = name => name.startsWith("c") ? plural(Number(name.slice(1)), "character") : name.startsWith("w") ? plural(Number(name.slice(1)), "word") : `${name}-grams`;
+const orderTitle = name => name.startsWith("c") ? plural(Number(name.slice(1)), "character") : name.startsWith("w") ? plural(Number(name.slice(1)), "word") : `${name}-grams`;
 
 /** A number without digits that say nothing. @param {number} x */
 const shortly = x => String(Number(x.toPrecision(4)));

@@ -11,7 +11,7 @@ const COMPRESSIONS = [[".gz", "gzip", [0x1F, 0x8B]], [".zst", "zstd", [0x28, 0xB
 const GUESSES = [["documents", /(^|[._-])(docs?|documents?|docids?|doc_?ids?)([._-]|$)/], ["source", /(^|[._-])(src|source|sources|input)([._-]|$)/], ["reference", /(^|[._-])(refs?|references?|gold|human|tgt|target)([._-]?\w{0,2})([._-]|\d|$)/]];
 
 /** @param {string} name @returns {Part} */
-export function guessed(name) {
+export function guessedPart(name) {
   const own = name.toLowerCase().replace(/\.(gz|zst|xz|bz2)$/, "");
   return GUESSES.find(([, pattern]) => pattern.test(own))?.[0] ?? "system";
 }
@@ -35,7 +35,7 @@ async function unpackedFile(file) {
 }
 
 /** Lines, which end at newlines only, as truebleu reads them. @param {Uint8Array} bytes */
-export function linesOf(bytes) {
+export function linesOfBytes(bytes) {
   const lines = [];
   let from = 0;
   for (let at = bytes.indexOf(NEWLINE_BYTE); at >= 0; at = bytes.indexOf(NEWLINE_BYTE, from)) { lines.push(bytes.subarray(from, at)); from = at + 1; }
@@ -64,20 +64,20 @@ function tabFields(line) {
 
 /** Reads a file anew as whole lines, or as columns with or without their names in the first line. @param {Dropped} dropped @param {Dropped["tabs"]} tabs */
 export function columnsOfFile({ name, lines }, tabs) {
-  if (tabs === "whole") return [{ name, file: name, number: null, lines, part: guessed(name) }];
+  if (tabs === "whole") return [{ name, file: name, number: null, lines, part: guessedPart(name) }];
   const rows = lines.map(tabFields), [head] = rows, decoder = new TextDecoder();
   const odd = rows.findIndex(row => row.length !== head.length);
   if (odd >= 0) throw new Error(`${name}, line ${odd + 1}: ${rows[odd].length} columns, and ${head.length} in the first line`);
   const body = tabs === "header" ? rows.slice(1) : rows;
   return head.map((field, i) => {
-    const own = tabs === "header" ? decoder.decode(field).replace(/\r$/, "") || `column ${i + 1}` : `${name}#${i + 1}`, part = tabs === "header" ? guessed(own) : "system";
+    const own = tabs === "header" ? decoder.decode(field).replace(/\r$/, "") || `column ${i + 1}` : `${name}#${i + 1}`, part = tabs === "header" ? guessedPart(own) : "system";
     return { name: own, file: name, number: i + 1, lines: body.map(row => row[i]), part: /^(id|index|segid|seg_id)$/i.test(own) ? /** @type {Part} */ ("out") : part };
   });
 }
 
 /** @param {File} file @returns {Promise<Dropped>} */
 export async function readDropped(file) {
-  const bytes = await unpackedFile(file), lines = linesOf(bytes), { name } = file;
+  const bytes = await unpackedFile(file), lines = linesOfBytes(bytes), { name } = file;
   checkEncoding(name, bytes, lines);
   if (!lines.length) throw new Error(`${name} has no lines`);
   /** @type {Dropped} */

@@ -1,7 +1,7 @@
 // A report made in the page: the manifest and the blocks that truebleu would have written, counted by the kernel.
 import {Background} from "./current.js";
 import {Metric} from "./metric.js";
-import {packed, settled} from "./scored.js";
+import {packedTexts, settledBy} from "./scored.js";
 import {shortNames} from "./dropped.js";
 
 /** @typedef {import("./dropped.js").Column} Column */
@@ -11,7 +11,7 @@ import {shortNames} from "./dropped.js";
 /** @typedef {{manifest: any, blocks: Map<string, Uint8Array>}} Made */
 
 /** Resamples, the level of intervals and the seed, as `truebleu compare` has them; and the fewest segments that have any. */
-const RESAMPLES = 1000, LEVEL = 0.95, FIRST_SEED = 12345, LEAST_SEGMENTS = 20;
+const MADE_RESAMPLES = 1000, MADE_LEVEL = 0.95, FIRST_SEED = 12345, LEAST_SEGMENTS = 20;
 /** For more segments, pairs of systems and metrics, multiplied, intervals are drawn when they are looked at. */
 const MOST_DRAWN = 400000;
 
@@ -19,7 +19,7 @@ const MOST_DRAWN = 400000;
  * What is wrong with a choice of files, in a sentence; "" if nothing is.
  * @param {Column[]} columns
  */
-export function mismatch(columns) {
+export function mismatchOf(columns) {
   const used = columns.filter(column => column.part !== "out"), of = (/** @type {string} */ part) => used.filter(column => column.part === part);
   const called = (/** @type {Column} */ column) => column.number === null || column.name.startsWith(column.file) ? column.name : `${column.file}, column ${column.name}`;
   if (!of("reference").length) return "No file is a reference: say which one is.";
@@ -31,14 +31,14 @@ export function mismatch(columns) {
 }
 
 /** Numbers as a block of a table, as payload.py has it. @param {ArrayLike<number>[]} columns */
-function tableBlock(columns) {
+function madeTableBlock(columns) {
   const size = 1 + 8 * (columns[0]?.length ?? 0), block = new Uint8Array(size * columns.length);
   columns.forEach((column, k) => { block[k * size] = 8; block.set(new Uint8Array(Float64Array.from(column).buffer), k * size + 1); });
   return block;
 }
 
 /** Texts segment by segment, as payload.py has them. @param {Uint8Array[][]} columns */
-function together(columns) {
+function sideBySide(columns) {
   const all = (columns[0] ?? []).flatMap((_, i) => columns.map(lines => lines[i])), block = new Uint8Array(all.reduce((sum, text) => sum + text.length + 1, -1)).fill(0xFF);
   let at = 0;
   for (const text of all) { block.set(text, at); at += text.length + 1; }
@@ -52,7 +52,7 @@ const listedNames = names => names.length < 2 ? names.join("") : `${names.slice(
 const titleOfSystems = names => names.length > 4 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : listedNames(names);
 
 /** The language that the end of a file's name says. @param {string} name @param {string[]} codes */
-function languageOf(name, codes) {
+function languageOfFile(name, codes) {
   const end = /\.(\w+)(\.(gz|zst|xz|bz2))?$/.exec(name)?.[1].toLowerCase() ?? "";
   return codes.includes(end) ? end : null;
 }
@@ -72,20 +72,20 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
   const blocks = new Map();
   /** @type {[string, Uint8Array[]][]} */
   const roles = [...systems.map((column, i) => /** @type {[string, Uint8Array[]]} */ ([`system${i}`, column.lines])), ...references.map((column, i) => /** @type {[string, Uint8Array[]]} */ ([`reference${i}`, column.lines]))];
-  for (const [role, lines] of roles) live.texts.set(role, kernel.texts(packed(lines), n));
+  for (const [role, lines] of roles) live.texts.set(role, kernel.texts(packedTexts(lines), n));
   const held = roles.map(([role]) => role);
   if (source) roles.push(["source", source.lines]);
-  blocks.set("texts", together(roles.map(([, lines]) => lines)));
+  blocks.set("texts", sideBySide(roles.map(([, lines]) => lines)));
   try {
     /** @type {{setting: Setting, tables: Table[]}[]} */
     const settings = [];
     for (const [number, { base, chosen }] of wanted.entries()) {
-      const setting = settled(live, base, chosen, references.length, false), tables = [];
+      const setting = settledBy(live, base, chosen, references.length, false), tables = [];
       for (const i of systems.keys()) {
         const counted = await live.count(setting.recipe, setting.columns, `system${i}`, references.map((_, r) => `reference${r}`), n, share => going((drawing ? 0.3 : 1) * (number + (i + share) / systems.length) / wanted.length));
         if (!counted) return null;
         tables.push(counted);
-        blocks.set(`s${number}.${i}`, tableBlock(setting.columns.map((_, k) => counted.at(k))));
+        blocks.set(`s${number}.${i}`, madeTableBlock(setting.columns.map((_, k) => counted.at(k))));
       }
       settings.push({ setting, tables });
     }
@@ -101,16 +101,16 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
       blocks.set("documents", new Uint8Array(Uint32Array.from(all, name => known.get(name) ?? 0).buffer));
       documentNames.push(...known.keys());
     }
-    const intervals = drawing ? await drawn(live, settings, names.length > 1 ? pairs : [[0, 0]], share => going(0.3 + 0.7 * share)) : [];
+    const intervals = drawing ? await intervalsOfAll(live, settings, names.length > 1 ? pairs : [[0, 0]], share => going(0.3 + 0.7 * share)) : [];
     if (!intervals) return null;
-    const compared = comparisonOf(live, n, references.length, names, described, settings.map(({ tables }) => tables), intervals), several = systems.length > 1;
-    const targets = new Set(systems.map(column => languageOf(column.file, lab.languages)));
+    const compared = madeComparison(live, n, references.length, names, described, settings.map(({ tables }) => tables), intervals), several = systems.length > 1;
+    const targets = new Set(systems.map(column => languageOfFile(column.file, lab.languages)));
     const manifest = {
       truebleu_report: lab.truebleu_report, title: titleOfSystems(names), version: lab.version, made: null, segments: n, embedded: n, redacted: false, serve: null, texts: roles.map(([role]) => role),
-      systems: names.map((name, i) => ({ name, letter: letterOf(i) })), references: references.length, source: !!source,
-      languages: { source: source ? languageOf(source.file, lab.languages) : null, target: targets.size === 1 ? [...targets][0] : null },
+      systems: names.map((name, i) => ({ name, letter: letterOfNumber(i) })), references: references.length, source: !!source,
+      languages: { source: source ? languageOfFile(source.file, lab.languages) : null, target: targets.size === 1 ? [...targets][0] : null },
       settings: described, columns: [], live: lab.live, comparison: several ? compared : null, intervals: several ? null : compared, people: null,
-      data_hash: {}, commands: commandsOf(systems, references, source, documents, wanted), bibtex: lab.bibtex,
+      data_hash: {}, commands: madeCommands(systems, references, source, documents, wanted), bibtex: lab.bibtex,
       documents: documents ? { names: documentNames, block: "documents" } : null, labels: [], ngrams: null, buckets: null, health: null,
     };
     return { manifest, blocks };
@@ -122,7 +122,7 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
 /** As Python has them: without Q. */
 const LETTERS = "ABCDEFGHIJKLMNOPRSTUVWXYZ";
 /** A, B, …, Z, AA, … @param {number} i @returns {string} */
-const letterOf = i => (i >= LETTERS.length ? letterOf(Math.floor(i / LETTERS.length) - 1) : "") + LETTERS[i % LETTERS.length];
+const letterOfNumber = i => (i >= LETTERS.length ? letterOfNumber(Math.floor(i / LETTERS.length) - 1) : "") + LETTERS[i % LETTERS.length];
 
 /** @param {string[]} names */
 const uniqueNames = names => names.map((name, i) => { const before = names.slice(0, i).filter(other => other === name).length; return before ? `${name} (${before + 1})` : name; });
@@ -134,7 +134,7 @@ const uniqueNames = names => names.map((name, i) => { const before = names.slice
  * @param {import("./live.js").Live} live @param {{setting: Setting, tables: Table[]}[]} settings @param {number[][]} pairs @param {(share: number) => Promise<boolean>} going
  * @returns {Promise<Intervals[] | null>}
  */
-async function drawn(live, settings, pairs, going) {
+async function intervalsOfAll(live, settings, pairs, going) {
   const worker = new Background(), all = [], runs = settings.length * pairs.length;
   try {
     for (const { setting, tables } of settings) {
@@ -142,7 +142,7 @@ async function drawn(live, settings, pairs, going) {
       const found = { systems: new Map(), pairs: new Map() };
       for (const [a, b] of pairs) {
         const rows = (a === b ? [a] : [a, b]).map(i => live.kernel.rows(tables[i].handle));
-        const [x, y, delta] = await worker.run({ kind: "bootstrap", binary: live.binary, recipe: setting.recipe, tables: rows.map(one => one.bytes), width: rows[0].width, groups: null, samples: RESAMPLES, level: LEVEL, seed: FIRST_SEED }, 300000, "stopped after five minutes");
+        const [x, y, delta] = await worker.run({ kind: "bootstrap", binary: live.binary, recipe: setting.recipe, tables: rows.map(one => one.bytes), width: rows[0].width, groups: null, samples: MADE_RESAMPLES, level: MADE_LEVEL, seed: FIRST_SEED }, 300000, "stopped after five minutes");
         found.systems.set(a, x);
         if (delta) { found.systems.set(b, y); found.pairs.set(`${a},${b}`, delta); }
         if (!await going((all.length * pairs.length + [...found.pairs].length) / runs)) return null;
@@ -154,17 +154,17 @@ async function drawn(live, settings, pairs, going) {
 }
 
 /** An interval as `Comparison.to_dict` has it; the mean of the resamples is not known here. @param {number[] | undefined} ends @param {boolean} [turned] */
-const spanned = (ends, turned = false) => ends ? { low: turned ? -ends[1] : ends[0], high: turned ? -ends[0] : ends[1], mean: null, half_width: (ends[1] - ends[0]) / 2 } : null;
+const endsAsInterval = (ends, turned = false) => ends ? { low: turned ? -ends[1] : ends[0], high: turned ? -ends[0] : ends[1], mean: null, half_width: (ends[1] - ends[0]) / 2 } : null;
 
 /**
  * What `Comparison.to_dict` has, of what the page counts: there is no test.
  * @param {import("./live.js").Live} live @param {number} n @param {number} references @param {string[]} names @param {any[]} settings @param {Table[][]} tables @param {Intervals[]} intervals by setting; none if they were not drawn
  */
-function comparisonOf(live, n, references, names, settings, tables, intervals) {
+function madeComparison(live, n, references, names, settings, tables, intervals) {
   /** @type {any[]} */
   const pairs = [];
   /** @type {Map<string, any>} */
-  const systems = new Map(names.map((name, i) => [name, { name, letter: letterOf(i), runs: 1, scores: {} }]));
+  const systems = new Map(names.map((name, i) => [name, { name, letter: letterOfNumber(i), runs: 1, scores: {} }]));
   settings.forEach((setting, number) => {
     const metric = new Metric(setting, {}, live), higher = setting.higher_is_better ? 1 : -1, value = (/** @type {string} */ name) => setting.scores[name];
     const order = names.toSorted((x, y) => higher * (value(y) - value(x))), segments = tables[number].map(table => metric.scores(table));
@@ -172,31 +172,31 @@ function comparisonOf(live, n, references, names, settings, tables, intervals) {
       const [i, j] = [first, second].map(name => names.indexOf(name)), [x, y] = [segments[i], segments[j]], span = intervals[number]?.pairs;
       let wins = 0, losses = 0;
       for (let k = 0; k < n; k++) { const better = higher * (x[k] - y[k]); if (better > 0) wins++; else if (better < 0) losses++; }
-      return { value: value(first) - value(second), interval: i > j ? spanned(span?.get(`${j},${i}`)) : spanned(span?.get(`${i},${j}`), true), p: null, corrected_p: null, significant: null, wins, ties: n - wins - losses, losses, segments_needed: null, identical: false, errors: null };
+      return { value: value(first) - value(second), interval: i > j ? endsAsInterval(span?.get(`${j},${i}`)) : endsAsInterval(span?.get(`${i},${j}`), true), p: null, corrected_p: null, significant: null, wins, ties: n - wins - losses, losses, segments_needed: null, identical: false, errors: null };
     };
     order.forEach((first, i) => order.slice(i + 1).forEach(second => pairs.push({ metric: setting.column, first, second, ...pair(first, second) })));
     names.forEach((name, i) => {
-      systems.get(name).scores[setting.column] = { score: value(name), interval: spanned(intervals[number]?.systems.get(i)), rank: 1 + order.findIndex(other => value(other) === value(name)), cluster: null, better_than: [],
-        difference: i ? pair(name, names[0]) : null, runs: null, details: detailsOf(live, setting, tables[number][i].totals) };
+      systems.get(name).scores[setting.column] = { score: value(name), interval: endsAsInterval(intervals[number]?.systems.get(i)), rank: 1 + order.findIndex(other => value(other) === value(name)), cluster: null, better_than: [],
+        difference: i ? pair(name, names[0]) : null, runs: null, details: madeDetails(live, setting, tables[number][i].totals) };
     });
   });
   const [first] = settings, higher = first.higher_is_better ? 1 : -1;
   return {
-    truebleu_comparison: 1, by: first.signature.split("by:")[1], segments: n, buckets: null, references, baseline: names.length > 1 ? names[0] : null, level: LEVEL, seed: FIRST_SEED, test: null, intervals: intervals.length ? { name: "bootstrap", title: "percentile bootstrap", resampled: "segments", samples: RESAMPLES } : null, correction: null, reading: "",
+    truebleu_comparison: 1, by: first.signature.split("by:")[1], segments: n, buckets: null, references, baseline: names.length > 1 ? names[0] : null, level: MADE_LEVEL, seed: FIRST_SEED, test: null, intervals: intervals.length ? { name: "bootstrap", title: "percentile bootstrap", resampled: "segments", samples: MADE_RESAMPLES } : null, correction: null, reading: "",
     metrics: settings.map(setting => ({ name: setting.column, label: setting.name, higher_is_better: setting.higher_is_better, source: "truebleu", digits: 1, clusters: null, signature: setting.signature, short_signature: setting.short })),
     systems: [...systems.values()].sort((x, y) => higher * (first.scores[y.name] - first.scores[x.name])), pairs, documents: null, notes: [],
   };
 }
 
 /** What a score is made of. @param {import("./live.js").Live} live @param {any} setting @param {number[]} row */
-function detailsOf(live, setting, row) {
+function madeDetails(live, setting, row) {
   if (setting.metric !== "BLEU") return {};
   const { steps, hypothesis, reference, brevity } = new Metric(setting, {}, live).walk(row, false);
   return { precisions: steps.map(step => step.precision ?? 100), matches: steps.map(step => step.match), totals: steps.map(step => step.total), brevity_penalty: brevity, hypothesis_length: hypothesis, reference_length: reference, ratio: reference ? hypothesis / reference : 0 };
 }
 
 /** The command lines that make the same numbers, in the folder of the files. @param {Column[]} systems @param {Column[]} references @param {Column | undefined} source @param {Column | undefined} documents @param {Wanted[]} wanted */
-function commandsOf(systems, references, source, documents, wanted) {
+function madeCommands(systems, references, source, documents, wanted) {
   // Of a table with a header truebleu reads all columns together; of others each is FILE#N.
   if ([...systems, ...references].some(column => column.number !== null && !column.name.includes("#"))) return [];
   const word = (/** @type {Column} */ column) => column.number === null ? column.file : `${column.file}#${column.number}`;

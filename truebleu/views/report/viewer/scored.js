@@ -7,7 +7,7 @@ import {BLANK} from "./tokens.js";
 /** @typedef {import("./data.js").Setting} Setting */
 /** @typedef {import("./live.js").Live} Live */
 /** @typedef {{gram: string[], at: number[], hypothesis: number, references: number[], counted: number}} Gram  an n-gram of the hypothesis: where its counted occurrences begin, and how often it is there, in each reference, and counted */
-/** @typedef {{name: string, size: number, of: "characters" | "tokens", grams: Gram[]}} Order */
+/** @typedef {{name: string, size: number, of: "characters" | "tokens", grams: Gram[], known: Map<number, Gram>, numbers: Int32Array[]}} Order  `numbers`: of the n-grams at each place of the hypothesis and of each reference; `known`: by their numbers */
 /**
  * @typedef {object} Scored
  * @property {Setting} setting  with the parameters that were asked for
@@ -29,7 +29,7 @@ const takesBest = kind => kind === "chrF";
  * @param {Live} live @param {Setting} base @param {Record<string, any>} chosen @param {number | string} references how many, as signatures say it @param {boolean} segment whether the score is of one segment
  * @returns {Setting}
  */
-export function settled(live, base, chosen, references, segment) {
+export function settledBy(live, base, chosen, references, segment) {
   const parameters = { ...base.parameters, ...chosen };
   const recipe = recipeOf(base, parameters);
   const own = { ...base, signature: base.signature.replace(/^nrefs:[^|]*/, `nrefs:${references}`) };
@@ -41,7 +41,7 @@ export function settled(live, base, chosen, references, segment) {
 const LAB_ENCODER = new TextEncoder();
 
 /** Texts as a block, as payload.py has it. @param {(string | Uint8Array)[]} texts @returns {Uint8Array} */
-export function packed(texts) {
+export function packedTexts(texts) {
   const all = texts.map(text => typeof text === "string" ? LAB_ENCODER.encode(text) : text), lengths = Uint32Array.from(all, one => one.length);
   const block = new Uint8Array(4 * all.length + lengths.reduce((sum, one) => sum + one, 0));
   block.set(new Uint8Array(lengths.buffer));
@@ -51,10 +51,10 @@ export function packed(texts) {
 }
 
 /** The row and the score of one segment. @param {Live} live @param {Setting} setting @param {string} hypothesis @param {string[]} references */
-function rowOf(live, setting, hypothesis, references) {
+function countedRow(live, setting, hypothesis, references) {
   const { kernel } = live, metric = live.metric(/** @type {any} */ (setting.recipe)), held = [];
   try {
-    for (const text of [hypothesis, ...references]) held.push(kernel.texts(packed([text]), 1));
+    for (const text of [hypothesis, ...references]) held.push(kernel.texts(packedTexts([text]), 1));
     const columns = held.slice(), table = kernel.count(metric, 0, columns, 0, 1);
     held.push(table);
     return { row: numbersOf(kernel.rows(table).bytes), value: kernel.scores(metric, table)[0] };
@@ -62,7 +62,7 @@ function rowOf(live, setting, hypothesis, references) {
 }
 
 /** @param {Live} live @param {Setting} setting @param {string} text @param {boolean} reference */
-function unitsOf(live, setting, text, reference) {
+function unitsOfText(live, setting, text, reference) {
   const { metric, parameters: p } = setting, asked = /** @type {import("./kernel.js").Recipe} */ (setting.recipe);
   const split = (/** @type {import("./kernel.js").Recipe} */ recipe) => live.kernel.tokens(live.metric(recipe), text, reference);
   if (metric === "chrF") {
@@ -84,34 +84,53 @@ function wordParts(word) {
   return CHRF_MARK.test(letters[0]) ? [letters[0], letters.slice(1).join("")] : [word];
 }
 
-/** N-grams of the hypothesis, in the order of the text. @param {string[]} ours @param {string[][]} theirs @param {number} size @returns {Gram[]} */
-export function gramCounts(ours, theirs, size) {
-  const key = (/** @type {string[]} */ units, /** @type {number} */ at) => JSON.stringify(units.slice(at, at + size));
-  /** @type {Map<string, Gram>} */
-  const found = new Map();
-  for (let at = 0; at + size <= ours.length; at++) {
-    const name = key(ours, at), known = found.get(name);
-    if (known) { known.hypothesis++; known.at.push(at); } else found.set(name, { gram: ours.slice(at, at + size), at: [at], hypothesis: 1, references: theirs.map(() => 0), counted: 0 });
+/**
+ * By order, the number of the n-gram at each place of each text: what is equal has equal numbers.
+ * @param {string[][]} texts @param {number} orders @returns {Int32Array[][]}
+ */
+function gramNumbers(texts, orders) {
+  const numbered = (/** @type {Map<any, number>} */ known, /** @type {any} */ key) => { let number = known.get(key); if (number === undefined) known.set(key, number = known.size); return number; };
+  const units = new Map(), first = texts.map(text => Int32Array.from(text, unit => numbered(units, unit))), all = [first];
+  for (let size = 2; size <= orders; size++) {
+    // One unit behind a shorter n-gram.
+    const known = new Map(), shorter = all[size - 2];
+    all.push(shorter.map((numbers, t) => Int32Array.from({ length: Math.max(0, numbers.length - 1) }, (_, at) => numbered(known, numbers[at] * units.size + first[t][at + size - 1]))));
   }
-  theirs.forEach((units, r) => { for (let at = 0; at + size <= units.length; at++) { const known = found.get(key(units, at)); if (known) known.references[r]++; } });
+  return all;
+}
+
+/**
+ * The n-grams of the hypothesis by their numbers, in the order of the text.
+ * @param {string[]} ours @param {Int32Array[]} numbers of the hypothesis, then of the references that count @param {number} size @returns {Map<number, Gram>}
+ */
+function gramCounts(ours, [own, ...others], size) {
+  /** @type {Map<number, Gram>} */
+  const found = new Map();
+  own.forEach((number, at) => {
+    const known = found.get(number);
+    if (known) { known.hypothesis++; known.at.push(at); } else found.set(number, { gram: ours.slice(at, at + size), at: [at], hypothesis: 1, references: others.map(() => 0), counted: 0 });
+  });
+  others.forEach((numbers, r) => { for (const number of numbers) { const known = found.get(number); if (known) known.references[r]++; } });
   for (const gram of found.values()) {
     gram.counted = Math.min(gram.hypothesis, Math.max(0, ...gram.references));
     gram.at.length = gram.counted;
   }
-  return [...found.values()];
+  return found;
 }
 
 /** Everything about one segment. @param {Live} live @param {Setting} setting @param {string} text @param {string[]} others @returns {Scored} */
-export function scored(live, setting, text, others) {
-  const { row, value } = rowOf(live, setting, text, others), { metric, parameters: p } = setting;
-  const hypothesis = unitsOf(live, setting, text, false), references = others.map(other => unitsOf(live, setting, other, true));
+export function scoredTexts(live, setting, text, others) {
+  const { row, value } = countedRow(live, setting, text, others), { metric, parameters: p } = setting;
+  const hypothesis = unitsOfText(live, setting, text, false), references = others.map(other => unitsOfText(live, setting, other, true));
   let best = -1;
   if (takesBest(metric)) {
-    const alone = others.map(other => rowOf(live, setting, text, [other]).value);
+    const alone = others.map(other => countedRow(live, setting, text, [other]).value);
     best = alone.indexOf(Math.max(...alone));
   }
-  const theirs = (/** @type {"tokens" | "characters"} */ of) => (best < 0 ? references : [references[best]]).map(one => one[of]);
-  const range = (/** @type {number} */ n, /** @type {"tokens" | "characters"} */ of, /** @type {string} */ name) => Array.from({ length: n }, (_, i) => ({ name: `${name}${i + 1}`, size: i + 1, of, grams: gramCounts(hypothesis[of], theirs(of), i + 1) }));
+  const range = (/** @type {number} */ n, /** @type {"tokens" | "characters"} */ of, /** @type {string} */ name) => gramNumbers([hypothesis, ...references].map(side => side[of]), n).slice(0, n).map((numbers, i) => {
+    const known = gramCounts(hypothesis[of], best < 0 ? numbers : [numbers[0], numbers[1 + best]], i + 1);
+    return { name: `${name}${i + 1}`, size: i + 1, of, numbers, known, grams: [...known.values()] };
+  });
   const orders = metric === "BLEU" ? range(p.max_order, "tokens", "") : metric === "chrF" ? [...range(p.char_order, "characters", "c"), ...range(p.word_order, "tokens", "w")] : [];
   const walk = new Metric(setting, {}, live).walk(row, true);
   return { setting, row, value, walk, ...(metric === "BLEU" ? { mean: walk.mean, brevity: walk.brevity } : { mean: null, brevity: null }), hypothesis, references, best, orders };

@@ -1,7 +1,7 @@
 // Where files are dropped: what each is, by which metrics, and the report that they become.
 import {announce, button, checkbox, count, el, replace, select} from "./dom.js";
 import {columnsOfFile, readDropped} from "./dropped.js";
-import {madeOfFiles, mismatch} from "./made.js";
+import {madeOfFiles, mismatchOf} from "./made.js";
 
 /** @typedef {import("./dropped.js").Dropped} Dropped */
 
@@ -54,7 +54,7 @@ export class Tray {
   get columns() { return this.files.flatMap(file => file.columns); }
 
   draw() {
-    const { files, columns } = this, wrong = files.length ? mismatch(columns) : "";
+    const { files, columns } = this, wrong = files.length ? mismatchOf(columns) : "";
     const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.tray, tabbed = files.some(file => file.tabs !== "whole" || file.lines[0].includes(9));
     const row = (/** @type {import("./dropped.js").Column} */ column, /** @type {Dropped} */ file, /** @type {number} */ i) => el("tr", {},
       el("th", { scope: "row" }, el("bdi", {}, column.name), column.number !== null && !column.name.startsWith(file.name) ? el("span.soft", {}, " in ", el("bdi", {}, file.name)) : null, i ? null : [" ", button("Remove", () => { this.files = files.filter(one => one !== file); this.draw(); }, { class: "quiet small", "aria-label": `Remove ${file.name}`, data: { tray: `${file.name} out` } })]), el("td.number", {}, count(column.lines.length)),

@@ -6,6 +6,7 @@
 //!
 //! One thread calls, so all state is its own.
 
+mod alignment;
 mod draws;
 mod grams;
 mod recipe;
@@ -526,6 +527,18 @@ pub extern "C" fn page_contrasts(grams: u32, one: u32, other: u32, limit: u32) -
         let (lists, segments) = (grams.lists(pair, limit as usize)?, grams.segments() as u32);
         state.answer = lists;
         Ok(segments)
+    })
+}
+
+/// Gives 1. Answer: the edits of a segment, as [`alignment::alignment`] has them.
+///
+/// Input: its texts, so many, as those of [`page_texts`]: the hypothesis, then the references.
+#[unsafe(no_mangle)]
+pub extern "C" fn page_alignment(metric: u32, count: u32) -> u32 {
+    with(|state| {
+        let texts = Texts::new(std::mem::take(&mut state.input), count as usize)?;
+        state.answer = alignment::alignment(&*state.metric(metric)?, texts)?;
+        Ok(1)
     })
 }
 

@@ -30,6 +30,17 @@ pub struct Metric {
     bleu: Option<[variants::Formula; 2]>,
     /// The score of a corpus is the mean of its segments'.
     mean: bool,
+    /// What is edited, if it is tokens.
+    edited: Option<Edited>,
+}
+
+/// How tokens are edited.
+#[derive(Clone, Copy)]
+pub enum Edited {
+    /// As TER does.
+    Ter,
+    /// As an error rate does.
+    Rate(edits::Measure),
 }
 
 thread_local! {
@@ -162,7 +173,7 @@ impl Metric {
         let (hypotheses, references) = lexers;
         let both = (hypotheses.clone(), references.clone().unwrap_or_else(|| hypotheses.clone()));
         let counter = Arc::new(Counter { hypotheses, references, metric });
-        Self { counter, segment, corpus, lexers: both, bleu: None, mean: false }
+        Self { counter, segment, corpus, lexers: both, bleu: None, mean: false, edited: None }
     }
 
     /// The rows of a table of such a width, which must be this metric's.
@@ -175,6 +186,11 @@ impl Metric {
             return Err(format!("a table of {width} columns is not this metric's"));
         }
         Ok(values.chunks_exact(width))
+    }
+
+    /// What is edited, if it is tokens.
+    pub fn edited(&self) -> Option<Edited> {
+        self.edited
     }
 
     /// True if the score of a corpus is the mean of its segments'.
@@ -322,19 +338,23 @@ impl Parameters<'_> {
         let lowercase = if self.yes("case_sensitive")? { "no" } else { "python" };
         let lexer = |twice| self.lexer_of(options.tokenizer(twice), lowercase);
         let lexers = (lexer(false)?, Some(lexer(true)?));
-        Ok(Metric::made(
+        let made = Metric::made(
             lexers,
             crate::ter::Columns,
             Arc::new(crate::ter::Formula),
             Arc::new(crate::ter::Formula),
-        ))
+        );
+        Ok(Metric { edited: Some(Edited::Ter), ..made })
     }
 
     fn edits(&self) -> Done<Metric> {
         let name = self.text("measure")?;
         let measure = edits::Measure::named(name).ok_or_else(|| format!("no measure {name}"))?;
         let columns = edits::Columns { measure, characters: self.yes("characters")? };
-        Ok(Metric::made((self.tokenizer()?, None), columns, Arc::new(measure), Arc::new(measure)))
+        let edited = (!columns.characters).then_some(Edited::Rate(measure));
+        let formula = || Arc::new(measure);
+        let made = Metric::made((self.tokenizer()?, None), columns, formula(), formula());
+        Ok(Metric { edited, ..made })
     }
 
     fn ngram_f(&self) -> Done<Metric> {

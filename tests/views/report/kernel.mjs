@@ -6,7 +6,7 @@ const [folder, binary] = process.argv.slice(2);
 const { Kernel, numbersOf } = await import(pathToFileURL(`${folder}/kernel.js`).href);
 let input = "";
 for await (const piece of process.stdin.setEncoding("utf8")) input += piece;
-const { lowercase, cases = [], lists = [] } = JSON.parse(input);
+const { lowercase, cases = [], lists = [], alignments = [] } = JSON.parse(input);
 const kernel = await Kernel.load(readFileSync(binary));
 kernel.lowercase(new Uint8Array(Uint32Array.from(lowercase).buffer));
 
@@ -21,7 +21,14 @@ const listed = ({ recipe, n, systems, references, orders, pair, limit }) => {
   return made;
 };
 
-const results = lists.length ? lists.map(listed) : cases.map(({ recipe, n, hypotheses, references, subset, texts, seed = 12345, samples = 0, documents = [] }) => {
+/** The edits of each segment. */
+const edited = ({ recipe, segments }) => {
+  const metric = kernel.metric(recipe), made = segments.map(({ block, n }) => kernel.alignment(metric, Uint8Array.from(Buffer.from(block, "base64")), n));
+  kernel.forget(metric);
+  return made;
+};
+
+const results = alignments.length ? alignments.map(edited) : lists.length ? lists.map(listed) : cases.map(({ recipe, n, hypotheses, references, subset, texts, seed = 12345, samples = 0, documents = [] }) => {
   try {
     const metric = kernel.metric(recipe), columns = [hypotheses, ...references].map(block => column(block, n));
     let table = 0;

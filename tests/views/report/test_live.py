@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import shutil
 import subprocess
 
@@ -13,7 +14,7 @@ from opened import ALSO
 from playwright_or_skip import expect
 
 import truebleu as tb
-from truebleu import BLEU, CER, CHRF, TER
+from truebleu import BLEU, CER, CHRF, MER, TER, WER, WIL, WIP
 from truebleu.metrics.ngram_f import NGramF
 from truebleu.significance import Measure, intervals, paired
 from truebleu.text.tokenizers import tokenize
@@ -74,8 +75,9 @@ def case(metric, hypotheses, references, texts=()):
     }
 
 
-def in_node(cases, lists=()):
-    given = {"lowercase": live._lowercase(), "cases": cases, "lists": list(lists)}
+def in_node(cases=(), lists=(), alignments=()):
+    given = {"cases": list(cases), "lists": list(lists), "alignments": list(alignments)}
+    given["lowercase"] = live._lowercase()
     words = ["node", __file__.replace("test_live.py", "kernel.mjs"), page.FOLDER / "viewer"]
     done = subprocess.run(
         [*words, live.PLACE],
@@ -180,7 +182,7 @@ def check_lists(systems, references, metric, limit):
         "orders": min(4, metric.max_order),
         "limit": limit,
     }
-    found = in_node([], [given | {"pair": pair} for pair in pairs])
+    found = in_node(lists=[given | {"pair": pair} for pair in pairs])
     for one, told in zip(found, wanted, strict=True):
         assert one["segments"] == len(references)
         assert {
@@ -204,6 +206,37 @@ def test_lists_of_ngrams_are_those_of_python(data):
     columns = data.draw(st.lists(texts, min_size=1, max_size=2))
     metric = data.draw(st.sampled_from([BLEU(), BLEU("char", lowercase=True), BLEU(max_order=2)]))
     check_lists(systems, list(zip(*columns, strict=True)), metric, data.draw(st.integers(1, 20)))
+
+
+@needs_kernel
+@needs_node
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_alignments_are_those_of_python(data):
+    words = st.lists(st.sampled_from(["a", "b", "c", "d.", "É", "5,0"]), max_size=9).map(" ".join)
+    # Half a character is shown as one that is not known.
+    texts = words | strategies.texts().map(lambda text: re.sub("[\ud800-\udfff]", "", text))
+    rows = st.tuples(texts, st.lists(texts | st.none(), min_size=1, max_size=3))
+    several = rows.filter(lambda row: any(text is not None for text in row[1]))
+    segments = data.draw(st.lists(several, min_size=1, max_size=6))
+    metrics = [TER(), TER(normalized=True, case_sensitive=True), WER(), MER(), WIP(), WIL()]
+    found = in_node(
+        alignments=[
+            {
+                "recipe": live.recipe(metric),
+                "segments": [
+                    {"block": block([text, *others]), "n": 1 + len(others)}
+                    for text, others in segments
+                ],
+            }
+            for metric in metrics
+        ]
+    )
+    for metric, made in zip(metrics, found, strict=True):
+        for (text, others), told in zip(segments, made, strict=True):
+            wanted = metric.alignment(text, others)._asdict()
+            del wanted["reference_length"]
+            assert told == json.loads(json.dumps(wanted)), metric
 
 
 @needs_kernel

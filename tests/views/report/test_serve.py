@@ -23,7 +23,7 @@ from truebleu.text import paged
 from truebleu.text.files import File
 from truebleu.views.report import payload
 from truebleu.views.report.build import Contents
-from truebleu.views.report.serve import MOST, MOST_COMPUTED, Server
+from truebleu.views.report.serve import MOST, Server
 from truebleu.views.request import Request, Significance
 
 REFERENCES = ["The cat sat on the mat.", "Nobody was there.", "It is late.", ""] * 5
@@ -106,7 +106,7 @@ def test_the_page_has_numbers_and_no_texts(server):
     page = Page(body)
     blocks = [a["data-block"] for a, _ in page.scripts if "data-block" in a]
     assert blocks[:4] == ["s0.0", "s0.1", "s1.0", "s1.1"]
-    assert not {"system0", "system1", "reference0", "source", "edits1.0"} & set(blocks)
+    assert not {"system0", "system1", "reference0", "source", "texts"} & set(blocks)
     manifest = next(json.loads(t) for a, t in page.scripts if a.get("id") == "manifest")
     assert manifest["serve"] == {"base": "./"}
     assert manifest["embedded"] == manifest["segments"] == 20
@@ -138,7 +138,7 @@ def test_without_text_there_is_none():
         _, headers, body = ask(server)
         assert "connect-src 'none'" in headers["Content-Security-Policy"]
         assert b'"serve":null' in body
-        for role in ("system0", "reference0", "edits0.0"):
+        for role in ("system0", "reference0"):
             assert ask(server, f"texts?roles={role}&from=0&to=1")[0] == 404
 
 
@@ -310,14 +310,6 @@ def test_surrogates_and_missing_references():
     assert found["reference0"] == ["a \ud800 b", "c", None]
     assert found["reference1"] == [None, "\udfff", "d"]
     assert found["source"] == ["1", "2", "3"]
-
-
-def test_edits_are_worked_out_when_they_are_asked_for(server):
-    (text,) = texts(server, ["edits1.1"], 1, 2)["edits1.1"]
-    alignment = tb.TER().alignment(POOR[1], [REFERENCES[1]])
-    assert json.loads(text) == json.loads(json.dumps(alignment._asdict()))
-    assert ask(server, f"texts?roles=edits1.1&from=0&to={MOST_COMPUTED}")[0] == 200
-    assert ask(server, f"texts?roles=edits1.1&from=0&to={MOST_COMPUTED + 1}")[0] == 400
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,7 @@ settings            a metric with its parameters each, those of the comparison f
                     id, metric, name, label (that no other has), column (its name in the
                     comparison), signature, short, higher_is_better, parameters, recipe (what the
                     kernel is asked for), countable (whether it can count text), columns; by
-                    system scores, blocks (null if the page counts itself), and where words are
-                    edited the blocks of edits: a text per segment, the JSON of
-                    truebleu.metrics.ter_alignment.Alignment
+                    system scores, and blocks (null if the page counts itself)
 columns             the other metrics of the comparison: those whose formula the page does not have,
                     and scores from elsewhere: id, name, label, column, signature (or null),
                     higher_is_better, digits (after the point), and by system scores and blocks
@@ -61,7 +59,7 @@ from truebleu.views.request import letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from truebleu.metrics.base import Metric
     from truebleu.metrics.statistics import Statistics
@@ -101,9 +99,9 @@ class Setting(NamedTuple):
     # What the comparison calls it, if it is a part of that.
     column: str | None
 
-    def blocks(self, kind: str) -> dict[str, str]:
-        """The name of each system's block: "s" of statistics, "edits" of edits."""
-        return {system: f"{kind}{self.id}.{i}" for i, system in enumerate(self.tables)}
+    def blocks(self) -> dict[str, str]:
+        """The name of each system's block."""
+        return {system: f"s{self.id}.{i}" for i, system in enumerate(self.tables)}
 
 
 class Column(NamedTuple):
@@ -351,21 +349,6 @@ class Contents:
             for side, columns in sides.items()
         }
 
-    def _edits(self, setting: Setting) -> dict[str, str]:
-        """The name of each system's block of edits, if it is edits that a metric counts."""
-        # Those of characters would be larger than all text.
-        told = hasattr(setting.metric, "alignment") and setting.metric.NAME != "CER"
-        told = told and not self.redacted
-        return setting.blocks("edits") if told else {}
-
-    def alignments(self) -> dict[str, Callable[[int], bytes]]:
-        """For each block of edits, what makes the text of a segment, JSON."""
-        return {
-            name: _told(setting.metric, self.systems[system], self.references)
-            for setting in self.settings
-            for system, name in self._edits(setting).items()
-        }
-
     def _is_counted_in_page(self, most: int) -> bool:
         """True if a page with so many texts can count them, and has no need of counts."""
         return most >= self.segments and not self.redacted and bool(live.blocks())
@@ -385,8 +368,7 @@ class Contents:
                 system: metric.from_statistics(table).value
                 for system, table in setting.tables.items()
             },
-            "blocks": None if counted and live.soon(metric, self.segments) else setting.blocks("s"),
-            "edits": self._edits(setting) or None,
+            "blocks": None if counted and live.soon(metric, self.segments) else setting.blocks(),
         }
 
     def _column(self, column: Column) -> dict[str, Any]:
@@ -419,7 +401,7 @@ class Contents:
         for setting in self.settings:
             if counted and live.soon(setting.metric, self.segments):
                 continue
-            for system, name in setting.blocks("s").items():
+            for system, name in setting.blocks().items():
                 made[name] = payload.of_table(setting.tables[system])
         for one in self.columns:
             for system, name in one.blocks().items():
@@ -437,14 +419,8 @@ class Contents:
     def blocks(self, most: int | None = None) -> dict[str, bytes]:
         """The blocks, in the order in which a page can use them: numbers before texts."""
         chosen = None if self.redacted else self.embedded(most)
-        there = [i for i in range(self.segments) if chosen is None or i in chosen]
         most = MOST_EMBEDDED if most is None else most
         made = self.numbers(counted=self._is_counted_in_page(most))
-        for name, told in self.alignments().items():
-            edits: list[bytes | None] = [None] * self.segments
-            for i in there:
-                edits[i] = told(i)
-            made[name] = payload.of_texts(edits)
         texts = self.texts()
         return made | {"texts": payload.together(list(texts.values()), chosen)} if texts else made
 
@@ -461,21 +437,6 @@ def described(metric: TableMetric[Any], signature: Any) -> dict[str, Any]:
         "countable": live.counts(metric),
         "columns": list(metric.columns),
     }
-
-
-def _told(metric: Any, hypotheses: Texts, references: Sequence[Texts]) -> Callable[[int], bytes]:
-    """A function from a segment's number to its edits, as JSON."""
-    import json
-
-    def told(i: int) -> bytes:
-        hypothesis, *others = (
-            None if text is None else text.decode("utf-8", "surrogatepass")
-            for text in [hypotheses[i], *(column[i] for column in references)]
-        )
-        edits = metric.alignment(hypothesis, others)._asdict()
-        return json.dumps(edits, separators=(",", ":")).encode()
-
-    return told
 
 
 _NOT_SHOWN = (

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 ADDRESS = "127.0.0.1"
 
-# How many segments may be asked for at once, and of how many the alignments, which are computed.
-MOST, MOST_COMPUTED = 1 << 14, 16
+# How many segments may be asked for at once.
+MOST = 1 << 14
 
 # How long a connection may be silent, in seconds.
 PATIENCE = 60
@@ -83,7 +83,6 @@ class Server(ThreadingHTTPServer):
         self._segments = contents.segments
         # Not the contents: their tables are in the page.
         self._texts = contents.texts()
-        self._alignments = contents.alignments()
 
     @property
     def url(self) -> str:
@@ -133,10 +132,9 @@ class Server(ThreadingHTTPServer):
         single = len(pairs) == len(asked) and len(set(roles)) == len(roles)
         if not single or not first < last <= self._segments:
             return BAD
-        if not all(role in self._texts or role in self._alignments for role in roles):
+        if not self._texts.keys() >= set(roles):
             return NOT_FOUND
-        computed = not self._texts.keys() >= set(roles)
-        if last - first > (MOST_COMPUTED if computed else MOST):
+        if last - first > MOST:
             return BAD
         try:
             blocks = [self._block(role, first, last) for role in roles]
@@ -146,10 +144,6 @@ class Server(ThreadingHTTPServer):
         return Answer(HTTPStatus.OK, "application/octet-stream", blocks)
 
     def _block(self, role: str, first: int, last: int) -> tuple[int, Iterator[bytes]]:
-        if role in self._alignments:
-            told = self._alignments[role]
-            whole = payload.of_texts([told(i) for i in range(first, last)])
-            return len(whole), iter([whole])
         texts = self._texts[role]
         if isinstance(texts, Paged):
             texts.check()

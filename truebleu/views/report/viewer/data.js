@@ -21,7 +21,6 @@ import {Table} from "./table.js";
  * @property {string[]} columns
  * @property {Record<string, number>} scores
  * @property {Record<string, string> | null} blocks  of counts; null if they are made here
- * @property {Record<string, string>} [edits]  per system a text block: a segment's alignment as JSON
  */
 /** @typedef {"source" | `reference${number}` | `system${number}`} Role */
 /** @typedef {{index: number, source: string | null | undefined, references: (string | null)[], hypotheses: (string | undefined)[], embedded: boolean}} Segment */
@@ -393,9 +392,8 @@ export class Data {
   }
 }
 
-/** One text of a text block that is read when it is first wanted, as alignments are. @param {Data} data @param {string} name @param {number} i */
-export async function unpackedText(data, name, i) {
-  if (data.manifest.serve) return (await data.fetched([name], i, i + 1)).get(name)?.text(0) ?? null;
-  if (!data.texts.has(name)) data.texts.set(name, new Texts(await data.block(name), data.n));
-  return data.texts.get(name)?.text(i) ?? null;
+/** A few texts as a block, as payload.py has a column of them. @param {(string | null)[]} texts */
+export function textBlock(texts) {
+  const encoder = new TextEncoder(), all = texts.map(text => encoder.encode(text ?? "")), lengths = Uint32Array.from(all, (bytes, i) => texts[i] === null ? MISSING : bytes.length);
+  return new Uint8Array([...new Uint8Array(lengths.buffer), ...all.flatMap(bytes => [...bytes])]);
 }

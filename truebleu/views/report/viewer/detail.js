@@ -1,7 +1,7 @@
 // One segment: its texts with what matched, what differs and what the tokenizer did, and its score step by step.
 import {announce, badge, button, copy, el, exact, fixed, menu, plural, replace, signed, table, toggle, visible} from "./dom.js";
 import {canTokenize, characters, diff, grams, match, tokenize} from "./tokens.js";
-import {unpackedText} from "./data.js";
+import {textBlock} from "./data.js";
 import {countsEdits} from "./metric.js";
 
 /** @typedef {import("./current.js").Context} Context */
@@ -246,21 +246,19 @@ function steps({ current }, i) {
 
 const EDITS = /** @type {Record<string, string>} */ ({ match: "", substitution: "S", deletion: "D", insertion: "I" });
 
-/** The edits of a metric that counts them, if they are in the file. @param {Context} context @param {number} i */
+/** The edits of a metric that counts them. @param {Context} context @param {number} i */
 function edits({ data, current }, i) {
   const { setting, a, b } = current;
   if (!countsEdits(setting.metric)) return null;
   const box = el("section.edits", {}, el("h3", {}, "Edits"));
-  // Those in the file are of the setting as it was written.
-  const known = current.metric.reported ? setting.edits : null;
-  if (!known || !data.embedded(i)) { box.append(el("p.soft", {}, "The alignments of this setting are not in this file, and are not made in the page. ", el("code", {}, `truebleu.${setting.metric}().alignment(hypothesis, references)`), " gives them.")); return box; }
+  if (!data.embedded(i) || !setting.countable || setting.metric === "CER") { box.append(el("p.soft", {}, "The alignment of this segment is not made in the page. ", el("code", {}, `truebleu.${setting.metric}().alignment(hypothesis, references)`), " gives it.")); return box; }
+  const { kernel } = data.live, { references, hypotheses } = data.segment(i);
   for (const system of b ? [a, b] : [a]) {
-    const place = el("div", {}, el("p", {}, badge(system, true)));
+    const place = el("div", {}, el("p", {}, badge(system, true))), hypothesis = hypotheses[system.index];
     box.append(place);
-    unpackedText(data, known[system.name], i).then(text => {
-      const one = JSON.parse(text ?? "null");
-      if (!one) { place.append(el("p.soft", {}, "none in this file")); return; }
-      const words = [...one.hypothesis];
+    if (hypothesis === undefined) continue; // It is on its way; then this is drawn again.
+    try {
+      const texts = [hypothesis, ...references], one = kernel.alignment(current.metric.handle, textBlock(texts), texts.length), words = [...one.hypothesis];
       for (const [start, length, target] of one.shifts) {
         const moved = words.splice(start, length);
         words.splice(target, 0, ...moved);
@@ -268,7 +266,7 @@ function edits({ data, current }, i) {
       }
       place.append(el("p.alignment", { dir: "auto" }, one.operations.map((/** @type {[string, number | null, number | null]} */ [kind, h, r]) =>
         el("span.pair", { class: kind, title: kind }, el("bdi", {}, h === null ? "∅" : one.hypothesis[h]), el("bdi", {}, r === null ? "∅" : one.reference[r]), el("span", {}, EDITS[kind] || "\u00A0")))));
-    }, error => announce(String(error.message)));
+    } catch (error) { place.append(el("p.soft", {}, `${/** @type {Error} */ (error).message}.`)); }
   }
   return box;
 }

@@ -11,6 +11,8 @@ export class Kernel {
   /** @param {any} of what an instance exports */
   constructor(of) {
     this.of = of;
+    /** Metrics that are error rates. @type {Set<Handle>} */
+    this.rates = new Set();
     if (of.page_version() !== INTERFACE) throw new Error("the kernel in this page is of another version than the page");
   }
 
@@ -56,7 +58,9 @@ export class Kernel {
     /** @type {(x: any) => string} */
     const value = x => typeof x === "boolean" ? (x ? "yes" : "no") : Array.isArray(x) ? x.map(value).join(",") : String(x ?? "");
     this.give(new TextEncoder().encode(Object.entries(recipe).map(([name, x]) => `${name}=${value(x)}\n`).join("")));
-    return this.checked(this.of.page_metric());
+    const handle = this.checked(this.of.page_metric());
+    if (recipe.metric === "edits") this.rates.add(handle); else this.rates.delete(handle);
+    return handle;
   }
 
   /**
@@ -150,6 +154,26 @@ export class Kernel {
     const lists = other === null ? { over: [], missed: [] } : { difference: [], over: [], missed: [] };
     for (const { kind, lengths, ...gram } of found) lists[["difference", "over", "missed"][kind]]?.push({ ...gram, tokens: lengths.map(length => decoder.decode(bytes.subarray(at, at += length))), segments: [] });
     return { segments, lists };
+  }
+
+  /**
+   * The edits of a segment.
+   * @param {Handle} metric @param {Uint8Array} block a hypothesis and its references, as payload.py has a column @param {number} n texts
+   * @returns {{chosen: number, hypothesis: string[], reference: string[], shifts: number[][], operations: [string, number | null, number | null][]}} operations: what becomes of which token (of the hypothesis, before shifts), and of the reference
+   */
+  alignment(metric, block, n) {
+    this.give(block);
+    this.checked(this.of.page_alignment(metric, n));
+    const bytes = this.answer(), view = new DataView(bytes.buffer), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    let at = 0;
+    const next = () => { at += 4; return view.getUint32(at - 4, true); }, some = (/** @type {number} */ k) => Array.from({ length: k }, next);
+    const [chosen, ours, theirs, moves, many] = some(5), lengths = [some(ours), some(theirs)], shifts = Array.from({ length: moves }, () => some(3)), steps = some(many);
+    const [hypothesis, reference] = lengths.map(all => all.map(length => decoder.decode(bytes.subarray(at, at += length)))), places = [...hypothesis.keys()];
+    for (const [start, length, target] of shifts) places.splice(target, 0, ...places.splice(start, length));
+    // A deletion is of TER's hypothesis, but of an error rate's reference.
+    const own = this.rates.has(metric) ? 3 : 2;
+    let i = 0, j = 0;
+    return { chosen, hypothesis, reference, shifts, operations: steps.map(step => [["match", "substitution", "deletion", "insertion"][step], step < 2 || step === own ? places[i++] : null, step < 2 || step !== own ? j++ : null]) };
   }
 
   /** The tokens that a text is split into. @param {Handle} metric @param {string} text @param {boolean} reference @returns {string[]} */

@@ -92,7 +92,7 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
     const listed = uniqueNames(settings.map(({ setting }) => setting.name));
     const described = settings.map(({ setting, tables }, number) => {
       const metric = new Metric(setting, {}, live), scores = Object.fromEntries(names.map((name, i) => [name, metric.corpus(tables[i])]));
-      return { ...setting, id: String(number), headline: true, label: listed[number], column: listed[number], scores, blocks: Object.fromEntries(names.map((name, i) => [name, `s${number}.${i}`])), edits: null };
+      return { ...setting, id: String(number), headline: true, label: listed[number], column: listed[number], scores, blocks: Object.fromEntries(names.map((name, i) => [name, `s${number}.${i}`])) };
     });
     /** @type {string[]} */
     const documentNames = [];

@@ -12,6 +12,8 @@ ROWS ?=
 EXECUTIONS ?= 1e6
 TARGET ?= all
 SEED ?= 1
+# Of `make screenshots`: anything accepts what there is.
+ACCEPT ?=
 # Of `make fuzz-guided`: how long.
 SECONDS ?= 600
 # What libFuzzer sees of the way that an input takes: edges and comparisons.
@@ -163,8 +165,9 @@ lint: $(VENV)/.installed $(VENV)/.group-lint $(VENV)/.group-test ## what continu
 	cargo clippy --all-targets --quiet -- -D warnings
 	cargo clippy --all-targets --all-features --quiet -- -D warnings
 
-screenshots: $(VENV)/.installed $(VENV)/.group-test ## pictures of every view of the report, light and dark, into build/screenshots
-	@PYTHONPATH=tests $(BIN)/python tests/views/report/screenshots.py build/screenshots
+screenshots: $(VENV)/.installed $(VENV)/.group-test ## pictures of every view of the report, compared with accepted ones (ACCEPT=1)
+	@PYTHONPATH=tests:tests/views/report $(BIN)/python tests/views/report/screenshots.py build/screenshots $(if $(ACCEPT),--accept)
+	@$(if $(ACCEPT),cp build/screenshots/report-*.png docs/)
 
 lint-js: ## the types of the report's script, which its comments say; npm brings the type checker
 	@command -v npx >/dev/null || { echo 'The type checker for JavaScript needs Node and npm (Debian and Ubuntu: apt-get install nodejs npm).' >&2; exit 1; }

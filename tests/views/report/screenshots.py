@@ -1,24 +1,25 @@
-"""Pictures of every view of the example data's report, light and dark: `make screenshots`."""
+"""Pictures of every view of the example's report, compared with accepted ones: `make screenshots`.
+
+What is kept of an accepted picture is a line of tests/views/report/accepted.json: where it gets
+lighter to the right and downwards, and its colours, both on a coarse grid. That sees what moves,
+vanishes or changes colour, is 40 KB for all of them, and does not mind how letters are smoothed.
+"""
 
 from __future__ import annotations
 
-import os
-import shutil
-import struct
+import io
+import json
 import sys
 import tempfile
-import zlib
-from collections import Counter
 from pathlib import Path
 
-from conftest import BROWSERS
+from browsers import executable, launched
 from opened import Example
+from PIL import Image
 
-SIGNATURE = b"\x89PNG\r\n\x1a\n"
+ACCEPTED = Path(__file__).with_name("accepted.json")
 
-Pixel = tuple[int, int, int]
-
-# Extras the views themselves.
+# Beside the views themselves.
 MORE = {
     "segment": "#segments?seg=17",
     "segment-tokens": "#segments?seg=17&mode=tokens",
@@ -28,139 +29,141 @@ MORE = {
     "segments-filters": "#segments?panel=true&outcome=b&find=the&sort=-influence",
     "why-other": "#why?smoothing=floor&max_order=3",
 }
-SIZES = {"": (1360, 850), "narrow-": (390, 780)}
+SIZES = {1440: 900, 1024: 768, 390: 844}
+SCHEMES = ("light", "dark")
 
 # The README shows these; copies of them are in docs/.
 README = {"report-summary": "#summary", "report-segment": "#segments?sort=-influence&seg=118"}
 
+# The grid of what gets lighter, and that of the colours.
+GRID, COLOURS = 16, 6
+# How many of the 512 comparisons may differ, and a part of a colour by how much of 255.
+MOVED, SHIFTED = 26, 24
 
-def main(folder: Path) -> None:
-    """Writes a picture for each view, in light and dark, wide and narrow, and without script."""
+
+def main(folder: Path, *, accept: bool) -> int:
+    """Writes all pictures, and says which are not as they were accepted; or accepts them."""
     from playwright.sync_api import sync_playwright
 
     folder.mkdir(parents=True, exist_ok=True)
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    path = executable("chromium")
     if path is None:
         raise SystemExit("Pictures of the report need Chromium (Debian: apt-get install chromium).")
-    with tempfile.TemporaryDirectory() as made, sync_playwright() as playwright:
-        example = Example(Path(made), None, 1000)
-        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(
-            executable_path=path, args=arguments, ignore_default_args=["--hide-scrollbars"]
-        )
-        for scheme in ("light", "dark"):
-            for size, (width, height) in SIZES.items():
-                context = browser.new_context(
-                    color_scheme=scheme, viewport={"width": width, "height": height}
-                )
-                tab = context.new_page()
-                tab.goto(example.path.as_uri())
-                tab.locator("html[data-ready]").wait_for(state="attached")
-                views = tab.locator("nav a").evaluate_all(
-                    "all => all.map(a => a.getAttribute('href').slice(1).split('?')[0])"
-                )
-                for name, where in ({view: f"#{view}" for view in views} | MORE).items():
-                    tab.goto("about:blank")
-                    tab.goto(f"{example.path.as_uri()}{where}")
-                    tab.locator("html[data-ready]").wait_for(state="attached")
-                    # Intervals are computed in the background.
-                    tab.wait_for_timeout(400)
-                    tab.screenshot(path=folder / f"{size}{name}-{scheme}.png")
-                context.close()
-            context = browser.new_context(color_scheme=scheme, java_script_enabled=False)
-            tab = context.new_page()
-            tab.goto(example.path.as_uri())
-            tab.screenshot(path=folder / f"static-{scheme}.png", full_page=True)
+    made = {}
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
+        example = Example(Path(place), None, 1000)
+        browser = launched(playwright, "chromium", path)
+        for scheme in SCHEMES:
+            for width, height in SIZES.items():
+                for name, picture in pictures(browser, example.path, scheme, width, height):
+                    made[f"{name}-{width}-{scheme}"] = picture
+        for name, where in README.items():
+            context = browser.new_context(viewport={"width": 1360, "height": 700})
+            (folder / f"{name}.png").write_bytes(smaller(taken(context, example.path, where)))
             context.close()
         browser.close()
-        # Scroll bars are no part of what is told there.
-        browser = playwright.chromium.launch(executable_path=path, args=arguments)
-        tab = browser.new_page(viewport={"width": 1360, "height": 700}, color_scheme="light")
-        for name, where in README.items():
-            tab.goto("about:blank")
-            tab.goto(f"{example.path.as_uri()}{where}")
-            tab.locator("html[data-ready]").wait_for(state="attached")
-            tab.wait_for_timeout(400)
-            (folder / f"{name}.png").write_bytes(smaller(tab.screenshot()))
-        browser.close()
-    print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")  # noqa: T201
+    for name, picture in made.items():
+        (folder / f"{name}.png").write_bytes(picture)
+    told = {name: kept(picture) for name, picture in sorted(made.items())}
+    print(f"{len(told)} pictures in {folder}")  # noqa: T201
+    if accept:
+        lines = (f"{json.dumps(name)}: {json.dumps(line)}" for name, line in told.items())
+        ACCEPTED.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+        return 0
+    known = json.loads(ACCEPTED.read_text("utf-8")) if ACCEPTED.exists() else {}
+    wrong = differences(known, told)
+    for line in wrong:
+        print(line)  # noqa: T201
+    if wrong:
+        print("Look at them; `make screenshots ACCEPT=1` accepts what is there.")  # noqa: T201
+    return int(bool(wrong))
 
 
-# ---- pictures with 256 colours, a fifth of the size ----
+def pictures(browser, path, scheme, width, height):
+    """A picture of every view, and of the page without script, by its name."""
+    options = {"color_scheme": scheme, "reduced_motion": "reduce"}
+    options["viewport"] = {"width": width, "height": height}
+    context = browser.new_context(**options)
+    tab = context.new_page()
+    tab.goto(path.as_uri())
+    tab.locator("html[data-ready]").wait_for(state="attached")
+    views = tab.locator("nav a").evaluate_all(
+        "all => all.map(a => a.getAttribute('href').slice(1).split('?')[0])"
+    )
+    tab.close()
+    for name, where in ({view: f"#{view}" for view in views} | MORE).items():
+        yield name, taken(context, path, where)
+    context.close()
+    context = browser.new_context(java_script_enabled=False, **options)
+    tab = context.new_page()
+    tab.goto(path.as_uri())
+    yield "static", tab.screenshot()
+    context.close()
+
+
+def taken(context, path, where):
+    """A picture of an address, when nothing changes any more: intervals come from a worker."""
+    tab = context.new_page()
+    tab.goto(f"{path.as_uri()}{where}")
+    tab.locator("html[data-ready]").wait_for(state="attached")
+    before = b""
+    for _ in range(20):
+        tab.wait_for_timeout(300)
+        picture = tab.screenshot()
+        if picture == before:
+            break
+        before = picture
+    tab.close()
+    return picture
+
+
+# ---- what is kept of a picture ----
+
+
+def kept(picture: bytes) -> list[str]:
+    """Where a picture gets lighter, and its colours, as hexadecimal digits."""
+    with Image.open(io.BytesIO(picture)) as image:
+        colours = image.convert("RGB").resize((COLOURS, COLOURS), Image.Resampling.BOX)
+        grey = image.convert("L")
+        bits = []
+        for wide, high in ((GRID + 1, GRID), (GRID, GRID + 1)):
+            light = grey.resize((wide, high), Image.Resampling.BOX).tobytes()
+            right, down = (1, 0) if wide > high else (0, 1)
+            bits += [
+                # Plain paper is as light as its neighbour, and stays so.
+                light[(y + down) * wide + x + right] > light[y * wide + x] + 2
+                for y in range(GRID)
+                for x in range(GRID)
+            ]
+        number = int("".join("01"[bit] for bit in bits), 2)
+        return [f"{number:0{len(bits) // 4}x}", colours.tobytes().hex()]
+
+
+def differences(known: dict[str, list[str]], told: dict[str, list[str]]) -> list[str]:
+    """What is not as it was accepted, a sentence each."""
+    wrong = [f"{name}: accepted, and no longer made" for name in sorted(set(known) - set(told))]
+    for name, (shape, colours) in told.items():
+        if name not in known:
+            wrong.append(f"{name}: new")
+            continue
+        moved = (int(shape, 16) ^ int(known[name][0], 16)).bit_count()
+        pairs = zip(bytes.fromhex(colours), bytes.fromhex(known[name][1]), strict=True)
+        shifted = max(abs(a - b) for a, b in pairs)
+        if moved > MOVED or shifted > SHIFTED:
+            wrong.append(f"{name}: {moved} of 512 places moved, a colour by {shifted} of 255")
+    return wrong
 
 
 def smaller(picture: bytes) -> bytes:
-    """A PNG with 256 of its colours; the others, which are the edges of letters, become those."""
-    width, height, rows = _pixels(picture)
-    counts = Counter(pixel for row in rows for pixel in row)
-    palette = [colour for colour, _ in counts.most_common(192)]
-    far = {
-        colour: min(_distance(colour, known) for known in palette)
-        for colour, count in counts.items()
-        if count > 3
-    }
-    # Then those that are least like any other, so that what is small keeps its colour.
-    while len(palette) < 256 and far:
-        palette.append(max(far, key=far.__getitem__))
-        far = {c: min(d, _distance(c, palette[-1])) for c, d in far.items() if c != palette[-1]}
-    place = {c: min(range(len(palette)), key=lambda i: _distance(palette[i], c)) for c in counts}
-    data = b"".join(b"\0" + bytes(place[pixel] for pixel in row) for row in rows)
-    chunks = {
-        b"IHDR": struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0),
-        b"PLTE": b"".join(bytes(colour) for colour in palette),
-        b"IDAT": zlib.compress(data, 9),
-        b"IEND": b"",
-    }
-    written = SIGNATURE
-    for kind, content in chunks.items():
-        check = zlib.crc32(kind + content)
-        written += struct.pack(">I", len(content)) + kind + content + struct.pack(">I", check)
-    return written
-
-
-def _distance(a: Pixel, b: Pixel) -> int:
-    return sum((x - y) ** 2 for x, y in zip(a, b, strict=True))
-
-
-def _pixels(picture: bytes) -> tuple[int, int, list[list[Pixel]]]:
-    """Width, height and pixels of a PNG with 8 bits a channel, as browsers write them."""
-    at, packed = len(SIGNATURE), b""
-    width = height = channels = 0
-    while at < len(picture):
-        length, kind = struct.unpack_from(">I4s", picture, at)
-        content = picture[at + 8 : at + 8 + length]
-        if kind == b"IHDR":
-            width, height, depth, colour = struct.unpack_from(">IIBB", content)
-            channels = {2: 3, 6: 4}[colour]
-            assert depth == 8
-        elif kind == b"IDAT":
-            packed += content
-        at += length + 12
-    raw = zlib.decompress(packed)
-    stride = width * channels
-    above = [0] * stride
-    rows = []
-    for y in range(height):
-        kind, line = (
-            raw[y * (stride + 1)],
-            bytearray(raw[y * (stride + 1) + 1 : (y + 1) * (stride + 1)]),
-        )
-        for i in range(stride):
-            left = line[i - channels] if i >= channels else 0
-            corner = above[i - channels] if i >= channels else 0
-            line[i] = (line[i] + _predicted(kind, left, above[i], corner)) & 255
-        rows.append([(line[i], line[i + 1], line[i + 2]) for i in range(0, stride, channels)])
-        above = line
-    return width, height, rows
-
-
-def _predicted(kind: int, left: int, up: int, corner: int) -> int:
-    """What a filter of PNG expects of a byte."""
-    if kind < 4:
-        return (0, left, up, (left + up) // 2)[kind]
-    guess = left + up - corner
-    return min((left, up, corner), key=lambda x: abs(guess - x))
+    """A PNG with 256 of its colours, which is a fifth of the size."""
+    with Image.open(io.BytesIO(picture)) as image:
+        few = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+        out = io.BytesIO()
+        few.save(out, "PNG", optimize=True)
+        return out.getvalue()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "build/screenshots"))
+    given = [word for word in sys.argv[1:] if word != "--accept"]
+    place = Path(given[0] if given else "build/screenshots")
+    sys.exit(main(place, accept="--accept" in sys.argv))

@@ -16,7 +16,7 @@ OPEN = {
     "TER": "#segments?setting=2&seg=2",
     "why chrF": "#why?setting=1",
     "changed": "#why?smoothing=floor&max_order=3",
-    "TER's summary": "#summary?setting=2&a=2&b=0",
+    "TER's summary": "#summary?setting=2&a=aspen&b=birch",
 }
 
 

@@ -146,7 +146,7 @@ def test_metrics_and_systems_can_be_chosen(agreement):
 def test_scores_from_elsewhere_take_part(opened, given):
     path, scores = given
     [(name, columns)] = scores.items()
-    tab = opened(path, "#agreement?up=c2&b=1").page
+    tab = opened(path, "#agreement?up=c2").page
     expect(tab.locator("figcaption strong")).to_have_text(f"Δ BLEU and Δ {name}")
     row = tab.locator("main section tbody tr").first
     segment = int(row.locator("th").text_content().split()[1]) - 1

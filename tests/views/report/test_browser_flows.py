@@ -304,7 +304,7 @@ def test_back_and_forward(tab):
 
 STATES = [
     "#summary?setting=1",
-    "#why?a=2&b=1&smoothing=floor",
+    "#why?a=aspen&b=cedar&smoothing=floor",
     "#segments?find=die+Br%C3%BCcke&in=source&sort=-%7Cdelta%7C&seg=2",
     "#segments?outcome=b&range=length:10:20&label=0:1&panel=true&mode=tokens&seg=5",
     "#segments?sample=7",

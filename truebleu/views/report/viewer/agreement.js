@@ -48,7 +48,7 @@ export const agreementView = {
       return table("Where they disagree most", [{ title: "Segment" }, ...[first, second].map(m => ({ title: `Δ ${m.label} ${m.higher ? "↑" : "↓"}`, number: true, hint: `${b.letter} less ${a.letter}; ${m.higher ? "higher" : "lower"} is better. Beside it, the system that ${m.label} prefers` })), ...(texts ? [{ title: data.title(role) }] : [])],
         Array.from(shown, i => {
           const which = values.map(column => side(column[i])).join("");
-          return [link(context, `Segment ${i + 1}`, { split: filter(which), seg: i + 1 }, "Open it"), delta(0, i), delta(1, i), ...(texts ? [el("span.preview.apart-text", { dir: "auto" }, visible((data.text(role, i) ?? "").slice(0, 160)))] : [])];
+          return [link(context, `Segment ${i + 1}`, { split: filter(which), seg: i + 1 }, "Open it"), delta(0, i), delta(1, i), ...(texts ? [el("span.preview.apart-text", { dir: data.direction(role) }, visible((data.text(role, i) ?? "").slice(0, 160)))] : [])];
         }), { quiet: true });
     }
   },

@@ -2,7 +2,10 @@
 import {announce} from "./dom.js";
 import {columnNames, COUNTED, countsKey, recipeOf, SMOOTHING} from "./live.js";
 import {Metric} from "./metric.js";
+import {ASKED, termHits} from "./glossary.js";
 import {holder} from "./holding.js";
+import {hasName, hasNumber, RULES, sideOf} from "./rules.js";
+import {wellFormed} from "./store.js";
 
 /** @typedef {import("./data.js").Data} Data */
 /** @typedef {import("./data.js").Setting} Setting */
@@ -17,9 +20,9 @@ import {holder} from "./holding.js";
 /** @typedef {{count: number, a: number, b: number | null, delta: number | null, interval: Range | null, waiting: boolean, share?: number, note: string}} Subset */
 
 /** Filters of segments, by their keys in the state. */
-export const FILTERS = { find: "", in: "all", regex: false, case: false, doc: null, label: "", flag: "", outcome: "", split: "", range: "", holds: "", seen: null, only: "", about: "", part: false, sample: null, mark: "" };
+export const FILTERS = { find: "", in: "all", regex: false, case: false, doc: null, label: "", flag: "", outcome: "", split: "", range: "", holds: "", terms: "", term: "", rule: "", noted: "", seen: null, only: "", about: "", part: false, sample: null, mark: "" };
 /** What the state holds beside a view's own; `setting` and below change the numbers. */
-export const STATE = { ...FILTERS, sort: "number", seg: null, mode: "match", against: "b", setting: "0", a: 0, b: 1, smoothing: "", smoothing_value: null, max_order: null, weights: "", effective_order: "", beta: null, char_order: null, word_order: null, ...Object.fromEntries(Object.keys(COUNTED).map(key => [key, ""])) };
+export const STATE = { ...FILTERS, sort: "number", seg: null, mode: "match", against: "b", setting: "0", a: "", b: "", smoothing: "", smoothing_value: null, max_order: null, weights: "", effective_order: "", beta: null, char_order: null, word_order: null, ...Object.fromEntries(Object.keys(COUNTED).map(key => [key, ""])) };
 /** Keys of `STATE` that are null or a number. */
 export const NUMBERS = ["doc", "seen", "sample", "seg", "smoothing_value", "max_order", "beta", "char_order", "word_order"];
 /** Keys that change what the metric is. */
@@ -253,13 +256,19 @@ export class Current {
   get reported() { return this.metric.reported && this.setting.headline; }
 
   /** The baseline. @returns {System} */
-  get a() { return this.data.systems[this.store.get("a")] ?? this.data.systems[0]; }
+  get a() { return this.named(this.store.get("a")) ?? this.named(this.store.defaults.a) ?? this.data.systems[0]; }
+
+  /** A system by its name, as addresses have it. @param {any} name @returns {System | undefined} */
+  named(name) { return this.data.systems.find(s => wellFormed(s.name) === wellFormed(String(name))); }
+
+  /** Names in the address that no system has. @returns {string[]} */
+  get unknown() { return ["a", "b"].map(key => String(this.store.get(key))).filter(name => name && !this.named(name)); }
 
   /** The system that is compared with it; null if there is only one. @returns {System | null} */
   get b() {
     const { systems } = this.data;
     if (systems.length < 2) return null;
-    const chosen = systems[this.store.get("b")];
+    const chosen = this.named(this.store.get("b")) ?? this.named(this.store.defaults.b);
     return chosen && chosen !== this.a ? chosen : systems.find(s => s !== this.a) ?? null;
   }
 
@@ -356,7 +365,7 @@ export class Current {
   // ---- filters ----
 
   /** Whether any filter is set. */
-  get filtered() { const { store } = this; return ["find", "doc", "label", "flag", "outcome", "split", "range", "holds", "seen", "only", "sample"].some(key => store.get(key) !== /** @type {any} */ (FILTERS)[key]); }
+  get filtered() { const { store } = this; return ["find", "doc", "label", "flag", "outcome", "split", "range", "holds", "terms", "rule", "noted", "seen", "only", "sample"].some(key => store.get(key) !== /** @type {any} */ (FILTERS)[key]); }
 
   /** The ranges that are set: column, from, to. @returns {[string, number, number][]} */
   get ranges() {
@@ -367,13 +376,22 @@ export class Current {
   }
 
   /** Whether a filter is set that takes time: it reads texts, or counts that are unpacked when they are wanted. */
-  get slow() { const { store } = this; return !!store.get("find") || !!store.get("holds") || store.get("seen") !== null || this.wantsSame; }
+  get slow() { const { store } = this; return !!store.get("find") || !!store.get("holds") || !!this.rule || store.get("seen") !== null || this.wantsSame; }
+
+  /** What the texts are to hold, by rule; "" for anything. @returns {string} */
+  get rule() { const rule = this.store.get("rule"); return rule in RULES ? rule : ""; }
+
+  /** What is asked of the glossary's terms, and of which one; null if nothing is. @returns {{asked: string, term: string} | null} */
+  get wantedTerms() {
+    const asked = String(this.store.get("terms")), term = String(this.store.get("term"));
+    return this.data.glossary && ASKED.includes(asked) && (this.b || !/b$|differ/.test(asked)) ? { asked, term } : null;
+  }
 
   /** Whether the segments are wanted in which both systems wrote the same. */
   get wantsSame() { return !!this.b && this.store.get("outcome") === "same"; }
 
   /** Whether filters by text see but some of the segments: their texts alone are here. */
-  get sees() { const { data, store } = this; return data.manifest.serve || data.manifest.embedded === data.n || !(store.get("find") || store.get("holds") || this.wantsSame); }
+  get sees() { const { data, store } = this; return data.manifest.serve || data.manifest.embedded === data.n || !(store.get("find") || store.get("holds") || this.rule || this.wantsSame); }
 
   /** Works out which segments are chosen, and then the scores of the subset. Tells "subset" while that takes time, and "selection". */
   async choose() {
@@ -417,7 +435,7 @@ export class Current {
   /** Back to the filters that the list shows; where these are the same, the slow ones go. */
   cancel() {
     const { store, settled } = this, same = Object.keys(settled).every(key => settled[key] === store.get(key));
-    store.set(same ? { find: "", holds: "", seen: null, outcome: this.wantsSame ? "" : store.get("outcome") } : settled, { replace: true });
+    store.set(same ? { find: "", holds: "", terms: "", term: "", rule: "", noted: "", seen: null, outcome: this.wantsSame ? "" : store.get("outcome") } : settled, { replace: true });
   }
 
   /** Leaves what the slow filters leave, too. @param {Uint8Array} mask @param {number} turn */
@@ -425,6 +443,11 @@ export class Current {
     const { store } = this, find = store.get("find"), holds = store.get("holds");
     if (this.wantsSame) await this.same(mask, turn);
     if (store.get("seen") !== null) await this.seen(mask, store.get("seen"));
+    const { rule } = this;
+    if (rule && turn === this.turn) {
+      const hits = await this.ruled(rule, turn, mask), wanted = rule[0] === "-" ? 0 : 1;
+      for (let i = 0; i < mask.length; i++) if (hits[i] !== wanted || !this.data.manifest.serve && !this.data.embedded(i)) mask[i] = 0;
+    }
     for (const hits of [holds && turn === this.turn ? await this.holding(holds, turn, mask) : null, find && turn === this.turn ? await this.search(find, turn, mask) : null])
       if (hits) for (let i = 0; i < mask.length; i++) mask[i] &= hits[i];
   }
@@ -491,6 +514,8 @@ export class Current {
     const { split } = this;
     if (split) { const [x, y] = split.by.map(m => this.better(m)); keep(i => side(x[i]) + side(y[i]) === split.which); }
     for (const [name, low, high] of this.ranges) { const values = this.column(name); keep(i => values[i] >= low && values[i] <= high); }
+    const { wantedTerms } = this;
+    if (wantedTerms && data.glossary) { const hits = termHits(data.glossary, wantedTerms.term, wantedTerms.asked, n, this.a.index, b?.index); keep(i => hits[i] === 1); }
     const only = String(store.get("only"));
     if (only) { const wanted = new Set(only.split(",").map(s => Number(s) - 1)); keep(i => wanted.has(i)); }
     return mask;
@@ -535,12 +560,23 @@ export class Current {
    * @param {string} gram @param {number} turn @param {Uint8Array} mask @returns {Promise<Uint8Array>}
    */
   async holding(gram, turn, mask) {
-    const { data, store, a, b } = this, held = holder(data, gram), hits = new Uint8Array(data.n);
+    const { data, a, b } = this, held = holder(data, gram);
     if (!held) throw new Error(data.redacted ? "the texts are not in this file" : "the page cannot split texts as the lists of n-grams were");
-    const roles = data.roles.filter(role => role.startsWith("reference") || role === `system${a.index}` || role === `system${b?.index}`);
+    return this.reading(data.roles.filter(role => role.startsWith("reference") || role === `system${a.index}` || role === `system${b?.index}`), held, turn, mask);
+  }
+
+  /** Marks the segments that hold what a rule looks for. @param {string} rule @param {number} turn @param {Uint8Array} mask */
+  async ruled(rule, turn, mask) {
+    if (this.data.redacted) throw new Error("the texts are not in this file");
+    return this.reading(sideOf(this.data, rule), rule.endsWith("numbers") ? hasNumber : hasName, turn, mask);
+  }
+
+  /** Marks the segments of which a text passes a test, a few at a time. @param {string[]} roles @param {(text: string) => boolean} test @param {number} turn @param {Uint8Array} mask @returns {Promise<Uint8Array>} */
+  async reading(roles, test, turn, mask) {
+    const { data, store } = this, hits = new Uint8Array(data.n);
     let last = Date.now();
     for await (const { from, to, text } of data.pieces(roles)) {
-      for (let i = from; i < to; i++) if (mask[i] && roles.some(role => held(text(role, i) ?? ""))) hits[i] = 1;
+      for (let i = from; i < to; i++) if (mask[i] && roles.some(role => test(text(role, i) ?? ""))) hits[i] = 1;
       if (Date.now() - last > 40) {
         this.busy = to / data.n;
         store.tell(new Set(["subset"]));

@@ -1,6 +1,7 @@
 // What the file holds: the manifest, tables of integers and columns of text, decoded as needed.
 import {Kernel} from "./kernel.js";
 import {countsKey, Live} from "./live.js";
+import {glossaryOf} from "./glossary.js";
 import {Table} from "./table.js";
 
 /** @typedef {{name: string, letter: string, index: number}} System */
@@ -193,6 +194,8 @@ export class Data {
     this.lengths = new Uint32Array();
     /** @type {Record<string, Uint32Array>} Bit sets of what is odd, by role. */
     this.flags = {};
+    /** @type {import("./glossary.js").Glossary | null} */
+    this.glossary = null;
     this.ready = { tables: false, texts: false };
     /** The kernel. */
     this.live = /** @type {Live} */ (/** @type {unknown} */ (null));
@@ -239,6 +242,9 @@ export class Data {
       ...Array.from({ length: this.references }, (_, i) => /** @type {Role} */ (`reference${i}`)), ...this.systems.map(s => /** @type {Role} */ (`system${s.index}`))];
   }
 
+  /** The direction of a role's texts: that of most of its letters. @param {string} role @returns {"ltr" | "rtl" | "auto"} */
+  direction(role) { return this.manifest.directions?.[role.replace(/\d+$/, "")] ?? "auto"; }
+
   /** What a role is called. @param {string} role */
   title(role) {
     if (role === "source") return "Source";
@@ -275,6 +281,7 @@ export class Data {
     for (const label of manifest.labels ?? []) this.labels.push({ ...label, of: indices(await this.read(label.block)) });
     for (const [role, name] of Object.entries(manifest.health?.blocks ?? {})) this.flags[role] = indices(await this.read(/** @type {string} */ (name)));
     if (manifest.buckets?.length) this.lengths = indices(await this.read(manifest.buckets.length.block));
+    if (manifest.terms) this.glossary = glossaryOf(manifest.terms, JSON.parse(new TextDecoder().decode(await this.read(manifest.terms.block))));
     if (manifest.ngrams?.block) manifest.ngrams.pairs = JSON.parse(new TextDecoder().decode(await this.read(manifest.ngrams.block)));
     this.ready.tables = true;
   }

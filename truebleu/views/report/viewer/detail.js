@@ -2,6 +2,7 @@
 import {announce, badge, button, copy, el, exact, fixed, menu, plural, replace, signed, table, toggle, visible} from "./dom.js";
 import {canTokenize, characters, diff, grams, match, tokenize} from "./tokens.js";
 import {textBlock} from "./data.js";
+import {withMarks} from "./marks.js";
 import {countsEdits} from "./metric.js";
 
 /** @typedef {import("./current.js").Context} Context */
@@ -42,8 +43,8 @@ function written(context, i, form) {
   return [`**${safe(head)}**`, "", ...lines.map(([name, text]) => `- ${safe(name)}: ${safe(text)}`), "", `\`${one.metric}|${one.signature.replaceAll("`", "")}\``].join("\n");
 }
 
-/** Draws a segment into the panel. @param {HTMLElement} panel @param {Context} context @param {number} i @param {{close: () => void, go: (step: number) => void}} acts */
-export function renderDetail(panel, context, i, acts) {
+/** Draws a segment into the panel. @param {HTMLElement} panel @param {Context} context @param {import("./marks.js").Marks} marks @param {number} i @param {{close: () => void, go: (step: number) => void}} acts */
+export function renderDetail(panel, context, marks, i, acts) {
   const { data, store, current } = context, { a, b } = current, { documents } = data;
   const segment = data.segment(i), mode = !b && store.get("mode") === "diff" ? "ref" : store.get("mode");
   const how = splitter(context);
@@ -109,20 +110,28 @@ export function renderDetail(panel, context, i, acts) {
      */
     function one(role, label, text, tokens, against, marked, kind) {
       const target = role === "source" ? data.manifest.languages?.source : data.manifest.languages?.target;
-      const body = el("p.text", { dir: "auto", lang: target ?? null, class: `${mode === "tokens" && tokens ? "split" : ""} ${/^system/.test(role) ? `sys-${Number(role.slice(6)) % 6}` : ""}` });
+      const body = el("p.text", { dir: data.direction(role), lang: target ?? null, class: `${mode === "tokens" && tokens ? "split" : ""} ${/^system/.test(role) ? `sys-${Number(role.slice(6)) % 6}` : ""}` });
+      const places = marks.places(role, i, text, { terms: true });
       const found = mode === "match" && tokens ? match(tokens.keys, against.map(r => r.keys), orders) : null;
       if (!text) body.append(el("span.soft", {}, "(empty)"));
-      else if (!tokens || mode === "plain" || ((mode === "diff" || mode === "ref") && !marked)) replace(body, visible(text));
+      else if (!tokens || mode === "plain" || ((mode === "diff" || mode === "ref") && !marked)) replace(body, withMarks(text, places));
       else {
         const number = shown.push({ role, label: data.title(role), text, tokens, match: found, against }) - 1;
         const paint = (/** @type {number} */ n) => found ? (found.level[n] ? `m${how.letters ? Math.ceil(4 * found.level[n] / orders) : Math.min(4, found.level[n])}` : "") + (found.clipped[n] && role.startsWith("system") ? " clipped" : "")
           : marked?.[n] ? kind : "";
         const sought = occurrences(tokens.keys, String(store.get("mark")));
-        replace(body, painted(text, tokens, n => paint(n) + (sought.has(n) ? " sought" : ""), mode === "tokens", how.letters && mode !== "tokens" ? null : number));
+        replace(body, painted(text, places, tokens, n => paint(n) + (sought.has(n) ? " sought" : ""), mode === "tokens", how.letters && mode !== "tokens" ? null : number));
         if (!(how.letters && mode !== "tokens")) body.querySelector("[data-token]")?.setAttribute("tabindex", "0");
       }
-      return el("section", {}, el("h3", {}, label), body);
+      return el("section", {}, el("h3", {}, label), body, wantedHere(role));
     }
+  }
+
+  /** The terms that a system did not use where the source has them. @param {string} role */
+  function wantedHere(role) {
+    const { glossary } = data, system = /^system(\d+)$/.exec(role)?.[1];
+    const missed = !glossary || system === undefined ? [] : (glossary.of.get(i) ?? []).filter(k => glossary.missed[k][Number(system)].includes(i));
+    return missed.length ? el("p.soft.note", {}, "Wanted terms missed: ", missed.map((k, n) => { const { source, targets } = /** @type {NonNullable<typeof glossary>} */ (glossary).terms[k]; return [n ? "; " : "", el("bdi", {}, source), " → ", targets.map((target, t) => [t ? " or " : "", el("bdi.missed-term", {}, target)])]; })) : null;
   }
 
   /** Whether what is shown is what was counted. @param {import("./data.js").System} system @param {string[]} keys @param {string[][]} references */
@@ -183,10 +192,10 @@ const size = marks => marks.filter(Boolean).length;
 
 /**
  * A text with its tokens marked. Between two tokens of a longer match the space is marked as well.
- * @param {string} text @param {Tokens} tokens @param {(n: number) => string} paint the classes of a token
+ * @param {string} text @param {import("./marks.js").Place[]} places what else is marked @param {Tokens} tokens @param {(n: number) => string} paint the classes of a token
  * @param {boolean} apart whether tokens are shown apart @param {number | null} number of the text, for what is told of its tokens
  */
-function painted(text, tokens, paint, apart, number) {
+function painted(text, places, tokens, paint, apart, number) {
   /** @type {any[]} */
   const nodes = [];
   let at = 0, last = "";
@@ -198,20 +207,20 @@ function painted(text, tokens, paint, apart, number) {
     else if (gap) {
       // "m2" is less than "m3"; a single token's match does not reach over the space.
       const joined = [last, kind].map(k => /m[2-4]/.exec(k)?.[0]), level = joined[0] && joined[1] ? joined.sort()[0] : null;
-      nodes.push(level ? el("span", { class: `gap ${level}` }, visible(gap)) : visible(gap));
+      nodes.push(level ? el("span", { class: `gap ${level}` }, withMarks(text, places, at, start)) : withMarks(text, places, at, start));
     }
     if (end > at) {
-      const piece = apart ? keys[n] : text.slice(start, end);
+      const piece = apart ? visible(keys[n]) : withMarks(text, places, start, end);
       if (number === null) {
         const before = nodes[nodes.length - 1];
-        if (kind && !gap && kind === last && before?.append) before.append(...visible(piece));
-        else nodes.push(kind ? el("span", { class: `token ${kind}` }, visible(piece)) : visible(piece));
-      } else nodes.push(el(apart ? "bdi" : "span", { class: `token ${kind}`, tabindex: -1, data: { token: String(n), text: String(number) } }, visible(piece)));
+        if (kind && !gap && kind === last && before?.append) before.append(...piece.flat());
+        else nodes.push(kind ? el("span", { class: `token ${kind}` }, piece) : piece);
+      } else nodes.push(el(apart ? "bdi" : "span", { class: `token ${kind}`, tabindex: -1, data: { token: String(n), text: String(number) } }, piece));
       at = end;
     }
     last = kind;
   }
-  if (at < text.length && text.slice(at).trim()) nodes.push(visible(text.slice(at)));
+  if (at < text.length && text.slice(at).trim()) nodes.push(withMarks(text, places, at));
   return nodes;
 }
 
@@ -264,7 +273,7 @@ function edits({ data, current }, i) {
         words.splice(target, 0, ...moved);
         place.append(el("p", {}, "shift “", el("bdi", {}, moved.join(" ")), `” by ${Math.abs(target - start)} to the ${target < start ? "left" : "right"}`));
       }
-      place.append(el("p.alignment", { dir: "auto" }, one.operations.map((/** @type {[string, number | null, number | null]} */ [kind, h, r]) =>
+      place.append(el("p.alignment", { dir: data.direction("system") }, one.operations.map((/** @type {[string, number | null, number | null]} */ [kind, h, r]) =>
         el("span.pair", { class: kind, title: kind }, el("bdi", {}, h === null ? "∅" : one.hypothesis[h]), el("bdi", {}, r === null ? "∅" : one.reference[r]), el("span", {}, EDITS[kind] || "\u00A0")))));
     } catch (error) { place.append(el("p.soft", {}, `${/** @type {Error} */ (error).message}.`)); }
   }

@@ -5,13 +5,17 @@ import {canTokenize, tokenize} from "./tokens.js";
  * Says of texts whether they hold an n-gram, whose tokens are written with spaces between them.
  * @param {import("./data.js").Data} data @param {string} gram @returns {((text: string) => boolean) | null} null if the page cannot split them so
  */
-export function holder({ manifest: { ngrams } }, gram) {
-  if (!ngrams || !canTokenize(ngrams.tokenizer)) return null;
+export function holder(data, gram) {
+  if (!canHold(data)) return null;
+  const { ngrams } = data.manifest;
   const { tokenizer, lowercase } = ngrams, run = gram.split(" "), rare = run.reduce((x, y) => y.length > x.length ? y : x);
   // Splitting takes long: first, whether the longest token can come of this text. What is rewritten before it is split may.
   const may = (/** @type {string} */ text) => (lowercase ? text.toLowerCase() : text).includes(rare) || /&|<skipped>|-\n/.test(text) || lowercase && /[^\0-\x7F]/.test(text);
   return text => may(text) && has(tokenize(text, tokenizer, lowercase).keys, run);
 }
+
+/** Whether the page can split texts as the lists of n-grams were. @param {import("./data.js").Data} data @returns {boolean} */
+export const canHold = ({ manifest: { ngrams } }) => !!ngrams && canTokenize(ngrams.tokenizer);
 
 /** Whether tokens have a run of tokens. @param {string[]} keys @param {string[]} run */
 export function has(keys, run) {

@@ -6,12 +6,12 @@ import {announce, checkbox, copy, dialog, el, table} from "./dom.js";
 
 /** Keys for every view. @type {Record<string, Action>} */
 const GENERAL = {
-  "x": { title: "swap A and B", act: ({ store, current: { a, b } }) => { if (b) store.set({ a: b.index, b: a.index }); } },
+  "x": { title: "swap A and B", act: ({ store, current: { a, b } }) => { if (b) store.set({ a: b.name, b: a.name }); } },
   "b": { title: "next baseline", act: ({ data, store, current: { a, b } }) => {
     if (!b) return;
-    const next = (a.index + 1) % data.systems.length;
-    store.set(next === b.index ? { a: next, b: a.index } : { a: next });
-    announce(`The baseline is ${data.systems[next].letter} ${data.systems[next].name}`);
+    const next = data.systems[(a.index + 1) % data.systems.length];
+    store.set(next === b ? { a: next.name, b: a.name } : { a: next.name });
+    announce(`The baseline is ${next.letter} ${next.name}`);
   } },
   "y": { title: "copy a link to this view", act: ({ store }) => { copy(location.href.split("#")[0] + store.hash(), "Link copied"); } },
 };
@@ -64,7 +64,7 @@ export class Keys {
   pick(index, systems) {
     const { store, data, current: { a } } = this.context;
     if (index >= systems || index === a.index) return;
-    store.set({ b: index });
+    store.set({ b: data.systems[index].name });
     announce(`Compared: ${data.systems[index].letter} ${data.systems[index].name}`);
   }
 

@@ -2,6 +2,7 @@
 import {Background} from "./current.js";
 import {Metric} from "./metric.js";
 import {packedTexts, settledBy} from "./scored.js";
+import {directionOf} from "./directions.js";
 import {shortNames} from "./dropped.js";
 
 /** @typedef {import("./dropped.js").Column} Column */
@@ -109,6 +110,7 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
       truebleu_report: lab.truebleu_report, title: titleOfSystems(names), version: lab.version, made: null, segments: n, embedded: n, redacted: false, serve: null, texts: roles.map(([role]) => role),
       systems: names.map((name, i) => ({ name, letter: letterOfNumber(i) })), references: references.length, source: !!source,
       languages: { source: source ? languageOfFile(source.file, lab.languages) : null, target: targets.size === 1 ? [...targets][0] : null },
+      directions: { source: directionOf(source ? [source.lines] : []), reference: directionOf(references.map(column => column.lines)), system: directionOf(systems.map(column => column.lines)) },
       settings: described, columns: [], live: lab.live, comparison: several ? compared : null, intervals: several ? null : compared, people: null,
       data_hash: {}, commands: madeCommands(systems, references, source, documents, wanted), bibtex: lab.bibtex,
       documents: documents ? { names: documentNames, block: "documents" } : null, labels: [], ngrams: null, buckets: null, health: null,

@@ -14,6 +14,7 @@ import {Keys} from "./keys.js";
 import {Store} from "./store.js";
 import {printedRows, segmentsView} from "./segments.js";
 import {summaryView} from "./summary.js";
+import {termsView} from "./terms.js";
 import {whyView} from "./why.js";
 
 /** @typedef {import("./current.js").Context} Context */
@@ -32,7 +33,7 @@ import {whyView} from "./why.js";
  */
 
 /** @type {View[]} In the order of the questions: who wins, why, where. */
-const VIEWS = [summaryView, whyView, segmentsView, picturesView, agreementView, ngramsView, bucketsView, documentsView, healthView, exportsView];
+const VIEWS = [summaryView, whyView, segmentsView, picturesView, agreementView, ngramsView, bucketsView, documentsView, termsView, healthView, exportsView];
 
 const THEMES = ["auto", "light", "dark"];
 
@@ -55,7 +56,7 @@ export class App {
     const a = Math.max(0, data.systems.findIndex(s => s.name === comparison?.baseline));
     const ranked = (comparison?.systems ?? []).map((/** @type {any} */ s) => data.systems.findIndex(own => own.name === s.name));
     const b = ranked.find((/** @type {number} */ i) => i !== a) ?? (a ? 0 : 1);
-    this.store.declare({ ...STATE, a, b, setting: data.settings[0].id }, NUMBERS);
+    this.store.declare({ ...STATE, a: data.systems[a].name, b: data.systems[b]?.name ?? "", setting: data.settings[0].id }, NUMBERS);
     for (const view of VIEWS) this.store.declare(view.state ?? {});
     this.current = new Current(data, this.store, this.worker);
     /** @type {Context} */
@@ -178,28 +179,30 @@ export class App {
   /** What is said above all views: that numbers were not reported, or that others are on their way. */
   note() {
     const { store, current } = this, { metric, counting } = current;
-    this.notice.hidden = current.reported && counting === null;
+    const { unknown } = current, shown = current.b ? [current.a, current.b] : [current.a];
+    this.notice.hidden = current.reported && counting === null && !unknown.length;
     if (counting !== null) {
       this.share.textContent = `Counting … ${Math.round(100 * counting)}%. Until then the numbers are those from before. `;
       // The button stays where it is, with the focus.
       if (this.cancel.parentNode !== this.notice) replace(this.notice, this.share, this.cancel);
       return;
     }
-    replace(this.notice, current.reported ? null : [
+    replace(this.notice, unknown.length ? el("p", {}, "The address names ", unknown.map((name, k) => [k ? " and " : "", "“", el("bdi", {}, name), "”"]), ", which no system of this report is called. Shown: ", shown.map((s, k) => [k ? " and " : "", badge(s, true)]), ". ",
+      button("Keep these", () => store.set({ a: current.a.name, b: current.b?.name ?? "" }, { replace: true }))) : null, current.reported ? null : [
       el("strong", {}, metric.reported ? "Not a headline score. " : "Not the reported score. "), el("code", {}, `${metric.name}|${metric.signature}`), " ",
       button("Reset", () => store.set({ setting: store.defaults.setting, ...Object.fromEntries(CHANGES.map(key => [key, store.defaults[key]])) }))]);
   }
 
   /** @param {number} a @param {number} b */
   choose(a, b) {
-    const { current, store } = this;
+    const { current, store, data } = this;
     if (a === b) [a, b] = a === current.a.index ? [/** @type {any} */ (current.b).index, a] : [b, current.a.index];
-    store.set({ a, b });
+    store.set({ a: data.systems[a].name, b: data.systems[b].name });
   }
 
   swap() {
     const { a, b } = this.current;
-    if (b) this.store.set({ a: b.index, b: a.index });
+    if (b) this.store.set({ a: b.name, b: a.name });
   }
 
   nextTheme() {

@@ -2,6 +2,9 @@
 import {announce, badge, button, checkbox, count, el, exact, fixed, interval, menu, plural, replace, select, signed, svg, toggle, VirtualList, visible} from "./dom.js";
 import {COLUMNS, countName, FEW, FILTERS, SAMPLE} from "./current.js";
 import {renderDetail} from "./detail.js";
+import {askedTitle} from "./glossary.js";
+import {Marks, previewOf} from "./marks.js";
+import {RULES, sideOf} from "./rules.js";
 import {told} from "./agreement.js";
 
 /** @typedef {import("./current.js").Context} Context */
@@ -61,6 +64,9 @@ export const segmentsView = {
       moved: position => { if (store.get("seg") !== null) store.set({ seg: current.chosen[position] + 1 }, { replace: true }); },
       opened: position => { store.set({ seg: current.chosen[position] + 1 }); } });
     list.node.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" && e.target === list.node) detail.querySelector("h2")?.focus(); });
+    const marks = new Marks(context, () => { list.refill(); open(); });
+    /** So many characters of a line can be seen. */
+    let room = PREVIEW;
     const nothing = el("p.empty", { hidden: true }), share = el("span"), cancel = button("Cancel", () => { current.cancel(); search.focus(); }, { class: "small" });
     container.append(el("h1.unseen", {}, "Segments"),
       el("div.toolbar", {}, el("div.joined.find", {}, search, where), tools), panel, el("div.state", {}, chips, subset),
@@ -76,7 +82,7 @@ export const segmentsView = {
     return changed => {
       const any = (/** @type {string[]} */ keys) => keys.some(key => changed.has(key));
       if (any([...Object.keys(FILTERS), "sort", "panel", "lines", "a", "b", "setting", "texts"])) { controls(); chipsAgain(); }
-      if (any(["panel", "a", "b", "setting"]) || (any(["range", "doc", "label", "flag", "outcome"]) && !panel.contains(document.activeElement))) drawPanel();
+      if (any(["panel", "a", "b", "setting"]) || (any(["range", "doc", "label", "flag", "outcome", "terms", "rule", "noted"]) && !panel.contains(document.activeElement))) drawPanel();
       if (changed.has("lines")) { list.height = height(); arranged(); }
       if (changed.has("selection")) { heads(); arranged(); chipsAgain(); }
       if (changed.has("texts")) list.refill();
@@ -101,7 +107,7 @@ export const segmentsView = {
     function cells(row) {
       const { b } = current, cell = (/** @type {string} */ kind, /** @type {any} */ ...content) => el(`div.${kind}`, { role: "gridcell" }, content);
       const parts = row.parts = { shape, number: el("span"), doc: data.documents ? el("bdi") : null, a: cell("c-score"), b: b ? cell("c-score") : null, delta: b ? el("span") : null, influence: cell("c-influence"), ratio: current.has("ratio") ? cell("c-ratio") : null,
-        lines: lines().map(([role, mark, lang]) => ({ role, mark, text: el("span.preview", { dir: "auto", lang: lang || null }) })) };
+        lines: lines().map(([role, mark, lang]) => ({ role, mark, text: el("span.preview", { dir: data.direction(role), lang: lang || null }) })) };
       replace(row, cell("c-number", parts.number, parts.doc ? el("span.doc", {}, parts.doc) : null), parts.a, parts.b, parts.delta ? cell("c-delta", parts.delta) : null, parts.influence, parts.ratio,
         cell("c-text", parts.lines.map(line => el("div.line", {}, line.mark, line.text))));
       row.style.height = `${list.height}px`;
@@ -125,7 +131,7 @@ export const segmentsView = {
       for (const { role, text: place } of parts.lines) {
         const text = data.text(role, i);
         place.classList.toggle("soft", !text);
-        if (text) replace(place, visible(text.slice(0, PREVIEW).replace(/\s+/g, " ")));
+        if (text) replace(place, previewOf(text, marks.places(role, i, text, { grams: true, terms: !!store.get("terms") }), room, PREVIEW));
         else place.textContent = text === "" ? "(empty)" : text === null ? "(missing)" : data.ready.texts && !data.manifest.serve ? "(not in this file)" : "…";
       }
     }
@@ -158,6 +164,7 @@ export const segmentsView = {
       list.node.classList.toggle("single", !current.b);
       list.height = height();
       shape++;
+      room = Math.max(20, Math.floor((/** @type {HTMLElement} */ (header.lastElementChild).clientWidth - 40) / 8));
       list.node.scrollTop = 0;
       list.reset(chosen.length, Math.max(0, place));
       if (place > 0) list.go(place, false);
@@ -173,7 +180,7 @@ export const segmentsView = {
       if (!shown) return;
       const top = detail.dataset.segment === String(seg) ? detail.firstElementChild?.scrollTop ?? 0 : 0;
       const mark = within ? [...detail.querySelectorAll("button")].indexOf(/** @type {any} */ (document.activeElement)) : -1;
-      renderDetail(detail, context, seg - 1, { close: () => { store.set({ seg: null }); list.node.focus(); }, go: step => {
+      renderDetail(detail, context, marks, seg - 1, { close: () => { store.set({ seg: null }); list.node.focus(); }, go: step => {
         const at = current.place(seg - 1), next = current.chosen[at + step];
         if (next !== undefined) store.set({ seg: next + 1 }, { replace: true });
       } });
@@ -214,6 +221,9 @@ export const segmentsView = {
       if (current.split) all.push(chip(told(current.split, a, b), { split: "" }));
       for (const [name, low, high] of current.ranges) all.push(chip(`${title(name)} ${low === -Infinity ? `≤ ${round(high)}` : high === Infinity ? `≥ ${round(low)}` : `${round(low)} to ${round(high)}`}`, { range: current.ranges.filter(r => r[0] !== name).map(r => r.join(":")).join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }));
       if (store.get("holds")) all.push(chip(["holds “", el("bdi", {}, store.get("holds")), "”", ` in a reference, ${(b ? [a, b] : [a]).map(s => s.letter).join(" or ")}`], { holds: "", mark: "" }));
+      const { wantedTerms } = current;
+      if (wantedTerms) all.push(chip([wantedTerms.term ? ["term “", el("bdi", {}, wantedTerms.term), "” "] : "a term ", askedTitle(wantedTerms.asked, a.letter, b?.letter)], { terms: "", term: "" }));
+      if (current.rule) all.push(chip([RULES[current.rule], ` in the ${sideOf(data, current.rule)[0].replace(/\d+$/, "")}`], { rule: "" }));
       if (store.get("seen") !== null) all.push(chip(`${b ? "differ in" : "miss"} words seen ${seenTimes(manifest.buckets?.frequency?.edges ?? [], store.get("seen"))}×`, { seen: null }));
       if (store.get("only")) all.push(chip(store.get("about") || plural(String(store.get("only")).split(",").length, "segment"), { only: "", about: "", part: false }));
       if (store.get("sample") !== null) all.push(chip("random sample", { sample: null }));
@@ -254,6 +264,9 @@ export const segmentsView = {
       });
       const flags = manifest.health?.flags ?? [];
       if (flags.length) fields.push(field("Data health", select("Data health", [["", "any"], ...flags.map((/** @type {any} */ f) => [f.id, f.title])], String(store.get("flag")), v => set({ flag: v }))));
+      const { glossary } = data;
+      if (glossary) fields.push(field("Terms", select("Terms", [["", "any"], .../** @type {const} */ (["in", "used-a", "missed-a"]).map(asked => /** @type {[string, string]} */ ([asked, askedTitle(asked, a.letter)])), ...(b ? /** @type {const} */ (["used-b", "missed-b", "differ"]).map(asked => /** @type {[string, string]} */ ([asked, askedTitle(asked, a.letter, b.letter)])) : [])], current.wantedTerms?.asked ?? "", v => set({ terms: v, term: v ? store.get("term") : "" }))));
+      if (!data.redacted) fields.push(field("Holds", select("Holds", [["", "anything"], ...Object.entries(RULES)], current.rule, v => set({ rule: v }))));
       fields.push(el("div.field", {}, el("span", {}, "Lines"), el("span.checks", {}, /** @type {const} */ ([["s", "source", data.hasSource], ["r", "reference", data.references > 0], ["a", "systems", true]]).filter(([, , there]) => there).map(([key, name]) => checkbox(name, store.get("lines").includes(key), on => set({ lines: [..."sra"].filter(k => k === key ? on : store.get("lines").includes(k)).join("") || "a" }))))));
       const ranges = Object.keys(COLUMNS).filter(name => current.has(name)).map(name => range(name));
       replace(panel, el("div.fields", {}, fields), el("div.ranges", {}, ranges));
@@ -326,7 +339,7 @@ export function printedRows(context) {
   const { data, current } = context, { a, b } = current, some = current.chosen.slice(0, 20);
   return el("section.view", {}, el("h2", {}, `Segments 1 to ${some.length} of ${count(current.chosen.length)}${current.all ? "" : ", filtered"}`), [...some].map(i => {
     const segment = data.segment(i), scores = (b ? [a, b] : [a]).map(s => `${s.letter} ${fixed(current.scores(s)[i])}`);
-    return el("article", {}, el("h3", {}, `${i + 1}: ${scores.join(", ")}`), [["Source", segment.source], ...segment.references.map((text, r) => [data.title(`reference${r}`), text]), ...(b ? [a, b] : [a]).map(s => [`${s.letter} ${s.name}`, segment.hypotheses[s.index]])]
-      .filter(([, text]) => typeof text === "string").map(([name, text]) => el("p", { dir: "auto" }, el("strong", {}, `${name}: `), visible(/** @type {string} */ (text)))));
+    return el("article", {}, el("h3", {}, `${i + 1}: ${scores.join(", ")}`), [["Source", segment.source, "source"], ...segment.references.map((text, r) => [data.title(`reference${r}`), text, "reference"]), ...(b ? [a, b] : [a]).map(s => [`${s.letter} ${s.name}`, segment.hypotheses[s.index], "system"])]
+      .filter(([, text]) => typeof text === "string").map(([name, text, role]) => el("p", { dir: data.direction(/** @type {string} */ (role)) }, el("strong", {}, `${name}: `), visible(/** @type {string} */ (text)))));
   }));
 }

@@ -3,6 +3,9 @@
 /** @typedef {string | number | boolean | null} Value */
 /** @typedef {Record<string, Value>} State */
 
+/** A text as an address can have it. @param {string} text */
+export const wellFormed = text => text.replace(/\p{Cs}/gu, "\uFFFD");
+
 /**
  * Every key has a default; only what differs from it stands in the address. The type of the default
  * decides how a value is read back: number, boolean or string; null stands for "none" of a string,
@@ -69,7 +72,7 @@ export class Store {
     const { view, ...rest } = { ...this.state, ...others };
     const parts = Object.entries(rest)
       .filter(([key, value]) => key in this.defaults && value !== this.defaults[key])
-      .map(([key, value]) => `${key}=${encodeURIComponent(String(value).replace(/\p{Cs}/gu, "\uFFFD")).replace(/%(20|2C|3A|2F)/g, c => ({ "%20": "+", "%2C": ",", "%3A": ":", "%2F": "/" })[c] ?? c)}`);
+      .map(([key, value]) => `${key}=${encodeURIComponent(wellFormed(String(value))).replace(/%(20|2C|3A|2F)/g, c => ({ "%20": "+", "%2C": ",", "%3A": ":", "%2F": "/" })[c] ?? c)}`);
     return `#${view}${parts.length ? "?" + parts.join("&") : ""}`;
   }
 

@@ -101,7 +101,7 @@ function overview(context, all, content) {
   return el("div.table.overview", { tabindex: 0, role: "region", "aria-label": "Systems by all metrics" }, el("table", {}, el("caption.unseen", {}, "Systems by all metrics"),
     el("thead", {}, el("tr", {}, el("th", { scope: "col", rowspan: 2, "aria-sort": sorted("name") }, sorter("System", "name")), all.map(one => el("th.over", { scope: "colgroup", colspan: spans(one), title: one.signature ? `${one.name}|${one.signature}` : "scores that were given" }, `${one.label} ${arrow(one)}`, changed(one) ? el("span.soft", {}, one.headline ? ", changed" : ", not compared") : ""))),
       el("tr", {}, all.map(one => [el("th.number.first", { scope: "col", "aria-sort": sorted(one.id) }, sorter("score", one.id)), several ? el("th.number", { scope: "col", title: `difference to ${a.letter} ${a.name}` }, "Δ to ", badge(a)) : null, clusters(one) ? el("th.number", { scope: "col", title: "every system of a cluster is significantly better than all of a higher number" }, "cluster") : null]))),
-    el("tbody", {}, order.map(i => el("tr", {}, el("th", { scope: "row" }, several ? el("label.check", {}, el("input", { type: "radio", name: "baseline", checked: data.ranked[i] === a, title: "Take it for the baseline", "aria-label": `Baseline ${data.ranked[i].letter} ${data.ranked[i].name}`, on: { change: () => { const s = data.ranked[i]; store.set(s === current.b ? { a: s.index, b: a.index } : { a: s.index }); } } })) : null, el("span.named", { title: data.ranked[i].name }, badge(data.ranked[i], true))), all.map((one, k) => cells(one, rows[k][i], k)))))));
+    el("tbody", {}, order.map(i => el("tr", {}, el("th", { scope: "row" }, several ? el("label.check", {}, el("input", { type: "radio", name: "baseline", checked: data.ranked[i] === a, title: "Take it for the baseline", "aria-label": `Baseline ${data.ranked[i].letter} ${data.ranked[i].name}`, on: { change: () => { const s = data.ranked[i]; store.set(s === current.b ? { a: s.name, b: a.name } : { a: s.name }); } } })) : null, el("span.named", { title: data.ranked[i].name }, badge(data.ranked[i], true))), all.map((one, k) => cells(one, rows[k][i], k)))))));
 }
 
 /** Every system's Δ to the baseline, or the one system's scores, with intervals. @param {Context} context @param {Shown[]} all @param {any} content */
@@ -182,7 +182,7 @@ function matrix({ data, store, current }, one) {
       if (i === j) return "";
       const delta = values[i] - values[j], pair = current.pair(column, row, own), good = (delta > 0) === one.higher_is_better;
       const strength = delta ? Math.min(4, Math.ceil(4 * Math.abs(delta) / most)) : 0;
-      return button([signed(delta, one.digits ?? 2), pair?.significant ? "*" : ""], () => store.set({ a: column.index, b: row.index }), { class: `heat ${good ? "better" : "worse"}-${strength}`, title: pair?.interval ? interval(pair.interval.low, pair.interval.high) : null });
+      return button([signed(delta, one.digits ?? 2), pair?.significant ? "*" : ""], () => store.set({ a: column.name, b: row.name }), { class: `heat ${good ? "better" : "worse"}-${strength}`, title: pair?.interval ? interval(pair.interval.low, pair.interval.high) : null });
     })]), { quiet: true }));
 }
 

@@ -4,14 +4,15 @@ import {Kernel} from "./kernel.js";
 /** @typedef {{kind: "bootstrap", binary: Uint8Array, recipe: import("./kernel.js").Recipe, tables: Uint8Array[], width: number, groups: Uint32Array | null, samples: number, level: number, seed: number}} BootstrapTask */
 /** @typedef {{kind: "ngrams", binary: Uint8Array, lowercase: Uint8Array, recipe: import("./kernel.js").Recipe, systems: Uint8Array[], references: Uint8Array[], n: number, orders: number, pair: [number, number | null], limit: number}} NgramTask */
 /** @typedef {{kind: "regex", pattern: string, flags: string, texts: (string | null | undefined)[], of: number[]}} RegexTask */
+/** @typedef {{kind: "places", pattern: string, flags: string, texts: string[], most: number}} PlacesTask */
 
 /** @type {Kernel | null} */
 let kernel = null;
 
 self.onmessage = async event => {
-  const { id, task } = /** @type {{id: number, task: BootstrapTask | NgramTask | RegexTask}} */ (event.data);
+  const { id, task } = /** @type {{id: number, task: BootstrapTask | NgramTask | RegexTask | PlacesTask}} */ (event.data);
   try {
-    self.postMessage({ id, result: task.kind === "bootstrap" ? await resample(task, share => self.postMessage({ id, share })) : task.kind === "ngrams" ? await contrasts(task) : matching(task) });
+    self.postMessage({ id, result: task.kind === "bootstrap" ? await resample(task, share => self.postMessage({ id, share })) : task.kind === "ngrams" ? await contrasts(task) : task.kind === "regex" ? matching(task) : places(task) });
   } catch (error) {
     self.postMessage({ id, error: String(/** @type {Error} */ (error).message) });
   }
@@ -50,4 +51,18 @@ async function contrasts({ binary, lowercase, recipe, systems, references, n, or
 function matching({ pattern, flags, texts, of }) {
   const wanted = new RegExp(pattern, flags);
   return of.filter((_, i) => typeof texts[i] === "string" && wanted.test(/** @type {string} */ (texts[i])));
+}
+
+/** Where the pattern is in each text. @param {PlacesTask} task @returns {[number, number, string][][]} */
+function places({ pattern, flags, texts, most }) {
+  const wanted = new RegExp(pattern, flags);
+  return texts.map(text => {
+    /** @type {[number, number, string][]} */
+    const found = [];
+    for (const match of text.matchAll(wanted)) {
+      if (match[0]) found.push([match.index, match.index + match[0].length, "found"]);
+      if (found.length >= most) break;
+    }
+    return found;
+  });
 }

@@ -4,9 +4,9 @@
 const SIDES = Uint8Array.from({ length: 256 }, (_, byte) => byte >= 0xD6 && byte <= 0xDF ? 2
   : byte >= 0x41 && byte <= 0x5A || byte >= 0x61 && byte <= 0x7A || byte >= 0xC3 && byte <= 0xD5 || byte === 0xE0 || byte === 0xE1 || byte >= 0xE3 && byte <= 0xED || byte === 0xF0 ? 1 : 0);
 
-/** @param {string[][]} columns of texts @returns {"ltr" | "rtl" | null} null if there are no letters */
+/** @param {Uint8Array[][]} columns of texts in UTF-8 @returns {"ltr" | "rtl" | null} null if there are no letters */
 export function directionOf(columns) {
-  const found = [0, 0, 0], encoder = new TextEncoder();
-  for (const texts of columns) for (const byte of encoder.encode(texts.join(" "))) found[SIDES[byte]]++;
+  const found = [0, 0, 0];
+  for (const texts of columns) for (const text of texts) for (const byte of text) found[SIDES[byte]]++;
   return found[1] + found[2] ? found[2] > found[1] ? "rtl" : "ltr" : null;
 }

@@ -43,6 +43,7 @@ class Logging:
         log.check(self._log)
         self._names = dict(zip(inputs.systems, names, strict=True))
         self._note: str | None = options.log_note
+        self._report: str | None = options.log_report
         # Files that are hashed as they are read, and what was hashed already.
         self._read: dict[str, tuple[list[Any], list[Input]]] = {}
 
@@ -89,6 +90,7 @@ class Logging:
                 references=tuple(inputs[one.system][1:]),
                 name=self._names[one.system],
                 note=self._note,
+                report=self._report,
                 low=one.ends.get("low"),
                 high=one.ends.get("high"),
             )

@@ -49,6 +49,8 @@ LOG = Group(
     --log FILE          add a line of JSON for each score to FILE: when, what, how, hashes of text
     --log-name NAME...  the name to follow each system by, where its file's name changes
     --log-note TEXT     a remark to keep with these scores
+    --log-report WHERE  the report of these scores, a file or an address: truebleu history links
+                        to it
     """,
     about="truebleu history shows how scores changed.",
 )

@@ -118,7 +118,7 @@ def _log_of(options: argparse.Namespace, inputs: files.Inputs) -> Logging | None
         from truebleu.cli.log import Logging
 
         return Logging(options, inputs)
-    for name in ("log_name", "log_note"):
+    for name in ("log_name", "log_note", "log_report"):
         if getattr(options, name) is not None:
             flag = name.replace("_", "-")
             raise UsageError(f"--{flag}: there is no log; name one with --log FILE")

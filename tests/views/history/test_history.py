@@ -4,9 +4,10 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import sys
 import threading
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from html.parser import HTMLParser
 
@@ -137,7 +138,9 @@ def test_names_are_one_for_each_system(folder, truebleu_command):
     assert (done.status, "give each one" in done.error) == (2, True)
 
 
-@pytest.mark.parametrize("option", [["--log-name", "a"], ["--log-note", "a"]])
+@pytest.mark.parametrize(
+    "option", [["--log-name", "a"], ["--log-note", "a"], ["--log-report", "a"]]
+)
 def test_what_is_said_of_no_log_is_refused(folder, truebleu_command, option):
     done = truebleu_command("score", "ref", "-i", "one", *option)
     assert done.status == 2
@@ -422,6 +425,57 @@ class Tags(HTMLParser):
 
     def handle_data(self, data):
         self.text += data
+
+
+def places(page: str) -> list[float]:
+    """Where the points of a page's charts lie across."""
+    return [float(x) for x in re.findall(r'<circle cx="([\d.]+)" cy="[\d.]+" r="4"><title>', page)]
+
+
+def test_the_axis_is_of_time_itself():
+    start = entry().time
+    days = [0, 1, 10]
+    some = [entry(20.0 + day).replaced(time=start + timedelta(days=day)) for day in days]
+    page = History(some).html()
+    first, second, last = places(page)
+    assert (second - first) / (last - first) == pytest.approx(0.1, abs=0.001)
+    assert "time (UTC)" in page
+    assert ">BLEU</text>" in page
+    # At the same time they stand side by side.
+    assert len(set(places(History([entry(), entry(21.0), entry(22.0)]).html()))) == 3
+
+
+def test_intervals_are_in_the_legend_if_there_are_any():
+    sure = entry().replaced(low=19.0, high=21.0)
+    assert ">interval</text>" in History([sure, sure]).html()
+    assert ">interval</text>" not in History([entry(), entry(21.0)]).html()
+
+
+@pytest.mark.parametrize(
+    ("address", "linked"),
+    [
+        ("report.html", True),
+        ("runs/a:b.html", True),
+        ("https://example.org/r?a=1&b=2", True),
+        ("javascript:alert(1)", False),
+        ("data:text/html,x", False),
+        ("JavaScript:alert(1)//", False),
+    ],
+)
+def test_scores_lead_to_their_reports(address, linked):
+    page = Tags(History([entry().replaced(report=address), entry(21.0)]).html())
+    links = [value for name, value in page.attributes if name == "href"]
+    # In the chart and in the table.
+    assert links == ([address] * 2 if linked else [])
+    assert address in page.text
+
+
+def test_a_report_is_logged(folder, truebleu_command):
+    words = ["score", "ref", "-i", "one", "--log", "log", "--log-report", "r.html"]
+    assert truebleu_command(*words).status == 0
+    assert json.loads((folder / "log").read_text())["report"] == "r.html"
+    assert "r.html" in truebleu_command("history", "log", "-f", "text").output
+    assert truebleu_command("history", "log", "-f", "csv").output.splitlines()[1].endswith("r.html")
 
 
 ATTACKS = [

@@ -219,7 +219,7 @@ class History(Rows):
     COLUMNS = (
         *("series", "time", "name", "system", "metric", "score", "low", "high", "since_previous"),
         *("since_first", "same_output", "segments", "hypothesis_file", "hypothesis_sha256"),
-        *("reference_files", "reference_sha256", "signature", "version", "note"),
+        *("reference_files", "reference_sha256", "signature", "version", "note", "report"),
     )
 
     entries: list[Entry]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from truebleu.text.layout import count
-from truebleu.views.rendering.blocks import Chart, Heading, Paragraph, Point, Table
+from truebleu.views.rendering.blocks import Cell, Chart, Heading, Paragraph, Point, Table
 from truebleu.views.rendering.numbers import fixed, signed
 
 TYPE_CHECKING = False
@@ -28,13 +30,13 @@ def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]
         for number, series in enumerate(group["series"], 1):
             if series["differs"]:
                 yield Heading(3, f"{number}. {', '.join(series['differs'])}")
-            yield from _series(series, digits, short=short)
+            yield from _series(series, group["metric"], digits, short=short)
 
 
-def _series(series: Content, digits: int, *, short: bool) -> Iterator[Block]:
+def _series(series: Content, metric: str, digits: int, *, short: bool) -> Iterator[Block]:
     scores = series["scores"]
     if len(scores) > 1:
-        yield Chart([_point(score) for score in scores], digits)
+        yield Chart([_point(score) for score in scores], digits, metric)
     yield _table(scores, digits)
     known = f"{count(len(scores), 'score')} of {count(series['segments'], 'segment')}"
     yield Paragraph(f"{known}; times are UTC.")
@@ -44,7 +46,9 @@ def _series(series: Content, digits: int, *, short: bool) -> Iterator[Block]:
 def _point(score: Content) -> Point:
     about = ", ".join(filter(None, (_when(score), repr(score["score"]), score.get("note"))))
     when = _when(score)[:10]
-    return Point(score["score"], when, about, score.get("low"), score.get("high"))
+    seconds = datetime.fromisoformat(score["time"]).timestamp()
+    ends = score.get("low"), score.get("high")
+    return Point(score["score"], when, about, *ends, seconds, score.get("report") or "")
 
 
 def _table(scores: Sequence[Content], digits: int) -> Table:
@@ -68,14 +72,19 @@ def _table(scores: Sequence[Content], digits: int) -> Table:
         "same output": [same[score["same_output"]] for score in scores],
         "system": [_other_name(score) for score in scores],
         "note": [score.get("note") or "" for score in scores],
+        "report": [score.get("report") or "" for score in scores],
     }
     # Columns that say nothing are left out, unless they belong to every history.
-    for name in ("interval", "system", "note"):
+    for name in ("interval", "system", "note", "report"):
         if not any(columns[name]):
             del columns[name]
-    words = ("when", "same output", "system", "note")
+    words = ("when", "same output", "system", "note", "report")
     left = [i for i, name in enumerate(columns) if name in words]
-    return Table.of(list(columns), zip(*columns.values(), strict=True), left)
+    rows = [[*map(Cell, row)] for row in zip(*columns.values(), strict=True)]
+    if "report" in columns:
+        for row, score in zip(rows, scores, strict=True):
+            row[-1].href = score.get("report") or ""
+    return Table.of(list(columns), rows, left)
 
 
 def _other_name(score: Content) -> str:

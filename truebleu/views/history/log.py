@@ -9,6 +9,7 @@ segments    how many there were
 hypothesis  the file, and the SHA-256 of its text
 references  the same of each reference
 version     truebleu's
+report      where the report of it is: an address of the web, or a file beside the log's pages
 note        whatever one wants to be reminded of
 
 The hash is of the text as it was scored: decompressed, decoded, of the column that was read, in
@@ -60,6 +61,7 @@ class Entry(Record):
     references: tuple[Input, ...]
     version: str = __version__
     note: str | None = None
+    report: str | None = None
 
     @classmethod
     def of_dict(cls, content: object) -> Entry:

@@ -68,10 +68,11 @@ class Cell:
         for what the others are compared with, or nothing.
     code: for n-grams and signatures.
     beside, below: small text behind it, and on a line of its own; in HTML alone.
+    href: where the text leads to, in HTML; elsewhere the text is all.
     """
 
     # There are many.
-    __slots__ = ("below", "beside", "code", "mark", "raised", "text")
+    __slots__ = ("below", "beside", "code", "href", "mark", "raised", "text")
 
     def __init__(
         self,
@@ -82,6 +83,7 @@ class Cell:
         code: bool = False,
         beside: str = "",
         below: str = "",
+        href: str = "",
     ) -> None:
         self.text = visible(text)
         self.raised = raised
@@ -89,6 +91,7 @@ class Cell:
         self.code = code
         self.beside = beside
         self.below = below
+        self.href = href
 
 
 class Range(Fields):
@@ -185,20 +188,29 @@ class Equations(Fields):
 
 
 class Point(Fields):
-    """A value in a chart, perhaps with an interval; `about` says what it is."""
+    """A value in a chart, perhaps with an interval; `about` says what it is.
+
+    seconds: its time, from whenever. href: where it leads to, in HTML.
+    """
 
     value: float
     when: str
     about: Shown = ""
     low: float | None = None
     high: float | None = None
+    seconds: float = 0.0
+    href: str = ""
 
 
 class Chart(Fields):
-    """Values over time, each as far from the next; `digits` after the point."""
+    """Values over time, with `digits` after the point; `name` is what they are of.
+
+    In HTML the axis is of time itself; in text each value is as far from the next.
+    """
 
     points: Sequence[Point]
     digits: int
+    name: Shown = ""
 
 
 class Facts(Fields):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from truebleu.text.layout import visible
-from truebleu.views.rendering import blocks
+from truebleu.views.rendering import blocks, chart, markup
 from truebleu.views.rendering.blocks import Range
 from truebleu.views.rendering.equations import as_mathml
 from truebleu.views.rendering.numbers import MINUS, fixed, signed, ticks
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
     from truebleu.views.rendering.blocks import (
         Cell,
-        Chart,
         Column,
         Drawn,
         Forest,
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
         Table,
         Words,
     )
+
+escaped = markup.escaped
 
 # Tables with more rows than this start folded, if they can be.
 SHOWN = 24
@@ -78,17 +78,6 @@ def hashed(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-def escaped(text: object) -> str:
-    r"""Text that is nothing but text in HTML, between tags and in quoted attributes.
-
-    What does not show, or is no character, is written as in Python.
-
-    >>> print(escaped('<b title="x">\0'))
-    &lt;b title=&quot;x&quot;&gt;\x00
-    """
-    return escape(visible(str(text)), quote=True)
-
-
 def _block(block: Drawn) -> str:
     match block:
         case blocks.Forest():
@@ -108,7 +97,7 @@ def _block(block: Drawn) -> str:
         case blocks.Words():
             return _words(block)
         case blocks.Chart():
-            return _chart(block)
+            return chart.drawn(block)
         case blocks.Facts():
             # Not a list of terms: notebooks have a style of their own for these.
             rows = (
@@ -193,6 +182,8 @@ def _content(cell: Cell) -> str:
     below = f"<br><small>{escape(cell.below)}</small>" if cell.below else ""
     if cell.mark == "best":
         text = f"<strong>{text}</strong>"
+    if markup.leads(cell.href):
+        text = f'<a href="{escaped(cell.href)}" rel="noreferrer">{text}</a>'
     # Names are of any script.
     return f"{text if text.isascii() else f'<bdi>{text}</bdi>'}{raised}{beside}{below}"
 
@@ -328,60 +319,4 @@ def _words(block: Words) -> str:
     return (
         f'<div class="words" dir="auto"><span class="label">{escape(block.label)}</span>\n{text}\n'
         f"{legend}</div>"
-    )
-
-
-# ---- charts ----
-
-CHART_WIDTH, CHART_HEIGHT = 704, 200
-LEFT, RIGHT, TOP, BOTTOM = 56, 16, 12, 28
-
-
-def _chart(block: Chart) -> str:
-    """Values as a line, with their intervals and the days of the first and the last."""
-    points = block.points
-    known = ((point.value, point.low, point.high) for point in points)
-    ends = [end for values in known for end in values if end is not None]
-    low, high = min(ends), max(ends)
-
-    def x(i: int) -> str:
-        return f"{LEFT + i * (CHART_WIDTH - LEFT - RIGHT) / max(1, len(points) - 1):.1f}"
-
-    def y(value: float) -> str:
-        share = (value - low) / (high - low) if high > low else 0.5
-        return f"{TOP + (1 - share) * (CHART_HEIGHT - TOP - BOTTOM):.1f}"
-
-    parts = []
-    right = CHART_WIDTH - RIGHT
-    for value in dict.fromkeys((low, (low + high) / 2, high)):
-        at = y(value)
-        parts.append(f'<line class="zero" x1="{LEFT}" x2="{right}" y1="{at}" y2="{at}"/>')
-        parts.append(
-            f'<text x="{LEFT - 8}" y="{float(at) + 4:.1f}" text-anchor="end">'
-            f"{value:.{block.digits}f}</text>"
-        )
-    for i, anchor in ((0, "start"), (len(points) - 1, "end")):
-        parts.append(
-            f'<text x="{x(i)}" y="{CHART_HEIGHT - 8}" text-anchor="{anchor}">'
-            f"{escaped(points[i].when)}</text>"
-        )
-    for i, point in enumerate(points):
-        if point.low is not None and point.high is not None:
-            parts.append(
-                f'<line class="interval" x1="{x(i)}" x2="{x(i)}" '
-                f'y1="{y(point.low)}" y2="{y(point.high)}"/>'
-            )
-    line = " ".join(f"{x(i)},{y(point.value)}" for i, point in enumerate(points))
-    parts.append(f'<polyline points="{line}"/>')
-    parts += [
-        f'<circle cx="{x(i)}" cy="{y(point.value)}" r="4">'
-        f"<title>{escaped(point.about)}</title></circle>"
-        for i, point in enumerate(points)
-    ]
-    first, last = (f"{points[i].value:.{block.digits}f}" for i in (0, -1))
-    label = f"{len(points):,} scores, from {first} to {last}; the table below has all"
-    return (
-        f'<svg class="chart" role="img" aria-label="{escaped(label)}" '
-        f'viewBox="0 0 {CHART_WIDTH} {CHART_HEIGHT}" preserveAspectRatio="xMidYMid meet">'
-        f"{''.join(parts)}</svg>"
     )

@@ -402,3 +402,13 @@ def test_everything_is_reached_by_the_keyboard(page):
     else:
         pytest.fail(f"the files were not reached: {seen}")
     assert {"chip", "term", "gram", "small"} <= seen
+
+
+def test_a_long_text_is_scored_when_the_typing_pauses(page):
+    words = [f"word{i % 700}" for i in range(1500)]
+    hypothesis, reference = " ".join(words), " ".join(words[::-1] + words)
+    page.evaluate(TYPE, [hypothesis, reference])
+    value = tb.BLEU().sentence(hypothesis, [reference]).value
+    expect(page.locator(".big data")).to_have_attribute("value", repr(value).removesuffix(".0"))
+    expect(page.locator(".tokens .much").nth(1)).to_have_text("3,000 tokens")
+    assert page.locator(".tokens").nth(1).locator(".token").count() == 1500

@@ -42,7 +42,7 @@ class Laboratory {
       const known = blocks.get(name);
       return known ?? this.block(name);
     });
-    history.pushState(null, "", "#");
+    leaveAddress();
     this.app.className = "";
     this.report = await opened(data, { text: "Laboratory", act: () => this.close(), segment: (context, i) => this.take(context, i) });
   }
@@ -61,7 +61,7 @@ class Laboratory {
   close() {
     this.report?.close();
     this.report = null;
-    history.pushState(null, "", "#");
+    leaveAddress();
     this.frame();
     /** @type {HTMLElement | null} */ (this.app.querySelector("#view"))?.focus();
   }
@@ -90,6 +90,11 @@ class Laboratory {
     this.tray.draw();
     main.append(this.tray.node);
   }
+}
+
+/** An address of which neither the bench nor a report takes anything; frames without an address keep what they have. */
+function leaveAddress() {
+  try { history.pushState(null, "", "#"); } catch { /* then not */ }
 }
 
 (async () => {

@@ -345,3 +345,24 @@ def test_intervals_are_those_of_truebleu_compare(opened, written):
             assert float(row["difference"]) == difference["value"]
             assert float(row["difference_low"]) == difference["interval"]["low"]
             assert float(row["difference_high"]) == difference["interval"]["high"]
+
+
+def test_ngrams_are_listed_as_in_a_report_that_was_written(opened, written, tmp_path):
+    tb.report(
+        {"birch": lines(SYSTEMS[0]), "cedar": lines(SYSTEMS[1])},
+        lines(REFERENCES[0]),
+        metrics=["bleu", "chrf"],
+        test=None,
+        confidence=None,
+        path=tmp_path / "written.html",
+    )
+    one, other = opened(written), opened(tmp_path / "written.html")
+    choose(one.page, *(DE_EN / name for name in [REFERENCES[0], *SYSTEMS[:2]]))
+    make(one.page)
+    rows = []
+    for sheet in (one, other):
+        sheet.go("#ngrams")
+        sheet.page.locator("main.view tbody tr").first.wait_for()
+        rows.append(sheet.page.locator("main.view tbody tr").all_text_contents())
+    assert rows[0] == rows[1]
+    assert len(rows[0]) > 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from truebleu._kernel import __version__
 from truebleu.metrics import registry
 from truebleu.views.citation import bibtex
-from truebleu.views.report import build, live, page, payload
+from truebleu.views.report import build, live, ngrams, page, payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ def manifest() -> dict[str, Any]:
         "bibtex": bibtex(),
         "languages": build.CODES.split(),
         "live": live.BLOCKS,
+        # Of how many orders n-grams are listed, and how many.
+        "ngrams": {"orders": ngrams.ORDERS, "limit": ngrams.IN_PAGE},
         "metrics": described,
     }
 

@@ -105,6 +105,8 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
     const intervals = drawing ? await intervalsOfAll(live, settings, names.length > 1 ? pairs : [[0, 0]], share => going(0.3 + 0.7 * share)) : [];
     if (!intervals) return null;
     const compared = madeComparison(live, n, references.length, names, described, settings.map(({ tables }) => tables), intervals), several = systems.length > 1;
+    // N-grams are of the tokens of the first BLEU.
+    const split = settings.find(({ setting }) => setting.metric === "BLEU")?.setting ?? settledBy(live, lab.metrics.find((/** @type {Setting} */ one) => one.metric === "BLEU"), {}, references.length, false);
     const targets = new Set(systems.map(column => languageOfFile(column.file, lab.languages)));
     const manifest = {
       truebleu_report: lab.truebleu_report, title: titleOfSystems(names), version: lab.version, made: null, segments: n, embedded: n, redacted: false, serve: null, texts: roles.map(([role]) => role),
@@ -113,7 +115,7 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
       directions: { source: directionOf(source ? [source.lines] : []), reference: directionOf(references.map(column => column.lines)), system: directionOf(systems.map(column => column.lines)) },
       settings: described, columns: [], live: lab.live, comparison: several ? compared : null, intervals: several ? null : compared, people: null,
       data_hash: {}, commands: madeCommands(systems, references, source, documents, wanted), bibtex: lab.bibtex,
-      documents: documents ? { names: documentNames, block: "documents" } : null, labels: [], ngrams: null, buckets: null, health: null,
+      documents: documents ? { names: documentNames, block: "documents" } : null, labels: [], ngrams: { orders: Math.min(lab.ngrams.orders, split.parameters.max_order), tokenizer: split.parameters.tokenize, label: split.parameters.tokenize, lowercase: split.parameters.lowercase, limit: lab.ngrams.limit, segments: n, pairs: null, recipe: split.recipe }, buckets: null, health: null,
     };
     return { manifest, blocks };
   } finally {

@@ -74,12 +74,16 @@ export class Live {
    */
   async count(recipe, names, system, references, n, going) {
     const { kernel } = this, metric = this.metric(recipe), columns = [system, ...references].map(role => /** @type {number} */ (this.texts.get(role)));
-    let table = 0, last = performance.now();
+    let table = 0, last = performance.now(), slice = SLICE;
     try {
-      for (let from = 0; from < n; from += SLICE) {
-        table = kernel.count(metric, table, columns, from, Math.min(n, from + SLICE));
+      for (let from = 0, next = 0; from < n; from = next) {
+        const start = performance.now();
+        next = Math.min(n, from + slice);
+        table = kernel.count(metric, table, columns, from, next);
+        // Each call begins anew, so that fewer are better where they are short.
+        if (performance.now() - start < PATIENCE / 3) slice *= 2;
         if (performance.now() - last < PATIENCE) continue;
-        if (!await going(Math.min(n, from + SLICE) / n)) return null;
+        if (!await going(next / n)) return null;
         last = performance.now();
       }
       const made = new Table(kernel, table, names, n);
@@ -89,5 +93,5 @@ export class Live {
   }
 }
 
-/** So many segments take a few milliseconds; after so many the page may do something else. */
+/** So many segments at first; after so many milliseconds the page may do something else. */
 const SLICE = 500, PATIENCE = 30;

@@ -43,7 +43,7 @@ export function spreadPicture(context, what) {
   const curves = columns.map(column => density(column, 0, high)), per = what === "ratio" ? 0.1 : 1, top = Math.max(...curves.map(c => c.reduce((x, y) => Math.max(x, y), 0))) * 100 * per || 1;
   const name = what === "ratio" ? "Length ratio" : metric.name, unit = what === "ratio" ? "times the reference's length" : "points", stop = (/** @type {number} */ k) => Number((high * k / STOPS).toPrecision(6));
   // The last stop has all that lies beyond.
-  const inside = (/** @type {number} */ k, /** @type {number} */ n) => columns[k].reduce((sum, v) => sum + (v >= stop(n) && (n === STOPS - 1 || v < stop(n + 1)) ? 1 : 0), 0), written = (/** @type {number} */ v) => fixed(v, what === "ratio" ? 2 : 0);
+  const tallies = sorted.map(of => { let i = 0; return Array.from({ length: STOPS }, (_, n) => { const first = i, end = n === STOPS - 1 ? Infinity : stop(n + 1); while (i < of.length && of[i] < end) i++; return i - first; }); }), written = (/** @type {number} */ v) => fixed(v, what === "ratio" ? 2 : 0);
   const key = (/** @type {System} */ s) => what === "ratio" ? (s === (b ?? a) ? "ratio" : null) : s === a ? "scoreA" : s === b ? "scoreB" : null;
   return plot({
     title: `${name} of segments: how they are spread.`, summary: what === "ratio" ? `Half of the segments of ${systems.map((s, k) => `${s.letter} have ${fixed(at(sorted[k], 0.25))} to ${fixed(at(sorted[k], 0.75))}`).join("; of ")}.` : `The middle one (median) is ${systems.map((s, k) => `${fixed(at(sorted[k], 0.5), 1)} of ${s.letter}`).join(", ")}.`,
@@ -51,7 +51,7 @@ export function spreadPicture(context, what) {
     legend: systems.map(s => ({ text: `${s.letter} ${s.name}`, mark: "line", class: `sys-${s.index % 6} dash-${Math.floor(s.index / 6) % 3}` })),
     layers: frame => [what === "ratio" ? svg("path.equal", { d: `M${hundredth(frame.x(1))} ${frame.top}V${frame.bottom}` }) : null, curves.map((curve, k) => svg("path.series", { class: `sys-${systems[k].index % 6} dash-${Math.floor(k / 6) % 3}`, d: `M${Array.from(curve, (v, i) => `${hundredth(frame.x(high * i / POINTS_OF_CURVE))} ${hundredth(frame.y(100 * per * v))}`).join("L")}` }))],
     places: frame => Array.from({ length: STOPS }, (_, k) => {
-      const [from, to] = [stop(k), stop(k + 1)], counts = systems.map((s, i) => `${s.letter} ${inside(i, k)}`), mine = key(b ?? a), last = k === STOPS - 1;
+      const [from, to] = [stop(k), stop(k + 1)], counts = systems.map((s, i) => `${s.letter} ${tallies[i][k]}`), mine = key(b ?? a), last = k === STOPS - 1;
       return { x: frame.x(from), y: frame.top, width: frame.x(to) - frame.x(from), height: frame.bottom - frame.top, told: `${name} ${written(from)} ${last ? "and more" : `to below ${written(to)}`}: ${counts.join(", ")} of ${plural(data.n, "segment")}`, act: mine ? () => showFiltered(store, { range: `${mine}:${from}:${last ? "" : to - 1e-9}`, sort: "number" }) : undefined };
     }),
     after: el("p.soft.note", {}, `The segments behind a place are those of ${(b ?? a).letter}.`),

@@ -19,6 +19,15 @@ import {wellFormed} from "./store.js";
 /** @typedef {{id: string, label: string, column: string | null, higher: boolean, digits: number, headline: boolean}} Measured */
 /** @typedef {{count: number, a: number, b: number | null, delta: number | null, interval: Range | null, waiting: boolean, share?: number, note: string}} Subset */
 
+/** What a browser remembers of this page's reader; a sandbox remembers nothing. `set` says whether it does. */
+export const memory = {
+  get: (/** @type {string} */ key) => { try { return localStorage.getItem(`truebleu ${key}`); } catch { return null; } },
+  set: (/** @type {string} */ key, /** @type {string} */ value) => { try { localStorage.setItem(`truebleu ${key}`, value); return true; } catch { return false; } },
+};
+
+/** What can be asked of notes. */
+export const NOTED_BY = ["bookmarked", "tagged", "noted", "any"];
+
 /** Filters of segments, by their keys in the state. */
 export const FILTERS = { find: "", in: "all", regex: false, case: false, doc: null, label: "", flag: "", outcome: "", split: "", range: "", holds: "", terms: "", term: "", rule: "", noted: "", seen: null, only: "", about: "", part: false, sample: null, mark: "" };
 /** What the state holds beside a view's own; `setting` and below change the numbers. */
@@ -102,6 +111,8 @@ export class Current {
     this.data = data;
     this.store = store;
     this.worker = worker;
+    /** What the reader noted. */
+    this.notes = /** @type {import("./notes.js").Notes} */ (/** @type {unknown} */ (null));
     /** @type {Map<string, any>} */
     this.cache = new Map();
     /** The segments that the filters leave, in order. */
@@ -381,6 +392,9 @@ export class Current {
   /** What the texts are to hold, by rule; "" for anything. @returns {string} */
   get rule() { const rule = this.store.get("rule"); return rule in RULES ? rule : ""; }
 
+  /** By what of the reader's notes segments are filtered; "" for none. @returns {string} */
+  get notedBy() { const by = this.store.get("noted"); return this.notes && NOTED_BY.includes(by) ? by : ""; }
+
   /** What is asked of the glossary's terms, and of which one; null if nothing is. @returns {{asked: string, term: string} | null} */
   get wantedTerms() {
     const asked = String(this.store.get("terms")), term = String(this.store.get("term"));
@@ -516,6 +530,8 @@ export class Current {
     for (const [name, low, high] of this.ranges) { const values = this.column(name); keep(i => values[i] >= low && values[i] <= high); }
     const { wantedTerms } = this;
     if (wantedTerms && data.glossary) { const hits = termHits(data.glossary, wantedTerms.term, wantedTerms.asked, n, this.a.index, b?.index); keep(i => hits[i] === 1); }
+    const { notedBy } = this;
+    if (notedBy) { const hits = this.notes.hits(notedBy); keep(i => hits[i] === 1); }
     const only = String(store.get("only"));
     if (only) { const wanted = new Set(only.split(",").map(s => Number(s) - 1)); keep(i => wanted.has(i)); }
     return mask;

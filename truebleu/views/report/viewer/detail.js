@@ -2,6 +2,7 @@
 import {announce, badge, button, copy, el, exact, fixed, menu, plural, replace, signed, table, toggle, visible} from "./dom.js";
 import {canTokenize, characters, diff, grams, match, tokenize} from "./tokens.js";
 import {textBlock} from "./data.js";
+import {notesOf} from "./notes.js";
 import {withMarks} from "./marks.js";
 import {countsEdits} from "./metric.js";
 
@@ -69,7 +70,7 @@ export function renderDetail(panel, context, marks, i, acts) {
   else if (segment.hypotheses[0] === undefined) texts.append(el("p.empty", {}, "The texts are on their way …"));
   else drawTexts();
   replace(panel, el("div.scroll", { on: { mouseover: (/** @type {Event} */ event) => tell(event.target, false), focusin: (/** @type {Event} */ event) => tell(event.target, true), keydown: step } },
-    top, modes, texts, steps(context, i), edits(context, i)), info);
+    top, modes, texts, notesOf(current.notes, i), steps(context, i), edits(context, i)), info);
 
   function drawTexts() {
     const references = segment.references.map((text, r) => ({ text, r })).filter(one => one.text !== null);

@@ -1,7 +1,7 @@
 // The shell: rail, choice of metric and systems, routing, theme, print.
 import {announce, badge, button, copy, dialog, el, replace, select, table, toggle} from "./dom.js";
 import {COUNTED} from "./live.js";
-import {Background, CHANGES, Current, FILTERS, NUMBERS, STATE} from "./current.js";
+import {Background, CHANGES, Current, FILTERS, memory, NUMBERS, STATE} from "./current.js";
 import {Data} from "./data.js";
 import {agreementView} from "./agreement.js";
 import {bucketsView} from "./buckets.js";
@@ -11,6 +11,7 @@ import {healthView} from "./health.js";
 import {ngramsView} from "./ngrams.js";
 import {picturesView} from "./pictures.js";
 import {Keys} from "./keys.js";
+import {Notes, notesView} from "./notes.js";
 import {Store} from "./store.js";
 import {printedRows, segmentsView} from "./segments.js";
 import {summaryView} from "./summary.js";
@@ -33,15 +34,9 @@ import {whyView} from "./why.js";
  */
 
 /** @type {View[]} In the order of the questions: who wins, why, where. */
-const VIEWS = [summaryView, whyView, segmentsView, picturesView, agreementView, ngramsView, bucketsView, documentsView, termsView, healthView, exportsView];
+const VIEWS = [summaryView, whyView, segmentsView, picturesView, agreementView, ngramsView, bucketsView, documentsView, termsView, healthView, notesView, exportsView];
 
 const THEMES = ["auto", "light", "dark"];
-
-/** What a browser remembers of this page's reader; a sandbox remembers nothing. */
-const memory = {
-  get: (/** @type {string} */ key) => { try { return localStorage.getItem(`truebleu ${key}`); } catch { return null; } },
-  set: (/** @type {string} */ key, /** @type {string} */ value) => { try { localStorage.setItem(`truebleu ${key}`, value); } catch { /* then not */ } },
-};
 
 export class App {
   /** @param {Data} data @param {import("./current.js").Back | null} back a way to where it came from */
@@ -59,6 +54,7 @@ export class App {
     this.store.declare({ ...STATE, a: data.systems[a].name, b: data.systems[b]?.name ?? "", setting: data.settings[0].id }, NUMBERS);
     for (const view of VIEWS) this.store.declare(view.state ?? {});
     this.current = new Current(data, this.store, this.worker);
+    this.current.notes = new Notes(data, () => this.store.tell(new Set(["notes"])));
     /** @type {Context} */
     this.context = { data, store: this.store, worker: this.worker, current: this.current, back };
     /** @type {Update | null} */
@@ -120,7 +116,7 @@ export class App {
     if (any(["setting", "a", "b", ...CHANGES])) this.current.cache.size > 60 && this.current.cache.clear();
     if (any(["setting", "a", "b", "view", ...CHANGES])) this.frame();
     // Before the view draws, so that it need not draw twice; what takes longer is told later.
-    if (any([...Object.keys(FILTERS), "sort", "setting", "a", "b", ...CHANGES]) || (changed.has("texts") && !changed.has("page") && this.current.slow)) this.current.choose();
+    if (any([...Object.keys(FILTERS), ...(this.store.get("noted") ? ["notes"] : []), "sort", "setting", "a", "b", ...CHANGES]) || (changed.has("texts") && !changed.has("page") && this.current.slow)) this.current.choose();
     if (this.view.id !== this.shown) this.show();
     else if (this.update) this.update(changed);
     else if (!any(["selection", "subset", "seg", "view"]) || changed.has("seg") || this.view.selected && (changed.has("selection") || this.current.busy === 0)) this.again();

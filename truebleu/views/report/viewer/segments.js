@@ -35,6 +35,9 @@ function moveDocument({ data, current }, step) {
 /** @param {string} id @param {string} other */
 const mode = (id, other) => ({ title: id === "diff" ? "differences: between the two systems, then to the reference" : id === "match" ? "matches" : "tokens", act: (/** @type {Context} */ { store, current }) => store.set({ mode: store.get("mode") === id ? other : id === "diff" && !current.b ? "ref" : id }, { replace: true }) });
 
+/** @type {Record<string, string>} */
+const NOTED_TITLES = { bookmarked: "bookmarked", tagged: "with error tags", noted: "with a note", any: "with any of these" };
+
 /** @type {import("./main.js").View} */
 export const segmentsView = {
   id: "segments", title: "Segments", key: "e", state: { lines: "srab", panel: false },
@@ -46,6 +49,7 @@ export const segmentsView = {
     "/": { title: "search", act: () => here?.search.focus() },
     "f": { title: "filters", act: () => here?.filters() },
     "s": { title: "sort", act: () => here?.sort() },
+    "*": { title: "bookmark the segment", act: ({ current }) => { if (here && current.chosen.length) { const i = current.chosen[here.list.active]; current.notes.set(i, { bookmark: !current.notes.of(i).bookmark }); } } },
     "r": { title: "a random segment", act: ({ store, current }) => { const { chosen } = current; if (chosen.length) store.set({ seg: chosen[Math.floor(Math.random() * chosen.length)] + 1 }); } },
     "[": { title: "previous document", act: context => moveDocument(context, -1) },
     "]": { title: "next document", act: context => moveDocument(context, 1) },
@@ -85,9 +89,9 @@ export const segmentsView = {
       if (any(["panel", "a", "b", "setting"]) || (any(["range", "doc", "label", "flag", "outcome", "terms", "rule", "noted"]) && !panel.contains(document.activeElement))) drawPanel();
       if (changed.has("lines")) { list.height = height(); arranged(); }
       if (changed.has("selection")) { heads(); arranged(); chipsAgain(); }
-      if (changed.has("texts")) list.refill();
+      if (any(["texts", "notes"])) list.refill();
       if (any(["subset", "selection"])) bar();
-      if (any(["seg", "mode", "against", "texts", "selection"])) open();
+      if (any(["seg", "mode", "against", "texts", "notes", "selection"])) open();
     };
 
     /** The lines of a row: role and mark. @returns {[string, any, string][]} */
@@ -117,7 +121,7 @@ export const segmentsView = {
     /** @param {any} row @param {number} i */
     function fill(row, i) {
       const { a, b } = current, { documents } = data, parts = row.parts?.shape === shape ? row.parts : cells(row);
-      parts.number.textContent = count(i + 1);
+      parts.number.textContent = `${current.notes.of(i).bookmark ? "★ " : current.notes.all.has(i) ? "• " : ""}${count(i + 1)}`;
       if (documents) parts.doc.textContent = documents.names[documents.of[i]];
       parts.a.textContent = fixed(current.scores(a)[i], 1);
       if (b) {
@@ -222,6 +226,7 @@ export const segmentsView = {
       for (const [name, low, high] of current.ranges) all.push(chip(`${title(name)} ${low === -Infinity ? `≤ ${round(high)}` : high === Infinity ? `≥ ${round(low)}` : `${round(low)} to ${round(high)}`}`, { range: current.ranges.filter(r => r[0] !== name).map(r => r.join(":")).join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }));
       if (store.get("holds")) all.push(chip(["holds “", el("bdi", {}, store.get("holds")), "”", ` in a reference, ${(b ? [a, b] : [a]).map(s => s.letter).join(" or ")}`], { holds: "", mark: "" }));
       const { wantedTerms } = current;
+      if (current.notedBy) all.push(chip(NOTED_TITLES[current.notedBy], { noted: "" }));
       if (wantedTerms) all.push(chip([wantedTerms.term ? ["term “", el("bdi", {}, wantedTerms.term), "” "] : "a term ", askedTitle(wantedTerms.asked, a.letter, b?.letter)], { terms: "", term: "" }));
       if (current.rule) all.push(chip([RULES[current.rule], ` in the ${sideOf(data, current.rule)[0].replace(/\d+$/, "")}`], { rule: "" }));
       if (store.get("seen") !== null) all.push(chip(`${b ? "differ in" : "miss"} words seen ${seenTimes(manifest.buckets?.frequency?.edges ?? [], store.get("seen"))}×`, { seen: null }));
@@ -266,6 +271,7 @@ export const segmentsView = {
       if (flags.length) fields.push(field("Data health", select("Data health", [["", "any"], ...flags.map((/** @type {any} */ f) => [f.id, f.title])], String(store.get("flag")), v => set({ flag: v }))));
       const { glossary } = data;
       if (glossary) fields.push(field("Terms", select("Terms", [["", "any"], .../** @type {const} */ (["in", "used-a", "missed-a"]).map(asked => /** @type {[string, string]} */ ([asked, askedTitle(asked, a.letter)])), ...(b ? /** @type {const} */ (["used-b", "missed-b", "differ"]).map(asked => /** @type {[string, string]} */ ([asked, askedTitle(asked, a.letter, b.letter)])) : [])], current.wantedTerms?.asked ?? "", v => set({ terms: v, term: v ? store.get("term") : "" }))));
+      fields.push(field("Notes", select("Notes", [["", "any or none"], ...Object.entries(NOTED_TITLES)], current.notedBy, v => set({ noted: v }))));
       if (!data.redacted) fields.push(field("Holds", select("Holds", [["", "anything"], ...Object.entries(RULES)], current.rule, v => set({ rule: v }))));
       fields.push(el("div.field", {}, el("span", {}, "Lines"), el("span.checks", {}, /** @type {const} */ ([["s", "source", data.hasSource], ["r", "reference", data.references > 0], ["a", "systems", true]]).filter(([, , there]) => there).map(([key, name]) => checkbox(name, store.get("lines").includes(key), on => set({ lines: [..."sra"].filter(k => k === key ? on : store.get("lines").includes(k)).join("") || "a" }))))));
       const ranges = Object.keys(COLUMNS).filter(name => current.has(name)).map(name => range(name));

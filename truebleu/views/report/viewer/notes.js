@@ -110,7 +110,7 @@ export const notesView = {
       download("shortlist.tsv", "text/tab-separated-values", [["segment", "bookmark", "tags", "note", ...data.systems.map(s => `${current.metric.name} ${s.letter} ${s.name}`), ...roles.map(role => data.title(role))],
         ...segments.map(one => [one.segment, one.bookmark, one.tags.join(", "), one.note, ...data.systems.map(s => current.scores(s)[one.segment - 1]), ...roles.map(role => data.text(role, one.segment - 1))])].map(row => separated(row.map(value => guarded(value, true)), "\t")).join("\n") + "\n");
     };
-    const file = el("input.unseen", { type: "file", accept: ".json", tabindex: -1, "aria-label": "File of notes", on: { change: async () => { const [one] = file.files; if (one) notes.import(await one.text()); } } });
+    const file = el("input", { type: "file", accept: ".json", hidden: true, "aria-label": "File of notes", on: { change: async () => { const [one] = file.files; if (one) notes.import(await one.text()); } } });
     container.append(el("h1", {}, "Notes"), el("p.facts", {}, `${plural(list.length, "segment")} with a bookmark, a tag or a note. `, notes.kept ? "They stay in this browser; a file takes them elsewhere." : "This browser does not keep them: save them to a file before you leave."),
       el("p.joined", {}, button("Save as a file", () => download("notes.json", "application/json", `${JSON.stringify(notes.file(), null, 1)}\n`), { disabled: !list.length }), button("Open a file", () => file.click()), file,
         button("Copy a link to the shortlist", () => { copy(location.href.split("#")[0] + store.hash(shortlist), "Link copied"); }, { disabled: !list.length }), button("Save the shortlist as TSV", save, { disabled: !list.length })));

@@ -21,7 +21,7 @@ GUIDED := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-
 	-Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Zsanitizer=address --cfg fuzzing
 # Engines that are large, or want other releases of what the tests want: an environment each.
 ENGINES := spark ray
-# What `make test-all` leaves out, of upstream, engines, neural and hosts; and how many cases its property tests draw.
+# What `make test-all` leaves out, of upstream, engines, jupyter, neural and hosts; and how many cases its property tests draw.
 WITHOUT ?=
 CASES := $(if $(CI),ci,many)
 # Test files go to as many processes as there are cores, each file to one of them.
@@ -45,7 +45,7 @@ NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test test-all engines hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench screenshots lint lint-js format docs clean help
+.PHONY: demo test test-all engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench screenshots lint lint-js format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -81,7 +81,7 @@ test-all: $(VENV)/.installed $(VENV)/.group-test ## everything: the kernel's tes
 	$(MAKE) --no-print-directory fuzz EXECUTIONS=1e5
 	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet $(SPREAD) $(addprefix tests/,metrics pairs significance text)
 	HYPOTHESIS_PROFILE=$(CASES) $(BIN)/python -m pytest $(SPREAD) -m ''
-	@export HYPOTHESIS_PROFILE=$(CASES); for rest in $(filter-out $(WITHOUT),upstream engines neural hosts); do $(MAKE) --no-print-directory $$rest || exit; done
+	@export HYPOTHESIS_PROFILE=$(CASES); for rest in $(filter-out $(WITHOUT),upstream engines jupyter neural hosts); do $(MAKE) --no-print-directory $$rest || exit; done
 
 engines: $(addprefix engine-,$(ENGINES)) ## the tests of Spark (needs Java 17) and Ray, in an environment of each
 
@@ -90,6 +90,12 @@ engine-%:
 
 in-environment-%: $(VENV)/.installed $(VENV)/.group-%
 	$(BIN)/python -m pytest --quiet -m '' tests/engines/test_$*.py
+
+jupyter: ## what JupyterLab shows of comparisons and reports, trusted and not, in an environment of its own
+	@$(MAKE) --no-print-directory VENV=$(VENV)-jupyter in-jupyter
+
+in-jupyter: $(VENV)/.installed $(VENV)/.group-jupyter
+	$(BIN)/python -m pytest --quiet -m '' tests/views/rendering/test_jupyter.py
 
 hosts: $(VENV)/.installed $(HOSTS)/.installed ## inside torch, torchmetrics, TRL, lm-eval and others, in an environment of their own
 	PYTHONPATH=$(CURDIR) $(HOSTS)/bin/python -m pytest --quiet $(SPREAD) -m '' tests/integrations
@@ -190,7 +196,7 @@ clean: ## remove everything that the other targets made
 	rm -rf build dist target .mypy_cache .pytest_cache .ruff_cache .hypothesis tests/.hypothesis
 	rm -f truebleu/_kernel*.so truebleu/_kernel*.dylib truebleu/_kernel*.pyd
 	find truebleu tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
-	@for folder in $(VENV) $(HOSTS) $(NEURAL) $(addprefix $(VENV)-,$(ENGINES)); do test ! -f $$folder/pyvenv.cfg || rm -rf $$folder; done
+	@for folder in $(VENV) $(HOSTS) $(NEURAL) $(addprefix $(VENV)-,$(ENGINES) jupyter); do test ! -f $$folder/pyvenv.cfg || rm -rf $$folder; done
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -3,9 +3,12 @@
 # Text that can hardly be read on what is behind it: its ratio by WCAG 2, and what it says.
 FAINT = """root => {
   const ink = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const known = new Map();
   const rgba = colour => {
+    if (known.has(colour)) return known.get(colour);
     ink.clearRect(0, 0, 1, 1); ink.fillStyle = colour; ink.fillRect(0, 0, 1, 1);
-    return [...ink.getImageData(0, 0, 1, 1).data].map(v => v / 255);
+    known.set(colour, [...ink.getImageData(0, 0, 1, 1).data].map(v => v / 255));
+    return known.get(colour);
   };
   const over = (top, bottom) =>
     [0, 1, 2].map(i => top[i] * top[3] + bottom[i] * (1 - top[3])).concat(1);

@@ -58,6 +58,14 @@ function languageOfFile(name, codes) {
   return codes.includes(end) ? end : null;
 }
 
+/** What differs where texts do, to tell whose notes are whose: FNV-1a of the bytes of lines. @param {Uint8Array[]} lines */
+function hashOfLines(lines) {
+  let hash = 0x811c9dc5;
+  const add = (/** @type {number} */ byte) => { hash = Math.imul(hash ^ byte, 0x01000193); };
+  for (const line of lines) { line.forEach(add); add(10); }
+  return (hash >>> 0).toString(16).padStart(8, "0");
+}
+
 /**
  * The report of some columns by some metrics.
  * @param {any} lab the laboratory's manifest @param {import("./live.js").Live} live @param {Column[]} columns @param {Wanted[]} wanted
@@ -114,7 +122,7 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
       languages: { source: source ? languageOfFile(source.file, lab.languages) : null, target: targets.size === 1 ? [...targets][0] : null },
       directions: { source: directionOf(source ? [source.lines] : []), reference: directionOf(references.map(column => column.lines)), system: directionOf(systems.map(column => column.lines)) },
       settings: described, columns: [], live: lab.live, comparison: several ? compared : null, intervals: several ? null : compared, people: null,
-      data_hash: {}, commands: madeCommands(systems, references, source, documents, wanted), bibtex: lab.bibtex,
+      data_hash: {}, text_hash: Object.fromEntries(columns.map((column, i) => [`${i + 1} ${column.name}`, hashOfLines(column.lines)])), commands: madeCommands(systems, references, source, documents, wanted), bibtex: lab.bibtex,
       documents: documents ? { names: documentNames, block: "documents" } : null, labels: [], ngrams: { orders: Math.min(lab.ngrams.orders, split.parameters.max_order), tokenizer: split.parameters.tokenize, label: split.parameters.tokenize, lowercase: split.parameters.lowercase, limit: lab.ngrams.limit, segments: n, pairs: null, recipe: split.recipe }, buckets: null, health: null,
     };
     return { manifest, blocks };

@@ -16,7 +16,7 @@ export class Notes {
   /** @param {import("./data.js").Data} data @param {() => void} changed */
   constructor({ n, manifest, systems }, changed) {
     this.n = n;
-    this.about = { data_hash: manifest.data_hash ?? {}, systems: systems.map(s => s.name) };
+    this.about = { data_hash: { ...manifest.data_hash, ...manifest.text_hash }, systems: systems.map(s => s.name) };
     this.key = `notes ${JSON.stringify(this.about)}`;
     this.changed = changed;
     /** @type {Map<number, Noted>} */

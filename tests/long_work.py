@@ -212,7 +212,7 @@ CASES = {
     "the health of texts": (
         "text = ('(a) word & another, ' * 50_000).encode()\ncolumn = (text,) * 400",
         "health",
-        "_kernel.health([column], [column], None, tokenized=False, unsplit=[])",
+        "_kernel.health([column], [column], None, tokenized=False, unsplit=[], negation=[])",
     ),
 }
 

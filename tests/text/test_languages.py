@@ -146,9 +146,11 @@ def test_scripts_are_the_kernels():
     known |= {word for kind in languages.KINDS for name in kind.languages for word in name.split()}
     text = (b"a",)
     for script in known:
-        _kernel.health([text], [text], None, tokenized=False, unsplit=[(script, 0.5)])
+        _kernel.health([text], [text], None, tokenized=False, unsplit=[(script, 0.5)], negation=[])
     with pytest.raises(ValueError, match="no script 'elvish'"):
-        _kernel.health([text], [text], None, tokenized=False, unsplit=[("elvish", 0.5)])
+        _kernel.health(
+            [text], [text], None, tokenized=False, unsplit=[("elvish", 0.5)], negation=[]
+        )
 
 
 def test_every_recommended_tokenizer_is_one():

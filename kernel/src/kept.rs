@@ -105,19 +105,58 @@ pub fn has_source(hypothesis: &[u8], source: &[u8], references: &[&[u8]]) -> boo
     if source.len().max(hypothesis.len()) > LONGEST {
         return false;
     }
-    let mut starts = vec![0];
-    starts.extend(memchr::memchr_iter(b' ', source).map(|space| space + 1));
-    let ends = starts.iter().skip(1).map(|start| start - 1).chain([source.len()]);
-    let ends: Vec<usize> = ends.collect();
-    (0..starts.len().saturating_sub(RUN - 1)).any(|first| {
-        let run = &source[starts[first]..ends[first + RUN - 1]];
-        let letters = run.split(|&byte| byte == b' ').filter(|word| {
-            word.len() > 1 && word.iter().any(|byte| byte.is_ascii_alphabetic() || *byte > 0x7F)
-        });
-        letters.count() == RUN
-            && contains(hypothesis, run)
-            && !references.iter().any(|text| contains(text, run))
-    })
+    let known = Mask::of(hypothesis);
+    // The starts of the last words, all of which the hypothesis may have; the oldest is overwritten.
+    let (mut starts, mut row) = ([0; RUN], 0);
+    let mut start = 0;
+    for end in memchr::memchr_iter(b' ', source).chain([source.len()]) {
+        let word = &source[start..end];
+        let counts = word.len() > 1 && word.iter().any(|byte| is_letter(*byte));
+        if counts && known.may_have(word) {
+            starts[row % RUN] = start;
+            row += 1;
+            let run = &source[starts[row % RUN]..end];
+            if row >= RUN
+                && contains(hypothesis, run)
+                && !references.iter().any(|text| contains(text, run))
+            {
+                return true;
+            }
+        } else {
+            row = 0;
+        }
+        start = end + 1;
+    }
+    false
+}
+
+/// Which words a text may have: a bit for each kind of length, first and last byte.
+struct Mask(u128);
+
+impl Mask {
+    fn of(text: &[u8]) -> Self {
+        let mut mask = 0;
+        let mut start = 0;
+        for end in memchr::memchr_iter(b' ', text).chain([text.len()]) {
+            mask |= Self::bit(&text[start..end]);
+            start = end + 1;
+        }
+        Self(mask)
+    }
+
+    fn bit(word: &[u8]) -> u128 {
+        let (Some(&first), Some(&last)) = (word.first(), word.last()) else { return 0 };
+        let mixed = usize::from(first) * 37 + usize::from(last) * 11 + word.len() * 5;
+        1 << (mixed % 127)
+    }
+
+    fn may_have(&self, word: &[u8]) -> bool {
+        self.0 & Self::bit(word) != 0
+    }
+}
+
+fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte > 0x7F
 }
 
 /// True if words stand in a text from the beginning of a word to the end of one.
@@ -129,7 +168,11 @@ fn contains(text: &[u8], run: &[u8]) -> bool {
 }
 
 /// Words that negate, in small letters; those with a star at an end are that part of a word.
-pub struct Negation(Vec<(Vec<u8>, bool, bool)>);
+pub struct Negation {
+    words: Vec<(Vec<u8>, bool, bool)>,
+    /// Whether a word that begins, or that ends, with this byte may be one.
+    may_be: [bool; 256],
+}
 
 impl Negation {
     /// From patterns: "not", "n't" as "*n't", "keine" and "keiner" as "kein*".
@@ -138,18 +181,41 @@ impl Negation {
             let bytes = pattern.trim_matches('*').replace('’', "'").into_bytes();
             (bytes, pattern.starts_with('*'), pattern.ends_with('*'))
         });
-        Self(made.collect())
+        let words: Vec<_> = made.collect();
+        let mut may_be = [false; 256];
+        for (word, ends, begins) in &words {
+            // Of a part inside a word, any word may be one.
+            let bytes = if *ends && *begins { (0..=255).collect() } else { vec![0] };
+            let bytes = match (word.first(), word.last()) {
+                (_, Some(&last)) if *ends && !begins => vec![last],
+                (Some(&first), _) if !ends => vec![first],
+                _ => bytes,
+            };
+            for byte in bytes {
+                may_be[usize::from(byte)] = true;
+                may_be[usize::from(byte.to_ascii_uppercase())] = true;
+                // What is no ASCII has other bytes in capitals.
+                if byte > 0x7F {
+                    may_be[0x80..].fill(true);
+                }
+            }
+        }
+        Self { words, may_be }
     }
 
     /// True if no words are known.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.words.is_empty()
     }
 
     /// True if a text negates something.
     pub fn is_in(&self, text: &[u8]) -> bool {
         let mut lowered = Vec::new();
+        let may_be = |byte: Option<&u8>| byte.is_some_and(|byte| self.may_be[usize::from(*byte)]);
         words(text).any(|(word, _)| {
+            if !may_be(word.first()) && !may_be(word.last()) {
+                return false;
+            }
             lowered.clear();
             match std::str::from_utf8(word) {
                 Ok(text) if !text.is_ascii() => {
@@ -157,7 +223,7 @@ impl Negation {
                 }
                 _ => lowered.extend(word.to_ascii_lowercase()),
             }
-            self.0.iter().any(|(known, ends, begins)| match (ends, begins) {
+            self.words.iter().any(|(known, ends, begins)| match (ends, begins) {
                 (true, true) => memmem::find(&lowered, known).is_some(),
                 (true, false) => lowered.ends_with(known),
                 (false, true) => lowered.starts_with(known),

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import sys
 from array import array
+from bisect import bisect_right
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -185,7 +186,7 @@ def _groupings(contents: Contents) -> Iterator[tuple[str, Any, Sequence[int], li
         else f"segments of {x[:-1]} tokens or more"
         for x in ranges
     ]
-    places = [sum(length >= edge for edge in LENGTHS) for length in lengths]
+    places = [bisect_right(LENGTHS, length) for length in lengths]
     yield "", lambda i: {"range": f"length:{ranges[i]}"}, places, labels
     if contents.documents is not None:
         known = contents.documents

@@ -452,7 +452,7 @@ NAMED = {
     "metric": "ROUGE-2",
 }
 NO_TEXT = dict.fromkeys(
-    ("Signature", "InputError", "TestSet", "testset", "language", "__version__"),
+    ("Signature", "InputError", "TestSet", "testset", "language", "lab", "__version__"),
     "reads no text of any size",
 ) | dict.fromkeys(
     (

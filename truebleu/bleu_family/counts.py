@@ -101,12 +101,12 @@ class Text:
 
     @cached_property
     def _texts(self) -> list[str] | None:
-        """All texts without white space at their end, or None if they are not strings."""
+        """All texts, or None if they are not strings."""
         pairs = segments.pairs(self.hypotheses, self.references)
         found = [one for text, others in pairs for one in (text, *others)]
         if not all(one is None or isinstance(one, str) for one in found):
             return None
-        return [one.rstrip() for one in found if isinstance(one, str)]
+        return [one for one in found if isinstance(one, str)]
 
 
 class Counts:

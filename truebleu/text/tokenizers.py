@@ -258,6 +258,8 @@ def tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callable[[st
     called = None if _of_kernel(tokenize) else function(tokenize)
     # Found once: the kernel would ask for it again at each text.
     known = loaded(str(tokenize)) if _has_data(tokenize) else str(tokenize)
+    # Other programs have a rule of their own for white space at the end.
+    whole = PYTHON.get(str(tokenize), ("",))[0] == "program_tokenizers"
 
     def split(text: str) -> list[str]:
         if called is None:
@@ -267,7 +269,7 @@ def tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callable[[st
                 text = "".join(c.lower() if c.isascii() else c for c in text)
             elif lowercase is True:
                 text = text.lower()
-            tokens = apply(called, text.rstrip())
+            tokens = apply(called, text if whole else text.rstrip())
         return [token.lower() for token in tokens] if lowercase == "after" else tokens
 
     return split

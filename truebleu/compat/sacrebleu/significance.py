@@ -95,7 +95,8 @@ class PairedTest:
         n_ar_confidence: int = -1,
         n_jobs: int = 1,
     ) -> None:
-        assert test_type in self._DEFAULT_SAMPLES, f"Unknown test type {test_type!r}"
+        if test_type not in self._DEFAULT_SAMPLES:
+            raise AssertionError(f"Unknown test type {test_type!r}")
         self.test_type = test_type
         self._seed = environment_seed()[1]
         self.references = references

@@ -231,6 +231,9 @@ CORPORA: dict[str, Callable[[list[str], list[str]], object]] = {
     "compare": lambda hypotheses, references: truebleu.compare(
         {"a": hypotheses, "b": references}, references, samples=2, confidence=None
     ),
+    "check": lambda hypotheses, references: truebleu.check(
+        hypotheses, references, against=references, significant=True, samples=2
+    ),
     "report": reported,
     "report's flags": flagged,
     "report's n-grams": contrasted,
@@ -456,10 +459,12 @@ NO_TEXT = dict.fromkeys(
     "reads no text of any size",
 ) | dict.fromkeys(
     (
+        "Check",
         "Comparison",
         "Explanation",
         "Family",
         "History",
+        "Laboratory",
         "MBR",
         "MetaEvaluation",
         "Report",

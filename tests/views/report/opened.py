@@ -158,3 +158,32 @@ class Example:
     def settings(self):
         """Every metric of the page, by the number that it has there."""
         return list(enumerate([*self.metrics, *self.also]))
+
+
+def typed(field, text: str) -> None:
+    """Replaces what is in a field by the keyboard: Firefox hears no change of what is filled in."""
+    field.press("ControlOrMeta+a")
+    field.press_sequentially(text)
+
+
+def downloaded(tab, button, saves):
+    """The name and content of what a button saves."""
+    if tab.context.browser.browser_type.name == "firefox":
+        return left_by_firefox(tab, button, saves)
+    with tab.expect_download() as waiting:
+        button.click()
+    with open(waiting.value.path(), encoding="utf-8", newline="") as file:
+        return waiting.value.suggested_filename, file.read()
+
+
+def left_by_firefox(tab, button, saves):
+    """Playwright hears nothing of files that Firefox saves; they are in a folder."""
+    button.click()
+    for _ in range(400):
+        tab.wait_for_timeout(50)
+        found = [path for path in saves.iterdir() if path.stat().st_size]
+        if len(found) == 1 and found[0].suffix != ".part":
+            text = found[0].read_bytes().decode()
+            found[0].unlink()
+            return found[0].name, text
+    raise AssertionError(f"nothing was saved: {list(saves.iterdir())}")

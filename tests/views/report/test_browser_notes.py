@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from opened import downloaded, typed
 from playwright_or_skip import expect
 
 from truebleu.views.report import report
@@ -26,11 +27,11 @@ def noted(tab):
     detail.get_by_role("button", name="Bookmark").click()
     expect(detail.get_by_role("button", name="Bookmarked")).to_be_visible()
     tag = detail.get_by_label("Add an error tag")
-    tag.fill("omission")
+    typed(tag, "omission")
     tag.press("Enter")
     expect(detail.get_by_role("button", name="Remove the tag omission")).to_be_visible()
     note = detail.get_by_label("Note", exact=True)
-    note.fill(EVIL)
+    typed(note, EVIL)
     note.blur()
 
 
@@ -51,13 +52,12 @@ def test_notes_are_kept_filtered_by_and_listed(made, opened):
 
 
 @pytest.mark.parametrize("own", [True, False])
-def test_a_file_of_notes_says_what_does_not_fit(made, opened, tmp_path, own):
+def test_a_file_of_notes_says_what_does_not_fit(made, opened, saves, tmp_path, own):
     tab = opened(made, "#segments?seg=2").page
     noted(tab)
     tab.evaluate("location.hash = '#notes'")
-    with tab.expect_download() as waiting:
-        tab.get_by_role("button", name="Save as a file").click()
-    told = json.loads(waiting.value.path().read_text("utf-8"))
+    _, text = downloaded(tab, tab.get_by_role("button", name="Save as a file"), saves)
+    told = json.loads(text)
     assert told["systems"] == ["one", "two"]
     assert set(told["data_hash"]) == {"one", "two", "reference"}
     assert told["segments"] == [
@@ -79,9 +79,8 @@ def test_a_file_of_notes_says_what_does_not_fit(made, opened, tmp_path, own):
         expect(box).to_contain_text("1 entry of segments that this report does not have.")
         box.get_by_role("button", name="Take what fits").click()
     expect(other.locator("main.view.notes .facts")).to_contain_text("1 segment with")
-    with other.expect_download() as waiting:
-        other.get_by_role("button", name="Save the shortlist as TSV").click()
-    rows = waiting.value.path().read_text("utf-8").splitlines()
+    button = other.get_by_role("button", name="Save the shortlist as TSV")
+    rows = downloaded(other, button, saves)[1].splitlines()
     assert rows[0].startswith("segment\tbookmark\ttags\tnote\t")
     assert rows[1].startswith(f"2\tyes\tomission\t{EVIL}\t")
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from opened import downloaded
 from playwright_or_skip import expect
 
 import truebleu as tb
@@ -51,7 +52,7 @@ def shown(tab) -> int:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_picture_has_axes_a_legend_a_table_and_an_svg(example, opened, kind):
+def test_every_picture_has_axes_a_legend_a_table_and_an_svg(example, opened, saves, kind):
     tab = opened(example.path).go(f"#pictures?picture={kind}")
     figure = tab.locator("main figure")
     names = figure.locator("svg text.name").all_text_contents()
@@ -61,9 +62,7 @@ def test_every_picture_has_axes_a_legend_a_table_and_an_svg(example, opened, kin
     assert figure.locator("svg text.name[transform*=rotate]").count() == 1
     assert len(names) >= 4
     assert len(cells(tab)) >= 2
-    with tab.expect_download() as saved:
-        figure.get_by_role("button", name="Save as SVG").click()
-    text = Path(saved.value.path()).read_text("utf-8")
+    _, text = downloaded(tab, figure.get_by_role("button", name="Save as SVG"), saves)
     assert text.startswith("<svg")
     assert "tabindex" not in text
     assert "class=" not in text

@@ -8,6 +8,7 @@ import pytest
 from axe_core import LOOKS, found
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from opened import typed
 from playwright_or_skip import expect
 
 import truebleu as tb
@@ -304,9 +305,9 @@ def test_smoothing_is_shown_where_it_changes_a_count(page):
     ]
     assert page.locator(".term.smoothed .fraction").text_content() == "0.5 / 4"
     page.get_by_label("Smoothing").select_option("floor")
-    page.get_by_label("Its value").fill("0.25")
+    typed(page.get_by_label("Its value"), "0.25")
     assert page.locator(".term.smoothed .fraction").text_content() == "0.25 / 4"
-    page.get_by_label("Its value").fill("-1")
+    typed(page.get_by_label("Its value"), "-1")
     expect(page.get_by_label("Its value")).to_have_attribute("aria-invalid", "true")
     assert page.locator(".term.smoothed .fraction").text_content() == "0.25 / 4"
 
@@ -327,7 +328,7 @@ def test_a_link_holds_the_text_and_nothing_else_does(opened, written):
     one.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = one.page
     page.get_by_label("Metric").select_option("chrf")
-    page.get_by_label("β").fill("1")
+    typed(page.get_by_label("β"), "1")
     page.get_by_role("textbox", name="Translation").fill("<i>café</i> & 100 %")
     assert "caf" not in page.url
     page.get_by_role("button", name="Copy a link that holds the text").click()

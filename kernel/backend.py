@@ -1,4 +1,4 @@
-"""The build of the package: maturin's, and before it the kernel for pages of HTML.
+"""The build of the package: maturin's, and before it the kernel for pages and the example files.
 
 pip calls these hooks (PEP 517). A page that computes carries the kernel as WebAssembly, which is
 one more file of the package. Where the compiler has no standard library for that, the package is
@@ -38,6 +38,7 @@ __all__ = [
 TARGET = "wasm32-unknown-unknown"
 ROOT = Path(__file__).parent.parent
 PLACE = ROOT / "truebleu" / "views" / "report" / "kernel.wasm"
+EXAMPLES = ROOT / "truebleu" / "cli" / "examples"
 COMMAND = (
     *("cargo", "build", "--quiet", "--lib", "--package", "truebleu-kernel"),
     *("--features", "page", "--target", TARGET, "--profile", "page"),
@@ -50,14 +51,16 @@ MISSING = (
 
 
 def build_wheel(wheel: str, settings: object = None, metadata: str | None = None) -> str:
-    """A wheel, with the kernel for pages in it."""
+    """A wheel, with the kernel for pages and the example files in it."""
     build_page_kernel()
+    copy_examples()
     return _build_wheel(wheel, settings, metadata)
 
 
 def build_editable(wheel: str, settings: object = None, metadata: str | None = None) -> str:
-    """An editable wheel; the kernel for pages is beside the sources."""
+    """An editable wheel; the kernel for pages and the example files are beside the sources."""
     build_page_kernel()
+    copy_examples()
     return _build_editable(wheel, settings, metadata)
 
 
@@ -77,6 +80,12 @@ def build_page_kernel() -> bool:
     subprocess.run(COMMAND, check=True, cwd=ROOT, env={**os.environ, variable: flags})
     shutil.copyfile(Path(target) / TARGET / "page" / "truebleu_kernel.wasm", PLACE)
     return True
+
+
+def copy_examples() -> None:
+    """Puts the example files of the checkout where `truebleu demo` finds them."""
+    shutil.rmtree(EXAMPLES, ignore_errors=True)
+    shutil.copytree(ROOT / "examples", EXAMPLES, ignore=shutil.ignore_patterns("*.md"))
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ COMMANDS = {
     "matrix": "Score every pair of lines; find the nearest ones, or the best of candidates",
     "explain": "Work a score through: what matched, what was clipped, how the number comes about",
     "family": "List the published BLEUs, score with all, find the one that gives a number",
+    "demo": "Run the main commands on example files, which it writes",
     "testset": "List, fetch, install and show published test sets",
     "completion": "Print a script that lets a shell complete commands and options",
 }
@@ -65,6 +66,7 @@ truebleu: BLEU and the metrics beside it, exact, explained, and as fast as readi
   truebleu explain "a cat sat" --reference "the cat"   how the number comes about
   truebleu lab                                         a page to try it: type, and watch the score
   truebleu check reference.en -i new.en --min 30       fails a build whose score is too low
+  truebleu demo                                        all of that on example files
 
 truebleu help lists all commands; truebleu help score the options of one.
 """
@@ -108,7 +110,8 @@ def parsed(name: str, words: Sequence[str]) -> argparse.Namespace:
     groups = list(command(name).groups(words))
     # Only the parser of the command in use is made, and that only for what is not plain.
     options: Any = plain.read(groups, words) or parser(name, groups).parse(words)
-    options.command, options.whole_parser = name, whole_parser
+    # What some commands need of this module, which imports them.
+    options.command, options.whole_parser, options.run_line = name, whole_parser, run_line
     return options  # type: ignore[no-any-return]
 
 
@@ -139,7 +142,7 @@ def whole_parser() -> tuple[Parser, list[Parser]]:
 def status_of(arguments: list[str]) -> int:
     """Runs a command line and says what is wrong."""
     try:
-        _run(arguments)
+        run_line(arguments)
     except UsageError as error:
         program = ["truebleu", *(name for name in arguments[:1] if name in COMMANDS)]
         complain("error", f"{error} (see {' '.join(program)} --help)")
@@ -162,7 +165,8 @@ def status_of(arguments: list[str]) -> int:
     return 0
 
 
-def _run(arguments: list[str]) -> None:
+def run_line(arguments: list[str]) -> None:
+    """Runs a command line; what is wrong is an exception."""
     name = arguments[0] if arguments else ""
     if not arguments:
         print_text(WELCOME)

@@ -88,6 +88,12 @@ def test_the_package_has_the_kernel_for_pages(source, tmp_path):
     assert "truebleu is built without" not in said
 
 
+def test_the_package_has_the_example_files(without):
+    packed = without[0] / "truebleu" / "cli" / "examples"
+    for path in EXAMPLES.glob("*/*"):
+        assert (packed / path.relative_to(EXAMPLES)).read_bytes() == path.read_bytes()
+
+
 @pytest.fixture(scope="module")
 def without(source, tmp_path_factory):
     """Where a package without the kernel for pages is unpacked, and what its build said."""

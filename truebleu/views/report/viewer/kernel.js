@@ -185,5 +185,26 @@ export class Kernel {
   }
 }
 
+/** In the place of a text's length: there is no such text. */
+export const MISSING = 0xFFFFFFFF;
+
+const TEXT_ENCODER = new TextEncoder();
+
+/** UTF-8, in which lone surrogates are written as if they were characters, as Python does it. @param {string} text @returns {Uint8Array} */
+function encodedText(text) {
+  if (!/\p{Cs}/u.test(text)) return TEXT_ENCODER.encode(text);
+  return Uint8Array.from([...text].flatMap(c => { const code = c.charCodeAt(0); return /\p{Cs}/u.test(c) ? [0xED, 0x80 | code >> 6 & 63, 0x80 | code & 63] : [...TEXT_ENCODER.encode(c)]; }));
+}
+
+/** Texts as a block, as payload.py has a column of them. @param {(string | Uint8Array | null)[]} texts @returns {Uint8Array} */
+export function packedTexts(texts) {
+  const all = texts.map(text => typeof text === "string" ? encodedText(text) : text), lengths = Uint32Array.from(all, one => one ? one.length : MISSING);
+  const block = new Uint8Array(4 * all.length + all.reduce((sum, one) => sum + (one ? one.length : 0), 0));
+  block.set(new Uint8Array(lengths.buffer));
+  let at = 4 * all.length;
+  for (const one of all) if (one) { block.set(one, at); at += one.length; }
+  return block;
+}
+
 /** 64-bit integers as numbers. @param {Uint8Array} bytes */
 export const numbersOf = bytes => Array.from(new BigInt64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 3), Number);

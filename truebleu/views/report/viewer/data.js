@@ -1,5 +1,5 @@
 // What the file holds: the manifest, tables of integers and columns of text, decoded as needed.
-import {Kernel, MISSING} from "./kernel.js";
+import {decode, Kernel, MISSING} from "./kernel.js";
 import {countsKey, Live} from "./live.js";
 import {glossaryOf} from "./glossary.js";
 import {Table} from "./table.js";
@@ -135,22 +135,6 @@ function bytePattern(needle, exact) {
     high.push(...b);
   }
   return { low, high, loose };
-}
-
-const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
-
-/** UTF-8 that may hold lone surrogates, which Python writes as if they were characters. @param {Uint8Array} bytes */
-export function decode(bytes) {
-  const text = DECODER.decode(bytes);
-  if (!text.includes("\uFFFD") || !bytes.some((byte, i) => byte === 0xED && bytes[i + 1] >= 0xA0)) return text;
-  let out = "", from = 0;
-  for (let i = 0; i < bytes.length; i++) {
-    if (bytes[i] !== 0xED || !(bytes[i + 1] >= 0xA0)) continue;
-    out += DECODER.decode(bytes.subarray(from, i)) + String.fromCharCode(0xD000 | (bytes[i + 1] & 63) << 6 | bytes[i + 2] & 63);
-    i += 2;
-    from = i + 1;
-  }
-  return out + DECODER.decode(bytes.subarray(from));
 }
 
 /** @param {string} text base64 of gzip @returns {Promise<Uint8Array>} */

@@ -45,7 +45,7 @@ NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test test-all engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench screenshots lint lint-js format docs clean help
+.PHONY: demo test test-all engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -144,13 +144,16 @@ bench: $(VENV)/.installed $(VENV)/.group-bench ## measure it beside its peers, i
 lint: $(VENV)/.installed $(VENV)/.group-lint $(VENV)/.group-test ## what continuous integration insists on: style, types, stubs, warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy truebleu benchmarks
+	$(BIN)/mypy truebleu benchmarks npm/build.py
 	$(BIN)/stubtest --ignore-missing-stub --ignore-disjoint-bases --ignore-unused-allowlist --allowlist .ci/stubtest-allowed.txt truebleu._kernel
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path kernel/fuzz/Cargo.toml
 	cargo clippy --all-targets --quiet --manifest-path kernel/fuzz/Cargo.toml --target-dir target/fuzz -- -D warnings
 	cargo clippy --all-targets --quiet -- -D warnings
 	cargo clippy --all-targets --all-features --quiet -- -D warnings
+
+npm: $(VENV)/.installed ## the package for Node and browsers, packed into build/npm; npm brings the type checker
+	@$(BIN)/python npm/build.py
 
 screenshots: $(VENV)/.installed $(VENV)/.group-test ## pictures of every view of the report, compared with accepted ones (ACCEPT=1)
 	@PYTHONPATH=tests:tests/views/report $(BIN)/python tests/views/report/screenshots.py build/screenshots $(if $(ACCEPT),--accept)
@@ -159,6 +162,7 @@ screenshots: $(VENV)/.installed $(VENV)/.group-test ## pictures of every view of
 lint-js: ## the types of the report's script, which its comments say; npm brings the type checker
 	@command -v npx >/dev/null || { echo 'The type checker for JavaScript needs Node and npm (Debian and Ubuntu: apt-get install nodejs npm).' >&2; exit 1; }
 	npx --yes --package=typescript@$(TYPESCRIPT) tsc --project tests/views/report/jsconfig.json
+	npx --yes --package=typescript@$(TYPESCRIPT) tsc --project npm/tsconfig.json --noEmit --emitDeclarationOnly false --declaration false
 
 format: $(VENV)/.installed $(VENV)/.group-lint ## let the tools settle the style
 	$(BIN)/ruff check --fix-only --quiet

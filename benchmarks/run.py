@@ -15,6 +15,7 @@ import companions  # noqa: F401  its rows register themselves
 import corpus
 import diversity  # noqa: F401  its rows register themselves
 import engines  # noqa: F401  its rows register themselves
+import javascript  # noqa: F401  its rows register themselves
 import languages  # noqa: F401  its rows register themselves
 import pairs  # noqa: F401  its rows register themselves
 import report

@@ -34,8 +34,9 @@ pub enum ReferenceLength {
     AverageTruncated,
 }
 
-/// The least number that 1 to 16 all divide: so many parts of a token make a mean an integer.
-pub const PARTS: usize = 720_720;
+/// The least number that 1 to 16 all divide: so many parts of a token make a mean an integer. Those
+/// of 6,000 tokens are more than 32 bits hold.
+pub const PARTS: i64 = 720_720;
 
 impl ReferenceLength {
     /// The rules and their names.
@@ -56,7 +57,7 @@ impl ReferenceLength {
 
     /// The reference length of a segment with at least one reference.
     #[inline(always)]
-    fn of(self, length: usize, references: &[View<'_>]) -> usize {
+    fn of(self, length: usize, references: &[View<'_>]) -> i64 {
         let lengths = references.iter().map(View::count);
         let distance = |reference: &usize| reference.abs_diff(length);
         let chosen = match self {
@@ -68,10 +69,12 @@ impl ReferenceLength {
             Self::Shortest => lengths.min(),
             Self::Longest => lengths.max(),
             // More than 16 references lose less than a part each.
-            Self::Average => Some(lengths.sum::<usize>() * PARTS / references.len().max(1)),
+            Self::Average => {
+                return lengths.sum::<usize>() as i64 * PARTS / references.len().max(1) as i64;
+            }
             Self::AverageTruncated => Some(lengths.sum::<usize>() / references.len().max(1)),
         };
-        chosen.unwrap_or(0)
+        chosen.unwrap_or(0) as i64
     }
 }
 
@@ -106,7 +109,7 @@ impl Metric for Columns {
         row[0] = length as i64;
         let (lengths, counts) = row[1..].split_at_mut(self.lengths.len());
         for (value, rule) in lengths.iter_mut().zip(&self.lengths) {
-            *value = rule.of(length, references) as i64;
+            *value = rule.of(length, references);
         }
         // SAFETY: as the caller promises.
         let matches = unsafe { Match { hypothesis, references, orders, scratch }.count::<V>() };

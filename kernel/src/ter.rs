@@ -185,7 +185,7 @@ impl count::Metric for Columns {
         row[0] = edits.min().unwrap_or(0) as i64;
         let length: usize = references.iter().map(View::count).sum();
         // More than 16 references lose less than a part each.
-        row[1] = (length * PARTS / references.len()) as i64;
+        row[1] = length as i64 * PARTS / references.len() as i64;
     }
 }
 

@@ -1,5 +1,5 @@
 // What the file holds: the manifest, tables of integers and columns of text, decoded as needed.
-import {Kernel} from "./kernel.js";
+import {decode, Kernel, MISSING} from "./kernel.js";
 import {countsKey, Live} from "./live.js";
 import {glossaryOf} from "./glossary.js";
 import {Table} from "./table.js";
@@ -26,8 +26,6 @@ import {Table} from "./table.js";
 /** @typedef {"source" | `reference${number}` | `system${number}`} Role */
 /** @typedef {{index: number, source: string | null | undefined, references: (string | null)[], hypotheses: (string | undefined)[], embedded: boolean}} Segment */
 
-// In the place of a length: there is no such text, or the segment's texts are not in this file.
-const MISSING = 0xFFFFFFFF;
 // Between texts, and in the place of one that is missing.
 const BETWEEN = 0xFF, ABSENT = 0xFE;
 // Segments that are looked at together; of a server: segments of a page, and pages that are kept.
@@ -137,22 +135,6 @@ function bytePattern(needle, exact) {
     high.push(...b);
   }
   return { low, high, loose };
-}
-
-const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
-
-/** UTF-8 that may hold lone surrogates, which Python writes as if they were characters. @param {Uint8Array} bytes */
-export function decode(bytes) {
-  const text = DECODER.decode(bytes);
-  if (!text.includes("\uFFFD") || !bytes.some((byte, i) => byte === 0xED && bytes[i + 1] >= 0xA0)) return text;
-  let out = "", from = 0;
-  for (let i = 0; i < bytes.length; i++) {
-    if (bytes[i] !== 0xED || !(bytes[i + 1] >= 0xA0)) continue;
-    out += DECODER.decode(bytes.subarray(from, i)) + String.fromCharCode(0xD000 | (bytes[i + 1] & 63) << 6 | bytes[i + 2] & 63);
-    i += 2;
-    from = i + 1;
-  }
-  return out + DECODER.decode(bytes.subarray(from));
 }
 
 /** @param {string} text base64 of gzip @returns {Promise<Uint8Array>} */
@@ -397,10 +379,4 @@ export class Data {
     }
     return texts;
   }
-}
-
-/** A few texts as a block, as payload.py has a column of them. @param {(string | null)[]} texts */
-export function textBlock(texts) {
-  const encoder = new TextEncoder(), all = texts.map(text => encoder.encode(text ?? "")), lengths = Uint32Array.from(all, (bytes, i) => texts[i] === null ? MISSING : bytes.length);
-  return new Uint8Array([...new Uint8Array(lengths.buffer), ...all.flatMap(bytes => [...bytes])]);
 }

@@ -1,7 +1,7 @@
 // One segment: its texts with what matched, what differs and what the tokenizer did, and its score step by step.
 import {announce, badge, button, copy, el, exact, fixed, menu, plural, replace, signed, table, toggle, visible} from "./dom.js";
 import {canTokenize, characters, diff, grams, match, tokenize} from "./tokens.js";
-import {textBlock} from "./data.js";
+import {packedTexts} from "./kernel.js";
 import {notesOf} from "./notes.js";
 import {withMarks} from "./marks.js";
 import {countsEdits} from "./metric.js";
@@ -268,7 +268,7 @@ function edits({ data, current }, i) {
     box.append(place);
     if (hypothesis === undefined) continue; // It is on its way; then this is drawn again.
     try {
-      const texts = [hypothesis, ...references], one = kernel.alignment(current.metric.handle, textBlock(texts), texts.length), words = [...one.hypothesis];
+      const texts = [hypothesis, ...references], one = kernel.alignment(current.metric.handle, packedTexts(texts), texts.length), words = [...one.hypothesis];
       for (const [start, length, target] of one.shifts) {
         const moved = words.splice(start, length);
         words.splice(target, 0, ...moved);

@@ -142,7 +142,7 @@ export class Kernel {
    * @returns {{segments: number, lists: Record<string, import("./ngrams.js").Gram[]>}}
    */
   contrasts(grams, one, other, limit) {
-    const segments = this.checked(this.of.page_contrasts(grams, one, other === null ? 0 : other + 1, limit)), bytes = this.answer(), view = new DataView(bytes.buffer), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    const segments = this.checked(this.of.page_contrasts(grams, one, other === null ? 0 : other + 1, limit)), bytes = this.answer(), view = new DataView(bytes.buffer);
     let at = 0;
     const next = () => { at += 4; return view.getUint32(at - 4, true); }, some = (/** @type {number} */ n) => Array.from({ length: n }, next), float = () => { at += 8; return view.getFloat64(at - 8, true); };
     const systems = other === null ? 1 : 2;
@@ -152,7 +152,7 @@ export class Kernel {
     });
     /** @type {Record<string, import("./ngrams.js").Gram[]>} */
     const lists = other === null ? { over: [], missed: [] } : { difference: [], over: [], missed: [] };
-    for (const { kind, lengths, ...gram } of found) lists[["difference", "over", "missed"][kind]]?.push({ ...gram, tokens: lengths.map(length => decoder.decode(bytes.subarray(at, at += length))), segments: [] });
+    for (const { kind, lengths, ...gram } of found) lists[["difference", "over", "missed"][kind]]?.push({ ...gram, tokens: lengths.map(length => decode(bytes.subarray(at, at += length))), segments: [] });
     return { segments, lists };
   }
 
@@ -164,11 +164,11 @@ export class Kernel {
   alignment(metric, block, n) {
     this.give(block);
     this.checked(this.of.page_alignment(metric, n));
-    const bytes = this.answer(), view = new DataView(bytes.buffer), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    const bytes = this.answer(), view = new DataView(bytes.buffer);
     let at = 0;
     const next = () => { at += 4; return view.getUint32(at - 4, true); }, some = (/** @type {number} */ k) => Array.from({ length: k }, next);
     const [chosen, ours, theirs, moves, many] = some(5), lengths = [some(ours), some(theirs)], shifts = Array.from({ length: moves }, () => some(3)), steps = some(many);
-    const [hypothesis, reference] = lengths.map(all => all.map(length => decoder.decode(bytes.subarray(at, at += length)))), places = [...hypothesis.keys()];
+    const [hypothesis, reference] = lengths.map(all => all.map(length => decode(bytes.subarray(at, at += length)))), places = [...hypothesis.keys()];
     for (const [start, length, target] of shifts) places.splice(target, 0, ...places.splice(start, length));
     // A deletion is of TER's hypothesis, but of an error rate's reference.
     const own = this.rates.has(metric) ? 3 : 2;
@@ -178,11 +178,48 @@ export class Kernel {
 
   /** The tokens that a text is split into. @param {Handle} metric @param {string} text @param {boolean} reference @returns {string[]} */
   tokens(metric, text, reference) {
-    this.give(new TextEncoder().encode(text));
-    const n = this.checked(this.of.page_tokens(metric, reference ? 1 : 0)) - 1, answer = this.answer(), lengths = new Uint32Array(answer.buffer, 0, n), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    this.give(encodedText(text));
+    const n = this.checked(this.of.page_tokens(metric, reference ? 1 : 0)) - 1, answer = this.answer(), lengths = new Uint32Array(answer.buffer, 0, n);
     let at = 4 * n;
-    return Array.from(lengths, length => decoder.decode(answer.subarray(at, at += length)));
+    return Array.from(lengths, length => decode(answer.subarray(at, at += length)));
   }
+}
+
+/** In the place of a text's length: there is no such text. */
+export const MISSING = 0xFFFFFFFF;
+
+const TEXT_ENCODER = new TextEncoder();
+
+/** UTF-8, in which lone surrogates are written as if they were characters, as Python does it. @param {string} text @returns {Uint8Array} */
+function encodedText(text) {
+  if (!/\p{Cs}/u.test(text)) return TEXT_ENCODER.encode(text);
+  return Uint8Array.from([...text].flatMap(c => { const code = c.charCodeAt(0); return /\p{Cs}/u.test(c) ? [0xED, 0x80 | code >> 6 & 63, 0x80 | code & 63] : [...TEXT_ENCODER.encode(c)]; }));
+}
+
+const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** UTF-8 that may hold lone surrogates, which Python writes as if they were characters. @param {Uint8Array} bytes */
+export function decode(bytes) {
+  const text = DECODER.decode(bytes);
+  if (!text.includes("\uFFFD") || !bytes.some((byte, i) => byte === 0xED && bytes[i + 1] >= 0xA0)) return text;
+  let out = "", from = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    if (bytes[i] !== 0xED || !(bytes[i + 1] >= 0xA0)) continue;
+    out += DECODER.decode(bytes.subarray(from, i)) + String.fromCharCode(0xD000 | (bytes[i + 1] & 63) << 6 | bytes[i + 2] & 63);
+    i += 2;
+    from = i + 1;
+  }
+  return out + DECODER.decode(bytes.subarray(from));
+}
+
+/** Texts as a block, as payload.py has a column of them. @param {(string | Uint8Array | null)[]} texts @returns {Uint8Array} */
+export function packedTexts(texts) {
+  const all = texts.map(text => typeof text === "string" ? encodedText(text) : text), lengths = Uint32Array.from(all, one => one ? one.length : MISSING);
+  const block = new Uint8Array(4 * all.length + all.reduce((sum, one) => sum + (one ? one.length : 0), 0));
+  block.set(new Uint8Array(lengths.buffer));
+  let at = 4 * all.length;
+  for (const one of all) if (one) { block.set(one, at); at += one.length; }
+  return block;
 }
 
 /** 64-bit integers as numbers. @param {Uint8Array} bytes */

@@ -23,7 +23,7 @@ export function recipeOf(setting, p) {
   const own = setting.parameters, { recipe } = setting, lowercase = p.lowercase === own.lowercase ? recipe.lowercase : p.lowercase ? "python" : "no";
   const tokenizer = p.tokenize === own.tokenize ? recipe.tokenizer : p.tokenize;
   if (setting.metric === "BLEU") return { ...recipe, tokenizer, lowercase, max_order: p.max_order, smoothing: p.smoothing, smoothing_value: smoothingValue(p) ?? 0, weights: p.weights, missing: /** @type {any} */ ([missing(p, true), missing(p, false)]) };
-  if (setting.metric === "chrF") return { ...recipe, lowercase, char_order: p.char_order, word_order: p.word_order, whitespace: p.whitespace, factor: p.beta ** 2, factor_and_one: 1 + p.beta ** 2 };
+  if (setting.metric === "chrF") return { ...recipe, lowercase, char_order: p.char_order, word_order: p.word_order, whitespace: p.whitespace, eps_smoothing: p.eps_smoothing, factor: p.beta ** 2, factor_and_one: 1 + p.beta ** 2 };
   if (setting.metric === "TER") return { ...recipe, normalized: p.normalized, no_punct: p.no_punct, asian_support: p.asian_support, case_sensitive: p.case_sensitive };
   return { ...recipe, tokenizer, lowercase };
 }

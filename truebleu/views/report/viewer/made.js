@@ -1,7 +1,8 @@
 // A report made in the page: the manifest and the blocks that truebleu would have written, counted by the kernel.
 import {Background} from "./current.js";
 import {Metric} from "./metric.js";
-import {packedTexts, settledBy} from "./scored.js";
+import {packedTexts} from "./kernel.js";
+import {settledBy} from "./scored.js";
 import {directionOf} from "./directions.js";
 import {shortNames} from "./dropped.js";
 

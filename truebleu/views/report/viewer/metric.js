@@ -40,7 +40,7 @@ export class Metric {
     this.higher = setting.higher_is_better;
     /** Whether the corpus score is the mean of the segments'. */
     this.mean = parameters.aggregate === "segments";
-    this.name = this.kind === "chrF" ? `chrF${parameters.beta}${"+".repeat(parameters.word_order)}` : setting.name;
+    this.name = this.kind === "chrF" ? `chrF${betaOf(parameters)}${"+".repeat(parameters.word_order)}` : setting.name;
     this.signature = this.reported ? setting.signature : signatureOf(setting, parameters);
     this.recipe = recipeOf(setting, parameters);
   }
@@ -88,6 +88,15 @@ function shares(row, p) {
   });
 }
 
+/** With two digits as Python writes it: half goes to the even one. @param {number} x 0 or more */
+export const twoDecimals = x => (x * 8 % 4 === 1 ? x - 0.001 : x).toFixed(2);
+
+/** A number that is no integer in Python, as Python writes it. @param {number} x 0 or more */
+const pythonNumber = x => x && (x < 1e-4 || x >= 1e16) ? x.toExponential().replace(/([+-])(\d)$/, (_, sign, digit) => `${sign}0${digit}`) : Number.isInteger(x) ? `${x}.0` : String(x);
+
+/** @param {Record<string, any>} p */
+const betaOf = p => Number.isInteger(p.beta) ? String(p.beta) : pythonNumber(p.beta);
+
 /** The words of signatures for what is counted. @param {Map<string, string>} fields @param {Record<string, any>} p @param {Record<string, any>} own */
 function sayCounted(fields, p, own) {
   /** @type {Record<string, [string, (value: any) => string]>} */
@@ -100,20 +109,20 @@ function sayCounted(fields, p, own) {
 function signatureOf(setting, p) {
   const fields = new Map(setting.signature.split("|").map(part => /** @type {[string, string]} */ (part.split(/:(.*)/s).slice(0, 2))));
   const rest = [...fields].filter(([key]) => !["nrefs", "case", "eff", "tok", "smooth", "order", "weights", "value"].includes(key));
-  const python = (/** @type {number} */ x) => Number.isInteger(x) ? `${x}.0` : String(x);
   sayCounted(fields, p, setting.parameters);
   if (countsEdits(setting.metric)) return [...fields].map(([key, value]) => `${key}:${value}`).join("|");
   if (setting.metric === "chrF") {
+    fields.set("eff", p.eps_smoothing ? "no" : "yes");
     fields.set("nc", String(p.char_order));
     fields.set("nw", String(p.word_order));
     fields.delete("beta");
-    return [...fields].flatMap(([key, value]) => [`${key}:${value}`, ...(key === "space" && p.beta !== 2 ? [`beta:${p.beta}`] : [])]).join("|");
+    return [...fields].flatMap(([key, value]) => [`${key}:${value}`, ...(key === "space" && p.beta !== 2 ? [`beta:${betaOf(p)}`] : [])]).join("|");
   }
   const value = smoothingValue(p);
   const drop = missing(p, p.aggregate === "segments") === "drop";
   /** @type {[string, string | null | undefined][]} */
   const all = [["nrefs", fields.get("nrefs")], ["case", fields.get("case")], ["eff", drop ? "yes" : "no"], ["tok", fields.get("tok")],
-    ["smooth", p.smoothing + (value === null ? "" : `[${value.toFixed(2)}]`)], ["order", p.max_order === 4 ? null : String(p.max_order)],
-    ["weights", p.weights ? p.weights.map(python).join(",") : null], ["value", value !== null && Number(value.toFixed(2)) !== value ? python(value) : null], ...rest];
+    ["smooth", p.smoothing + (value === null ? "" : `[${twoDecimals(value)}]`)], ["order", p.max_order === 4 ? null : String(p.max_order)],
+    ["weights", p.weights ? p.weights.map(pythonNumber).join(",") : null], ["value", value !== null && Number(twoDecimals(value)) !== value ? pythonNumber(value) : null], ...rest];
   return all.filter(([, value]) => value !== null && value !== undefined).map(([key, value]) => `${key}:${value}`).join("|");
 }

@@ -1,7 +1,7 @@
 // Sentences through the kernel: the score, the parts that it is made of, tokens, and n-grams with their counts.
 import {columnNames, missing, recipeOf} from "./live.js";
 import {Metric} from "./metric.js";
-import {numbersOf} from "./kernel.js";
+import {numbersOf, packedTexts} from "./kernel.js";
 import {BLANK} from "./tokens.js";
 
 /** @typedef {import("./data.js").Setting} Setting */
@@ -36,18 +36,6 @@ export function settledBy(live, base, chosen, references, segment) {
   // What is left open of the orders is decided by what is scored.
   const said = new Metric(own, base.metric === "BLEU" ? { ...chosen, effective_order: missing(parameters, segment) === "drop" } : chosen, live);
   return { ...own, name: said.name, signature: said.signature, parameters, recipe, columns: columnNames(base, parameters) };
-}
-
-const LAB_ENCODER = new TextEncoder();
-
-/** Texts as a block, as payload.py has it. @param {(string | Uint8Array)[]} texts @returns {Uint8Array} */
-export function packedTexts(texts) {
-  const all = texts.map(text => typeof text === "string" ? LAB_ENCODER.encode(text) : text), lengths = Uint32Array.from(all, one => one.length);
-  const block = new Uint8Array(4 * all.length + lengths.reduce((sum, one) => sum + one, 0));
-  block.set(new Uint8Array(lengths.buffer));
-  let at = 4 * all.length;
-  for (const one of all) { block.set(one, at); at += one.length; }
-  return block;
 }
 
 /** The row and the score of one segment. @param {Live} live @param {Setting} setting @param {string} hypothesis @param {string[]} references */

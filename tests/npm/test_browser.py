@@ -1,0 +1,121 @@
+"""The package for npm in browsers: imported from its folder, through a server on this machine."""
+
+from __future__ import annotations
+
+import functools
+import json
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from places import EXAMPLES
+
+import truebleu as tb
+
+POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval' 'unsafe-inline'"
+PAGE = """<!doctype html>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>truebleu</title>
+<script type="module">
+  import * as truebleu from "./node_modules/truebleu/index.js";
+  await truebleu.init();
+  window.truebleu = truebleu;
+  document.documentElement.dataset.ready = "yes";
+</script>
+"""
+
+METRICS = [
+    ("bleu", {}),
+    ("bleu", {"tokenize": "intl", "lowercase": True}),
+    ("bleu", {"tokenize": "char", "smoothing": "floor", "smoothing_value": 0.125}),
+    ("chrf", {}),
+    ("chrf++", {"lowercase": True}),
+    ("ter", {"normalized": True}),
+    ("wer", {}),
+    ("cer", {}),
+    ("torchmetrics", {}),
+    ("bleu-rc", {}),
+]
+
+SCORED = """([metrics, hypotheses, references]) => metrics.map(([name, options]) => {
+  const metric = truebleu.metric(name, options), score = metric.score(hypotheses, references);
+  return { score: score.value, signature: score.signature,
+    segments: [...metric.segments(hypotheses, references)] };
+})"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A server of files that writes no log."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def tab(browser, installed):
+    """A page that has imported the package; nothing may go wrong in it."""
+    (installed.folder / "page.html").write_text(PAGE.replace("{policy}", POLICY))
+    serve = functools.partial(Quiet, directory=installed.folder)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), serve)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    context = browser.new_context()
+    page, wrong = context.new_page(), []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    try:
+        page.goto(f"http://127.0.0.1:{server.server_port}/page.html")
+        page.locator("html[data-ready]").wait_for(state="attached", timeout=30_000)
+        yield page
+        assert [text for text in wrong if "favicon" not in text and "404" not in text] == []
+    finally:
+        context.close()
+        server.shutdown()
+        server.server_close()
+
+
+def lines(path) -> list[str]:
+    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+
+
+def check(tab, hypotheses: list[str], references: list) -> None:
+    found = tab.evaluate(SCORED, [METRICS, hypotheses, references])
+    for (name, options), own in zip(METRICS, found, strict=True):
+        metric = tb.metric(name, **options)
+        score = metric.score(hypotheses, references)
+        assert own["score"] == score.value, (name, options)
+        assert own["signature"] == str(score.signature)
+        assert own["segments"] == list(metric.segments(hypotheses, references)), (name, options)
+
+
+def test_the_examples_have_pythons_bits(tab):
+    folder = EXAMPLES / "de-en"
+    files = (lines(folder / f"reference.{r}.en") for r in "ab")
+    check(tab, lines(folder / "birch.en"), list(map(list, zip(*files, strict=True))))
+
+
+def test_hard_text_has_pythons_bits(tab, corpus):
+    check(tab, *map(list, corpus))
+
+
+def test_the_tricky_inputs_have_pythons_bits(tab, shared):
+    with (shared / "reference" / "sacrebleu" / "tricky.jsonl").open(encoding="utf-8") as file:
+        inputs = [entry for entry in map(json.loads, file) if "id" in entry]
+    assert len(inputs) == 34
+    check(tab, [entry["hyp"] for entry in inputs], [entry["refs"] for entry in inputs])
+
+
+def test_wmt22_has_pythons_bits(tab, wmt22):
+    path = wmt22 / "system-outputs" / "generaltest2022.de-en.hyp.Online-A.en"
+    files = [wmt22 / "references" / f"generaltest2022.de-en.ref.{r}.en" for r in "AB"]
+    check(tab, lines(path), list(map(list, zip(*map(lines, files), strict=True))))
+
+
+def test_a_kernel_that_is_not_there_is_said(tab):
+    """In a frame of its own, where the package is not ready yet."""
+    said = tab.evaluate("""async () => {
+      const other = await import("./node_modules/truebleu/index.js?again");
+      try { await other.init("./nowhere.wasm"); return "no error"; } catch (e) { return e.message; }
+    }""")
+    assert "nowhere.wasm: 404" in said
+    assert "expected kernel.wasm of the package truebleu" in said

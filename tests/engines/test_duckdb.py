@@ -933,7 +933,8 @@ except ImportError as error:
     expected = Sums(by="system").update(table).to_bytes().hex()
     assert done.stdout.splitlines() == [
         *[expected] * 3,
-        "DuckDB hands whole columns to a Python function with pyarrow only: pip install pyarrow",
+        "DuckDB hands whole columns to a Python function with pyarrow and NumPy only: "
+        "pip install pyarrow",
     ], done.stderr
     assert done.stderr == ""
 

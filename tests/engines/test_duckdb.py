@@ -930,11 +930,12 @@ except ImportError as error:
     print(error)
 """
     done = run_python(script)
+    told = "DuckDB hands whole columns to a Python function with pyarrow and NumPy only: "
+    told += "pip install pyarrow"
     expected = Sums(by="system").update(table).to_bytes().hex()
     assert done.stdout.splitlines() == [
         *[expected] * 3,
-        "DuckDB hands whole columns to a Python function with pyarrow and NumPy only: "
-        "pip install pyarrow",
+        told,
     ], done.stderr
     assert done.stderr == ""
 

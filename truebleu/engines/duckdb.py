@@ -154,7 +154,9 @@ def sentence(
 
     `relation.select("*", sentence("hyp", "ref").alias("bleu"))`. It is a function of
     `connection` (DuckDB's default one), which must be that of the relation, and needs pyarrow and
-    NumPy. hyp: strings. ref: strings, lists of them, or several such columns. metric: a metric, or a
+    NumPy.
+
+    hyp: strings. ref: strings, lists of them, or several such columns. metric: a metric, or a
     name, as `truebleu.metric` takes it; parameters: of the metric.
     """
     made = of_rows(metric, **parameters)

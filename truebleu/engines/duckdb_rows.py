@@ -352,7 +352,7 @@ def _files(data: Data) -> list[str]:
     if isinstance(data, duckdb.DuckDBPyRelation):
         data = data.sql_query()
     if isinstance(data, str) and not _is_path(data):
-        return re.findall(r"'([^']+)'", data)
+        return [word for word in re.findall(r"'([^']+)'", data) if _is_path(word)]
     given = data if isinstance(data, list | tuple) else [data]
     return [os.fspath(name) for name in given if isinstance(name, str | os.PathLike)]
 

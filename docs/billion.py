@@ -26,7 +26,10 @@ HEADER = (
     "rows measured",
     "processor time per row, ns (measured)",
     "a billion rows, hours (multiplied)",
+    "and cents (multiplied)",
 )
+CENTS_AN_HOUR = 5
+"""A price of a processor's hour, to be replaced by one's own."""
 PARTITION = 128 << 20
 """Bytes of text in a partition: what Spark makes of files that are not compressed."""
 
@@ -44,7 +47,7 @@ def section() -> str:
         ("lists of strings, sacreBLEU", "BLEU", 20_000, found.sacrebleu()),
     ]
     rows = [
-        (read, metric, f"{count:,}", *(_hours(ns) if ns is not None else ("not measured", "")))
+        (read, metric, f"{count:,}", *(_hours(ns) if ns is not None else ("not measured", "", "")))
         for read, metric, count, ns in measured
     ]
     text = found.bytes_a_segment * SEGMENTS
@@ -59,7 +62,8 @@ Take {SYSTEMS} systems with {SEGMENTS // SYSTEMS:,} segments each: {SEGMENTS:,} 
 many references, {text / 1e9:.0f} GB of text at {found.bytes_a_segment:.0f} bytes per pair, as in the
 text of the benchmarks. Nothing was run at that size. `make bench` measured the cost per row
 ({found.machine}; the figures are in `benchmarks/results.json`), and the hours are that times a
-billion.
+billion. The cents are those of the processors alone, at {CENTS_AN_HOUR} an hour of one, a price to replace by
+yours. A bill also has the start of the engine, and the reading of the text from where it lies.
 
 {table(HEADER, rows, left=2)}
 
@@ -88,9 +92,10 @@ groups costs shuffled rows, not memory.
 beyond it is an error. The score is that of one machine, to the last bit."""
 
 
-def _hours(ns: float) -> tuple[str, str]:
+def _hours(ns: float) -> tuple[str, str, str]:
     hours = ns * SEGMENTS / 1e9 / 3600
-    return f"{ns:,.0f}", f"{hours:.2f}" if hours < 10 else f"{hours:.0f}"
+    cents = f"{hours * CENTS_AN_HOUR:.1f}"
+    return f"{ns:,.0f}", f"{hours:.2f}" if hours < 10 else f"{hours:.0f}", cents
 
 
 def _state_bytes(metrics: tuple[Any, ...]) -> float:

@@ -636,6 +636,27 @@ def test_a_join_spills_what_does_not_fit(tmp_path):
 # ---- what is wrong ----
 
 
+def test_a_disk_that_is_full_is_told_of_in_a_line(tmp_path):
+    """DuckDB takes the space that is left for its limit, and says the same where one is set."""
+    with duckdb.connect() as connection:
+        for name in ("hyp", "ref"):
+            rows = f"SELECT i AS id, repeat(md5(i::VARCHAR), 8) AS {name} FROM range(400000) t(i)"
+            connection.execute(f"COPY ({rows}) TO '{tmp_path}/{name}.parquet'")
+        connection.execute(
+            f"SET temp_directory='{tmp_path}/spilled'; SET memory_limit='100MB'; "
+            "SET max_temp_directory_size='2MB'; SET threads=1"
+        )
+        with pytest.raises(InputError, match=r"into memory is full \(TMPDIR names") as raised:
+            engine.sums(
+                tmp_path / "hyp.parquet",
+                references=tmp_path / "ref.parquet",
+                on="id",
+                connection=connection,
+            )
+    assert len(str(raised.value)) <= 300
+    assert "\n" not in str(raised.value)
+
+
 def test_fields_of_structures_are_for_sql(tmp_path):
     path = tmp_path / "nested.parquet"
     pq.write_table(pa.table({"hyp": ["a b c d"], "texts": [{"en": "a b c d"}]}), path)
@@ -909,10 +930,12 @@ except ImportError as error:
     print(error)
 """
     done = run_python(script)
+    told = "DuckDB hands whole columns to a Python function with pyarrow and NumPy only: "
+    told += "pip install pyarrow"
     expected = Sums(by="system").update(table).to_bytes().hex()
     assert done.stdout.splitlines() == [
         *[expected] * 3,
-        "DuckDB hands whole columns to a Python function with pyarrow only: pip install pyarrow",
+        told,
     ], done.stderr
     assert done.stderr == ""
 

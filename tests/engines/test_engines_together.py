@@ -118,6 +118,73 @@ def test_days_become_months_across_two_engines():
     assert coarse.score() == sums.score()
 
 
+# What becomes of one file of many, and a word of what is said of it.
+FAULTS = {
+    "truncated": "[mM]agic|PAR1",
+    "emptied": "too small|size|footer",
+    "spoilt": "thrift|TProtocol",
+    "of numbers": "hyp",
+    "of bytes": "hyp",
+    "without a column": "hyp",
+}
+READ_BY = {
+    "DuckDB, a folder": lambda paths: of_duckdb.score(paths[0].parent, by="system"),
+    "DuckDB, a list": lambda paths: of_duckdb.score(paths, by="system"),
+    "Polars, a scan": lambda paths: of_polars.score(pl.scan_parquet(paths), by="system"),
+    "Polars, scans": lambda paths: of_polars.score(map(pl.scan_parquet, paths), by="system"),
+}
+
+
+@pytest.mark.parametrize("read", READ_BY.values(), ids=READ_BY)
+@pytest.mark.parametrize(("fault", "told"), FAULTS.items(), ids=FAULTS)
+def test_one_bad_file_of_many_is_named_in_a_line(fault, told, read, tmp_path):
+    folder = tmp_path / ("a name so long that a list of it is no message " * 3)
+    folder.mkdir()
+    paths = [folder / f"part-{number:03}.parquet" for number in range(120)]
+    table = pa.table({"system": ["A", "B"], "hyp": ["a b c", "x"], "ref": ["a b c", "y"]})
+    for path in paths:
+        pq.write_table(table, path)
+    culprit, content = paths[77], paths[77].read_bytes()
+    if fault.startswith("of "):
+        odd = pa.array([1, 2] if fault == "of numbers" else [b"a", b"b"])
+        pq.write_table(table.set_column(1, "hyp", odd), culprit)
+    elif fault == "without a column":
+        pq.write_table(table.drop_columns(["hyp"]), culprit)
+    else:
+        spoilt = content[:20] + bytes(40) + content[60:]
+        culprit.write_bytes(
+            {"truncated": content[: len(content) // 2], "emptied": b"", "spoilt": spoilt}[fault]
+        )
+    with pytest.raises(InputError, match=f"part-077.parquet.*({told})") as raised:
+        read(paths)
+    assert len(str(raised.value)) <= 300
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("engine", [of_duckdb, of_polars], ids=["DuckDB", "Polars"])
+def test_a_row_of_50_megabytes(engine, tmp_path):
+    long = pa.table({"hyp": ["word " * 10_000_000, "a b"], "ref": ["a b"] * 2})
+    pq.write_table(long, tmp_path / "rows.parquet")
+    data = tmp_path / "rows.parquet"
+    found = engine.score(data if engine is of_duckdb else pl.scan_parquet(data))
+    assert found.hypothesis_length == 10_000_002
+
+
+def test_duckdb_has_the_functions_for_frames_of_polars():
+    """Polars' own SQL takes no functions."""
+    frame = pl.DataFrame({"hyp": TEXT.hyp, "ref": [[one] for one in TEXT.ref]})
+    names = ("bleu", "chrf", "ter")
+    with duckdb.connect() as connection:
+        of_duckdb.register(connection)
+        asked = ", ".join(f"{name}(hyp, ref) AS {name}" for name in names)
+        for rows in (frame, frame.lazy()):
+            found = connection.sql(f"SELECT {asked} FROM rows").pl()
+            assert rows.lazy().collect().height == found.height
+            for name in names:
+                own = of_polars.sentence("hyp", "ref", metric=name)
+                assert found[name].to_list() == frame.select(own).to_series().to_list()
+
+
 SYSTEMS = pl.DataFrame(
     {
         "hyp": TEXT.hyp,

@@ -416,8 +416,10 @@ def test_tables_of_parts_merge(frame, table):
     merged = spark.merge(united, METRICS).cache()
     assert merged.count() == 6
     assert Sums(METRICS, by="system").merge_state(merged.toArrow()).to_bytes() == expected
-    assert {row.system: row.score for row in spark.scores(merged, METRICS[1]).collect()} == {
-        key: both["chrF2++"].value
+    scored = spark.scores(merged, METRICS[1])
+    assert scored.columns == ["system", "score", "segments", "signature"]
+    assert {row.system: (row.score, row.signature) for row in scored.collect()} == {
+        key: (both["chrF2++"].value, str(both["chrF2++"].signature))
         for key, both in Sums(METRICS, by="system").update(table).scores().items()
     }
     with pytest.raises(Exception, match=r"states: made with chrF2\+\+.*; expected BLEU.*"):

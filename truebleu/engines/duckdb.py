@@ -153,7 +153,9 @@ def sentence(
     """An expression: the score of each row, null where there is no text.
 
     `relation.select("*", sentence("hyp", "ref").alias("bleu"))`. It is a function of
-    `connection` (DuckDB's default one), which must be that of the relation, and needs pyarrow.
+    `connection` (DuckDB's default one), which must be that of the relation, and needs pyarrow and
+    NumPy.
+
     hyp: strings. ref: strings, lists of them, or several such columns. metric: a metric, or a
     name, as `truebleu.metric` takes it; parameters: of the metric.
     """
@@ -185,7 +187,7 @@ def register(
         names are replaced.
 
     To score a corpus, `score` is faster, and exact: scores of rows do not add up to it.
-    Needs pyarrow.
+    Needs pyarrow and NumPy.
 
     >>> connection = duckdb.connect()
     >>> register(connection, {"bleu": "bleu", "chrf2": "chrf++"})
@@ -205,9 +207,11 @@ def register(
 
 def _create(connection: DuckDBPyConnection, name: str, metric: TableMetric[Any]) -> None:
     """Gives a connection a function that scores rows."""
-    if find_spec("pyarrow") is None:
+    lacking = [package for package in ("pyarrow", "numpy") if find_spec(package) is None]
+    if lacking:
         raise ImportError(
-            "DuckDB hands whole columns to a Python function with pyarrow only: pip install pyarrow"
+            "DuckDB hands whole columns to a Python function with pyarrow and NumPy only: "
+            f"pip install {' '.join(lacking)}"
         )
 
     def score(*columns: Any) -> Any:

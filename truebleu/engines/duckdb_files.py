@@ -6,6 +6,7 @@ import codecs
 import glob
 import os
 import re
+from contextlib import suppress
 
 from truebleu._kernel import InputError
 from truebleu.engines.functions import several, told
@@ -37,6 +38,12 @@ ADVICE = (
 
 # The longest row of a CSV or JSON file in bytes; DuckDB keeps buffers of about this size.
 LONGEST_ROW = 32 << 20
+
+# Of a column in the footer of a Parquet file: it has strings, lists, or nothing but null.
+IS_TEXT = (
+    "coalesce(converted_type, '') IN ('UTF8', 'ENUM', 'JSON', 'LIST') "
+    "OR regexp_matches(coalesce(logical_type::VARCHAR, ''), '^(String|Null|List|Enum|Json)')"
+)
 
 # What DuckDB calls the column of a JSON file that holds no objects.
 NO_OBJECTS = {"json": "JSON"}
@@ -110,7 +117,7 @@ class Files:
             for name in texts:
                 columns[name] = _json_text(name, self._types[name], name in lists)
                 types[name] = "JSON"
-        scan = self._scan(types, named="filename" in named, united=self._differ(named))
+        scan = self._scan(types, named="filename" in named, united=self._differ(named, texts))
         return self._query(f"SELECT {', '.join(columns.values())} FROM {scan}")
 
     def _described(self) -> dict[str, str]:
@@ -124,10 +131,11 @@ class Files:
             )
         return types
 
-    def _differ(self, names: Sequence[str]) -> bool:
+    def _differ(self, names: Sequence[str], texts: Sequence[str]) -> bool:
         """True if columns differ in type between Parquet files: null in one, strings in another.
 
-        Raises InputError for a file that lacks one: united, its rows would be null.
+        Raises InputError for a file that lacks one, because united its rows would be null, and for
+        a file whose texts are of another type, which DuckDB would turn into strings.
         """
         if self.format != "parquet" or len(self.paths) < 2:
             return False
@@ -135,13 +143,22 @@ class Files:
         meant = f"lower(name) IN ({_literals(name.lower() for name in names)})"
         kinds = "count(DISTINCT concat_ws(' ', type, converted_type, logical_type))"
         inside = self._query(
-            f"SELECT min(name), list(DISTINCT file_name) FROM parquet_schema({self._listed}) "
+            "SELECT min(name), list(DISTINCT file_name), "
+            f"list(DISTINCT file_name) FILTER ({IS_TEXT}) FROM parquet_schema({self._listed}) "
             f"WHERE {meant} GROUP BY lower(name) HAVING {kinds} > 1"
         ).fetchall()
-        for name, files in inside:
+        known = {name.lower() for name in texts}
+        for name, files, textual in inside:
             lacking = sorted({*self.paths} - {*files})
             if lacking:
-                raise InputError(f"{lacking[0]}: no column '{name}', which {min(files)} has")
+                where, like = several(lacking), min(files)
+                raise InputError(told(where, f"no column '{name}', which {like} has"))
+            odd = sorted({*files} - {*(textual or files)})
+            if odd and name.lower() in known:
+                like = min(textual)
+                raise InputError(
+                    told(several(odd), f"column '{name}' holds no strings, as it does in {like}")
+                )
         return bool(inside)
 
     def _check_single(self, name: str) -> None:
@@ -177,10 +194,10 @@ class Files:
         try:
             return self._connection.sql(sql)
         except duckdb.Error as error:
-            where, what = self.label, said(error)
+            where = culprit(str(error)) or self.label
+            what = said(error, where)
             if "sniffing file" in what:
                 where, what = self._csv_fault() or (where, what)
-            where = culprit(str(error)) or where
             raise InputError(told(where, f"cannot be read: {what}")) from None
 
     def _csv_fault(self) -> tuple[str, str] | None:
@@ -313,10 +330,16 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def said(error: Exception | str) -> str:
-    """DuckDB's error message on one line, without its advice on options that it has."""
+def said(error: Exception | str, where: str = "") -> str:
+    """DuckDB's error message on one line, without its advice on options that it has.
+
+    where: a path that stands before it, of which the name of the file is enough.
+    """
     kept = []
-    for line in map(str.strip, str(error).splitlines()):
+    message = str(error)
+    if where:
+        message = message.replace(where, os.path.basename(where))
+    for line in map(str.strip, message.splitlines()):
         if line.startswith(ADVICE):
             break
         # The files of a mismatch are long; `culprit` has the one that it is about.
@@ -331,8 +354,23 @@ def said(error: Exception | str) -> str:
 
 def culprit(message: str) -> str:
     """The file that a message of DuckDB is about; mostly it names one."""
-    found = re.search(r"file ['\"]([^'\"]+)['\"]|Current file: (.*)", message)
+    found = re.search(r"\b[Ff]ile ['\"]([^'\"]+)['\"]|Current file: (.*)", message)
     return (found[1] or found[2]) if found else ""
+
+
+def damaged(names: Iterable[str]) -> str:
+    """The first of some Parquet files that cannot be read; of a spoilt page DuckDB names none."""
+    import duckdb
+
+    with suppress(InputError, OSError), duckdb.connect() as own:
+        for path in (path for name in names for path in found(name)):
+            if table_format(path) == "parquet":
+                rows = f"read_parquet({literal(glob.escape(path))}) AS rows"
+                try:
+                    own.execute(f"SELECT max(hash(rows)) FROM {rows}").fetchall()
+                except duckdb.Error:
+                    return path
+    return ""
 
 
 def _call(function: str, files: str, options: dict[str, str]) -> str:

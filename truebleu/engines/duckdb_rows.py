@@ -11,7 +11,7 @@ from importlib.util import find_spec
 import duckdb
 
 from truebleu._kernel import InputError
-from truebleu.engines.duckdb_files import SEPARATED, Files, culprit, quoted, said
+from truebleu.engines.duckdb_files import SEPARATED, Files, culprit, damaged, quoted, said
 from truebleu.engines.duckdb_join import Ids, apart, joined
 from truebleu.engines.functions import release, several, told
 from truebleu.text.checks import nearest, one_of
@@ -141,15 +141,20 @@ def reading(data: Data) -> Iterator[None]:
 def _wrong(data: Data, message: str) -> InputError:
     """DuckDB's error as one of ours."""
     advice, where = "", _label(data)
-    where = f"{where}: " if where else ""
-    if "Out of Memory" in message or "failed to allocate" in message:
+    begin = f"{where}: " if where else ""
+    if "failed to offload" in message or "No space left" in message:
+        advice = (
+            "DuckDB's folder for what does not fit into memory is full (TMPDIR names another; with "
+            "memory='4GB', --memory 4GB, less goes there): "
+        )
+    elif "Out of Memory" in message or "failed to allocate" in message:
         advice = (
             "DuckDB needs more memory than it may use (memory='4GB', --memory 4GB; or a connection "
             "with another memory_limit): "
         )
     elif "required extension 'httpfs" in message:
         return InputError(
-            f"{where}addresses are read by a connection that has DuckDB's httpfs: give it "
+            f"{begin}addresses are read by a connection that has DuckDB's httpfs: give it "
             "with connection="
         )
     elif "Cannot combine LEFT and RIGHT" in message:
@@ -157,7 +162,8 @@ def _wrong(data: Data, message: str) -> InputError:
             "hypotheses and references are of different connections: give the relation's own with "
             "connection=, and the other side as a file, SQL or a relation of it"
         )
-    return InputError(told(culprit(message) or _label(data), f"{advice}{said(message)}"))
+    where = culprit(message) or ("" if advice else damaged(_files(data))) or _label(data)
+    return InputError(told(where, f"{advice}{said(message, where)}"))
 
 
 def rows(
@@ -339,6 +345,16 @@ def _chosen(
     if isinstance(table, Files):
         return table.relation(texts, others, refs)
     return table.project(", ".join(map(quoted, dict.fromkeys([*texts, *others]))))
+
+
+def _files(data: Data) -> list[str]:
+    """The names of the files, as they are given or stand in SQL."""
+    if isinstance(data, duckdb.DuckDBPyRelation):
+        data = data.sql_query()
+    if isinstance(data, str) and not _is_path(data):
+        return [word for word in re.findall(r"'([^']+)'", data) if _is_path(word)]
+    given = data if isinstance(data, list | tuple) else [data]
+    return [os.fspath(name) for name in given if isinstance(name, str | os.PathLike)]
 
 
 def _label(data: Data) -> str:

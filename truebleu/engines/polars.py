@@ -97,17 +97,27 @@ def sums(
     for number, each in enumerate(frames, 1):
         if not isinstance(each, pl.DataFrame | pl.LazyFrame):
             raise TypeError(f"expected a Polars DataFrame or LazyFrame, not {type(each).__name__}")
-        where = f" in frame {number}" if several else ""
         try:
-            schema = each.collect_schema()
-            for name in found.columns:
-                if name not in schema:
-                    raise InputError(f"no column '{name}'{where}{nearest(name, schema.names())}")
-                _check_type(name, schema[name], where)
+            _check(each.collect_schema(), found.columns)
             _add(found, each.select(found.columns))
         except pl.exceptions.PolarsError as error:
-            raise InputError(told(_culprit(each.lazy(), found.columns), str(error))) from None
+            culprit = _culprit(each, found.columns, error)
+            raise InputError(told(culprit, str(error))) from None
+        except InputError as error:
+            if not several:
+                raise
+            where = _files(each)
+            named = where[0] if len(where) == 1 else f"frame {number}"
+            raise InputError(told(named, str(error))) from None
     return found
+
+
+def _check(schema: pl.Schema, columns: Sequence[str]) -> None:
+    """Raises InputError for a column that there is not, or of a type that cannot be read."""
+    for name in columns:
+        if name not in schema:
+            raise InputError(f"no column '{name}'{nearest(name, schema.names())}")
+        _check_type(name, schema[name])
 
 
 def _add(sums: Sums, frame: Frame) -> None:
@@ -128,20 +138,37 @@ def _add(sums: Sums, frame: Frame) -> None:
         sums.update(batch)
 
 
-def _culprit(frame: pl.LazyFrame, columns: Sequence[str]) -> str:
-    """The file that cannot be read, of those that a frame scans: Polars names none."""
-    import json
-
-    with warnings.catch_warnings(), suppress(Exception):
+def _culprit(frame: Frame, columns: Sequence[str], error: Exception) -> str:
+    """The file that the error is about, of those that a frame scans: Polars names none."""
+    first = None
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        plan = json.loads(frame.serialize(format="json"))
-        for path in _paths(plan):
+        for path in _files(frame):
+            scan = pl.scan_parquet(path).select(columns)
             try:
-                for _ in pl.scan_parquet(path).select(columns).collect_batches():
+                schema = scan.collect_schema()
+                first = schema if first is None else first
+                if isinstance(error, pl.exceptions.SchemaError):
+                    if schema != first:
+                        return path
+                    continue
+                for _ in scan.collect_batches():
                     pass
             except (pl.exceptions.PolarsError, OSError):
                 return path
     return ""
+
+
+def _files(frame: Frame) -> list[str]:
+    """The Parquet files that a frame scans."""
+    import json
+
+    if isinstance(frame, pl.DataFrame):
+        return []
+    with warnings.catch_warnings(), suppress(Exception):
+        warnings.simplefilter("ignore")
+        return list(_paths(json.loads(frame.serialize(format="json"))))
+    return []
 
 
 def _paths(plan: Any) -> Iterator[str]:
@@ -205,7 +232,7 @@ def _scores(metric: TableMetric[Any], columns: Sequence[pl.Series]) -> pl.Series
     return pl.DataFrame(found).to_series(0).alias(hyp)
 
 
-def _check_type(name: str, kind: object, where: str = "") -> None:
+def _check_type(name: str, kind: object) -> None:
     # What Arrow has of objects are addresses in memory.
     if isinstance(kind, pl.Object):
-        raise InputError(f"column '{name}'{where} is of type Object; cast it to one of Polars' own")
+        raise InputError(f"column '{name}' is of type Object; cast it to one of Polars' own")

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 COUNTS = ("segments", "null_hypotheses", "null_references")
 
+# What a table of scores has beside its keys.
+SCORED = ("score", "segments", "signature")
+
 
 # ---- what is public ----
 
@@ -200,11 +203,21 @@ def scores(states: DataFrame, metric: str | Metric = "bleu") -> DataFrame:
 
     states: what `stats` or `merge` made. Rows of other metrics are left out.
 
-    Columns: the keys, "score" (double), "segments". Where there are no segments there is no score.
+    Columns: the keys, "score" (double), "segments", "signature". Where there are no segments there
+    is no score, and no signature.
     """
     _check_states(states)
     (found,) = Sums(metric).metrics
-    return _scored(states, found).drop("null_hypotheses", "null_references")
+    own = _numbered(states.where(F.col("fingerprint") == found.fingerprint))
+    keys = [field for field in states.schema.fields if field.name not in COLUMNS]
+    for field in keys:
+        if field.name.lower() in SCORED:
+            raise InputError(f"by: '{field.name}' is a column of the result; rename the column")
+    schema = T.StructType(
+        [*keys, *map(T.StructField, SCORED, (T.DoubleType(), T.LongType(), T.StringType()))]
+    )
+    asked = (found, states.columns, schema.fieldNames())
+    return own.coalesce(SCORED_IN).mapInArrow(spark_cluster.shipped("scores", asked), schema)
 
 
 def check(session: SparkSession | None = None) -> None:
@@ -312,20 +325,6 @@ def _without_nulls(states: DataFrame, hyp: str, ref: str | Sequence[str]) -> Dat
     )
 
 
-# ---- from states to scores ----
-
-
-def _scored(states: DataFrame, metric: TableMetric[Any]) -> DataFrame:
-    """Keys, score, segments, and the nulls."""
-    own = _numbered(states.where(F.col("fingerprint") == metric.fingerprint))
-    keys = [field for field in states.schema.fields if field.name not in COLUMNS]
-    if any(field.name.lower() == "score" for field in keys):
-        raise InputError("by: 'score' is a column of the result; rename the column")
-    schema = T.StructType([*keys, T.StructField("score", T.DoubleType()), *_state_fields(COUNTS)])
-    asked = (metric, states.columns, schema.fieldNames())
-    return own.coalesce(SCORED_IN).mapInArrow(spark_cluster.shipped("scores", asked), schema)
-
-
 # ---- between the driver and the workers ----
 
 
@@ -387,7 +386,7 @@ def _check_states(states: DataFrame) -> None:
         raise InputError(f"states: no column '{lacking[0]}'; expected a table that stats made")
 
 
-def _state_fields(names: Sequence[str] = COLUMNS) -> list[Any]:
+def _state_fields() -> list[Any]:
     """The fields of a state table behind its keys."""
     of = {
         "fingerprint": T.StringType(),
@@ -396,7 +395,7 @@ def _state_fields(names: Sequence[str] = COLUMNS) -> list[Any]:
         "most_references": T.IntegerType(),
         "statistics": T.ArrayType(T.LongType()),
     }
-    return [T.StructField(name, of[name]) for name in names]
+    return [T.StructField(name, of[name]) for name in COLUMNS]
 
 
 def _numbered(frame: DataFrame) -> DataFrame:

@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 
 from truebleu._kernel import Table, __version__
 from truebleu.engines.functions import scores_of
+from truebleu.metrics.table_metric import count_references
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def partial_sums(empty: Sums, batches: Iterable[Any]) -> Iterator[Any]:
 def scores(
     arguments: tuple[TableMetric[Any], Sequence[str], Sequence[str]], batches: Iterable[Any]
 ) -> Iterator[Any]:
-    """The score of each row of a state table, and any of its columns, as asked."""
+    """The score and signature of each row of a state table, and any of its columns, as asked."""
     metric, columns, asked = arguments
     for numbered in batches:
         if not numbered.num_rows:
@@ -52,9 +53,23 @@ def scores(
         scores = pa.array(metric.scores(_table(batch.column("statistics"), len(metric.columns))))
         # Where there is nothing but nulls there is no score.
         some = pc.greater(batch.column("segments"), 0)
-        scores = pc.if_else(some, scores, pa.scalar(None, pa.float64()))
-        found = [scores if name == "score" else batch.column(name) for name in asked]
+        made = {
+            "score": pc.if_else(some, scores, pa.scalar(None, pa.float64())),
+            "signature": pa.array(_signatures(metric, batch), pa.string()),
+        }
+        found = [made[name] if name in made else batch.column(name) for name in asked]
         yield pa.RecordBatch.from_arrays(found, names=list(asked))
+
+
+def _signatures(metric: TableMetric[Any], batch: Any) -> list[str | None]:
+    """The signature of each row's score: rows differ in how many references segments have."""
+    numbers = ("fewest_references", "most_references")
+    pairs = list(zip(*(batch.column(name).to_pylist() for name in numbers), strict=True))
+    known = {
+        pair: None if None in pair else str(metric.signature(count_references(pair)))
+        for pair in {*pairs}
+    }
+    return [known[pair] for pair in pairs]
 
 
 def _named(batch: Any, names: Sequence[str]) -> Any:

@@ -49,28 +49,9 @@ KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel \( -name target 
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-DE_EN := examples/de-en
-EN_ZH := examples/en-zh
-
 demo: $(VENV)/.installed ## score the example systems, and see what to try next
-	@printf '\nThree German-to-English systems, two references per segment:\n'
-	$(call show,score $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/cedar.en $(DE_EN)/birch.en $(DE_EN)/aspen.en -f text)
-	@printf '\nAre they different, and how sure is that?\n'
-	$(call show,compare $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/birch.en $(DE_EN)/cedar.en $(DE_EN)/aspen.en -f text)
-	@printf '\nTwo English-to-Chinese systems, with the tokenizer for Chinese:\n'
-	$(call show,score $(EN_ZH)/reference.zh -i $(EN_ZH)/cedar.zh $(EN_ZH)/birch.zh -tok zh -f text)
-	@printf '\nWho wins, is it real, why, and where: one page to open in a browser, or to send.\n'
-	@mkdir -p build
-	$(call show,report $(DE_EN)/reference.a.en $(DE_EN)/reference.b.en -i $(DE_EN)/birch.en $(DE_EN)/cedar.en $(DE_EN)/aspen.en -src $(DE_EN)/source.de --docs $(DE_EN)/documents.txt -m bleu chrf ter --also tokenize=intl lowercase -o build/report.html)
-	@printf 'Written: %s\n' 'file://$(CURDIR)/build/report.html'
-	@printf '\nNext, in the same environment (source $(BIN)/activate):\n\n'
-	@printf '  %-84s %s\n' \
-		'truebleu explain $(DE_EN)/reference.a.en -i $(DE_EN)/cedar.en --segment 17' 'why this score' \
-		'truebleu family score $(DE_EN)/reference.a.en -i $(DE_EN)/cedar.en' 'every BLEU there is' \
-		'truebleu segments $(DE_EN)/reference.a.en -i $(DE_EN)/cedar.en -f tsv' 'each segment' \
-		'truebleu score $(DE_EN)/reference.a.en -i $(DE_EN)/cedar.en | head -n 4' 'all digits, as JSON' \
-		'truebleu score REFERENCE -i SYSTEM' 'your own files' \
-		'truebleu --help' 'the rest'
+	@$(BIN)/truebleu demo
+	@printf '\nIn the same environment: source $(BIN)/activate\n'
 
 test: $(VENV)/.installed $(VENV)/.group-test ## prove the installation: every behaviour once, in a few minutes
 	$(BIN)/python -m pytest $(SPREAD)
@@ -194,6 +175,7 @@ docs: $(VENV)/.installed $(VENV)/.group-docs $(VENV)/.group-test ## the pages of
 
 clean: ## remove everything that the other targets made
 	rm -rf build dist target .mypy_cache .pytest_cache .ruff_cache .hypothesis tests/.hypothesis
+	rm -rf truebleu/cli/examples examples/report.html
 	rm -f truebleu/_kernel*.so truebleu/_kernel*.dylib truebleu/_kernel*.pyd
 	find truebleu tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 	@for folder in $(VENV) $(HOSTS) $(NEURAL) $(addprefix $(VENV)-,$(ENGINES) jupyter); do test ! -f $$folder/pyvenv.cfg || rm -rf $$folder; done
@@ -204,12 +186,6 @@ help: ## this list
 # Fail unless the compiler has what it needs for another target.
 define has_target
 test -d "$$(rustc --print sysroot)/lib/rustlib/$(1)" || { echo 'The compiler has no standard library for $(1): rustup target add $(1)' >&2; exit 1; }
-endef
-
-# Print a truebleu command, then run it.
-define show
-@printf '\n$$ truebleu %s\n' '$(1)'
-@$(BIN)/truebleu $(1)
 endef
 
 # The environment: Python, then the package (an editable install with an optimized kernel, so only a

@@ -62,7 +62,7 @@ WELCOME = """\
 truebleu scores generated text with BLEU and the metrics beside it:
 exact, explained, and as fast as reading the file.
 
-  truebleu demo                                       see it work: texts included
+  truebleu demo                                       see it work, with texts
   truebleu score reference.en -i system.en            a score, and what made it
   truebleu compare reference.en -i old.en new.en      is the difference real?
   truebleu report reference.en -i old.en new.en       a page: who wins, and why

@@ -145,6 +145,7 @@ lint: $(VENV)/.installed $(VENV)/.group-lint $(VENV)/.group-test ## what continu
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy truebleu benchmarks
+	$(BIN)/python -m pytest --quiet tests/house/test_trust.py -k types
 	$(BIN)/stubtest --ignore-missing-stub --ignore-disjoint-bases --ignore-unused-allowlist --allowlist .ci/stubtest-allowed.txt truebleu._kernel
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path kernel/fuzz/Cargo.toml

@@ -38,8 +38,8 @@ SHOWN = {
         "score {0}/en-zh/reference.zh -i {0}/en-zh/cedar.zh {0}/en-zh/birch.zh -tok zh -f text"
     ),
     "Who wins, is it real, why, and where: one page to open in a browser, or to send.": (
-        f"report {REFERENCES} -i {THREE} -src {{0}}/de-en/source.de --docs {{0}}/de-en/documents.txt "
-        "-m bleu chrf ter --also tokenize=intl lowercase -o {0}/report.html"
+        f"report {REFERENCES} -i {THREE} "
+        "-src {0}/de-en/source.de --docs {0}/de-en/documents.txt -m bleu chrf ter --also tokenize=intl lowercase -o {0}/report.html"
     ),
 }
 NEXT = {

@@ -386,7 +386,9 @@ def act(step: dict, folder: Path, summary: Path) -> subprocess.CompletedProcess:
     """Runs a step of somebody's workflow, which uses the action: its steps, with those inputs."""
     given = {name: one.get("default", "") for name, one in ACTION["inputs"].items()}
     assert set(step["with"]) <= set(given)
-    assert {name for name, one in ACTION["inputs"].items() if one.get("required")} <= {*step["with"]}
+    assert {name for name, one in ACTION["inputs"].items() if one.get("required")} <= {
+        *step["with"]
+    }
     given |= step["with"]
 
     def filled(text: str) -> str:
@@ -415,7 +417,9 @@ def act(step: dict, folder: Path, summary: Path) -> subprocess.CompletedProcess:
 @pytest.mark.skipif(os.name != "posix", reason="the action runs in bash")
 def test_the_example_of_the_action_runs(tmp_path, truebleu_command):
     """The step in docs/gate.md, in a project that has such files; truebleu is installed here."""
-    ((step,),) = (yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL))
+    ((step,),) = (
+        yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    )
     step["with"]["version"] = "none"
     files = {"data/reference.en": REFERENCE, "out/system.en": CEDAR}
     for name, file in files.items():

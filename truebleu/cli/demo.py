@@ -39,7 +39,8 @@ SHOWN = {
     ),
     "Who wins, is it real, why, and where: one page to open in a browser, or to send.": (
         f"report {REFERENCES} -i {THREE} "
-        "-src {0}/de-en/source.de --docs {0}/de-en/documents.txt -m bleu chrf ter --also tokenize=intl lowercase -o {0}/report.html"
+        "-src {0}/de-en/source.de --docs {0}/de-en/documents.txt "
+        "-m bleu chrf ter --also tokenize=intl lowercase -o {0}/report.html"
     ),
 }
 NEXT = {

@@ -12,6 +12,8 @@ ROWS ?=
 EXECUTIONS ?= 1e6
 TARGET ?= all
 SEED ?= 1
+# Of `make claims`: anything measures.
+BENCH ?=
 # Of `make screenshots`: anything accepts what there is.
 ACCEPT ?=
 # Of `make fuzz-guided`: how long.
@@ -45,7 +47,7 @@ NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test test-all engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench screenshots lint lint-js format docs clean help
+.PHONY: demo claims test test-all engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench screenshots lint lint-js format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -152,6 +154,9 @@ lint: $(VENV)/.installed $(VENV)/.group-lint $(VENV)/.group-test ## what continu
 	cargo clippy --all-targets --quiet --manifest-path kernel/fuzz/Cargo.toml --target-dir target/fuzz -- -D warnings
 	cargo clippy --all-targets --quiet -- -D warnings
 	cargo clippy --all-targets --all-features --quiet -- -D warnings
+
+claims: $(VENV)/.installed $(VENV)/.group-test $(if $(BENCH),$(VENV)/.group-bench) ## the command behind each number of README.md, run; BENCH=1 measures speed and size anew
+	@$(BIN)/python tests/house/claims.py $(if $(BENCH),--bench)
 
 screenshots: $(VENV)/.installed $(VENV)/.group-test ## pictures of every view of the report, compared with accepted ones (ACCEPT=1)
 	@PYTHONPATH=tests:tests/views/report $(BIN)/python tests/views/report/screenshots.py build/screenshots $(if $(ACCEPT),--accept)

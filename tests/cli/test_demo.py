@@ -13,13 +13,19 @@ from places import EXAMPLES, ROOT
 from truebleu.cli import demo
 
 
+def joined(output: str) -> str:
+    """The output with each command line in one piece, as a shell reads it."""
+    return output.replace(" \\\n    ", " ")
+
+
 @pytest.fixture(scope="module")
 def shown(truebleu_command, tmp_path_factory):
-    """The folder in which it ran, and what it printed."""
+    """The folder in which it ran, and what it printed, with command lines in one piece."""
     folder = tmp_path_factory.mktemp("demonstration")
     done = truebleu_command("demo", cwd=folder)
     assert (done.status, done.error) == (0, ""), done
-    return folder, done.output
+    assert all(len(line) <= 80 for line in done.output.splitlines() if "truebleu " in line)
+    return folder, joined(done.output)
 
 
 def test_it_writes_the_example_texts_and_a_report(shown):
@@ -57,7 +63,7 @@ def test_what_it_says_to_try_next_works(shown, truebleu_command):
 
 def test_again_and_elsewhere(shown, truebleu_command):
     folder, output = shown
-    assert truebleu_command("demo", cwd=folder).output == output
+    assert joined(truebleu_command("demo", cwd=folder).output) == output
     done = truebleu_command("demo", "-o", "a b/{0}", cwd=folder)
     assert done.status == 0, done
     assert "'a b/{0}/de-en/cedar.en'" in done.output

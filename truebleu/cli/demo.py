@@ -2,7 +2,7 @@
 
 examples:
   truebleu demo
-      the example texts into examples/, some commands on them, and a report in examples/report.html
+      example texts into examples/, commands on them, examples/report.html
 
   truebleu demo --open
       the same, and the report in the browser
@@ -13,6 +13,7 @@ examples:
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from truebleu.cli.declared import HELP, Command, Group
@@ -52,6 +53,9 @@ NEXT = {
     "score REFERENCE -i SYSTEM": "your own files",
     "help": "the rest",
 }
+# Of a line of a command, without the mark that it goes on.
+WIDTH = 77
+
 # The exit status of a command whose output nobody reads any more.
 PIPE_CLOSED = 141
 
@@ -79,7 +83,7 @@ def run(options: argparse.Namespace) -> None:
     print_text(f"The example texts are in {folder.as_posix()}/; its README.md is about them.\n")
     for why, command in SHOWN.items():
         words = [word.format(folder.as_posix()) for word in command.split()]
-        print_text(f"\n{why}\n\n$ {_line(words)}\n")
+        print_text(f"\n{why}\n\n{_line('$ ', words)}\n")
         status = options.status_of(words)
         if status == PIPE_CLOSED:
             raise BrokenPipeError
@@ -89,7 +93,7 @@ def run(options: argparse.Namespace) -> None:
     print_text(f"Written: {page}\n\nNext:\n\n")
     for command, why in NEXT.items():
         words = [word.format(folder.as_posix()) for word in command.split()]
-        print_text(f"  {_line(words)}\n      {why}\n")
+        print_text(f"{_line('  ', words)}\n      {why}\n")
     if options.open:
         import webbrowser
 
@@ -118,11 +122,24 @@ def write_texts(folder: Path) -> None:
             write_whole(path, content)
 
 
-def _line(words: Sequence[str]) -> str:
-    """A command line as one types it."""
+def _line(mark: str, words: Sequence[str]) -> str:
+    """A command line as one types it, behind a mark; long ones go on in a next line."""
     import shlex
 
-    return shlex.join(["truebleu", *words])
+    parts: list[str] = []
+    for word in map(shlex.quote, words):
+        if parts and parts[-1].startswith("-") and " " not in parts[-1] and word[0] != "-":
+            parts[-1] += f" {word}"  # an option and its value
+        else:
+            parts.append(word)
+    rows = [f"{mark}truebleu"]
+    for part in parts:
+        if os.name == "posix" and len(rows[-1]) + len(part) > WIDTH:
+            rows[-1] += " \\"
+            rows.append(f"    {part}")
+        else:
+            rows[-1] += f" {part}"
+    return "\n".join(rows)
 
 
 COMMAND = Command("truebleu demo [options]", __doc__, groups, run)

@@ -12,6 +12,8 @@ ROWS ?=
 EXECUTIONS ?= 1e6
 TARGET ?= all
 SEED ?= 1
+# Of `make claims`: anything measures.
+BENCH ?=
 # Of `make screenshots`: anything accepts what there is.
 ACCEPT ?=
 # Of `make fuzz-guided`: how long.
@@ -45,13 +47,13 @@ NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo test test-all engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js format docs clean help
+.PHONY: demo claims test test-all engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-demo: $(VENV)/.installed ## run the main commands on the example data, and see what to try next
-	@$(BIN)/truebleu demo -o build/demo
-	@printf '\nThe command is in %s: source %s/activate\n' '$(BIN)' '$(BIN)'
+demo: $(VENV)/.installed ## score the example systems, and see what to try next
+	@$(BIN)/truebleu demo
+	@printf '\nIn the same environment: source $(BIN)/activate\n'
 
 test: $(VENV)/.installed $(VENV)/.group-test ## prove the installation: every behaviour once, in a few minutes
 	$(BIN)/python -m pytest $(SPREAD)
@@ -145,6 +147,7 @@ lint: $(VENV)/.installed $(VENV)/.group-lint $(VENV)/.group-test ## what continu
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy truebleu benchmarks npm/build.py
+	$(BIN)/python -m pytest --quiet tests/house/test_trust.py -k types
 	$(BIN)/stubtest --ignore-missing-stub --ignore-disjoint-bases --ignore-unused-allowlist --allowlist .ci/stubtest-allowed.txt truebleu._kernel
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path kernel/fuzz/Cargo.toml
@@ -154,6 +157,9 @@ lint: $(VENV)/.installed $(VENV)/.group-lint $(VENV)/.group-test ## what continu
 
 npm: $(VENV)/.installed ## the package for Node and browsers, packed into build/npm; npm brings the type checker
 	@$(BIN)/python npm/build.py
+
+claims: $(VENV)/.installed $(VENV)/.group-test $(if $(BENCH),$(VENV)/.group-bench) ## the command behind each number of README.md, run; BENCH=1 measures speed and size anew
+	@$(BIN)/python tests/house/claims.py $(if $(BENCH),--bench)
 
 screenshots: $(VENV)/.installed $(VENV)/.group-test ## pictures of every view of the report, compared with accepted ones (ACCEPT=1)
 	@PYTHONPATH=tests:tests/views/report $(BIN)/python tests/views/report/screenshots.py build/screenshots $(if $(ACCEPT),--accept)
@@ -179,6 +185,7 @@ docs: $(VENV)/.installed $(VENV)/.group-docs $(VENV)/.group-test ## the pages of
 
 clean: ## remove everything that the other targets made
 	rm -rf build dist target .mypy_cache .pytest_cache .ruff_cache .hypothesis tests/.hypothesis
+	rm -rf truebleu/cli/examples examples/report.html
 	rm -f truebleu/_kernel*.so truebleu/_kernel*.dylib truebleu/_kernel*.pyd
 	find truebleu tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 	@for folder in $(VENV) $(HOSTS) $(NEURAL) $(addprefix $(VENV)-,$(ENGINES) jupyter); do test ! -f $$folder/pyvenv.cfg || rm -rf $$folder; done

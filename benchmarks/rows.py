@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import corpus
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from corpus import Corpus
 
 MEBIBYTE = 1 << 20
+
+ROOT = Path(__file__).resolve().parents[1]
 
 PEER_SAMPLE = 20_000
 """Segments that slow peers are timed on; their time grows linearly with segments, or faster."""
@@ -422,6 +426,53 @@ def start(runs: int) -> Iterator[Row]:
         ratio <= 2,
         dict(costs),
         "Both with byte-code compiled (python -m compileall), as an installation has it.",
+    )
+
+
+@benchmark
+def install(runs: int) -> Iterator[Row]:
+    """`pip install` of the wheel into an empty environment, and the first score."""
+    work = "pip install of the wheel into an empty environment"
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        pip = python("-m", "pip", "--disable-pip-version-check", "--quiet")
+        process((*pip, "wheel", "--no-deps", "--wheel-dir", folder, str(ROOT)))
+        (wheel,) = home.glob("truebleu-*.whl")
+        process((*pip, "download", "--no-cache-dir", "--dest", str(home / "all"), str(wheel)))
+        sizes = {path.name: path.stat().st_size for path in (home / "all").iterdir()}
+        costs = in_turn(runs, {"install": lambda: _first_score(home, wheel)})
+    elapsed, size = costs["install"].elapsed, sum(sizes.values())
+    told = f"truebleu {sizes[wheel.name] / 1e6:.2f} MB, {len(sizes) - 1} others"
+    yield Row(
+        f"{work}, all that is downloaded",
+        "≤ 6 MB",
+        f"{size / 1e6:.2f} MB",
+        told,
+        met=size <= 6e6,
+        figures=sizes,
+    )
+    yield Row(
+        f"{work}, to a first score, elapsed",
+        "≤ 5 s",
+        f"{elapsed:.1f} s",
+        met=elapsed <= 5,
+        figures=dict(costs),
+        note="What the wheel needs is downloaded each time; the wheel itself is a file.",
+    )
+
+
+def _first_score(home: Path, wheel: Path) -> Cost:
+    """From an empty environment to the score of a file."""
+    place = home / "environment"
+    process(python("-m", "venv", "--clear", str(place)))
+    bin_ = place / ("Scripts" if sys.platform == "win32" else "bin")
+    pip = (str(bin_ / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet")
+    installed = process((*pip, "install", "--no-cache-dir", str(wheel)))
+    examples = ROOT / "examples" / "de-en"
+    files = (str(examples / "reference.a.en"), "-i", str(examples / "cedar.en"), "-b")
+    first = process((str(bin_ / "truebleu"), "score", *files))
+    return Cost(
+        installed.processor + first.processor, installed.elapsed + first.elapsed, first.output
     )
 
 

@@ -1,8 +1,9 @@
-"""The build of the package: maturin's, and before it the kernel for pages and the example files.
+"""The build of the package: maturin's, and before it the kernel for pages and the example texts.
 
 pip calls these hooks (PEP 517). A page that computes carries the kernel as WebAssembly, which is
 one more file of the package. Where the compiler has no standard library for that, the package is
-built without it, and what is missing is said here and in the pages.
+built without it, and what is missing is said here and in the pages. `truebleu demo` has the texts
+of `examples/`, which a wheel carries within the package; a checkout has them where they are.
 """
 
 from __future__ import annotations
@@ -51,10 +52,13 @@ MISSING = (
 
 
 def build_wheel(wheel: str, settings: object = None, metadata: str | None = None) -> str:
-    """A wheel, with the kernel for pages and the example files in it."""
+    """A wheel, with the kernel for pages and the example texts in it."""
     build_page_kernel()
     copy_examples()
-    return _build_wheel(wheel, settings, metadata)
+    try:
+        return _build_wheel(wheel, settings, metadata)
+    finally:
+        shutil.rmtree(EXAMPLES)
 
 
 def build_editable(wheel: str, settings: object = None, metadata: str | None = None) -> str:
@@ -83,10 +87,11 @@ def build_page_kernel() -> bool:
 
 
 def copy_examples() -> None:
-    """Puts the example files of the checkout where `truebleu demo` finds them."""
+    """Puts the example texts into the package, for a wheel."""
     shutil.rmtree(EXAMPLES, ignore_errors=True)
-    shutil.copytree(ROOT / "examples", EXAMPLES, ignore=shutil.ignore_patterns("*.md"))
+    shutil.copytree(ROOT / "examples", EXAMPLES, ignore=lambda _, names: {"report.html"} & {*names})
 
 
 if __name__ == "__main__":
+    copy_examples()
     sys.exit(not build_page_kernel())

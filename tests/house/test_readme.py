@@ -6,6 +6,7 @@ import re
 import shlex
 
 import pytest
+from claims import as_pattern, console
 from places import ROOT
 
 from truebleu import PUBLIC
@@ -13,18 +14,7 @@ from truebleu import PUBLIC
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
 SHOWING = ("README.md", "docs/command-line.md", "docs/gate.md")
 TEXT = "\n".join((ROOT / name).read_text("utf-8") for name in SHOWING)
-BLOCKS = re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL)
-SHOWN = [
-    (command, output)
-    for block in BLOCKS
-    for command, output in re.findall(r"^\$ (truebleu .*)\n((?:[^$].*\n|\n)*)", block, re.MULTILINE)
-]
-
-
-def as_pattern(output: str) -> str:
-    """Output as a regular expression: a line of three dots stands for any lines."""
-    lines = output.rstrip("\n").split("\n")
-    return "".join("(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in lines)
+SHOWN = console(TEXT)
 
 
 @pytest.mark.parametrize(("command", "output"), SHOWN)

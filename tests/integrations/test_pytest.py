@@ -1,6 +1,7 @@
 """The plugin of pytest: a test that fails where a score is too low, in a pytest of its own."""
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -25,12 +26,10 @@ def test_cannot_compare(truebleu_check):
 """
 
 
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory):
-    """The output of pytest, and its JUnit's XML."""
-    folder = tmp_path_factory.mktemp("project")
-    (folder / "test_scores.py").write_text(TESTS)
-    done = subprocess.run(
+def run_pytest(folder, text: str) -> subprocess.CompletedProcess:
+    """What a pytest of its own makes of a file of tests."""
+    (folder / "test_scores.py").write_text(text)
+    return subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-p", "truebleu.integrations.pytest"),
             *("-p", "no:cacheprovider", "--junit-xml", "made.xml", "test_scores.py"),
@@ -42,6 +41,13 @@ def ran(tmp_path_factory):
         text=True,
         check=False,
     )
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """The output of pytest, and its JUnit's XML."""
+    folder = tmp_path_factory.mktemp("project")
+    done = run_pytest(folder, TESTS)
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stdout, ET.fromstring((folder / "made.xml").read_text())
 
@@ -58,6 +64,22 @@ def test_scores_are_properties(ran):
     found = {one.get("name"): one.get("value") for one in cases["test_fails"].iter("property")}
     assert round(float(found["BLEU"]), 2) == 59.69
     assert found["BLEU signature"].startswith("nrefs:1|")
+
+
+def test_the_example_runs(tmp_path):
+    """The test in docs/gate.md, with a system that translates, and with one that does not."""
+    page = (ROOT / "docs" / "gate.md").read_text("utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    project = (
+        'SOURCES = ["die Katze liegt auf der Matte", "niemand war da"]\n'
+        'REFERENCES = ["the cat is on the mat", "nobody was there"]\n'
+        "def translate(sources):\n    return {}\n\n"
+    )
+    good = run_pytest(tmp_path, project.format("REFERENCES") + example)
+    assert (good.returncode, "1 passed" in good.stdout) == (0, True), good.stdout + good.stderr
+    bad = run_pytest(tmp_path, project.format("sources") + example)
+    assert (bad.returncode, "1 failed" in bad.stdout) == (1, True), bad.stdout + bad.stderr
+    assert "is below the floor of 30" in bad.stdout
 
 
 def test_pytest_finds_it_where_truebleu_is_installed():

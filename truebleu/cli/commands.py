@@ -31,17 +31,18 @@ COMMANDS = {
     "matrix": "Score every pair of lines; find the nearest ones, or the best of candidates",
     "explain": "Work a score through: what matched, what was clipped, how the number comes about",
     "family": "List the published BLEUs, score with all, find the one that gives a number",
-    "demo": "Run the main commands on example files, which it writes",
     "testset": "List, fetch, install and show published test sets",
+    "demo": "Score example systems, and show what to try next",
     "completion": "Print a script that lets a shell complete commands and options",
 }
 
 EPILOG = """\
 examples:
+  truebleu demo
   truebleu score reference.en -i system.en
   truebleu segments reference.en -i system.en -f tsv
   truebleu compare reference.en -i baseline.en system.en
-  truebleu report reference.en -i baseline.en system.en -src source.de -o report.html
+  truebleu report reference.en -i baseline.en system.en -o report.html
   truebleu explain "the cat on mat" --reference "the cat is on the mat"
 
 more help:
@@ -58,15 +59,16 @@ exit status:
 
 # What one sees who types `truebleu`.
 WELCOME = """\
-truebleu: BLEU and the metrics beside it, exact, explained, and as fast as reading the file.
+truebleu scores generated text with BLEU and the metrics beside it:
+exact, explained, and as fast as reading the file.
 
-  truebleu score reference.en -i system.en             a score, and how it was made
-  truebleu compare reference.en -i old.en new.en       is the difference real?
-  truebleu report reference.en -i old.en new.en        a page: who wins, why, and where
-  truebleu explain "a cat sat" --reference "the cat"   how the number comes about
-  truebleu lab                                         a page to try it: type, and watch the score
-  truebleu check reference.en -i new.en --min 30       fails a build whose score is too low
-  truebleu demo                                        all of that on example files
+  truebleu demo                                       see it work, with texts
+  truebleu score reference.en -i system.en            a score, and what made it
+  truebleu compare reference.en -i old.en new.en      is the difference real?
+  truebleu report reference.en -i old.en new.en       a page: who wins, and why
+  truebleu explain "a cat sat" --reference "the cat"  how a score comes about
+  truebleu lab                                        a page to type into
+  truebleu check reference.en -i new.en --min 30      fails a build, status 3
 
 truebleu help lists all commands; truebleu help score the options of one.
 """
@@ -110,8 +112,7 @@ def parsed(name: str, words: Sequence[str]) -> argparse.Namespace:
     groups = list(command(name).groups(words))
     # Only the parser of the command in use is made, and that only for what is not plain.
     options: Any = plain.read(groups, words) or parser(name, groups).parse(words)
-    # What some commands need of this module, which imports them.
-    options.command, options.whole_parser, options.run_line = name, whole_parser, run_line
+    options.command, options.whole_parser, options.status_of = name, whole_parser, status_of
     return options  # type: ignore[no-any-return]
 
 
@@ -142,7 +143,7 @@ def whole_parser() -> tuple[Parser, list[Parser]]:
 def status_of(arguments: list[str]) -> int:
     """Runs a command line and says what is wrong."""
     try:
-        run_line(arguments)
+        _run(arguments)
     except UsageError as error:
         program = ["truebleu", *(name for name in arguments[:1] if name in COMMANDS)]
         complain("error", f"{error} (see {' '.join(program)} --help)")
@@ -165,8 +166,7 @@ def status_of(arguments: list[str]) -> int:
     return 0
 
 
-def run_line(arguments: list[str]) -> None:
-    """Runs a command line; what is wrong is an exception."""
+def _run(arguments: list[str]) -> None:
     name = arguments[0] if arguments else ""
     if not arguments:
         print_text(WELCOME)

@@ -1,121 +1,145 @@
-"""`truebleu demo`: the main commands, run on example files that are written for it.
+"""`truebleu demo`: scores example systems, and shows what to try next.
 
 examples:
   truebleu demo
-      the example files and a report in truebleu-demo, and each command with what it prints
+      example texts into examples/, commands on them, examples/report.html
 
-  truebleu demo -o FOLDER --open
-      the same elsewhere, and opens the report in the browser
+  truebleu demo --open
+      the same, and the report in the browser
+
+  truebleu demo -o elsewhere
+      the texts and the report in another folder
 """
 
 from __future__ import annotations
 
-import shlex
+import os
 from pathlib import Path
 
 from truebleu.cli.declared import HELP, Command, Group
-from truebleu.cli.output import UnavailableError, print_text
+from truebleu.cli.output import UnavailableError, UsageError, print_text
+from truebleu.text.files import write_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-# Copies of the files of the checkout's examples/, which the build of the package makes.
-EXAMPLES = Path(__file__).parent / "examples"
+# A wheel has the texts beside this module, and a checkout where all its documents name them.
+PLACES = (Path(__file__).with_name("examples"), Path(__file__).parents[2] / "examples")
 
-PLACE = Group(
-    "place",
+REFERENCES = "{0}/de-en/reference.a.en {0}/de-en/reference.b.en"
+THREE = "{0}/de-en/birch.en {0}/de-en/cedar.en {0}/de-en/aspen.en"
+SHOWN = {
+    "Three German-to-English systems, two references per segment:": (
+        f"score {REFERENCES} -i {THREE} -f text"
+    ),
+    "Are they different, and how sure is that?": f"compare {REFERENCES} -i {THREE}",
+    "Two English-to-Chinese systems, with the tokenizer for Chinese:": (
+        "score {0}/en-zh/reference.zh -i {0}/en-zh/cedar.zh {0}/en-zh/birch.zh -tok zh -f text"
+    ),
+    "Who wins, is it real, why, and where: one page to open in a browser, or to send.": (
+        f"report {REFERENCES} -i {THREE} "
+        "-src {0}/de-en/source.de --docs {0}/de-en/documents.txt "
+        "-m bleu chrf ter --also tokenize=intl lowercase -o {0}/report.html"
+    ),
+}
+NEXT = {
+    "explain {0}/de-en/reference.a.en -i {0}/de-en/cedar.en --segment 17": "why this score",
+    "family score {0}/de-en/reference.a.en -i {0}/de-en/cedar.en": "every BLEU there is",
+    "segments {0}/de-en/reference.a.en -i {0}/de-en/cedar.en -f tsv": "each segment",
+    "score {0}/de-en/reference.a.en -i {0}/de-en/cedar.en -f json": "all digits",
+    "lab --open": "a page to try it",
+    "score REFERENCE -i SYSTEM": "your own files",
+    "help": "the rest",
+}
+# Of a line of a command, without the mark that it goes on.
+WIDTH = 77
+
+# The exit status of a command whose output nobody reads any more.
+PIPE_CLOSED = 141
+
+TEXTS = Group(
+    "texts and page",
     """
-    -o --output FOLDER  where the example files and the report go (truebleu-demo)
+    -o --output FOLDER  put them into FOLDER (examples)
     --open              open the report in the browser
     """,
-    output={"default": "truebleu-demo"},
-)
-
-_REFERENCES = ("de-en/reference.a.en", "de-en/reference.b.en")
-_SYSTEMS = ("de-en/birch.en", "de-en/cedar.en", "de-en/aspen.en")
-# What each step is about, and its command line; a word with a slash is a file of the folder.
-STEPS = (
-    (
-        "Three German-to-English systems, two references per segment:",
-        ("score", *_REFERENCES, "-i", *_SYSTEMS, "-f", "text"),
-    ),
-    (
-        "Are they different, and how sure is that?",
-        ("compare", *_REFERENCES, "-i", *_SYSTEMS, "-f", "text"),
-    ),
-    (
-        "Two English-to-Chinese systems, with the tokenizer for Chinese:",
-        (
-            *("score", "en-zh/reference.zh", "-i", "en-zh/cedar.zh", "en-zh/birch.zh"),
-            *("-tok", "zh", "-f", "text"),
-        ),
-    ),
-    (
-        "Who wins, is it real, why, and where: one page to open in a browser, or to send.",
-        (
-            *("report", *_REFERENCES, "-i", *_SYSTEMS, "-src", "de-en/source.de"),
-            *("--docs", "de-en/documents.txt", "-m", "bleu", "chrf", "ter", "-o", "./report.html"),
-        ),
-    ),
-)
-# What to try next, and what for.
-NEXT = (
-    ("explain de-en/reference.a.en -i de-en/cedar.en --segment 17", "why this score"),
-    ("family score de-en/reference.a.en -i de-en/cedar.en", "every BLEU there is"),
-    ("segments de-en/reference.a.en -i de-en/cedar.en -f tsv", "each segment"),
-    ("score de-en/reference.a.en -i de-en/cedar.en -f json", "all digits"),
-    ("score REFERENCE -i SYSTEM", "your own files"),
-    ("help", "the rest"),
+    output={"default": "examples"},
 )
 
 
 def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
     """The options of `truebleu demo`."""
-    return [PLACE, Group("running", HELP)]
+    return [TEXTS, Group("running", HELP)]
 
 
 def run(options: argparse.Namespace) -> None:
-    """Writes the files, and runs each command on them."""
+    """Writes the texts, and runs the commands on them."""
+    if options.output.startswith("-"):
+        raise UsageError(f"-o/--output: expected a folder, not '{options.output}'")
     folder = Path(options.output)
-    written(folder)
-    for about, words in STEPS:
-        line = [str(folder / word) if "/" in word else word for word in words]
-        print_text(f"\n{about}\n\n$ truebleu {shlex.join(line)}\n")
-        options.run_line(line)
+    write_texts(folder)
+    print_text(f"The example texts are in {folder.as_posix()}/; its README.md is about them.\n")
+    for why, command in SHOWN.items():
+        words = [word.format(folder.as_posix()) for word in command.split()]
+        print_text(f"\n{why}\n\n{_line('$ ', words)}\n")
+        status = options.status_of(words)
+        if status == PIPE_CLOSED:
+            raise BrokenPipeError
+        if status:
+            raise UnavailableError("the demonstration ends here")
     page = (folder / "report.html").absolute().as_uri()
-    print_text(f"Written: {page}\n\n{what_next(folder)}")
+    print_text(f"Written: {page}\n\nNext:\n\n")
+    for command, why in NEXT.items():
+        words = [word.format(folder.as_posix()) for word in command.split()]
+        print_text(f"{_line('  ', words)}\n      {why}\n")
     if options.open:
         import webbrowser
 
         webbrowser.open(page)
 
 
-def what_next(folder: Path) -> str:
-    """What to try with the same files, as lines."""
-    lines = [
-        (shlex.join(str(folder / word) if "/" in word else word for word in words.split()), about)
-        for words, about in NEXT
-    ]
-    width = max(len(line) for line, _ in lines)
-    return "Next:\n\n" + "".join(f"  truebleu {line:{width}}  {about}\n" for line, about in lines)
+def write_texts(folder: Path) -> None:
+    """Copies the example texts. A file that is there must be the same."""
+    source = next((place for place in PLACES if place.is_dir()), None)
+    if source is None:
+        raise UnavailableError("this truebleu was built without the example texts")
+    texts = {
+        folder / path.relative_to(source): path.read_bytes()
+        for path in sorted(source.rglob("*"))
+        if path.is_file() and path.name != "report.html"
+    }
+    for path, content in texts.items():
+        if path.exists() and path.read_bytes() != content:
+            raise UnavailableError(
+                f"{path}: a file of this name is there, and has another content; "
+                "name another folder: truebleu demo -o FOLDER"
+            )
+    for path, content in texts.items():
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, content)
 
 
-def written(folder: Path) -> None:
-    """Writes the example files into a folder. Another file of such a name is not replaced."""
-    files = [path for path in sorted(EXAMPLES.rglob("*")) if path.is_file()]
-    if not files:
-        raise UnavailableError(
-            "this truebleu was built without its example files; build the package again"
-        )
-    for path in files:
-        place = folder / path.relative_to(EXAMPLES)
-        content = path.read_bytes()
-        if place.exists() and place.read_bytes() != content:
-            raise FileExistsError(f"{place} is not the example's; name another folder with -o")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content)
+def _line(mark: str, words: Sequence[str]) -> str:
+    """A command line as one types it, behind a mark; long ones go on in a next line."""
+    import shlex
+
+    parts: list[str] = []
+    for word in map(shlex.quote, words):
+        if parts and parts[-1].startswith("-") and " " not in parts[-1] and word[0] != "-":
+            parts[-1] += f" {word}"  # an option and its value
+        else:
+            parts.append(word)
+    rows = [f"{mark}truebleu"]
+    for part in parts:
+        if os.name == "posix" and len(rows[-1]) + len(part) > WIDTH:
+            rows[-1] += " \\"
+            rows.append(f"    {part}")
+        else:
+            rows[-1] += f" {part}"
+    return "\n".join(rows)
 
 
 COMMAND = Command("truebleu demo [options]", __doc__, groups, run)

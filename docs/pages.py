@@ -35,6 +35,7 @@ PAGES = {
     "agreement-with-people.md": agreement.page,
     "reference/commands.md": reference_pages.all_commands,
     "reference/environment.md": reference_pages.environment,
+    "reference/python.md": reference_pages.python,
     "reference/signatures.md": reference_pages.signatures,
 }
 

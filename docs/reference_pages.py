@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from textwrap import wrap
 
 from parts import table
 
+import truebleu
 from truebleu.cli import commands
 from truebleu.metrics import base, registry
 
@@ -240,4 +243,133 @@ They say what was scored, by what, and how sure the score is.
 {table(["field", "short", "meaning"], around, 3)}
 
 {body}
+"""
+
+
+# What metrics do, beside making their signatures; `help(tb.BLEU)` has the rest.
+VERBS = (
+    *("score", "sentence", "segments", "statistics", "from_statistics"),
+    *("matrix", "triangle", "top_k", "expected", "signature", "with_parameters"),
+)
+
+
+def _called(name: str, function: Any) -> str:
+    """A function as it is called: its parameters and their defaults, without their types."""
+    signature = inspect.signature(function)
+    untyped = [
+        one.replace(annotation=one.empty)
+        for one in signature.parameters.values()
+        if one.name != "self"
+    ]
+    called = f"{name}{inspect.Signature(untyped)}"
+    lines = wrap(called, 96, subsequent_indent="    ", break_long_words=False)
+    return "\n".join(["```python", *lines, "```"])
+
+
+def _told(documented: Any, names: Iterable[str] = ()) -> str:
+    """A docstring in Markdown: its paragraphs, these parameters as a list, its examples."""
+    parts: list[str] = []
+    for block in (inspect.getdoc(documented) or "").split("\n\n"):
+        if block.startswith(">>> "):
+            lines = [re.sub(r"  # doctest: .*", "", line) for line in block.splitlines()]
+            parts.append("\n".join(["```pycon", *lines, "```"]))
+            continue
+        told: list[str] = []
+        for line in block.splitlines():
+            name, colon, rest = line.partition(": ")
+            if colon and set(name.split(", ")) <= set(names):
+                told.append(f"* `{name}`: {_cell_text(rest)}")
+            elif told and line.startswith(" "):
+                told.append(f"  {_cell_text(line.strip())}")
+            else:
+                told.append(_cell_text(line.strip()))
+        listed = [i for i, line in enumerate(told) if line.startswith("* ")]
+        if listed and listed[0]:
+            told.insert(listed[0], "")
+        parts.append("\n".join(told))
+    return "\n\n".join(filter(None, parts))
+
+
+def _cell_text(text: str) -> str:
+    """A line of a docstring; what would be markup, but is code in backticks, is as it is written."""
+    pieces = text.split("`")
+    return "`".join(piece if i % 2 else _cell(piece) for i, piece in enumerate(pieces))
+
+
+def _function(name: str, function: Any, level: str) -> str:
+    parts = [f"{level} {name}", _called(name, function)]
+    return "\n\n".join([*parts, _told(function, inspect.signature(function).parameters)])
+
+
+def _constructed(kind: type) -> Iterable[str]:
+    """The parameters of a class, if Python knows them."""
+    try:
+        return inspect.signature(kind).parameters
+    except ValueError:
+        return ()
+
+
+def _members(kind: type) -> str:
+    """What an object has that is told of, in a sentence each."""
+    rows = []
+    for name in dir(kind):
+        member = inspect.getattr_static(kind, name)
+        summary = (inspect.getdoc(getattr(kind, name)) or "").partition("\n\n")[0]
+        own = any(
+            name in vars(one) for one in kind.__mro__ if one.__module__.startswith("truebleu")
+        )
+        if not own or not summary or name[0] == "_" or name.isupper() or isinstance(member, type):
+            continue
+        brackets = "" if inspect.isdatadescriptor(member) else "()"
+        rows.append((f"`{name}{brackets}`", _cell_text(" ".join(summary.split()))))
+    return table(["member", "what it is, or does"], rows, 2) if rows else ""
+
+
+def python() -> str:
+    """The page of the public names, by their docstrings."""
+    public = {name: getattr(truebleu, name) for name in truebleu.PUBLIC}
+    functions = [
+        _function(name, each, "###") for name, each in public.items() if inspect.isfunction(each)
+    ]
+    kinds = {name: each for name, each in public.items() if isinstance(each, type)}
+    metrics = [
+        (f"[`{name}`](signatures.md#{name.lower()})", _cell_text(" ".join(told.split())))
+        for name, each in kinds.items()
+        if issubclass(each, base.Metric) and each is not base.Metric
+        for told in [(inspect.getdoc(each) or "").partition("\n\n")[0]]
+    ]
+    verbs = [_function(verb, getattr(truebleu.BLEU, verb), "####") for verb in VERBS]
+    objects = [
+        "\n\n".join(filter(None, [f"### {name}", _told(each, _constructed(each)), _members(each)]))
+        for name, each in kinds.items()
+        if not issubclass(each, base.Metric) and not issubclass(each, Exception)
+    ]
+    newline = "\n\n"
+    return f"""{BUILT}
+# Python
+
+`import truebleu as tb` gives everything on this page, and imports little before it is used. `help(tb.bleu)` says the
+same in a terminal. What is wrong with data is a `tb.InputError`, a `ValueError` that names the segment and the input.
+
+## Functions
+
+{newline.join(functions)}
+
+## Metrics
+
+A metric is made of its parameters, frozen, hashable, and equal to another with the same ones.
+
+{table(["class", "what it is"], metrics, 2)}
+
+### What every metric does
+
+Metrics that cannot do one of these say so, and why.
+
+{newline.join(verbs)}
+
+## Objects
+
+`tb.family` is an object of `Family`; the others come from functions and metrics.
+
+{newline.join(objects)}
 """

@@ -1,4 +1,4 @@
-"""The documentation site builds without a warning, and loads nothing from elsewhere."""
+"""The documentation site: built without a warning, complete without a network, for everyone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import re
 import subprocess
 import sys
 
+import axe_core
 import pytest
+from browsers import executable, launched
 from places import ROOT
 
 
@@ -57,3 +59,52 @@ def test_it_can_be_searched_from_a_disk(site):
     index = (site / "search" / "search_index.js").read_text("utf-8")
     assert "reference/environment.html" in index
     assert "TRUEBLEU_SIMD" in index
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser without a window."""
+    path = executable("chromium")
+    if path is None:
+        pytest.skip("no Chromium (Debian: apt-get install chromium)")
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        browser = launched(playwright, "chromium", path)
+        yield browser
+        browser.close()
+
+
+VIEWED = ("index.html", "tutorials/compare.html", "which-bleu.html", "reference/python.html")
+
+
+@pytest.mark.parametrize("look", axe_core.LOOKS)
+def test_axe_finds_nothing_serious(site, chromium, look):
+    script, wrong = axe_core.script(), {}
+    context = chromium.new_context(reduced_motion="reduce", **axe_core.LOOKS[look])
+    page = context.new_page()
+    for name in VIEWED:
+        page.goto((site / name).as_uri(), wait_until="load")
+        # The theme's script has put wide tables into boxes, or there is none.
+        page.wait_for_function(
+            "() => [...document.querySelectorAll('.md-typeset table')]"
+            ".every(table => table.closest('.md-typeset__scrollwrap'))"
+        )
+        page.evaluate(script)
+        wrong |= {f"{name}: {rule}": nodes for rule, nodes in axe_core.found(page).items()}
+        width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert width[0] <= width[1], f"{name} is wider than the window"
+    context.close()
+    assert not wrong
+
+
+def test_a_search_finds_a_page(site, chromium):
+    page = chromium.new_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((site / "index.html").as_uri())
+    page.get_by_placeholder("Search").click()
+    page.keyboard.type("TRUEBLEU_OFFLINE")
+    page.locator(".md-search-result__link", has_text="Environment variables").first.click()
+    page.wait_for_url("**/reference/environment.html*")
+    page.close()
+    assert not [url for url in asked if url.startswith("http")]

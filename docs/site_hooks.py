@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from mkdocs.structure.files import File
@@ -27,3 +28,10 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_markdown(text: str, **_: Any) -> str:
     """What lies above docs/ in the repository is beside the other pages in the site."""
     return text.replace("](../CHANGELOG.md)", "](changelog.md)")
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """In tables, GitHub takes a bar in code for a column's end unless it is escaped; here it is not."""
+    return re.sub(
+        r"<td[^>]*>.*?</td>", lambda cell: cell[0].replace("\\|", "|"), html, flags=re.DOTALL
+    )

@@ -175,13 +175,13 @@ format: $(VENV)/.installed $(VENV)/.group-lint ## let the tools settle the style
 	$(BIN)/ruff format
 	cargo fmt --all
 
-docs: $(VENV)/.installed $(VENV)/.group-docs $(VENV)/.group-test ## the pages of docs/; the reference of package and kernel, and the laboratory, into build/docs
+docs: $(VENV)/.installed $(VENV)/.group-docs $(VENV)/.group-test ## the pages of docs/; the site with the laboratory, and the reference of package and kernel, into build/docs
 	$(BIN)/python docs/pages.py
 	TRUEBLEU_WRITE_PAGES=1 $(BIN)/python -m pytest --quiet -m '' tests/house/test_product.py -k page
 	$(BIN)/pdoc --docformat google --output-directory build/docs/python truebleu truebleu.significance $(addprefix truebleu.,engines engines.duckdb engines.polars engines.spark)
 	RUSTDOCFLAGS="-A rustdoc::private_intra_doc_links" cargo doc --no-deps --document-private-items --quiet --target-dir build/docs/rust
-	$(BIN)/truebleu lab --quiet -o build/docs/lab.html
-	@printf 'build/docs/python/index.html\nbuild/docs/rust/doc/truebleu_kernel/index.html\nbuild/docs/lab.html\n'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@printf 'build/docs/site/index.html\nbuild/docs/site/lab.html\nbuild/docs/python/index.html\nbuild/docs/rust/doc/truebleu_kernel/index.html\n'
 
 clean: ## remove everything that the other targets made
 	rm -rf build dist target .mypy_cache .pytest_cache .ruff_cache .hypothesis tests/.hypothesis

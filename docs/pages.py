@@ -17,6 +17,7 @@ import cannot_see
 import companions
 import json_shapes
 import languages
+import reference_pages
 import significance
 import which_bleu
 
@@ -32,6 +33,10 @@ PAGES = {
     "languages.md": languages.page,
     "companions.md": companions.page,
     "agreement-with-people.md": agreement.page,
+    "reference/commands.md": reference_pages.all_commands,
+    "reference/environment.md": reference_pages.environment,
+    "reference/python.md": reference_pages.python,
+    "reference/signatures.md": reference_pages.signatures,
 }
 
 
@@ -56,8 +61,8 @@ def wrapped(text: str) -> str:
 def main() -> None:
     """Writes the pages."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
-    folder.mkdir(parents=True, exist_ok=True)
     for name, page in PAGES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_whole(folder / name, wrapped(page()).encode())
         print(folder / name)
 

@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import json
+import re
 import sys
 
 import pytest
@@ -40,6 +41,42 @@ def built(pages) -> dict[str, str]:
 )
 def test_bleu_by_hand(built, claim):
     assert claim in built["by-hand.md"]
+
+
+def test_the_reference_is_what_the_code_declares(pages):
+    """Commands, variables and parameters, as they are written in docs/reference/."""
+    for name, page in pages.PAGES.items():
+        if name.startswith("reference/"):
+            written = (DOCS / name).read_text("utf-8")
+            assert pages.wrapped(page()) == written, (
+                f"docs/{name} is older than the code: make docs"
+            )
+
+
+def test_every_environment_variable_is_explained(pages):
+    """What Python reads, by a name in that place or in a declaration, and what Rust reads."""
+    reading = re.compile(r"""environ(?:\.get\(|\[)["'](\w+)|["'](TRUEBLEU_\w+)["']""")
+    code = "\n".join(file.read_text("utf-8") for file in (ROOT / "truebleu").rglob("*.py"))
+    read = {one or other for one, other in reading.findall(code)}
+    for file in (ROOT / "kernel" / "src").rglob("*.rs"):
+        read |= set(re.findall(r'env::var\("(\w+)"', file.read_text("utf-8")))
+    reference_pages = importlib.import_module("reference_pages")
+    explained = [name for named in reference_pages.VARIABLES.values() for name in named]
+    assert sorted(explained) == sorted(read)
+    # Each other reading is by a name that a declaration has.
+    places = re.findall(r"environ(?:\.get\(|\[)(?![\"'])([\w.]+)", code)
+    assert set(places) == {"known.variable"}
+
+
+def test_exit_statuses_are_said_alike(pages):
+    """By the end of `truebleu help`, the README and the page of the command line."""
+    said = importlib.import_module("reference_pages").exit_statuses()
+    assert [status for status, _ in said] == ["0", "1", "2", "3", "4"]
+    for page in (ROOT / "README.md", DOCS / "command-line.md"):
+        rows = re.findall(r"^\| (\d) \| (.*?) \|$", page.read_text("utf-8"), re.MULTILINE)
+        told = [(status, meaning.replace("`", "").partition("; ")[0]) for status, meaning in rows]
+        short = [(status, meaning.removeprefix("truebleu ")) for status, meaning in said]
+        assert told in (said, short), page.name
 
 
 def test_what_bleu_cannot_see(pages):
@@ -146,11 +183,20 @@ def test_with_runs_the_test_keeps_its_level_and_without_it_does_not(pages):
             assert one["found"]["one"] / trials > 0.35
 
 
-def test_what_pairs_shows():
-    """The examples in a page that is written by hand."""
+# The examples of docs/reference/ are those of docstrings, which have a test each.
+WITH_SESSIONS = [
+    page
+    for page in sorted(DOCS.rglob("*.md"))
+    if "\n>>> " in page.read_text("utf-8") and page.parent.name != "reference"
+]
+
+
+@pytest.mark.parametrize("page", WITH_SESSIONS, ids=lambda page: page.stem)
+def test_what_a_page_shows_of_python(page, monkeypatch):
+    """The examples in pages that are written by hand."""
+    monkeypatch.chdir(ROOT)
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    path = str(DOCS / "pairs.md")
-    done = doctest.testfile(path, module_relative=False, optionflags=options)
+    done = doctest.testfile(str(page), module_relative=False, optionflags=options)
     assert done.attempted
     assert not done.failed
 

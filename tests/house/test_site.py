@@ -1,0 +1,110 @@
+"""The documentation site: built without a warning, complete without a network, for everyone."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+
+import axe_core
+import pytest
+from browsers import executable, launched
+from places import ROOT
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the site, built strictly: dead links and anchors are errors."""
+    if not importlib.util.find_spec("material"):
+        pytest.skip("no mkdocs-material, which is in the dependency group `docs`")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    done = subprocess.run(
+        command,
+        check=False,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_every_page_is_in_the_site(site):
+    pages = {
+        page.relative_to(ROOT / "docs").with_suffix(".html")
+        for page in (ROOT / "docs").rglob("*.md")
+    }
+    made = {page.relative_to(site) for page in site.rglob("*.html")}
+    assert pages <= made
+    assert {str(page) for page in made - pages} == {"404.html", "changelog.html", "lab.html"}
+
+
+def test_nothing_is_loaded_from_elsewhere(site):
+    """No script, style, font or picture; links may lead away."""
+    loading = re.compile(
+        r"""<(?:script|img|link|iframe)\b[^>]*?(?:src|href)=["']?(https?:|//)[^>]*>"""
+    )
+    for page in site.rglob("*.html"):
+        if page.name != "lab.html":  # its own tests
+            assert not loading.search(page.read_text("utf-8")), page
+    for style in site.rglob("*.css"):
+        assert not re.search(r"url\(['\"]?(https?:)?//", style.read_text("utf-8")), style
+
+
+def test_it_can_be_searched_from_a_disk(site):
+    index = (site / "search" / "search_index.js").read_text("utf-8")
+    assert "reference/environment.html" in index
+    assert "TRUEBLEU_SIMD" in index
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser without a window."""
+    path = executable("chromium")
+    if path is None:
+        pytest.skip("no Chromium (Debian: apt-get install chromium)")
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        browser = launched(playwright, "chromium", path)
+        yield browser
+        browser.close()
+
+
+VIEWED = ("index.html", "tutorials/compare.html", "which-bleu.html", "reference/python.html")
+
+
+@pytest.mark.parametrize("look", axe_core.LOOKS)
+def test_axe_finds_nothing_serious(site, chromium, look):
+    script, wrong = axe_core.script(), {}
+    context = chromium.new_context(reduced_motion="reduce", **axe_core.LOOKS[look])
+    page = context.new_page()
+    for name in VIEWED:
+        page.goto((site / name).as_uri(), wait_until="load")
+        # The theme's script has put wide tables into boxes, or there is none.
+        page.wait_for_function(
+            "() => [...document.querySelectorAll('.md-typeset table')]"
+            ".every(table => table.closest('.md-typeset__scrollwrap'))"
+        )
+        page.evaluate(script)
+        wrong |= {f"{name}: {rule}": nodes for rule, nodes in axe_core.found(page).items()}
+        width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert width[0] <= width[1], f"{name} is wider than the window"
+    context.close()
+    assert not wrong
+
+
+def test_a_search_finds_a_page(site, chromium):
+    page = chromium.new_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((site / "index.html").as_uri())
+    page.get_by_placeholder("Search").click()
+    page.keyboard.type("TRUEBLEU_OFFLINE")
+    page.locator(".md-search-result__link", has_text="Environment variables").first.click()
+    page.wait_for_url("**/reference/environment.html*")
+    page.close()
+    assert not [url for url in asked if url.startswith("http")]

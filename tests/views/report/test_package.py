@@ -70,11 +70,13 @@ def test_the_source_distribution_has_what_the_build_needs(source):
     for folder, kinds in {
         "truebleu": (".py", ".pyi", ".js", ".css"),
         "kernel/src": (".rs",),
+        "examples": (".md", ".txt", ".de", ".en", ".zh"),
     }.items():
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in kinds:
                 assert (source / path.relative_to(ROOT)).is_file(), path
     built = [path for path in source.rglob("*") if path.suffix in {".wasm", ".so", ".pyd"}]
+    built += source.rglob("report.html")
     assert not built
 
 
@@ -85,6 +87,10 @@ def test_the_package_has_the_kernel_for_pages(source, tmp_path):
     made, said = wheel(source, tmp_path)
     with made, made.open(PAGE_KERNEL) as kernel:
         assert kernel.read(4) == b"\0asm"
+        # What `truebleu demo` writes.
+        for path in EXAMPLES.glob("*/*"):
+            packed = f"truebleu/cli/examples/{path.relative_to(EXAMPLES).as_posix()}"
+            assert made.read(packed) == path.read_bytes()
     assert "truebleu is built without" not in said
 
 

@@ -58,7 +58,7 @@ demo: $(VENV)/.installed ## score the example systems, and see what to try next
 test: $(VENV)/.installed $(VENV)/.group-test ## prove the installation: every behaviour once, in a few minutes
 	$(BIN)/python -m pytest $(SPREAD)
 
-test-all: $(VENV)/.installed $(VENV)/.group-test ## everything: the kernel's tests, many cases, no SIMD, sacreBLEU's own tests, engines, models, hosts
+test-all: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-docs ## everything: the kernel's tests, many cases, no SIMD, sacreBLEU's own tests, engines, models, hosts
 	cargo test --quiet
 	cargo test --quiet --release --manifest-path kernel/fuzz/Cargo.toml --target-dir target/fuzz
 	$(MAKE) --no-print-directory fuzz EXECUTIONS=1e5

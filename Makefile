@@ -181,6 +181,7 @@ docs: $(VENV)/.installed $(VENV)/.group-docs $(VENV)/.group-test ## the pages of
 	$(BIN)/pdoc --docformat google --output-directory build/docs/python truebleu truebleu.significance $(addprefix truebleu.,engines engines.duckdb engines.polars engines.spark)
 	RUSTDOCFLAGS="-A rustdoc::private_intra_doc_links" cargo doc --no-deps --document-private-items --quiet --target-dir build/docs/rust
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/python -m pytest --quiet -m '' tests/house/test_site.py
 	@printf 'build/docs/site/index.html\nbuild/docs/site/lab.html\nbuild/docs/python/index.html\nbuild/docs/rust/doc/truebleu_kernel/index.html\n'
 
 clean: ## remove everything that the other targets made

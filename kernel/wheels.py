@@ -4,8 +4,9 @@
     python kernel/wheels.py manylinux-x86_64 sdist       some
     python kernel/wheels.py --out DIR --python 3.14t ... elsewhere, for free-threaded Python
 
-Zig links for all of them: it has the C libraries of Linux, macOS and Windows. Two builds of one
-commit, in whatever folders, give the same bytes.
+Zig links for Linux and macOS, whose C libraries it has; MinGW for Windows. Windows on arm64 is
+built on Windows alone: there, MinGW's linker is told a wrong name for the module. Two builds of
+one commit, in whatever folders, give the same bytes.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ PLATFORMS = {
     "musllinux-aarch64": ("aarch64-unknown-linux-musl", "musllinux_1_2"),
     "macos-x86_64": ("x86_64-apple-darwin", "pypi"),
     "macos-arm64": ("aarch64-apple-darwin", "pypi"),
-    "windows-x86_64": ("x86_64-pc-windows-gnullvm", "pypi"),
-    "windows-arm64": ("aarch64-pc-windows-gnullvm", "pypi"),
+    "windows-x86_64": ("x86_64-pc-windows-gnu", "pypi"),
+    "windows-arm64": ("aarch64-pc-windows-msvc", "pypi"),
 }
 PYTHONS = {"abi3": "3.11", "3.14t": "3.14t"}  # the stable ABI is of that release; others have none
 
@@ -40,7 +41,8 @@ def main() -> None:
     parser.add_argument("--python", nargs="*", choices=PYTHONS, default=[*PYTHONS])
     parser.add_argument("--out", type=Path, default=backend.ROOT / "dist")
     given = parser.parse_args()
-    wanted = given.what or [*PLATFORMS, "sdist"]
+    here = [name for name in PLATFORMS if name != "windows-arm64" or sys.platform == "win32"]
+    wanted = given.what or [*here, "sdist"]
     if unknown := set(wanted) - {*PLATFORMS, "sdist"}:
         parser.error(f"{' '.join(unknown)}: there are {', '.join([*PLATFORMS, 'sdist'])}")
     given.out.mkdir(parents=True, exist_ok=True)
@@ -67,7 +69,8 @@ def build(name: str, python: str, out: Path) -> Path:
     """Builds one wheel; its path."""
     target, tag = PLATFORMS[name]
     folder = os.environ.get("CARGO_TARGET_DIR", str(backend.ROOT / "target" / "wheels"))
-    asked = ["maturin", "build", "--release", "--locked", "--zig", "--target", target]
+    asked = ["maturin", "build", "--release", "--locked", "--target", target]
+    asked += [] if name.startswith("windows") else ["--zig"]
     asked += ["--compatibility", tag, "--interpreter", f"python{PYTHONS[python]}"]
     with tempfile.TemporaryDirectory(dir=out) as place:
         made = subprocess.run(

@@ -113,14 +113,18 @@ def remapped() -> str:
     said = subprocess.check_output([os.environ.get("RUSTC", "rustc"), "-vV"], text=True, cwd=ROOT)
     (commit,) = re.findall("^commit-hash: (.+)$", said, re.MULTILINE)
     asked = [os.environ.get("RUSTC", "rustc"), "--print", "sysroot"]
-    library = Path(subprocess.check_output(asked, text=True, cwd=ROOT).strip(), "lib/rustlib/src/rust")
+    library = Path(
+        subprocess.check_output(asked, text=True, cwd=ROOT).strip(), "lib/rustlib/src/rust"
+    )
     cargo = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
     crates = sorted((cargo / "registry" / "src").glob("*/"))
     places = {ROOT: "/truebleu", ROOT / "vendor": "/crates", library: f"/rustc/{commit}"}
     places |= dict.fromkeys(crates, "/crates")
     # Where a path has a space, flags in one string cannot name it: it is left as it is.
     return " ".join(
-        f"--remap-path-prefix={path}={name}" for path, name in places.items() if " " not in str(path)
+        f"--remap-path-prefix={path}={name}"
+        for path, name in places.items()
+        if " " not in str(path)
     )
 
 
@@ -131,14 +135,16 @@ def without_place(path: Path) -> None:
     said = {}  # the lines of RECORD for what is changed
     with zipfile.ZipFile(path, "w") as packed:
         for about, content in files:
+            kept = content
             if ".dist-info/sboms/" in about.filename:
-                content = content.replace(ROOT.as_uri().encode(), b"file:///truebleu")
-                sum_ = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=")
-                said[about.filename] = f"{about.filename},sha256={sum_.decode()},{len(content)}"
+                kept = content.replace(ROOT.as_uri().encode(), b"file:///truebleu")
+                sum_ = base64.urlsafe_b64encode(hashlib.sha256(kept).digest()).rstrip(b"=").decode()
+                said[about.filename] = f"{about.filename},sha256={sum_},{len(kept)}"
             elif about.filename.endswith(".dist-info/RECORD"):  # the last of them
-                lines = [said.get(line.split(",")[0], line) for line in content.decode().splitlines()]
-                content = ("\n".join(lines) + "\n").encode()
-            packed.writestr(about, content)
+                lines = content.decode().splitlines()
+                lines = [said.get(line.partition(",")[0], line) for line in lines]
+                kept = ("\n".join(lines) + "\n").encode()
+            packed.writestr(about, kept)
 
 
 def write_licenses() -> None:

@@ -29,6 +29,9 @@ CASES := $(if $(CI),ci,many)
 # Test files go to as many processes as there are cores, each file to one of them.
 SPREAD := --numprocesses auto --dist loadfile
 TYPESCRIPT := 5.9.3
+ACTIONLINT := v1.7.12
+# Of `make wheels`: which, of those that `python kernel/wheels.py --help` names; anything else that it takes.
+WHEELS ?=
 # Tests of what reads and writes other programs' buffers; not the one that limits its address space,
 # which AddressSanitizer needs much of.
 SANITIZABLE = tests/engines tests/text/test_errors.py tests/metrics/test_statistics.py tests/metrics/test_scores.py tests/metrics/test_matrix.py \
@@ -38,6 +41,7 @@ SANITIZED = LD_PRELOAD='$(shell cc -print-file-name=libasan.so) $(shell cc -prin
 	ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc ARROW_DEFAULT_MEMORY_POOL=system
 # Rust has no folder for temporary files on WASI.
 WITHOUT_FILES := --skip gives_the_rows_of_a_stream
+WHEEL_TARGETS := wasm32-unknown-unknown $(foreach machine,x86_64 aarch64,$(addprefix $(machine)-,unknown-linux-gnu unknown-linux-musl apple-darwin)) x86_64-pc-windows-gnu
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p')
 
 BIN := $(VENV)/bin
@@ -47,7 +51,7 @@ NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo claims test test-all engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js format docs clean help
+.PHONY: demo claims test test-all engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js lint-workflows wheels test-wheels test-sdist reproducible format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -169,6 +173,31 @@ lint-js: ## the types of the report's script, which its comments say; npm brings
 	@command -v npx >/dev/null || { echo 'The type checker for JavaScript needs Node and npm (Debian and Ubuntu: apt-get install nodejs npm).' >&2; exit 1; }
 	npx --yes --package=typescript@$(TYPESCRIPT) tsc --project tests/views/report/jsconfig.json
 	npx --yes --package=typescript@$(TYPESCRIPT) tsc --project npm/tsconfig.json --noEmit --emitDeclarationOnly false --declaration false
+
+lint-workflows: ## the workflows of .github; Go brings the linter
+	@command -v go >/dev/null || { echo 'The linter of workflows is built by Go (Debian and Ubuntu: apt-get install golang-go).' >&2; exit 1; }
+	go run github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT)
+
+wheels: $(VENV)/.created $(VENV)/.group-wheels ## wheels for every platform, and the source distribution, into dist: WHEELS="musllinux-x86_64 sdist"
+	@rustup target add --toolchain $$(rustup show active-toolchain | cut -d' ' -f1) $(WHEEL_TARGETS) 2>/dev/null || { echo 'Wheels for other platforms need targets that rustup installs.' >&2; exit 1; }
+	PATH=$(CURDIR)/$(BIN):$$PATH python kernel/wheels.py $(WHEELS)
+
+test-wheels: $(VENV)/.installed ## the wheels in dist, where they can run: here, on an emulated aarch64, under Wine
+	$(BIN)/python tests/wheels.py dist
+
+test-sdist: $(VENV)/.created $(VENV)/.group-wheels ## a wheel of the source distribution in dist, built without a network
+	@rm -rf build/sdist && mkdir -p build/sdist/home
+	cd build/sdist && unshare --map-root-user --net env PATH=$(CURDIR)/$(BIN):$$PATH CARGO_HOME=$(CURDIR)/build/sdist/home RUSTUP_HOME=$${RUSTUP_HOME:-$$HOME/.rustup} \
+		python -m pip wheel --no-index --no-deps --no-build-isolation --no-cache-dir -w . $(CURDIR)/dist/truebleu-*.tar.gz
+	$(BIN)/python -c 'import glob, zipfile; assert "truebleu/views/report/kernel.wasm" in zipfile.ZipFile(*glob.glob("build/sdist/*.whl")).namelist()'
+
+# Of what is committed, in folders of their own.
+reproducible: $(VENV)/.created $(VENV)/.group-wheels ## two builds in two folders give the same bytes: WHEELS="manylinux-x86_64 --python abi3"
+	@rm -rf build/first build/another/second
+	@for folder in build/first build/another/second; do \
+		mkdir -p $$folder && git archive HEAD | tar -x -C $$folder && \
+		SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) PATH=$(CURDIR)/$(BIN):$$PATH env -u CARGO_TARGET_DIR python $$folder/kernel/wheels.py $(or $(WHEELS),manylinux-x86_64 sdist --python abi3) || exit; done
+	diff -r build/first/dist build/another/second/dist && sha256sum build/first/dist/*
 
 format: $(VENV)/.installed $(VENV)/.group-lint ## let the tools settle the style
 	$(BIN)/ruff check --fix-only --quiet

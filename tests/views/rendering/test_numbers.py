@@ -8,7 +8,7 @@ import pytest
 
 from truebleu.views.rendering import numbers
 from truebleu.views.report import page
-from truebleu.views.report.slim import slimmed
+from truebleu.views.report.page import slimmed
 
 NEEDED = {
     2: "2",

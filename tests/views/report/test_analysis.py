@@ -13,7 +13,7 @@ import pytest
 
 from truebleu import BLEU, CHRF, Comparison, report
 from truebleu.views.report import live, page
-from truebleu.views.report.slim import slimmed
+from truebleu.views.report.page import slimmed
 
 REFERENCES = ["the cat is on the mat today", "nobody was there at all", "it was a long day"] * 8
 GOOD = ["the cat is on the mat today", "nobody was here at all", "it was one long day"] * 8

@@ -8,7 +8,9 @@ worker's are carried as text. What they may look like for that:
     export function a() {}              also async function, function*, class, const, let
     names at the left margin            different in all modules
 
-Comments and indentation stay behind (slim.py).
+    no text over several lines           such as a template's
+
+Comments and indentation stay behind.
 """
 
 from __future__ import annotations
@@ -20,7 +22,6 @@ from pathlib import Path
 from truebleu.views.rendering import html
 from truebleu.views.rendering.html import escaped, hashed
 from truebleu.views.report import payload, summary
-from truebleu.views.report.slim import slimmed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ _DECLARED = re.compile(
     r"^(?:export )?(?:(?:async )?function\b\s*\*?|class\b|const\b|let\b|var\b)\s*([\w$]+|[\[{])",
     re.MULTILINE,
 )
+# Comments that fill lines, types, and what stands before the first word of a line.
+_FOR_AUTHORS = re.compile(r"^ *//[^\n]*\n|/\*\*.*?\*/\s*|^\s+", re.MULTILINE | re.DOTALL)
 # The end of a script element, and what makes HTML count such elements.
 _UNFIT = re.compile(r"</script|<!--", re.IGNORECASE)
 
@@ -161,6 +164,15 @@ def joined(folder: Path, entry: str) -> str:
     if unfit:
         raise ViewerError(f"{entry}: {unfit[0]} would be read as markup; write it in two parts")
     return script
+
+
+def slimmed(source: str) -> str:
+    r"""A module without what only its authors read: comments, types and indentation.
+
+    >>> slimmed("/** @param {number} x */\n  f(/** @type {any} */ (x));\n")
+    'f((x));\n'
+    """
+    return _FOR_AUTHORS.sub("", source)
 
 
 def _collect(folder: Path, name: str, found: dict[str, str], begun: set[str]) -> None:

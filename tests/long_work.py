@@ -210,9 +210,17 @@ CASES = {
         "corpus.contrasts(pairs=[(0, 1)], limit=100, examples=10, least=2)",
     ),
     "the health of texts": (
-        "text = ('(a) word & another, ' * 50_000).encode()\ncolumn = (text,) * 400",
+        (
+            "text = ('(a) word & another, ' * 50_000).encode()\ncolumn = (text,) * 400\n"
+            "none = {'tokenized': False, 'unsplit': [], 'negation': [], 'marks': []}"
+        ),
         "health",
-        "_kernel.health([column], [column], None, tokenized=False, unsplit=[], negation=[])",
+        "_kernel.health([column], [column], None, **none)",
+    ),
+    "texts of a page": (
+        "column = ((b'a word, ' * 50_000),) * 400",
+        "with_dictionary",
+        "_kernel.with_dictionary([column])",
     ),
 }
 

@@ -81,6 +81,49 @@ pub struct Options {
     pub unsplit: Vec<(usize, f64)>,
     /// The words that negate in the language of the hypotheses.
     pub negation: Negation,
+    /// Characters that are counted.
+    pub marks: Vec<char>,
+}
+
+/// What is counted in all texts of a column.
+#[derive(Clone)]
+pub struct Totals {
+    /// Letters that are written from left to right, and from right to left.
+    pub letters: [u64; 2],
+    /// Each of [`Options::marks`].
+    pub marks: Vec<u64>,
+}
+
+impl Totals {
+    fn new(options: &Options) -> Self {
+        Self { letters: [0; 2], marks: vec![0; options.marks.len()] }
+    }
+
+    /// Counts a character outside ASCII. `directions.js` of the report has the same letters.
+    fn add(&mut self, point: u32, options: &Options) {
+        match point {
+            0x580..=0x7FF => self.letters[1] += 1,
+            // What is from U+2000 to U+2FFF is mostly no letter.
+            0xC0..=0x57F | 0x800..=0x1FFF | 0x3000..=0xDFFF | 0x10000..=0x3FFFF => {
+                self.letters[0] += 1;
+            }
+            _ => {}
+        }
+        // Marks are in two blocks, as are few letters.
+        if matches!(point, 0x80..=0xBF | 0x2000..=0x2FFF | 0xFF00..) {
+            for (mark, count) in options.marks.iter().zip(&mut self.marks) {
+                *count += u64::from(u32::from(*mark) == point);
+            }
+        }
+    }
+}
+
+/// The flags of each text of a column, and what is counted in all of them.
+pub struct Column {
+    /// By segment.
+    pub flags: Vec<u32>,
+    /// Of all segments.
+    pub totals: Totals,
 }
 
 /// The contents of a text.
@@ -95,7 +138,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(text: &[u8], options: &Options) -> Self {
+    fn of(text: &[u8], options: &Options, totals: &mut Totals) -> Self {
         let mut seen =
             Self { flags: 0, characters: 0, letters: [0; scripts::COUNT], brackets: [0; 3] };
         let inner = trim_start(trim_end(text));
@@ -108,6 +151,12 @@ impl Seen {
         let letters = inner.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
         let visible = inner.iter().filter(|&&byte| byte > b' ' && byte & 0xC0 != 0x80).count();
         seen.letters[LATIN] = letters as u32;
+        totals.letters[0] += letters as u64;
+        for (mark, count) in options.marks.iter().zip(&mut totals.marks) {
+            if mark.is_ascii() {
+                *count += inner.iter().filter(|&&byte| byte == *mark as u8).count() as u64;
+            }
+        }
         seen.characters = visible as u32;
         let mut wrong = Wrong::default();
         // Where the last character ended that was not of ASCII.
@@ -115,12 +164,11 @@ impl Seen {
         let mut at = 0;
         let mut work = Work::default();
         while at < inner.len() {
-            work.done(1);
+            let usual = inner[at..].iter().position(|&byte| UNUSUAL[usize::from(byte)]);
+            let Some(usual) = usual else { break };
+            work.done(usual + 1);
+            at += usual;
             let byte = inner[at];
-            if !UNUSUAL[usize::from(byte)] {
-                at += 1;
-                continue;
-            }
             if byte.is_ascii() {
                 let (before, rest) = (&inner[..at], &inner[at + 1..]);
                 match byte {
@@ -146,6 +194,7 @@ impl Seen {
                 wrong.rest = 0;
             }
             let point = point.unwrap_or(0xFFFD);
+            totals.add(point, options);
             wrong.next(point, at.checked_sub(1).map_or(0, |before| inner[before]));
             at += width;
             end = at;
@@ -299,11 +348,17 @@ fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
     }
     let is_word = |word: &&[u8]| word.iter().any(|byte| byte.is_ascii_alphabetic() || *byte > 0x7F);
     (1..=4).any(|period| {
-        let mut run = 0;
-        (period..words.len()).any(|at| {
-            work.done(1);
-            run = if words[at] == words[at - period] { run + 1 } else { 0 };
-            run >= 3 * period && words[at + 1 - period..=at].iter().any(&is_word)
+        // So many words in a row that are as those a period before: every such row has one that
+        // stands at a multiple of the number.
+        let least = 3 * period;
+        (period + least - 1..words.len()).step_by(least).any(|at| {
+            work.done(8);
+            let same = |&at: &usize| words[at] == words[at - period];
+            same(&at)
+                && least
+                    <= (period..at).rev().take(least).take_while(same).count()
+                        + (at..words.len()).take(least).take_while(same).count()
+                && words[at + 1 - period..=at].iter().any(&is_word)
         })
     })
 }
@@ -352,47 +407,44 @@ impl<'a> Kept<'a> {
 
 impl<'a> Texts<'a> {
     /// The flags of each text: those of each system, of each reference, and of the source.
-    pub fn flags(&self, options: &Options) -> Vec<Vec<u32>> {
+    pub fn flags(&self, options: &Options) -> Vec<Column> {
         let count = self.systems.first().map_or(0, Vec::len);
-        let new = || vec![0u32; count];
+        let new = || Column { flags: vec![0; count], totals: Totals::new(options) };
         let mut systems: Vec<_> = self.systems.iter().map(|_| new()).collect();
         let mut references: Vec<_> = self.references.iter().map(|_| new()).collect();
         let mut source: Option<_> = self.source.as_ref().map(|_| new());
         let mut words = Vec::new();
         for i in 0..count {
             interrupt::poll();
-            let seen: Vec<Option<Seen>> = self
-                .references
-                .iter()
-                .map(|column| column[i].map(|text| Seen::of(text, options)))
-                .collect();
-            for (flags, seen) in references.iter_mut().zip(&seen) {
-                flags[i] = seen.as_ref().map_or(MISSING, |seen| seen.flags);
+            let mut seen = Vec::with_capacity(references.len());
+            for (made, column) in references.iter_mut().zip(&self.references) {
+                let own = column[i].map(|text| Seen::of(text, options, &mut made.totals));
+                made.flags[i] = own.as_ref().map_or(MISSING, |seen| seen.flags);
+                seen.extend(own);
             }
-            let there: Vec<&Seen> = seen.iter().flatten().collect();
             let kept = Kept::of(
                 self.references.iter().filter_map(|column| column[i]).collect(),
                 self.source.as_ref().and_then(|column| column[i]),
                 options,
             );
-            for (flags, column) in systems.iter_mut().zip(&self.systems) {
+            for (made, column) in systems.iter_mut().zip(&self.systems) {
                 let Some(text) = column[i] else { continue };
-                let seen = Seen::of(text, options);
-                flags[i] = seen.flags | self.compared(i, text, &seen, &there, &mut words);
-                if seen.flags & EMPTY == 0 {
-                    flags[i] |= kept.flags(text, options);
+                let own = Seen::of(text, options, &mut made.totals);
+                made.flags[i] = own.flags | self.compared(i, text, &own, &seen, &mut words);
+                if own.flags & EMPTY == 0 {
+                    made.flags[i] |= kept.flags(text, options);
                 }
             }
-            if let (Some(flags), Some(column)) = (&mut source, &self.source) {
-                flags[i] = column[i]
-                    .map_or(0, |text| Seen::of(text, options).flags & !TOKENIZED & !UNSPLIT);
+            if let (Some(made), Some(column)) = (&mut source, &self.source) {
+                let own = column[i].map(|text| Seen::of(text, options, &mut made.totals));
+                made.flags[i] = own.map_or(0, |seen| seen.flags & !TOKENIZED & !UNSPLIT);
             }
         }
-        for (flags, column) in systems.iter_mut().zip(&self.systems) {
-            self.find_duplicates(column, flags);
+        for (made, column) in systems.iter_mut().zip(&self.systems) {
+            self.find_duplicates(column, &mut made.flags);
         }
-        if let Some(flags) = source.as_mut().or(references.first_mut()) {
-            self.find_repeated(flags);
+        if let Some(made) = source.as_mut().or(references.first_mut()) {
+            self.find_repeated(&mut made.flags);
         }
         systems.into_iter().chain(references).chain(source).collect()
     }
@@ -403,7 +455,7 @@ impl<'a> Texts<'a> {
         i: usize,
         text: &'a [u8],
         seen: &Seen,
-        references: &[&Seen],
+        references: &[Seen],
         words: &mut Vec<&'a [u8]>,
     ) -> u32 {
         let mut flags = 0;
@@ -423,10 +475,10 @@ impl<'a> Texts<'a> {
         set(SHORT, filled && fewest >= COMPARABLE && 2 * own < fewest);
         set(LARGE, own >= COMPARABLE && own > 2 * most);
         let balanced = |seen: &Seen| seen.brackets == [0; 3];
-        set(BRACKETS, !balanced(seen) && references.iter().all(|seen| balanced(seen)));
+        set(BRACKETS, !balanced(seen) && references.iter().all(balanced));
         let script = seen.script();
         let others =
-            |reference: &&Seen| reference.script().is_some_and(|other| Some(other) != script);
+            |reference: &Seen| reference.script().is_some_and(|other| Some(other) != script);
         set(SCRIPT, script.is_some() && references.iter().all(others));
         let mut texts = self.references.iter().filter_map(|column| column[i]);
         set(LOOP, is_loop(text, words) && !texts.any(|text| is_loop(text, words)));
@@ -443,7 +495,7 @@ impl<'a> Texts<'a> {
 
     fn find_duplicates(&self, column: &[Option<&[u8]>], flags: &mut [u32]) {
         // The first segment with each text, and whether another one has it of something else.
-        let mut known: HashMap<&[u8], (usize, bool)> = HashMap::new();
+        let mut known: HashMap<&[u8], (usize, bool)> = HashMap::with_capacity(column.len());
         for (i, text) in column.iter().enumerate() {
             if let Some(text) = text.filter(|text| text.len() >= LONG) {
                 let (first, different) = known.entry(text).or_insert((i, false));
@@ -459,7 +511,7 @@ impl<'a> Texts<'a> {
 
     fn find_repeated(&self, flags: &mut [u32]) {
         // By the source and all references, which may be many segments' own in all but one.
-        let mut known = HashSet::new();
+        let mut known = HashSet::with_capacity(flags.len());
         for (i, flags) in flags.iter_mut().enumerate() {
             let source = self.source.as_ref().and_then(|column| column[i]);
             let references: Vec<_> = self.references.iter().map(|column| column[i]).collect();

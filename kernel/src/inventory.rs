@@ -223,8 +223,12 @@ impl Corpus {
 
     /// For each segment a row: how many words of each bucket the references have (of each word as
     /// many as the reference that has it most often), and how many of them each system has, system
-    /// after system. A token is in the bucket that `buckets` says, if there is such a bucket.
-    pub fn buckets(&self, buckets: &[u8], count: usize) -> Vec<i64> {
+    /// after system. A bucket has the tokens that are as frequent as its edge, or more frequent, up
+    /// to the next edge; less frequent ones are in none.
+    pub fn buckets(&self, frequencies: &[u64], edges: &[u64]) -> Vec<i64> {
+        let count = edges.len();
+        let above = |frequency| edges.partition_point(|edge| edge <= frequency) as u8;
+        let buckets: Vec<u8> = frequencies.iter().map(above).collect();
         let width = (1 + self.systems) * count;
         let mut rows = vec![0; self.count() * width];
         let mut tally = Tally::new(self.systems, self.vocabulary.count(), 0);
@@ -232,8 +236,7 @@ impl Corpus {
         for ((start, ends), row) in self.segments().zip(rows.chunks_exact_mut(width)) {
             work.done(8 * (ends.last().map_or(0, |&end| end as usize) - start));
             tally.segment(&self.tokens, start, ends, |token, here, _| {
-                let bucket = usize::from(buckets[token as usize]);
-                if bucket < count {
+                if let Some(bucket) = usize::from(buckets[token as usize]).checked_sub(1) {
                     row[bucket] += i64::from(here.reference);
                     for (system, &times) in here.produced.iter().enumerate() {
                         row[(1 + system) * count + bucket] += i64::from(times.min(here.reference));

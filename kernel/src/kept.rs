@@ -92,12 +92,8 @@ pub fn lacks_name(hypothesis: &[u8], source: &[u8], references: &[&[u8]]) -> boo
 }
 
 fn has_word(text: &[u8], word: &[u8]) -> bool {
-    let is_letter =
-        |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b > 0x7F);
-    memmem::find_iter(text, word).any(|at| {
-        let before = at.checked_sub(1).and_then(|before| text.get(before));
-        !is_letter(before) && !is_letter(text.get(at + word.len()))
-    })
+    let is_part = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_digit() || is_letter(*b));
+    stands_in(text, word, |before, behind| !is_part(before) && !is_part(behind))
 }
 
 /// True if four words in a row stand as they are in the source, and in no reference.
@@ -161,9 +157,17 @@ fn is_letter(byte: u8) -> bool {
 
 /// True if words stand in a text from the beginning of a word to the end of one.
 fn contains(text: &[u8], run: &[u8]) -> bool {
-    memmem::find_iter(text, run).any(|at| {
-        let end = at + run.len();
-        (at == 0 || text[at - 1] == b' ') && (end == text.len() || text[end] == b' ')
+    let is_space = |byte: Option<&u8>| byte.is_none_or(|&byte| byte == b' ');
+    stands_in(text, run, |before, behind| is_space(before) && is_space(behind))
+}
+
+/// True if a text has something between bytes that allow it.
+///
+/// Texts are short: to prepare a search takes longer than to look where the first byte stands.
+fn stands_in(text: &[u8], some: &[u8], allowed: impl Fn(Option<&u8>, Option<&u8>) -> bool) -> bool {
+    memchr::memchr_iter(some[0], text).any(|at| {
+        let before = at.checked_sub(1).and_then(|before| text.get(before));
+        allowed(before, text.get(at + some.len())) && text[at..].starts_with(some)
     })
 }
 

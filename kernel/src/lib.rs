@@ -11,6 +11,7 @@ pub mod bleu;
 pub mod chrf;
 pub mod columns;
 pub mod count;
+pub mod dictionary;
 pub mod distinctive_ngrams;
 pub mod edits;
 mod elementary;

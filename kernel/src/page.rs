@@ -26,7 +26,7 @@ use std::sync::Arc;
 use texts::{Part, Texts};
 
 /// The version of this interface, which the page and its binary must share.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Rows of integers, of one width.
 struct Table {
@@ -527,6 +527,24 @@ pub extern "C" fn page_contrasts(grams: u32, one: u32, other: u32, limit: u32) -
         let (lists, segments) = (grams.lists(pair, limit as usize)?, grams.segments() as u32);
         state.answer = lists;
         Ok(segments)
+    })
+}
+
+/// A table of the words of the references by their frequency, as [`Grams::frequencies`] has them.
+///
+/// Input: the least frequency of each bucket, of 4 bytes each.
+#[unsafe(no_mangle)]
+pub extern "C" fn page_frequencies(grams: u32) -> u32 {
+    with(|state| {
+        let edges: Vec<u64> = state.indices().into_iter().map(u64::from).collect();
+        let Some(Object::Grams(grams)) = state.at(grams) else {
+            return Err(format!("{grams} is no corpus"));
+        };
+        if edges.is_empty() || edges.len() > usize::from(u8::MAX) {
+            return Err("expected some edges".to_owned());
+        }
+        let (width, values) = grams.frequencies(&edges);
+        Ok(state.keep(Object::Table(Table { width, values })))
     })
 }
 

@@ -391,6 +391,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(groups::bucket, module)?,
         wrap_pyfunction!(groups::scores_of_rows, module)?,
         wrap_pyfunction!(inventory::health, module)?,
+        wrap_pyfunction!(inventory::with_dictionary, module)?,
         wrap_pyfunction!(leave_one_out::left_out, module)?,
         wrap_pyfunction!(leave_one_out::distinct, module)?,
         wrap_pyfunction!(table::sealed, module)?,

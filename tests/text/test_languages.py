@@ -144,13 +144,11 @@ def test_codes_are_of_one_language_each():
 def test_scripts_are_the_kernels():
     known = {*languages.SCRIPTS.values(), *languages.UNSPLIT}
     known |= {word for kind in languages.KINDS for name in kind.languages for word in name.split()}
-    text = (b"a",)
+    text, none = (b"a",), {"tokenized": False, "negation": [], "marks": []}
     for script in known:
-        _kernel.health([text], [text], None, tokenized=False, unsplit=[(script, 0.5)], negation=[])
+        _kernel.health([text], [text], None, **none, unsplit=[(script, 0.5)])
     with pytest.raises(ValueError, match="no script 'elvish'"):
-        _kernel.health(
-            [text], [text], None, tokenized=False, unsplit=[("elvish", 0.5)], negation=[]
-        )
+        _kernel.health([text], [text], None, **none, unsplit=[("elvish", 0.5)])
 
 
 def test_every_recommended_tokenizer_is_one():

@@ -34,6 +34,13 @@ impl Grams {
         self.corpus.count()
     }
 
+    /// For each segment the words of the references by their frequency in them, and those that each
+    /// system has, as [`Corpus::buckets`] has them: the width of a row, and the rows.
+    pub fn frequencies(&self, edges: &[u64]) -> (usize, Vec<i64>) {
+        let rows = self.corpus.buckets(&self.corpus.reference_frequencies(), edges);
+        (edges.len() * (1 + self.corpus.systems), rows)
+    }
+
     /// The lists of two systems, or of one, with at most `limit` n-grams of each order, as numbers of
     /// 4 bytes, then the tokens.
     ///

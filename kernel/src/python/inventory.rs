@@ -1,11 +1,12 @@
 //! Counts beside the metrics, for Python: n-grams, words by frequency, the health of texts.
 
-use super::run::{interruptible, list, signals};
+use super::run::{interruptible, signals};
 use super::sources::Source;
 use super::table::Table;
 use super::{Lexing, current_instructions, decoded};
+use crate::dictionary;
 use crate::distinctive_ngrams::{Entry, Lists};
-use crate::health::{Options, Texts};
+use crate::health::{Column, Options, Texts, Totals};
 use crate::interrupt::Work;
 use crate::inventory;
 use crate::kept::Negation;
@@ -74,19 +75,26 @@ impl Corpus {
         tokens.collect()
     }
 
-    /// The frequency of each token of the vocabulary in the references.
-    fn reference_frequencies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        list(py, interruptible(py, || self.corpus.reference_frequencies())?)
-    }
-
-    /// For each segment the reference words of each bucket, and those that each system matched.
-    /// `buckets` says for each token of the vocabulary in which of the `count` it is.
-    fn buckets(&self, py: Python<'_>, buckets: &[u8], count: usize) -> PyResult<Table> {
-        if buckets.len() != self.corpus.vocabulary.count() || count == 0 {
-            return Err(PyValueError::new_err("every token needs a bucket"));
+    /// For each segment the reference words of each bucket, and those that each system matched, as
+    /// [`inventory::Corpus::buckets`] has them. `frequencies` are of the tokens of the vocabulary;
+    /// those in the references if there are none.
+    fn buckets(
+        &self,
+        py: Python<'_>,
+        edges: Vec<u64>,
+        frequencies: Option<Vec<u64>>,
+    ) -> PyResult<Table> {
+        if edges.is_empty() || edges.len() > usize::from(u8::MAX) {
+            return Err(PyValueError::new_err("expected some edges"));
         }
-        let width = count * (1 + self.corpus.systems);
-        Ok(Table::new(interruptible(py, || self.corpus.buckets(buckets, count))?, width))
+        let width = edges.len() * (1 + self.corpus.systems);
+        let rows = interruptible(py, || {
+            let frequencies = frequencies.unwrap_or_else(|| self.corpus.reference_frequencies());
+            let known = frequencies.len() == self.corpus.vocabulary.count();
+            known.then(|| self.corpus.buckets(&frequencies, &edges))
+        })?;
+        let rows = rows.ok_or_else(|| PyValueError::new_err("every token needs a frequency"))?;
+        Ok(Table::new(rows, width))
     }
 
     /// For each order how many n-grams each system has, and the references together at the end; and
@@ -143,14 +151,53 @@ impl Corpus {
     }
 }
 
+/// A column of texts that Python holds.
+struct Held<'py>(Vec<Option<Bound<'py, PyBytes>>>);
+
+impl<'py> Held<'py> {
+    fn new(column: &Bound<'py, PyTuple>) -> PyResult<Self> {
+        let texts = column.iter().enumerate().map(|(i, item)| {
+            if i % (1 << 14) == 0 {
+                column.py().check_signals()?;
+            }
+            Ok(if item.is_none() { None } else { Some(item.cast_into::<PyBytes>()?) })
+        });
+        Ok(Self(texts.collect::<PyResult<_>>()?))
+    }
+
+    fn all(columns: &[Bound<'py, PyTuple>]) -> PyResult<Vec<Self>> {
+        columns.iter().map(Self::new).collect()
+    }
+
+    fn texts(&self) -> Vec<Option<&[u8]>> {
+        self.0.iter().map(|item| item.as_ref().map(|item| item.as_bytes())).collect()
+    }
+}
+
+/// Columns of texts for a page: `payload.py` of the report describes the bytes.
+#[pyfunction]
+pub fn with_dictionary<'py>(
+    py: Python<'py>,
+    columns: Vec<Bound<'py, PyTuple>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let held = Held::all(&columns)?;
+    if held.iter().any(|column| column.0.len() != held[0].0.len()) {
+        return Err(PyValueError::new_err("columns of different lengths"));
+    }
+    let columns = dictionary::Columns(held.iter().map(Held::texts).collect());
+    Ok(PyBytes::new(py, &interruptible(py, || columns.written())?))
+}
+
 /// The flags of each text, as bits: a column of 32-bit little-endian integers for each system, each
-/// reference, and the source if there is one, with the number of texts that have each bit.
+/// reference, and the source if there is one, with the number of texts that have each bit, the
+/// letters of all texts from left to right and from right to left, and how often each mark occurs.
 ///
 /// Columns are lists of bytes and None, all of the same length. `unsplit` are the scripts that
 /// the tokenizer leaves in long pieces, by name, each with the share of a text that is too much;
-/// `negation` the words that negate, as [`Negation::new`] takes them.
+/// `negation` the words that negate, as [`Negation::new`] takes them; `marks` characters to count.
 #[pyfunction]
-#[pyo3(signature = (systems, references, source, *, tokenized, unsplit, negation))]
+#[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+#[pyo3(signature = (systems, references, source, *, tokenized, unsplit, negation, marks))]
 pub fn health<'py>(
     py: Python<'py>,
     systems: Vec<Bound<'py, PyTuple>>,
@@ -159,29 +206,13 @@ pub fn health<'py>(
     tokenized: bool,
     unsplit: Vec<(String, f64)>,
     negation: Vec<String>,
+    marks: Vec<char>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let column = |column: &Bound<'py, PyTuple>| -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
-        column
-            .iter()
-            .enumerate()
-            .map(|(i, item)| {
-                if i % (1 << 14) == 0 {
-                    py.check_signals()?;
-                }
-                Ok(if item.is_none() { None } else { Some(item.cast_into::<PyBytes>()?) })
-            })
-            .collect()
-    };
-    let columns =
-        |given: &[Bound<'py, PyTuple>]| -> PyResult<Vec<_>> { given.iter().map(column).collect() };
-    let (systems, references) = (columns(&systems)?, columns(&references)?);
-    let source = source.as_ref().map(column).transpose()?;
-    fn bytes<'a>(column: &'a [Option<Bound<'_, PyBytes>>]) -> Vec<Option<&'a [u8]>> {
-        column.iter().map(|item| item.as_ref().map(|item| item.as_bytes())).collect()
-    }
-    let systems: Vec<_> = systems.iter().map(|column| bytes(column)).collect();
-    let references: Vec<_> = references.iter().map(|column| bytes(column)).collect();
-    let source = source.as_ref().map(|column| bytes(column));
+    let (systems, references) = (Held::all(&systems)?, Held::all(&references)?);
+    let source = source.as_ref().map(Held::new).transpose()?;
+    let systems: Vec<_> = systems.iter().map(Held::texts).collect();
+    let references: Vec<_> = references.iter().map(Held::texts).collect();
+    let source = source.as_ref().map(Held::texts);
     let count = systems.first().map_or(0, Vec::len);
     let all = systems.iter().chain(&references).chain(&source);
     if all.clone().any(|column| column.len() != count) {
@@ -192,14 +223,14 @@ pub fn health<'py>(
         Ok((script.ok_or_else(|| PyValueError::new_err(format!("no script '{name}'")))?, share))
     });
     let unsplit = unsplit.collect::<PyResult<_>>()?;
-    let options = Options { tokenized, unsplit, negation: Negation::new(&negation) };
+    let options = Options { tokenized, unsplit, negation: Negation::new(&negation), marks };
     let texts = Texts { systems, references, source };
     let columns = interruptible(py, || {
         let mut work = Work::default();
-        let columns = texts.flags(&options).into_iter().map(|column| {
+        let columns = texts.flags(&options).into_iter().map(|Column { flags, totals }| {
             let mut counts = vec![0u64; 32];
-            let mut bytes = Vec::with_capacity(4 * column.len());
-            for flags in column {
+            let mut bytes = Vec::with_capacity(4 * flags.len());
+            for flags in flags {
                 work.done(8);
                 bytes.extend(flags.to_le_bytes());
                 let mut rest = flags;
@@ -208,13 +239,12 @@ pub fn health<'py>(
                     rest &= rest - 1;
                 }
             }
-            (bytes, counts)
+            (bytes, counts, totals)
         });
         columns.collect::<Vec<_>>()
     })?;
-    let columns = columns.into_iter();
-    PyList::new(
-        py,
-        columns.map(|(bytes, counts)| (PyBytes::new(py, &bytes), counts)).collect::<Vec<_>>(),
-    )
+    let told = columns.into_iter().map(|(bytes, counts, Totals { letters, marks })| {
+        (PyBytes::new(py, &bytes), counts, letters, marks)
+    });
+    PyList::new(py, told.collect::<Vec<_>>())
 }

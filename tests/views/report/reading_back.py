@@ -5,6 +5,7 @@ import gzip
 import json
 import struct
 from html.parser import HTMLParser
+from itertools import islice
 
 # Elements without an end.
 VOID = {"meta", "line", "circle", "wbr", "br", "link", "input"}
@@ -95,11 +96,29 @@ class Page(HTMLParser):
 
 def texts_apart(block: bytes, roles: int) -> list[list[str | None]]:
     """The texts of each role, of a block that has them together."""
-    texts = [
-        None if text == b"\xfe" else text.decode("utf-8", "surrogatepass")
-        for text in block.split(b"\xff")
+    words, *sizes = struct.unpack_from(f"<{1 + roles}I", block)
+    rest = iter(block[4 + 4 * roles :])
+
+    def piece() -> bytes:
+        return bytes(islice(rest, next(rest)))
+
+    dictionary = [piece() for _ in range(words)]
+    texts: list[bytes | None] = []
+    text = b""
+    for byte in rest:
+        if byte >= 0xFE:
+            texts.append(text if byte == 0xFF else None)
+            text = b""
+        elif byte == 0xFD:
+            text += piece()
+        else:
+            text += bytes([byte]) if byte < 0x80 else dictionary[byte - 0x80 << 8 | next(rest)]
+    columns = [texts[role::roles] for role in range(roles)]
+    assert [sum(len(text or b"") for text in column) for column in columns] == sizes
+    return [
+        [None if text is None else text.decode("utf-8", "surrogatepass") for text in column]
+        for column in columns
     ]
-    return [texts[role::roles] for role in range(roles)]
 
 
 def decoded_texts(block: bytes, count: int) -> list[str | None]:

@@ -39,7 +39,9 @@ def test_rows_are_those_of_the_definition(texts, tokenize, counts):
     systems = [hypotheses, hypotheses[::-1]]
     metric = tb.BLEU(tokenize)
     told, block = buckets.frequency(
-        read(systems, references, metric), len(hypotheses), counts, "counts.tsv"
+        read(systems, references, metric),
+        len(hypotheses),
+        None if counts is None else (counts, "counts.tsv"),
     )
     split = tokenizers.tokenizer(tokenize)
     segments = [[Counter(split(text)) for text in row if text is not None] for row in references]
@@ -96,7 +98,7 @@ def test_counts_from_elsewhere(tmp_path):
     assert counts == {"often": 1000, "some": 5}
     assert source == "counts.tsv"
     corpus = read([["often some never"]], [["often some never"]], tb.BLEU())
-    told, block = buckets.frequency(corpus, 1, counts, source)
+    told, block = buckets.frequency(corpus, 1, (counts, source))
     assert told["edges"] == [0, 1, 2, 5, 10, 100, 1000]
     assert told["source"] == "counts.tsv"
     (row,) = rows_of(told, block, 1)

@@ -19,7 +19,7 @@ def flagged(systems, references, source=None, tokenize="13a"):
     def encoded(column):
         return [None if text is None else text.encode("utf-8", "surrogatepass") for text in column]
 
-    told, blocks = health.flags(
+    told, blocks, _ = health.flags(
         [encoded(one) for one in systems],
         [encoded(one) for one in references],
         None if source is None else encoded(source),
@@ -58,7 +58,9 @@ def kept_of(hypothesis, reference, source, language="en"):
     def one(text):
         return [text.encode("utf-8", "surrogatepass")]
 
-    told, blocks = health.flags([one(hypothesis)], [one(reference)], one(source), "13a", language)
+    told, blocks, _ = health.flags(
+        [one(hypothesis)], [one(reference)], one(source), "13a", language
+    )
     (bits,) = struct.unpack("<I", blocks[told["blocks"]["system0"]])
     names = ("numbers-differ", "name-missing", "partly-untranslated", "negation-differs")
     return {name for bit, name in enumerate(health.FLAGS) if bits >> bit & 1 and name in names}
@@ -261,7 +263,7 @@ def test_repeated_segments_are_those_after_the_first():
 
 
 def test_flags_that_cannot_be_are_not_told_of():
-    told, _ = health.flags([[b"a"]], [[b"b"]], None)
+    told, _, _ = health.flags([[b"a"]], [[b"b"]], None)
     names = {flag["id"] for flag in told["flags"]}
     assert not names & {"copied-source", "missing-reference"}
     assert {"empty", "mojibake", "unsplit-script"} <= names

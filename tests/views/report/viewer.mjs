@@ -1,11 +1,14 @@
 // Runs the viewer's own functions on cases from standard input, and prints what they give, as JSON.
+import { readFileSync } from "node:fs";
 import { held, modules } from "./held.mjs";
 
 const [folder, binary] = process.argv.slice(2);
-const [D, T, C] = await modules(folder, ["data", "tokens", "current"]);
+const [D, T, C, K] = await modules(folder, ["data", "tokens", "current", "kernel"]);
 let input = "";
 for await (const piece of process.stdin.setEncoding("utf8")) input += piece;
-const { scores = [], tokens = [], matches = [], searches = [], sorts = [], blocks = [] } = JSON.parse(input);
+const { scores = [], lowercase = "", tokens = [], matches = [], searches = [], sorts = [], blocks = [] } = JSON.parse(input);
+const kernel = await K.Kernel.load(readFileSync(binary));
+kernel.lowercase(new Uint8Array(Buffer.from(lowercase, "hex")));
 const made = scores.length ? await held(folder, binary) : null;
 
 const results = {
@@ -16,12 +19,9 @@ const results = {
       walked: metric.walk(table.totals, false).value, segment: metric.walk(table.row(subset[0]), true).value, row: table.row(subset[0]), sums: table.total(subset), column: [...table.at(1)],
     };
   }),
-  tokens: tokens.map(([text, name, lowercase]) => {
-    const { keys, starts, ends } = T.tokenize(text, name, lowercase);
-    return [keys, starts.every((start, i) => start < ends[i] && ends[i] <= text.length)];
-  }),
+  tokens: tokens.map(([text, recipe]) => T.placed(text, kernel.tokens(kernel.metric(recipe), text, false), recipe.tokenizer === "13a")),
   matches: matches.map(([hypothesis, references]) => {
-    const { matches: matched, totals } = T.match(T.tokenize(hypothesis, "13a").keys, references.map(text => T.tokenize(text, "13a").keys), 4);
+    const { matches: matched, totals } = T.match(hypothesis, references, 4);
     return [...matched, ...totals];
   }),
   searches: searches.map(([texts, needle, exact]) => {

@@ -6,8 +6,6 @@ whatever the metric; frequency needs the words.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
 from truebleu._kernel import InputError, Table
 from truebleu.metrics.bleu import BLEU
 from truebleu.text import segments, tokenizers
@@ -26,6 +24,9 @@ if TYPE_CHECKING:
 # The least frequency of each bucket. What is counted elsewhere may not be there at all.
 EDGES: tuple[int, ...] = (1, 2, 5, 10, 100, 1000)
 EDGES_ELSEWHERE: tuple[int, ...] = (0, *EDGES)
+
+# Where words are counted if nobody gives counts.
+REFERENCES = "references"
 
 BLOCK = "frequency"
 LENGTHS = "lengths"
@@ -54,45 +55,49 @@ def lengths(
 
 
 def frequency(
-    corpus: Corpus,
-    count: int,
-    counts: Mapping[str, int] | None = None,
-    source: str | None = None,
+    corpus: Corpus, count: int, given: tuple[Mapping[str, int], str] | None = None
 ) -> tuple[dict[str, Any], bytes]:
     """The words of the references by their frequency: what the manifest says, and the block.
 
-    counts: how often each word is somewhere else, such as in what a system was trained on; in the
-        references of this very text if not given. `source` is what to call it.
+    given: how often each word is somewhere else, such as in what a system was trained on, and what
+        to call that; it is how often in the references of this very text if not given.
 
     A row has for each bucket how many words the references have (each word as often as the
     reference that has it most often), then for each system and bucket how many of them it has.
     All segments, `count` of them, have a row; those that were not counted have zeros.
     """
-    if counts is None:
-        edges = EDGES
-        frequencies = corpus.reference_frequencies()
-    else:
-        edges = EDGES_ELSEWHERE
-        frequencies = [counts.get(word, 0) for word in corpus.vocabulary()]
-    # Words that no reference has are in no bucket, and cannot be matched.
-    none = len(edges)
-    small = bytes((bisect_right(edges, number) - 1) % (none + 1) for number in range(edges[-1]))
-    buckets = bytes([small[number] if number < edges[-1] else none - 1 for number in frequencies])
-    table = corpus.buckets(buckets, none)
-    names = [f"reference_{bucket}" for bucket in range(none)]
-    systems = table.width // none - 1
-    names += [f"matched_{system}_{bucket}" for system in range(systems) for bucket in range(none)]
-    told = {
-        "edges": list(edges),
-        "source": source or "references",
-        "segments": len(corpus),
-        "block": BLOCK,
-        "columns": names,
-    }
+    counts, source = given or (None, REFERENCES)
+    edges = EDGES if counts is None else EDGES_ELSEWHERE
+    frequencies = None
+    if counts is not None:
+        frequencies = [min(counts.get(word, 0), edges[-1]) for word in corpus.vocabulary()]
+    table = corpus.buckets(edges, frequencies)
+    told = described(len(corpus), table.width // len(edges) - 1, edges, source, BLOCK)
     if len(table) < count:
         rest = bytes(8 * table.width * (count - len(table)))
         table = table.concatenated(Table.from_bytes(rest, table.width))
     return told, payload.of_table(table)
+
+
+def described(
+    segments: int,
+    systems: int,
+    edges: Sequence[int] = EDGES,
+    source: str = REFERENCES,
+    block: str | None = None,
+) -> dict[str, Any]:
+    """What the manifest says of frequencies; without a block, the page counts the words itself."""
+    names = [f"reference_{bucket}" for bucket in range(len(edges))]
+    names += [
+        f"matched_{system}_{bucket}" for system in range(systems) for bucket in range(len(edges))
+    ]
+    return {
+        "edges": list(edges),
+        "source": source,
+        "segments": segments,
+        "block": block,
+        "columns": names,
+    }
 
 
 def given(value: Any) -> tuple[Mapping[str, int], str]:

@@ -51,7 +51,7 @@ from truebleu.views import labelling, runs
 from truebleu.views.citation import bibtex
 from truebleu.views.comparison import Comparison, screen
 from truebleu.views.comparison.blocks import digits
-from truebleu.views.report import buckets, directions, findings, health, live, ngrams, payload
+from truebleu.views.report import buckets, findings, health, live, ngrams, payload
 from truebleu.views.report.influence import influence
 from truebleu.views.report.terms import counted as terms_counted
 from truebleu.views.report.terms import given as terms_given
@@ -61,6 +61,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from truebleu._kernel import Corpus
     from truebleu.metrics.base import Metric
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric
@@ -205,47 +206,70 @@ class Contents:
     def _beside(self, word_counts: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
         """Counts beside the metrics, in the tokens of the first BLEU: entries and their blocks."""
         own = (setting.metric for setting in self.settings if isinstance(setting.metric, BLEU))
-        metric = next(own, BLEU())
+        self._split = metric = next(own, BLEU())
         counted = next(
             (setting.tables for setting in self.settings if setting.metric == metric), None
         )
         table = None if counted is None else next(iter(counted.values()))
-        systems = list(self.systems.values())
-        corpus = ngrams.read(systems, self.references, metric)
+        flags, blocks, self._written = health.flags(
+            list(self.systems.values()),
+            self.references,
+            self.source,
+            metric.tokenize,
+            self.languages[1],
+        )
+        self._word_counts = None if word_counts is None else buckets.given(word_counts)
+        self._length, block = buckets.lengths(self.references, metric, table)
+        blocks[self._length["block"]] = block
+        return {"health": flags}, blocks
+
+    # What a page makes of its texts is made here for those that cannot.
+
+    @cached_property
+    def _tokens(self) -> Corpus:
+        return ngrams.read(list(self.systems.values()), self.references, self._split)
+
+    @cached_property
+    def _lists(self) -> dict[str, Any]:
         names = list(self.systems)
         first = names.index(self.comparison["baseline"]) if len(names) > 1 else 0
         others: list[int | None] = [i for i in range(len(names)) if i != first]
         pairs = [(first, other) for other in others or [None]]
-        self._grams = corpus, metric, pairs
-        flags, blocks = health.flags(
-            systems, self.references, self.source, metric.tokenize, self.languages[1]
-        )
-        counts, source = (None, None) if word_counts is None else buckets.given(word_counts)
-        frequency, block = buckets.frequency(corpus, self.segments, counts, source)
-        blocks[frequency["block"]] = block
-        length, block = buckets.lengths(self.references, metric, table)
-        blocks[length["block"]] = block
-        beside = {"frequency": frequency, "length": length}
-        return {"buckets": beside, "health": flags}, blocks
-
-    def _makes_lists(self, counted: bool) -> bool:
-        """True if the lists of n-grams are made here, for a page that cannot make them."""
-        # N-grams are text.
-        return not self.redacted and not (counted and live.counts(self._grams[1]))
+        return ngrams.differences(self._tokens, self._split, pairs)
 
     @cached_property
-    def _lists(self) -> dict[str, Any]:
-        return ngrams.differences(*self._grams)
+    def _frequency(self) -> tuple[dict[str, Any], bytes]:
+        return buckets.frequency(self._tokens, self.segments, self._word_counts)
+
+    def _splits(self, counted: bool) -> bool:
+        """True for a page that counts texts, and splits them as n-grams are."""
+        return counted and live.counts(self._split)
 
     def _ngrams(self, counted: bool) -> dict[str, Any] | None:
-        """The entry of n-grams; a page that counts texts makes the lists itself."""
-        corpus, metric, _ = self._grams
+        """The entry of n-grams."""
+        # N-grams are text.
         if self.redacted:
             return None
-        if self._makes_lists(counted):
-            return {**self._lists, "pairs": None, "block": "ngrams"}
-        recipe = {name: _plain(value) for name, value in live.recipe(metric).items()}
-        return ngrams.described(corpus, metric) | {"recipe": recipe}
+        split = self._split
+        recipe = {name: _plain(value) for name, value in live.recipe(split).items()}
+        made = (
+            ngrams.described(split, self.segments)
+            if self._splits(counted)
+            else {**self._lists, "pairs": None, "block": "ngrams"}
+        )
+        return made | {"recipe": recipe if live.counts(split) else None}
+
+    def _counts_words(self, counted: bool) -> bool:
+        """True for a page that counts words by frequency."""
+        return self._splits(counted) and self._word_counts is None
+
+    def _buckets(self, counted: bool) -> dict[str, Any]:
+        """The entry of what segments are put into buckets by."""
+        made = self._counts_words(counted)
+        frequency = (
+            buckets.described(self.segments, len(self.systems)) if made else self._frequency[0]
+        )
+        return {"frequency": frequency, "length": self._length}
 
     def _found_in(self) -> findings.Contents:
         """What findings are made of."""
@@ -259,10 +283,11 @@ class Contents:
             label="" if first is None else first.label,
             metric=None if first is None else first.metric,
             tables={} if first is None else first.tables,
-            lengths=self.blocks_beside[self.beside["buckets"]["length"]["block"]],
+            lengths=self.blocks_beside[self._length["block"]],
             documents=self.documents,
             labels=self.labels,
             health=self.beside["health"],
+            written=self._written,
             redacted=self.redacted,
         )
 
@@ -330,23 +355,25 @@ class Contents:
                 for i, (name, column) in enumerate(self.labels.items())
             ],
             "ngrams": self._ngrams(counted),
+            "buckets": self._buckets(counted),
             **self.beside,
             "findings": self.findings,
         }
 
     def _directions(self) -> dict[str, str | None]:
-        """The direction of each side's texts, of as many as health looked at."""
-        first = self.beside["health"]["segments"]
-        sides = {
-            "source": [] if self.source is None else [self.source],
-            "reference": self.references,
-            "system": list(self.systems.values()),
-        }
-        if self.redacted:
-            return dict.fromkeys(sides)
+        """The direction of each side's texts, of as many as health looked at: "rtl" or "ltr".
+
+        It is that of most of its letters, and not of the first one of a text: a Hebrew text that
+        begins with a name in Latin letters runs from right to left as its neighbours do.
+        """
+        sides = {"source": (0, 0), "reference": (0, 0), "system": (0, 0)}
+        for role, written in ({} if self.redacted else self._written).items():
+            side = role.rstrip("0123456789")
+            left, right = map(sum, zip(sides[side], written.letters, strict=True))
+            sides[side] = left, right
         return {
-            side: directions.direction([column[:first] for column in columns])
-            for side, columns in sides.items()
+            side: None if left == right == 0 else "rtl" if right > left else "ltr"
+            for side, (left, right) in sides.items()
         }
 
     def _is_counted_in_page(self, most: int) -> bool:
@@ -411,7 +438,10 @@ class Contents:
         for i, column in enumerate(self.labels.values()):
             made[f"label{i}"] = payload.of_indices(column.indices)
         made |= self.blocks_beside
-        if self._makes_lists(counted):
+        if not self._counts_words(counted):
+            told, block = self._frequency
+            made[told["block"]] = block
+        if not self.redacted and not self._splits(counted):
             # Long lists of few words: what is packed is a tenth as long.
             made["ngrams"] = payload.json_text(self._lists["pairs"]).encode()
         return made | live.blocks()

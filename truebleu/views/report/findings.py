@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from truebleu.text.layout import count, listed
 from truebleu.views.rendering.numbers import fixed, signed
-from truebleu.views.report.health import FLAGS
+from truebleu.views.report.health import FLAGS, STYLE
 from truebleu.views.report.influence import changes
 
 TYPE_CHECKING = False
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.text.segments import Texts
     from truebleu.views.labelling import Names
+    from truebleu.views.report.health import Written
 
 # The kinds, in the order in which they are told, and how many of each at most.
 KINDS = {"few": 1, "turned": 3, "where": 3, "kept": 6, "style": 4, "same": 1}
@@ -64,19 +65,6 @@ KEPT = {
     "negation-differs": "a negation that references have not, or none where they have one",
 }
 
-# Marks that are a habit of a system: what each is called, and its characters.
-STYLE = {
-    "straight quotes": ('"',),
-    "curly quotes": ("“", "”"),
-    "low quotes": ("„",),
-    "angle quotes": ("«", "»"),
-    "straight apostrophes": ("'",),
-    "curly apostrophes": ("’",),
-    "dashes": ("–", "—"),
-    "dots as one character": ("…",),
-    "full-width commas": ("，",),
-}
-
 
 class Contents(NamedTuple):
     """What findings are made of: a part of what was read and counted for a report."""
@@ -96,6 +84,8 @@ class Contents(NamedTuple):
     labels: Mapping[str, Names]
     # What the manifest says of flags.
     health: Mapping[str, Any]
+    # Of each role.
+    written: Mapping[str, Written]
     redacted: bool
 
 
@@ -277,13 +267,10 @@ def _style(contents: Contents) -> Iterator[Finding]:
     if contents.redacted:
         return
     names = list(contents.systems)
-    looked = contents.health["segments"]
-    systems = [_joined(column, looked) for column in contents.systems.values()]
-    references = [_joined(column, looked) for column in contents.references]
+    written, references = contents.written, len(contents.references)
     for title, marks in STYLE.items():
-        needles = [mark.encode() for mark in marks]
-        own = [sum(map(text.count, needles)) for text in systems]
-        theirs = sum(sum(map(text.count, needles)) for text in references) / len(references)
+        own = [written[f"system{i}"].marks[title] for i in range(len(names))]
+        theirs = sum(written[f"reference{i}"].marks[title] for i in range(references)) / references
         more = [i for i, n in enumerate(own) if n >= 20 and n >= 10 * theirs]
         less = [i for i, n in enumerate(own) if theirs >= 20 and theirs >= 10 * n]
         for verb, some in (("write", more), ("do not write", less)):
@@ -298,7 +285,7 @@ def _style(contents: Contents) -> Iterator[Finding]:
             )
             # Of none at all one word is enough.
             numbers = listed([f"{own[i]:,}" for i in some]) if any(own[i] for i in some) else "none"
-            per = " a reference" if len(references) > 1 else " in the reference"
+            per = " a reference" if references > 1 else " in the reference"
             said = (
                 f"{who} {verb if several else alone} {title}: {numbers} against {theirs:,.0f}{per}"
             )
@@ -306,7 +293,3 @@ def _style(contents: Contents) -> Iterator[Finding]:
             weight = abs(own[some[0]] - theirs) / sqrt(own[some[0]] + theirs)
             # What is searched for is one mark.
             yield Finding("style", weight, said, find=marks[0], **{"in": role})
-
-
-def _joined(column: Texts, most: int) -> bytes:
-    return b"\n".join(text or b"" for text in column[:most])

@@ -8,6 +8,7 @@ segment, choose a tokenizer, or go and look.
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from truebleu import _kernel
@@ -176,6 +177,29 @@ NEGATION = {
 }
 
 
+# Marks that are a habit of a system: what each is called, and its characters.
+STYLE = {
+    "straight quotes": ('"',),
+    "curly quotes": ("“", "”"),
+    "low quotes": ("„",),
+    "angle quotes": ("«", "»"),
+    "straight apostrophes": ("'",),
+    "curly apostrophes": ("’",),
+    "dashes": ("–", "—"),
+    "dots as one character": ("…",),
+    "full-width commas": ("，",),
+}
+
+
+class Written(NamedTuple):
+    """What is counted in all texts of a role."""
+
+    # Letters that are written from left to right, and from right to left.
+    letters: tuple[int, int]
+    # By name (`STYLE`).
+    marks: dict[str, int]
+
+
 def fitting(columns: Iterable[Sequence[bytes | None]], most: int) -> int:
     """The number of segments whose texts on disk have at most so many bytes together.
 
@@ -196,8 +220,8 @@ def flags(
     source: Texts | None,
     tokenize: Tokenize = "13a",
     language: str | None = None,
-) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The manifest's entry for flags, and a block per role.
+) -> tuple[dict[str, Any], dict[str, bytes], dict[str, Written]]:
+    """The manifest's entry for flags, a block per role, and what is counted in all texts of each.
 
     A block has 32 bits for each segment, of which bit `bit` says whether its text has that flag.
     `segments` is how many were looked at: the first ones, if texts that stay in their files are too
@@ -222,13 +246,18 @@ def flags(
         tokenized=tokenize == "none",
         unsplit=unsplit,
         negation=negation,
+        marks=list(chain.from_iterable(STYLE.values())),
     )
     names = {role: f"h.{i}" for i, role in enumerate(payload.roles(systems, references, source))}
     blocks: dict[str, bytes] = {}
     counts: dict[str, dict[str, int]] = {}
-    for role, (block, times) in zip(names, columns, strict=True):
+    written: dict[str, Written] = {}
+    for role, (block, times, letters, marks) in zip(names, columns, strict=True):
         found = {flag: count for flag, count in zip(FLAGS, times, strict=False) if count}
         counts |= {role: found} if found else {}
+        each = iter(marks)
+        by_name = {name: sum(islice(each, len(some))) for name, some in STYLE.items()}
+        written[role] = Written((letters[0], letters[1]), by_name)
         blocks[names[role]] = block + bytes(4 * (segments - checked))
     pointless = {
         "missing-reference": len(references) == 1,
@@ -245,4 +274,4 @@ def flags(
         if not pointless.get(name)
     ]
     told_of = {"flags": told, "blocks": names, "counts": counts, "segments": checked}
-    return told_of, blocks
+    return told_of, blocks, written

@@ -5,7 +5,7 @@ from __future__ import annotations
 from truebleu._kernel import __version__
 from truebleu.metrics import registry
 from truebleu.views.citation import bibtex
-from truebleu.views.report import build, live, ngrams, page, payload
+from truebleu.views.report import buckets, build, live, ngrams, page, payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def manifest() -> dict[str, Any]:
         "live": live.BLOCKS,
         # Of how many orders n-grams are listed, and how many.
         "ngrams": {"orders": ngrams.ORDERS, "limit": ngrams.IN_PAGE},
+        "buckets": {"edges": list(buckets.EDGES)},
         "metrics": described,
     }
 

@@ -106,10 +106,10 @@ def differences(
                 if kind in kinds:
                     lists[kind] += (_entry(kind, order, gram, counts, systems) for gram in grams)
         told.append({"a": a, "b": b, "lists": lists})
-    return described(corpus, metric) | {"limit": limit, "pairs": told}
+    return described(metric, len(corpus)) | {"limit": limit, "pairs": told}
 
 
-def described(corpus: Corpus, metric: BLEU) -> dict[str, Any]:
+def described(metric: BLEU, segments: int) -> dict[str, Any]:
     """What the lists are of, for the manifest of a page that makes them itself."""
     return {
         "orders": min(ORDERS, metric.max_order),
@@ -117,7 +117,7 @@ def described(corpus: Corpus, metric: BLEU) -> dict[str, Any]:
         "label": tokenizers.label(metric.tokenize),
         "lowercase": metric.lowercase,
         "limit": IN_PAGE,
-        "segments": len(corpus),
+        "segments": segments,
         "pairs": None,
     }
 

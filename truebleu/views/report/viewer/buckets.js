@@ -156,8 +156,8 @@ function ranged(context, title, column, range, segments, of) {
 
 /** How many of the references' words, by how often they are seen, each system has. @param {Context} context */
 function frequency(context) {
-  const { data, current } = context, { a, b } = current, systems = b ? [a, b] : [a], { frequency: known } = data.manifest.buckets, { edges } = known, place = el("div", {}, el("p.empty", {}, "Unpacking …"));
-  data.counts("frequency", known).then((/** @type {import("./table.js").Table} */ counts) => {
+  const { data, current } = context, { a, b } = current, systems = b ? [a, b] : [a], { frequency: known } = data.manifest.buckets, { edges } = known, place = el("div", {}, el("p.empty", {}, "Counting the words of all segments …"));
+  current.wordCounts().then(counts => {
     const z = quantile(1 - (1 - current.level) / 2), { n } = data;
     const rows = edges.map((/** @type {number} */ low, /** @type {number} */ k) => {
       const names = [`reference_${k}`, ...systems.map(s => `matched_${s.index}_${k}`)], [r, ...m] = names.map(name => counts.column(name)), [words, ...sums] = names.map(name => counts.totals[counts.names.indexOf(name)]), shares = sums.map(x => x / words), segments = [];

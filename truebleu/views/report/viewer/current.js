@@ -6,11 +6,11 @@ import {ASKED, termHits} from "./glossary.js";
 import {holder} from "./holding.js";
 import {hasName, hasNumber, RULES, sideOf} from "./rules.js";
 import {wellFormed} from "./store.js";
+import {Table} from "./table.js";
 
 /** @typedef {import("./data.js").Data} Data */
 /** @typedef {import("./data.js").Setting} Setting */
 /** @typedef {import("./data.js").System} System */
-/** @typedef {import("./table.js").Table} Table */
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {{text: string, act: () => void, segment: (context: Context, i: number) => void}} Back  a way to where a report came from, and a segment to take there */
 /** @typedef {{data: Data, store: Store, worker: Background, current: Current, back?: Back | null}} Context  what every view is given */
@@ -604,11 +604,23 @@ export class Current {
     return hits;
   }
 
+  /** Words by frequency, segment by segment: from the file, or counted here. @returns {Promise<Table>} */
+  async wordCounts() {
+    const { data } = this, known = data.manifest.buckets.frequency;
+    if (known.block) return data.counts("frequency", known);
+    return this.once("words by frequency", async () => {
+      const width = known.columns.length, found = /** @type {Uint8Array} */ (await ofAllTexts(data, { words: true, edges: known.edges })), rows = new Uint8Array(8 * width * data.n);
+      rows.set(found);
+      known.segments = found.length / (8 * width);
+      return new Table(data.live.kernel, data.live.kernel.tableOfRows(rows, width), known.columns, data.n);
+    });
+  }
+
   /** Leaves the segments whose words of a frequency the two systems have unequally, or one system not all. @param {Uint8Array} mask @param {number} bucket */
   async seen(mask, bucket) {
     const { data, a, b } = this, known = data.manifest.buckets?.frequency;
     if (!known || !(bucket in known.edges)) return;
-    const counts = await data.counts("frequency", known), [wanted, own, other] = [`reference_${bucket}`, `matched_${a.index}_${bucket}`, `matched_${b?.index}_${bucket}`].map(name => counts.column(name));
+    const counts = await this.wordCounts(), [wanted, own, other] = [`reference_${bucket}`, `matched_${a.index}_${bucket}`, `matched_${b?.index}_${bucket}`].map(name => counts.column(name));
     for (let i = 0; i < mask.length; i++) if (!wanted[i] || (b ? own[i] === other[i] : own[i] === wanted[i])) mask[i] = 0;
   }
 
@@ -821,3 +833,13 @@ export class Background {
     });
   }
 }
+
+/** What other threads count in all texts, split as n-grams are: words by frequency, or lists of n-grams. @param {import("./data.js").Data} data @param {{words: boolean, [key: string]: any}} asked @returns {Promise<any>} */
+export function ofAllTexts({ live: { binary, lowercase }, manifest: { ngrams }, roles, texts, n }, asked) {
+  const blocks = (/** @type {string} */ kind) => roles.filter(role => role.startsWith(kind)).map(role => new Uint8Array(/** @type {import("./data.js").Texts} */ (texts.get(role)).bytes.buffer));
+  const thread = COUNTING[Number(asked.words)] ??= new Background();
+  return thread.run({ kind: "ngrams", binary, lowercase, recipe: ngrams.recipe, systems: blocks("system"), references: blocks("reference"), n, ...asked }, 120000, "stopped after two minutes");
+}
+
+/** Two, as a new task ends the last one of a thread. @type {Background[]} */
+const COUNTING = [];

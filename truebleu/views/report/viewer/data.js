@@ -26,32 +26,32 @@ import {Table} from "./table.js";
 /** @typedef {"source" | `reference${number}` | `system${number}`} Role */
 /** @typedef {{index: number, source: string | null | undefined, references: (string | null)[], hypotheses: (string | undefined)[], embedded: boolean}} Segment */
 
-// Between texts, and in the place of one that is missing.
-const BETWEEN = 0xFF, ABSENT = 0xFE;
+/** Behind a text, and before a piece of it that is spelled out. */
+export const END = 0xFF, SPELLED = 0xFD;
+// In the place of a text that is missing; from here on a number of a word.
+const ABSENT = 0xFE, WORD = 0x80;
 // Segments that are looked at together; of a server: segments of a page, and pages that are kept.
 const MANY = 4096, PAGE = 32, PAGES = 512;
 
-/** The texts of segments, role by role, as a block each that has n lengths, then the texts. @param {Uint8Array} bytes as payload.py puts them together @param {number} n @param {number} k roles */
+/** The texts of segments, role by role, as a block each that has n lengths, then the texts. @param {Uint8Array} bytes as payload.py describes them @param {number} n @param {number} k roles */
 export function apart(bytes, n, k) {
-  const ends = new Uint32Array(n * k), lengths = Array.from({ length: k }, () => new Uint32Array(n)), sizes = new Array(k).fill(4 * n);
-  for (let text = 0, from = 0; text < ends.length; text++) {
-    const at = bytes.indexOf(BETWEEN, from), end = ends[text] = at < 0 ? bytes.length : at, role = text % k, length = end - from;
-    if (length === 1 && bytes[from] === ABSENT) lengths[role][Math.floor(text / k)] = MISSING;
-    else sizes[role] += lengths[role][Math.floor(text / k)] = length;
-    from = end + 1;
-  }
-  return lengths.map((own, role) => {
-    const block = new Uint8Array(sizes[role]);
-    block.set(new Uint8Array(own.buffer));
-    for (let i = 0, at = 4 * n; i < n; i++) {
-      const text = i * k + role, from = text ? ends[text - 1] + 1 : 0;
-      if (own[i] === MISSING) continue;
-      // Few bytes are set faster one by one than by a view of them.
-      if (own[i] < 40) for (let next = from; next < ends[text];) block[at++] = bytes[next++];
-      else { block.set(bytes.subarray(from, ends[text]), at); at += own[i]; }
+  const head = new DataView(bytes.buffer, bytes.byteOffset), words = new Uint32Array(head.getUint32(0, true));
+  const blocks = Array.from({ length: k }, (_, role) => new Uint8Array(4 * n + head.getUint32(4 + 4 * role, true)));
+  const lengths = blocks.map(block => new Uint32Array(block.buffer, 0, n)), ends = new Uint32Array(k).fill(4 * n);
+  let at = 4 + 4 * k;
+  for (let i = 0; i < words.length; i++) { words[i] = at; at += 1 + bytes[at]; }
+  for (let i = 0; i < n; i++) for (let role = 0; role < k; role++) {
+    const block = blocks[role], from = ends[role];
+    let to = from, byte = bytes[at++];
+    for (; byte < ABSENT; byte = bytes[at++]) {
+      if (byte < WORD) block[to++] = byte;
+      else if (byte < SPELLED) for (let next = words[byte - WORD << 8 | bytes[at++]], end = next + bytes[next]; next < end;) block[to++] = bytes[++next];
+      else for (let end = at + bytes[at++]; at <= end;) block[to++] = bytes[at++];
     }
-    return block;
-  });
+    lengths[role][i] = byte === ABSENT ? MISSING : to - from;
+    ends[role] = to;
+  }
+  return blocks;
 }
 
 /** The texts of one role, as UTF-8; a text becomes a string when it is asked for. */

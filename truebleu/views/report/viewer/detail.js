@@ -1,10 +1,12 @@
 // One segment: its texts with what matched, what differs and what the tokenizer did, and its score step by step.
 import {announce, badge, button, copy, el, exact, fixed, menu, plural, replace, signed, table, toggle, visible} from "./dom.js";
-import {canTokenize, characters, diff, grams, match, tokenize} from "./tokens.js";
+import {BLANK, diff, grams, match, placed} from "./tokens.js";
 import {packedTexts} from "./kernel.js";
 import {notesOf} from "./notes.js";
 import {withMarks} from "./marks.js";
 import {countsEdits} from "./metric.js";
+import {recipeOf} from "./live.js";
+import {unitsOfText} from "./scored.js";
 
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {import("./tokens.js").Tokens} Tokens */
@@ -12,14 +14,17 @@ import {countsEdits} from "./metric.js";
 
 const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff", "d", "What only one of the two systems has"], ["ref", "Diff to reference", "", "What differs from the nearest reference"], ["plain", "Plain", "", "The text alone"], ["tokens", "Tokens", "t", "What the tokenizer made of the text"]];
 
-/** How the page splits a text for the metric, and whether that is how the metric does. @param {Context} context */
-function splitter({ current: { setting, metric } }) {
-  const p = metric.parameters;
-  if (setting.metric === "chrF") return { split: (/** @type {string} */ text) => p.whitespace ? characters(text, p.lowercase) : tokenize(text, "char", p.lowercase), own: true, letters: true };
-  if (setting.metric === "TER") return { split: (/** @type {string} */ text) => tokenize(text, "none", !p.case_sensitive), own: false, letters: false };
-  const own = canTokenize(p.tokenize);
-  if (countsEdits(setting.metric)) return { split: (/** @type {string} */ text) => tokenize(text, own ? p.tokenize : "none", p.lowercase), own: false, letters: false };
-  return { split: (/** @type {string} */ text) => tokenize(text, own ? p.tokenize : "none", p.lowercase), own, letters: false };
+/** How the kernel splits a text for the metric; `own`: and whether n-grams are of that. @param {Context} context */
+function splitter({ data: { live }, current: { setting, metric } }) {
+  const { parameters } = metric, own = { ...setting, parameters, recipe: recipeOf(setting, parameters) }, letters = setting.metric === "chrF";
+  return {
+    letters, own: letters || setting.countable && !countsEdits(setting.metric),
+    split: (/** @type {string} */ text, /** @type {boolean} */ reference) => {
+      const { tokens, characters } = unitsOfText(live, own, text, reference);
+      // Of characters without spaces nothing can be seen: CER's texts are shown in words.
+      return placed(text, letters ? characters : setting.metric === "CER" ? text.split(BLANK).filter(Boolean) : tokens, parameters.tokenize === "13a");
+    },
+  };
 }
 
 /** Everything about a segment, for copying. @param {Context} context @param {number} i */
@@ -74,12 +79,12 @@ export function renderDetail(panel, context, marks, i, acts) {
 
   function drawTexts() {
     const references = segment.references.map((text, r) => ({ text, r })).filter(one => one.text !== null);
-    const split = references.map(({ text, r }) => ({ name: data.title(`reference${r}`), ...how.split(/** @type {string} */ (text)), role: `reference${r}`, text: /** @type {string} */ (text) }));
+    const split = references.map(({ text, r }) => ({ name: data.title(`reference${r}`), ...how.split(/** @type {string} */ (text), true), role: `reference${r}`, text: /** @type {string} */ (text) }));
     const orders = countsEdits(current.setting.metric) ? 1 : current.setting.metric === "chrF" ? current.metric.parameters.char_order : current.metric.parameters.max_order;
     const notes = [];
     if (segment.source !== null && segment.source !== undefined) texts.append(one("source", "Source", segment.source, null, [], null, ""));
     const chosen = store.get("against") === "a" || !b ? a : b;
-    const hypotheses = data.systems.map((system, k) => ({ system, text: /** @type {string} */ (segment.hypotheses[k]), ...how.split(/** @type {string} */ (segment.hypotheses[k])) }));
+    const hypotheses = data.systems.map((system, k) => ({ system, text: /** @type {string} */ (segment.hypotheses[k]), ...how.split(/** @type {string} */ (segment.hypotheses[k]), false) }));
     for (const reference of split) {
       const other = hypotheses[chosen.index];
       const against = [{ name: `${chosen.letter} ${chosen.name}`, keys: other.keys }];
@@ -99,7 +104,6 @@ export function renderDetail(panel, context, marks, i, acts) {
       if (marked?.rough) notes.push(`${system.letter}: too long for an exact difference; all between the common start and end is marked.`);
       if (mode === "ref") kind = "extra";
       texts.append(one(`system${system.index}`, label, mine.text, mine, split.map(r => ({ name: r.name, keys: r.keys })), marked?.a ?? null, `${kind} sys-${system.index % 6}`));
-      if ((mode === "match" || mode === "tokens") && how.own && split.length && !agrees(system, mine.keys, split.map(r => r.keys))) notes.push(`${system.letter}: the counts of the tokens as shown differ from those that were scored; the score is of the latter.`);
     }
     if (!how.own && mode !== "plain" && mode !== "diff") notes.push(countsEdits(current.setting.metric) ? `${current.setting.metric} has no n-grams: words are marked that a reference has, too.` : "The tokenizer of this metric is not in the page: words between white space are shown instead.");
     if (mode === "match") texts.append(legend(how.letters, orders));
@@ -133,17 +137,6 @@ export function renderDetail(panel, context, marks, i, acts) {
     const { glossary } = data, system = /^system(\d+)$/.exec(role)?.[1];
     const missed = !glossary || system === undefined ? [] : (glossary.of.get(i) ?? []).filter(k => glossary.missed[k][Number(system)].includes(i));
     return missed.length ? el("p.soft.note", {}, "Wanted terms missed: ", missed.map((k, n) => { const { source, targets } = /** @type {NonNullable<typeof glossary>} */ (glossary).terms[k]; return [n ? "; " : "", el("bdi", {}, source), " → ", targets.map((target, t) => [t ? " or " : "", el("bdi.missed-term", {}, target)])]; })) : null;
-  }
-
-  /** Whether what is shown is what was counted. @param {import("./data.js").System} system @param {string[]} keys @param {string[][]} references */
-  function agrees(system, keys, references) {
-    const row = current.table(system).row(i), p = current.metric.parameters;
-    if (current.setting.metric === "chrF") return references.some(reference => {
-      const m = match(keys, [reference], p.char_order);
-      return m.matches.every((n, k) => n === row[3 * k + 2] && Math.max(0, reference.length - k) === row[3 * k + 1]);
-    });
-    const m = match(keys, references, p.max_order);
-    return keys.length === row[0] && m.matches.every((n, k) => n === row[2 + k]);
   }
 
   /** What is known of a token. @param {EventTarget | null} target @param {boolean} focused */

@@ -1,4 +1,4 @@
-// The direction of a side's texts: that of most of its letters, as directions.py has it.
+// The direction of a side's texts: that of most of its letters, as the kernel counts them (health.rs).
 
 /** By the first byte of a letter in UTF-8: 1 from left to right, 2 from right to left, 0 if it is none. */
 const SIDES = Uint8Array.from({ length: 256 }, (_, byte) => byte >= 0xD6 && byte <= 0xDF ? 2

@@ -4,7 +4,7 @@
 /** @typedef {number} Handle  of something that the kernel holds */
 
 /** The version of the interface: that of the binary must be the same. */
-const INTERFACE = 2;
+const INTERFACE = 3;
 
 /** What the kernel exports: functions of numbers, and its memory. */
 export class Kernel {
@@ -135,6 +135,9 @@ export class Kernel {
 
   /** The n-grams of texts, up to an order. @param {Handle} metric @param {Handle[]} systems @param {Handle[]} references @param {number} orders @returns {Handle} */
   grams(metric, systems, references, orders) { this.giveNumbers([...systems, ...references]); return this.checked(this.of.page_grams(metric, systems.length, orders)); }
+
+  /** Words by their frequency in the references, segment by segment. @param {Handle} grams @param {number[]} edges the least frequency of each bucket @returns {Handle} a table */
+  frequencies(grams, edges) { this.giveNumbers(edges); return this.checked(this.of.page_frequencies(grams)); }
 
   /**
    * The n-grams that set a system apart from another one, or from the references.

@@ -1,5 +1,6 @@
 // A report made in the page: the manifest and the blocks that truebleu would have written, counted by the kernel.
 import {Background} from "./current.js";
+import {END, SPELLED} from "./data.js";
 import {Metric} from "./metric.js";
 import {packedTexts} from "./kernel.js";
 import {settledBy} from "./scored.js";
@@ -39,11 +40,21 @@ function madeTableBlock(columns) {
   return block;
 }
 
-/** Texts segment by segment, as payload.py has them. @param {Uint8Array[][]} columns */
+/** Texts segment by segment, as payload.py has them: all spelled out, without a dictionary. @param {Uint8Array[][]} columns */
 function sideBySide(columns) {
-  const all = (columns[0] ?? []).flatMap((_, i) => columns.map(lines => lines[i])), block = new Uint8Array(all.reduce((sum, text) => sum + text.length + 1, -1)).fill(0xFF);
-  let at = 0;
-  for (const text of all) { block.set(text, at); at += text.length + 1; }
+  const all = columns[0].flatMap((_, i) => columns.map(lines => lines[i])), head = 4 + 4 * columns.length;
+  const block = new Uint8Array(all.reduce((sum, text) => sum + text.length + 2 * Math.ceil(text.length / 255) + 1, head)), sizes = new DataView(block.buffer);
+  columns.forEach((lines, k) => sizes.setUint32(4 + 4 * k, lines.reduce((sum, line) => sum + line.length, 0), true));
+  let at = head;
+  for (const text of all) {
+    for (let from = 0; from < text.length; from += 255) {
+      const piece = text.subarray(from, from + 255);
+      block.set([SPELLED, piece.length], at);
+      block.set(piece, at + 2);
+      at += 2 + piece.length;
+    }
+    block[at++] = END;
+  }
   return block;
 }
 
@@ -116,6 +127,8 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
     const compared = madeComparison(live, n, references.length, names, described, settings.map(({ tables }) => tables), intervals), several = systems.length > 1;
     // N-grams are of the tokens of the first BLEU.
     const split = settings.find(({ setting }) => setting.metric === "BLEU")?.setting ?? settledBy(live, lab.metrics.find((/** @type {Setting} */ one) => one.metric === "BLEU"), {}, references.length, false);
+    const first = /** @type {Table} */ (await live.count(split.recipe, split.columns, "reference0", ["reference0"], n, async () => true)), { edges } = lab.buckets;
+    blocks.set("lengths", new Uint8Array(Uint32Array.from(first.column("hypothesis_length")).buffer));
     const targets = new Set(systems.map(column => languageOfFile(column.file, lab.languages)));
     const manifest = {
       truebleu_report: lab.truebleu_report, title: titleOfSystems(names), version: lab.version, made: null, segments: n, embedded: n, redacted: false, serve: null, texts: roles.map(([role]) => role),
@@ -124,7 +137,8 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
       directions: { source: directionOf(source ? [source.lines] : []), reference: directionOf(references.map(column => column.lines)), system: directionOf(systems.map(column => column.lines)) },
       settings: described, columns: [], live: lab.live, comparison: several ? compared : null, intervals: several ? null : compared, people: null,
       data_hash: {}, text_hash: Object.fromEntries(columns.map((column, i) => [`${i + 1} ${column.name}`, hashOfLines(column.lines)])), commands: madeCommands(systems, references, source, documents, wanted), bibtex: lab.bibtex,
-      documents: documents ? { names: documentNames, block: "documents" } : null, labels: [], ngrams: { orders: Math.min(lab.ngrams.orders, split.parameters.max_order), tokenizer: split.parameters.tokenize, label: split.parameters.tokenize, lowercase: split.parameters.lowercase, limit: lab.ngrams.limit, segments: n, pairs: null, recipe: split.recipe }, buckets: null, health: null,
+      documents: documents ? { names: documentNames, block: "documents" } : null, labels: [], ngrams: { orders: Math.min(lab.ngrams.orders, split.parameters.max_order), tokenizer: split.parameters.tokenize, label: split.parameters.tokenize, lowercase: split.parameters.lowercase, limit: lab.ngrams.limit, segments: n, pairs: null, recipe: split.recipe }, health: null,
+      buckets: { frequency: { edges, source: "references", segments: n, block: null, columns: ["reference", ...names.map((_, i) => `matched_${i}`)].flatMap(of => edges.map((/** @type {number} */ _, /** @type {number} */ k) => `${of}_${k}`)) }, length: { tokenizer: split.parameters.tokenize, block: "lengths" } },
     };
     return { manifest, blocks };
   } finally {

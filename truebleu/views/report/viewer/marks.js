@@ -1,7 +1,7 @@
 // What is sought, as places in a text: matches of the search, an n-gram, terms of the glossary.
 import {el, visible} from "./dom.js";
-import {tokenize} from "./tokens.js";
-import {canHold} from "./holding.js";
+import {placed} from "./tokens.js";
+import {canHold, splitAsNgrams} from "./holding.js";
 import {termPlaces} from "./glossary.js";
 
 /** @typedef {[number, number, string]} Place  from, to, and the classes of its mark */
@@ -70,7 +70,7 @@ export class Marks {
   ofGram(role, text) {
     const { store, data } = this, gram = String(store.get("mark") || store.get("holds")), { ngrams } = data.manifest;
     if (!gram || role === "source" || !canHold(data)) return [];
-    const { keys, starts, ends } = tokenize(text, ngrams.tokenizer, ngrams.lowercase), run = gram.split(" ");
+    const { keys, starts, ends } = placed(text, splitAsNgrams(data, text), ngrams.tokenizer === "13a"), run = gram.split(" ");
     /** @type {Place[]} */
     const found = [];
     for (let n = 0; n + run.length <= keys.length; n++) if (run.every((key, k) => keys[n + k] === key)) found.push([starts[n], ends[n + run.length - 1], "found"]);

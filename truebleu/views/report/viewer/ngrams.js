@@ -1,7 +1,7 @@
 // N-grams that one system has right and the other has not, that are written too often, or that are missing.
 import {badge, button, count, el, exact, plural, replace, signed, table, toggle, visible} from "./dom.js";
 import {link} from "./charts.js";
-import {Background} from "./current.js";
+import {ofAllTexts} from "./current.js";
 import {holder} from "./holding.js";
 
 /** @typedef {{order: number, tokens: string[], matched: number[], produced: number[], reference: number, log_odds: number, z: number, segments: number[]}} Gram */
@@ -33,8 +33,8 @@ export const ngramsView = {
 
     function draw() {
       const { a, b } = current, systems = b ? [a, b] : [a], find = (/** @type {number} */ x, /** @type {number | null} */ y) => ngrams.pairs?.find((/** @type {any} */ p) => p.a === x && p.b === y);
-      const own = ngrams.recipe ? made.get(`${a.index} ${b?.index}`) : null;
-      if (ngrams.recipe && (!own || typeof own === "string")) {
+      const own = !ngrams.block ? made.get(`${a.index} ${b?.index}`) : null;
+      if (!ngrams.block && (!own || typeof own === "string")) {
         replace(tabs);
         replace(place, el("p.empty", {}, own ?? "Counting the n-grams of all segments …"));
         if (!own) listsOf(context, a.index, b?.index ?? null).then(pair => made.set(`${a.index} ${b?.index}`, pair), error => made.set(`${a.index} ${b?.index}`, `The n-grams could not be counted: ${error.message}.`)).then(() => { if (place.isConnected) draw(); });
@@ -71,14 +71,9 @@ export const ngramsView = {
   },
 };
 
-/** @type {Background | null} */
-let counting = null;
-
 /** The lists of two systems, or of one, by the kernel in the other thread. @param {Context} context @param {number} a @param {number | null} b @returns {Promise<Pair>} */
 async function listsOf({ data }, a, b) {
-  const { live, manifest: { ngrams }, n } = data, { binary, lowercase } = live;
-  const blocks = (/** @type {string} */ kind) => data.roles.filter(role => role.startsWith(kind)).map(role => new Uint8Array(/** @type {import("./data.js").Texts} */ (data.texts.get(role)).bytes.buffer));
-  const { lists } = await (counting ??= new Background()).run({ kind: "ngrams", binary, lowercase, recipe: ngrams.recipe, systems: blocks("system"), references: blocks("reference"), n, orders: ngrams.orders, pair: [a, b], limit: ngrams.limit }, 120000, "stopped after two minutes");
+  const { orders, limit } = data.manifest.ngrams, { lists } = await ofAllTexts(data, { words: false, orders, pair: [a, b], limit });
   return { a, b, lists };
 }
 

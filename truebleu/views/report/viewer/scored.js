@@ -49,8 +49,8 @@ function countedRow(live, setting, hypothesis, references) {
   } finally { for (const handle of held) kernel.forget(handle); }
 }
 
-/** @param {Live} live @param {Setting} setting @param {string} text @param {boolean} reference */
-function unitsOfText(live, setting, text, reference) {
+/** What a metric counts in a text. @param {Live} live @param {Setting} setting @param {string} text @param {boolean} reference */
+export function unitsOfText(live, setting, text, reference) {
   const { metric, parameters: p } = setting, asked = /** @type {import("./kernel.js").Recipe} */ (setting.recipe);
   const split = (/** @type {import("./kernel.js").Recipe} */ recipe) => live.kernel.tokens(live.metric(recipe), text, reference);
   if (metric === "chrF") {

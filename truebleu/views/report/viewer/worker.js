@@ -2,7 +2,7 @@
 import {Kernel} from "./kernel.js";
 
 /** @typedef {{kind: "bootstrap", binary: Uint8Array, recipe: import("./kernel.js").Recipe, tables: Uint8Array[], width: number, groups: Uint32Array | null, samples: number, level: number, seed: number}} BootstrapTask */
-/** @typedef {{kind: "ngrams", binary: Uint8Array, lowercase: Uint8Array, recipe: import("./kernel.js").Recipe, systems: Uint8Array[], references: Uint8Array[], n: number, orders: number, pair: [number, number | null], limit: number}} NgramTask */
+/** @typedef {{kind: "ngrams", words: boolean, binary: Uint8Array, lowercase: Uint8Array, recipe: import("./kernel.js").Recipe, systems: Uint8Array[], references: Uint8Array[], n: number, orders: number, pair: [number, number | null], limit: number, edges: number[]}} NgramTask  the words by frequency, or lists of n-grams */
 /** @typedef {{kind: "regex", pattern: string, flags: string, texts: (string | null | undefined)[], of: number[]}} RegexTask */
 /** @typedef {{kind: "places", pattern: string, flags: string, texts: string[], most: number}} PlacesTask */
 
@@ -12,7 +12,7 @@ let kernel = null;
 self.onmessage = async event => {
   const { id, task } = /** @type {{id: number, task: BootstrapTask | NgramTask | RegexTask | PlacesTask}} */ (event.data);
   try {
-    self.postMessage({ id, result: task.kind === "bootstrap" ? await resample(task, share => self.postMessage({ id, share })) : task.kind === "ngrams" ? await contrasts(task) : task.kind === "regex" ? matching(task) : places(task) });
+    self.postMessage({ id, result: task.kind === "bootstrap" ? await resample(task, share => self.postMessage({ id, share })) : task.kind === "ngrams" ? await counted(task) : task.kind === "regex" ? matching(task) : places(task) });
   } catch (error) {
     self.postMessage({ id, error: String(/** @type {Error} */ (error).message) });
   }
@@ -39,12 +39,13 @@ async function resample({ binary, recipe, tables, width, groups, samples, level,
 /** So many resamples between two looks at the clock. */
 const TOGETHER = 20;
 
-/** The lists of n-grams. @param {NgramTask} task */
-async function contrasts({ binary, lowercase, recipe, systems, references, n, orders, pair, limit }) {
+/** The lists of n-grams, or the rows of the words by frequency. @param {NgramTask} task */
+async function counted({ words, binary, lowercase, recipe, systems, references, n, orders, pair, limit, edges }) {
   const own = await Kernel.load(/** @type {BufferSource} */ (binary));
   own.lowercase(lowercase);
   const [x, y] = [systems, references].map(blocks => blocks.map(block => own.texts(block, n)));
-  return own.contrasts(own.grams(own.metric(recipe), x, y, orders), ...pair, limit);
+  const grams = own.grams(own.metric(recipe), x, y, words ? 1 : orders);
+  return words ? own.rows(own.frequencies(grams, edges)).bytes.slice() : own.contrasts(grams, ...pair, limit);
 }
 
 /** The numbers of the texts that match. @param {RegexTask} task */

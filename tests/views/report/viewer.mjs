@@ -19,7 +19,7 @@ const results = {
       walked: metric.walk(table.totals, false).value, segment: metric.walk(table.row(subset[0]), true).value, row: table.row(subset[0]), sums: table.total(subset), column: [...table.at(1)],
     };
   }),
-  tokens: tokens.map(([text, recipe]) => T.placed(text, kernel.tokens(kernel.metric(recipe), text, false), recipe.tokenizer === "13a")),
+  tokens: tokens.map(([text, recipe]) => T.placed(text, kernel.tokens(kernel.metric(recipe), text, false), recipe)),
   matches: matches.map(([hypothesis, references]) => {
     const { matches: matched, totals } = T.match(hypothesis, references, 4);
     return [...matched, ...totals];

@@ -22,7 +22,7 @@ function splitter({ data: { live }, current: { setting, metric } }) {
     split: (/** @type {string} */ text, /** @type {boolean} */ reference) => {
       const { tokens, characters } = unitsOfText(live, own, text, reference);
       // Of characters without spaces nothing can be seen: CER's texts are shown in words.
-      return placed(text, letters ? characters : setting.metric === "CER" ? text.split(BLANK).filter(Boolean) : tokens, parameters.tokenize === "13a");
+      return placed(text, letters ? characters : setting.metric === "CER" ? text.split(BLANK).filter(Boolean) : tokens, own.recipe);
     },
   };
 }

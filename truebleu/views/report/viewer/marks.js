@@ -70,7 +70,7 @@ export class Marks {
   ofGram(role, text) {
     const { store, data } = this, gram = String(store.get("mark") || store.get("holds")), { ngrams } = data.manifest;
     if (!gram || role === "source" || !canHold(data)) return [];
-    const { keys, starts, ends } = placed(text, splitAsNgrams(data, text), ngrams.tokenizer === "13a"), run = gram.split(" ");
+    const { keys, starts, ends } = placed(text, splitAsNgrams(data, text), ngrams.recipe), run = gram.split(" ");
     /** @type {Place[]} */
     const found = [];
     for (let n = 0; n + run.length <= keys.length; n++) if (run.every((key, k) => keys[n + k] === key)) found.push([starts[n], ends[n + run.length - 1], "found"]);

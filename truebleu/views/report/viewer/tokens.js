@@ -5,15 +5,16 @@
 export const BLANK = /[\t-\r\x1C-\x20\x85\xA0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]/;
 
 // What 13a writes before it splits text; an ampersand that it has written may begin another entity.
-const REWRITTEN = /<skipped>|-\n|&quot;|&(?:amp;)?[lg]t;|&amp;/y;
+const REWRITTEN = /<skipped>|-\n|&quot;|&(?:amp;)?[lg]t;|&amp;/y, IN_SMALL = new RegExp(REWRITTEN, "iy");
 /** @type {Record<string, string>} */
 const MADE = { "<skipped>": "", "-\n": "", "&quot;": '"', "&lt;": "<", "&amp;lt;": "<", "&gt;": ">", "&amp;gt;": ">", "&amp;": "&" };
 
 /**
  * Tokens of a text, and where they stand in it: what is in none of them was left out when it was split.
- * @param {string} text @param {string[]} keys @param {boolean} rewrites whether the tokenizer writes characters for entities of HTML @returns {Tokens}
+ * @param {string} text @param {string[]} keys @param {import("./kernel.js").Recipe} recipe by which it was split @returns {Tokens}
  */
-export function placed(text, keys, rewrites) {
+export function placed(text, keys, recipe) {
+  const rewritten = recipe.tokenizer !== "13a" ? null : recipe.lowercase === "no" ? REWRITTEN : IN_SMALL;
   /** @type {number[]} */
   const starts = [];
   /** @type {number[]} */
@@ -24,10 +25,10 @@ export function placed(text, keys, rewrites) {
     let done = rest && key.startsWith(rest) ? rest.length : 0, start = done ? from : -1;
     rest = "";
     while (done < key.length && at < text.length) {
-      REWRITTEN.lastIndex = at;
-      const [found] = (rewrites && REWRITTEN.exec(text)) || [""], c = String.fromCodePoint(text.codePointAt(at) ?? 0), small = c.toLowerCase(), wanted = key.slice(done);
-      let made = found ? MADE[found] : [c, small].find(one => wanted.startsWith(one)) ?? (c === "Σ" && wanted[0] === "ς" ? "ς" : "");
-      if (!made && small.startsWith(wanted)) { made = wanted; rest = small.slice(wanted.length); }
+      if (rewritten) rewritten.lastIndex = at;
+      const [found] = rewritten?.exec(text) ?? [""], c = String.fromCodePoint(text.codePointAt(at) ?? 0), small = c.toLowerCase(), wanted = key.slice(done);
+      let made = found ? MADE[found.toLowerCase()] : [c, small].find(one => wanted.startsWith(one)) ?? (c === "Σ" && wanted[0] === "ς" ? "ς" : "");
+      if (!made && !found && small.startsWith(wanted)) { made = wanted; rest = small.slice(wanted.length); }
       if (made && wanted.startsWith(made)) {
         if (start < 0) start = at;
         done += made.length;

@@ -367,6 +367,9 @@ fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
 struct Kept<'a> {
     references: Vec<&'a [u8]>,
     source: Option<&'a [u8]>,
+    /// Of the source: names that all references keep, and words in rows.
+    names: Vec<&'a [u8]>,
+    rows: Vec<(usize, usize)>,
     /// Of the references, and of the source.
     numbers: Vec<Vec<Vec<u8>>>,
     /// Whether references negate something: all of them, or none; `None` if some do.
@@ -385,7 +388,9 @@ impl<'a> Kept<'a> {
                 _ => None,
             };
         }
-        Self { references, source, numbers, negates }
+        let names = source.map(|source| kept::names(source, &references)).unwrap_or_default();
+        let rows = source.map(kept::rows).unwrap_or_default();
+        Self { references, source, names, rows, numbers, negates }
     }
 
     fn flags(&self, text: &[u8], options: &Options) -> u32 {
@@ -397,8 +402,8 @@ impl<'a> Kept<'a> {
         let own = kept::numbers(text);
         set(NUMBERS, self.numbers.iter().all(|numbers| *numbers != own));
         if let Some(source) = self.source.filter(|source| *source != text) {
-            set(NAMES, kept::lacks_name(text, source, &self.references));
-            set(UNTRANSLATED, kept::has_source(text, source, &self.references));
+            set(NAMES, kept::lacks_name(text, &self.names));
+            set(UNTRANSLATED, kept::has_source(text, source, &self.rows, &self.references));
         }
         set(NEGATION, self.negates.is_some_and(|all| all != options.negation.is_in(text)));
         flags

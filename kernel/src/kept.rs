@@ -78,17 +78,24 @@ fn words(text: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     })
 }
 
-/// True if a name of the source that all references keep is not in the hypothesis.
-pub fn lacks_name(hypothesis: &[u8], source: &[u8], references: &[&[u8]]) -> bool {
-    source.len() <= LONGEST
-        && words(source).any(|(word, begins)| {
-            !begins
-                && word.len() >= NAME
-                && word[0].is_ascii_uppercase()
-                && word.iter().all(|byte| byte.is_ascii_alphabetic() || *byte > 0x7F)
-                && references.iter().all(|text| has_word(text, word))
-                && !has_word(hypothesis, word)
-        })
+/// The names of a source that all references keep.
+pub fn names<'a>(source: &'a [u8], references: &[&[u8]]) -> Vec<&'a [u8]> {
+    if source.len() > LONGEST {
+        return Vec::new();
+    }
+    let found = words(source).filter(|&(word, begins)| {
+        !begins
+            && word.len() >= NAME
+            && word[0].is_ascii_uppercase()
+            && word.iter().all(|byte| is_letter(*byte))
+            && references.iter().all(|text| has_word(text, word))
+    });
+    found.map(|(word, _)| word).collect()
+}
+
+/// True if one of the names is not in the hypothesis.
+pub fn lacks_name(hypothesis: &[u8], names: &[&[u8]]) -> bool {
+    names.iter().any(|name| !has_word(hypothesis, name))
 }
 
 fn has_word(text: &[u8], word: &[u8]) -> bool {
@@ -96,19 +103,42 @@ fn has_word(text: &[u8], word: &[u8]) -> bool {
     stands_in(text, word, |before, behind| !is_part(before) && !is_part(behind))
 }
 
+/// Where the words of a text stand.
+fn places(text: &[u8]) -> impl Iterator<Item = (usize, usize)> {
+    let mut start = 0;
+    memchr::memchr_iter(b' ', text).chain([text.len()]).map(move |end| {
+        let place = (start, end);
+        start = end + 1;
+        place
+    })
+}
+
+/// The rows of words of a source that a hypothesis may have left as they were: where each word
+/// stands, and whether it counts. None of a text that is too long to be looked through.
+pub fn rows(source: &[u8]) -> Vec<(usize, usize)> {
+    let counts = |&(start, end): &(usize, usize)| {
+        end - start > 1 && source[start..end].iter().any(|byte| is_letter(*byte))
+    };
+    let all = if source.len() > LONGEST { &[] } else { source };
+    // A word that does not count ends a row.
+    places(all).map(|place| if counts(&place) { place } else { (0, 0) }).collect()
+}
+
 /// True if four words in a row stand as they are in the source, and in no reference.
-pub fn has_source(hypothesis: &[u8], source: &[u8], references: &[&[u8]]) -> bool {
-    if source.len().max(hypothesis.len()) > LONGEST {
+pub fn has_source(
+    hypothesis: &[u8],
+    source: &[u8],
+    rows: &[(usize, usize)],
+    references: &[&[u8]],
+) -> bool {
+    if hypothesis.len() > LONGEST {
         return false;
     }
     let known = Mask::of(hypothesis);
     // The starts of the last words, all of which the hypothesis may have; the oldest is overwritten.
     let (mut starts, mut row) = ([0; RUN], 0);
-    let mut start = 0;
-    for end in memchr::memchr_iter(b' ', source).chain([source.len()]) {
-        let word = &source[start..end];
-        let counts = word.len() > 1 && word.iter().any(|byte| is_letter(*byte));
-        if counts && known.may_have(word) {
+    for &(start, end) in rows {
+        if start < end && known.may_have(&source[start..end]) {
             starts[row % RUN] = start;
             row += 1;
             let run = &source[starts[row % RUN]..end];
@@ -121,7 +151,6 @@ pub fn has_source(hypothesis: &[u8], source: &[u8], references: &[&[u8]]) -> boo
         } else {
             row = 0;
         }
-        start = end + 1;
     }
     false
 }
@@ -131,13 +160,7 @@ struct Mask(u128);
 
 impl Mask {
     fn of(text: &[u8]) -> Self {
-        let mut mask = 0;
-        let mut start = 0;
-        for end in memchr::memchr_iter(b' ', text).chain([text.len()]) {
-            mask |= Self::bit(&text[start..end]);
-            start = end + 1;
-        }
-        Self(mask)
+        Self(places(text).fold(0, |mask, (start, end)| mask | Self::bit(&text[start..end])))
     }
 
     fn bit(word: &[u8]) -> u128 {
@@ -257,9 +280,10 @@ mod tests {
     }
 
     #[test]
-    fn names() {
-        let lacks =
-            |h: &str, s: &str, r: &str| lacks_name(h.as_bytes(), s.as_bytes(), &[r.as_bytes()]);
+    fn names_that_are_lacking() {
+        let lacks = |h: &str, s: &str, r: &str| {
+            lacks_name(h.as_bytes(), &names(s.as_bytes(), &[r.as_bytes()]))
+        };
         assert!(lacks("He saw her.", "Er sah Maria.", "He saw Maria."));
         assert!(!lacks("He saw Maria!", "Er sah Maria.", "He saw Maria."));
         // It begins the sentence, it is translated, it is part of a longer word.
@@ -271,8 +295,10 @@ mod tests {
 
     #[test]
     fn words_of_the_source() {
-        let has =
-            |h: &str, s: &str, r: &str| has_source(h.as_bytes(), s.as_bytes(), &[r.as_bytes()]);
+        let has = |h: &str, s: &str, r: &str| {
+            let source = s.as_bytes();
+            has_source(h.as_bytes(), source, &rows(source), &[r.as_bytes()])
+        };
         let source = "Der Zug nach Hamburg fährt heute nicht";
         assert!(has("The train nach Hamburg fährt heute not", source, "No train today"));
         assert!(!has("The train nach Hamburg fährt today", source, "No train today"));

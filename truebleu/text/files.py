@@ -148,7 +148,10 @@ class File:
 
     def content(self) -> bytes:
         """Everything that is in it, as UTF-8 if it is text in its encoding; not checked."""
-        return b"".join(self._read(1 << 22))
+        # What is read at once need not be put together.
+        path, plain = self._path, self.is_plain and os.path.isfile(self._path)
+        at_once = os.path.getsize(path) + 1 if plain else 0
+        return b"".join(self._read(max(1 << 22, at_once)))
 
     def pieces(self) -> Iterator[bytes]:
         """The lines as UTF-8 with their ends, a piece at a time; not checked if they are whole."""

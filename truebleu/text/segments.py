@@ -203,6 +203,18 @@ def lasting(value: Any, *, every: bool = False, on_disk: bool = False) -> Any:
     return Lines(file, on_disk=on_disk)
 
 
+class Whole(list[bytes]):
+    """Lines, and the text that they are of: with the end of each, also of the last one."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text if text.endswith(b"\n") or not text else text + b"\n"
+        super().__init__(self.text.split(b"\n"))
+        # Behind the last end there is no line.
+        self.pop()
+
+
 class Lines(File):
     """The lines of a file, read once: to be scored, shown and hashed as often as one likes."""
 
@@ -218,10 +230,7 @@ class Lines(File):
 
             self.texts = paged(file)
         elif file.column is None and file.is_utf8:
-            kept = file.content().split(b"\n")
-            if not kept[-1]:
-                del kept[-1]
-            self.texts = kept
+            self.texts = Whole(file.content())
         else:
             self.texts = [line.encode("utf-8", "surrogatepass") for line in file.lines()]
 
@@ -262,7 +271,7 @@ def _streamed(texts: Any, role: str) -> _kernel.Source:
 def _pieces(texts: Any) -> Iterator[bytes]:
     """Lines in memory, or on disk, as bytes with their ends."""
     if isinstance(texts, list):
-        return iter([b"\n".join([*texts, b""])])
+        return iter([texts.text if isinstance(texts, Whole) else b"\n".join([*texts, b""])])
     pieces: Iterator[bytes] = texts.between(0, None)
     return pieces
 
@@ -322,6 +331,8 @@ def hashed(column: Texts) -> str:
         for text in column:
             made.update((text or b"") + b"\n")
         return made.hexdigest()
+    if isinstance(column, Whole):
+        return sha256(column.text).hexdigest()
     data = b"" if None in column else b"\n".join([*column, b""])
     if data.count(b"\n") != len(column):
         lengths = (MISSING if text is None else len(text) for text in column)

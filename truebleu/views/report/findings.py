@@ -21,6 +21,7 @@ from __future__ import annotations
 import sys
 from array import array
 from bisect import bisect_right
+from heapq import nsmallest
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -197,7 +198,7 @@ def _few(
     both = [changes(metric, contents.tables[name]) for name in (best, other)]
     sign = 1 if whole > 0 else -1
     lost = [sign * (one - two) for one, two in zip(*both, strict=True)]
-    order = sorted(range(len(lost)), key=lost.__getitem__)[: contents.segments // 100]
+    order = nsmallest(contents.segments // 100, range(len(lost)), key=lost.__getitem__)
     chosen: list[int] = []
     # What segments change does not quite add up, so it is only where to look.
     near = 0.0

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# The longest word of code that is kept in one line, which a phone's has room for; and the longest
+# text of a cell that may be set in a narrow column. Both in characters.
+WORD = 32
+SENTENCE = 40
+
 
 def on_files(files: Files, config: Any) -> Files:
     """The changelog is a page of the site, and the laboratory lies beside its first page."""
@@ -31,7 +36,15 @@ def on_page_markdown(text: str, **_: Any) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """In tables, GitHub takes a bar in code for a column's end unless it is escaped; here it is not."""
-    return re.sub(
-        r"<td[^>]*>.*?</td>", lambda cell: cell[0].replace("\\|", "|"), html, flags=re.DOTALL
-    )
+    """Code and tables that a phone can show; and bars in tables.
+
+    In tables, GitHub takes a bar in code for a column's end unless it is escaped; here it is not.
+    """
+    html = re.sub(r"<td.*?</td>", _cell, html, flags=re.DOTALL)
+    return re.sub(rf"<code>(?=[^<\s]{{1,{WORD}}}</code>)", '<code class="word">', html)
+
+
+def _cell(found: re.Match[str]) -> str:
+    cell = found[0].replace("\\|", "|")
+    told = re.sub(r"<[^>]*>", "", cell)
+    return cell.replace("<td", '<td class="text"', 1) if len(told) > SENTENCE else cell

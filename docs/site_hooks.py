@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mkdocs.structure.files import File
 
-from truebleu import lab
+from truebleu import lab, report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,10 +24,26 @@ SENTENCE = 40
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """The changelog is a page of the site, and the laboratory lies beside its first page."""
+    """The changelog is a page of the site; a report and the laboratory lie beside the first page."""
     files.append(File.generated(config, "changelog.md", abs_src_path=str(ROOT / "CHANGELOG.md")))
     files.append(File.generated(config, "lab.html", content=lab().to_bytes()))
+    files.append(File.generated(config, "report.html", content=_report()))
     return files
+
+
+def _report() -> bytes:
+    """The report of the examples, which `truebleu demo` writes, too."""
+    texts = ROOT / "examples" / "de-en"
+    made = report(
+        {name: texts / f"{name}.en" for name in ("birch", "cedar", "aspen")},
+        [texts / "reference.a.en", texts / "reference.b.en"],
+        source=texts / "source.de",
+        documents=texts / "documents.txt",
+        metrics=("bleu", "chrf", "ter"),
+        also=("tokenize=intl", "lowercase"),
+        title="Three systems",
+    )
+    return made.to_bytes()
 
 
 def on_page_markdown(text: str, **_: Any) -> str:
@@ -41,7 +57,15 @@ def on_page_content(html: str, **_: Any) -> str:
     In tables, GitHub takes a bar in code for a column's end unless it is escaped; here it is not.
     """
     html = re.sub(r"<td.*?</td>", _cell, html, flags=re.DOTALL)
+    # Within code that may be divided at its spaces, each word that a hyphen would divide.
+    html = re.sub(r"<code>([^<\n]* [^<\n]*)</code>", _words, html)
     return re.sub(rf"<code>(?=[^<\s]{{1,{WORD}}}</code>)", '<code class="word">', html)
+
+
+def _words(found: re.Match[str]) -> str:
+    kept = rf"(?<!\S)(?=\S*-)\S{{2,{WORD}}}(?!\S)"
+    told = re.sub(kept, r'<span class="word">\g<0></span>', found[1])
+    return f"<code>{told}</code>"
 
 
 def _cell(found: re.Match[str]) -> str:

@@ -130,20 +130,18 @@ chance depends on how many ties people's judgements have.
 
 * Kishore Papineni et al. (2002), who proposed BLEU, found correlations of .99 with monolingual and .96 with bilingual
   judges, over five systems, two of them people.
-* Chris Callison-Burch, Miles Osborne and Philipp Koehn (2006) showed when it fails: in NIST's evaluation of 2005, the
-    system that people ranked first was sixth by BLEU, and SYSTRAN, a rule-based system, did
+* Chris Callison-Burch, Miles Osborne and Philipp Koehn (2006) showed when it fails: in NIST's evaluation of
+  2005, the system that people ranked first was sixth by BLEU, and SYSTRAN, a rule-based system, did
   substantially worse by BLEU than by human judgement.
 * On WMT23, over twelve to fifteen systems, BLEU's correlations are {correlations}; the lowest of the
   neural metrics in the first table is {lowest:.2f}.
 
 ## What to do
 
-* Read BLEU together with a metric that sees other things: chrF, TER and, if there is a model for
-the language, a neural one
-  ([metrics beside BLEU](companions.md)).
-* Report a difference with its interval and its test ([is the difference real?](significance.md)),
-and know that a difference below a point or
-  two says little about what people prefer.
+* Read BLEU together with a metric that sees other things: chrF, TER and, if there is a model for the
+  language, a neural one ([metrics beside BLEU](companions.md)).
+* Report a difference with its interval and its test ([is the difference real?](significance.md)), and know
+  that a difference below a point or two says little about what people prefer.
 * Do not use sentence scores of BLEU to choose between translations of one source.
 """
 

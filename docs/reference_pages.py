@@ -78,8 +78,8 @@ def environment() -> str:
     return f"""{BUILT}
 # Environment variables
 
-Nothing needs to be set. An option of the command line goes before a variable. Where a variable has
-several folders or files, they are separated as in `PATH`: by `:`, on Windows by `;`.
+No variable has to be set. An option of the command line wins over a variable. If a variable has several folders
+or files, they are separated as in `PATH`: by `:`, on Windows by `;`.
 
 {tables}
 """
@@ -152,9 +152,9 @@ def all_commands() -> str:
     return f"""{BUILT}
 # Commands and options
 
-What `truebleu help COMMAND` says of each command, on one page. [The command line](../command-line.md)
-explains inputs, metrics and output. Options of metrics are there for the metrics that `-m` names; here
-are those of BLEU, chrF and TER, and [metrics and signatures](signatures.md) has the others.
+This page has what `truebleu help COMMAND` prints for each command. [The command line](../command-line.md)
+explains inputs, metrics and output. Each metric that `-m` names has its own options; this page has those of
+BLEU, chrF and TER, and [metrics and signatures](signatures.md) has the parameters of the others.
 
 {body}
 
@@ -231,13 +231,14 @@ def signatures() -> str:
     return f"""{BUILT}
 # Metrics and signatures
 
-A metric is a value with parameters, and its signature has all of them that decide the number. So a
-printed signature makes the metric again: `tb.metric("nrefs:1|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0")`
-in Python, `-m "nrefs:1|..."` on the command line, whoever printed it.
+A metric is a value with parameters, and its signature contains all parameters that change the score. So a
+printed signature is enough to make the metric again:
+`tb.metric("nrefs:1|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0")`
+in Python, `-m "nrefs:1|..."` on the command line. Signatures that sacreBLEU printed work, too.
 
-Fields whose parameter has its default are left out unless sacreBLEU prints them. An option of the command
-line is called as the parameter, with hyphens; those of some metrics begin with the metric's name
-(`--chrf-word-order`). `truebleu help metrics` lists them.
+Fields whose parameter has its default are left out unless sacreBLEU prints them. On the command line, an option
+has the parameter's name, with hyphens; for some metrics it begins with the metric's name (`--chrf-word-order`).
+`truebleu help metrics` lists them.
 
 ## Fields that change no metric
 
@@ -369,8 +370,7 @@ def python() -> str:
     return f"""{BUILT}
 # Python
 
-`import truebleu as tb` gives everything on this page, and imports little before it is used. `help(tb.bleu)` says the
-same in a terminal. What is wrong with data is a `tb.InputError`, a `ValueError` that names the segment and the input.
+`import truebleu as tb` gives everything on this page, and imports little before it is used. `help(tb.bleu)` says the same in a terminal. An error in the data is a `tb.InputError`, which is a `ValueError`; it names the segment and the input.
 
 ## Functions
 

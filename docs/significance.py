@@ -264,7 +264,10 @@ def _documents() -> str:
     rows = [
         row if not i % len(counts) else ("", "", "", "", *row[4:]) for i, row in enumerate(rows)
     ]
-    return f"""Segments of one document are alike: a system that handles a name or a style better in one segment does so in the next. Tests that draw segments treat them as independent, so their p-values are too small and their intervals too narrow. `--resample documents` (in Python `resample="documents"` of `compare`, `documents=` of `paired` and
+    return f"""Segments of one document are alike: a system that handles a name or a style better in
+one segment does so in the next. Tests that draw segments treat them as independent, so their
+p-values are too small and their intervals too narrow. `--resample documents` (in Python
+`resample="documents"` of `compare`, `documents=` of `paired` and
 `intervals`) draws whole documents, as many as there are, and exchanges whole documents: this is
 called block bootstrap and block randomization. The statistics of a document are the sums over its
 segments, so this works for any metric; a mean of scores is taken over the segments of the documents
@@ -304,7 +307,10 @@ def _runs() -> str:
         runs = " and ".join(map(str, one["runs"]))
         rows.append((one["cause"] if first else "", runs, *told))
     header = ["what is by chance", "runs", "one run each", "runs stacked", "with runs"]
-    return f"""A system that is trained or sampled with another seed gives another output, so the difference between two outputs may be luck. The usual tests ignore that: they say which output is better, not which system. Clark, Dyer, Lavie and Smith (2011) recommend several runs of each system: `-i old=a1,a2,a3 new=b1,b2,b3` on the
+    return f"""A system that is trained or sampled with another seed gives another output, so the
+difference between two outputs may be luck. The usual tests ignore that: they say which output is
+better, not which system. Clark, Dyer, Lavie and Smith (2011) recommend several runs of each system:
+`-i old=a1,a2,a3 new=b1,b2,b3` on the
 command line, `{{"old": [a1, a2, a3], …}}` in Python. The score is then the mean over runs, with the
 standard deviation between runs beside it. A note says which part of the error is larger: the one
 from runs, or the one from the test set.

@@ -59,7 +59,9 @@ def on_page_content(html: str, **_: Any) -> str:
     html = re.sub(r"<td.*?</td>", _cell, html, flags=re.DOTALL)
     # Within code that may be divided at its spaces, each word that a hyphen would divide.
     html = re.sub(r"<code>([^<\n]* [^<\n]*)</code>", _words, html)
-    return re.sub(rf"<code>(?=[^<\s]{{1,{WORD}}}</code>)", '<code class="word">', html)
+    html = re.sub(rf"<code>(?=[^<\s]{{1,{WORD}}}</code>)", '<code class="word">', html)
+    # In a column beside the first, what has no hyphen may come apart on a phone: it is a value.
+    return re.sub(r'<code class="word">(?=[^<-]{15,}<)', '<code class="word value">', html)
 
 
 def _words(found: re.Match[str]) -> str:

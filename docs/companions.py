@@ -40,10 +40,10 @@ result is safer than with BLEU alone. If they disagree on the winner, read the s
 command puts them into one table, with intervals and tests on the same resamples:
 
 ```
-truebleu compare reference.en -i cedar.en birch.en -m bleu chrf rouge-l wer meteor
-truebleu compare reference.en -i cedar.en birch.en -src source.de -m bleu comet:models/wmt22-comet-da
-truebleu compare reference.en -i cedar.en birch.en -m bleu 'command:Mine=./mine.py {{hyp}} {{ref}}'
-truebleu compare reference.en -i cedar.en birch.en -m bleu --scores COMET=comet.json
+truebleu compare reference.en -i birch.en cedar.en -m bleu chrf rouge-l wer meteor
+truebleu compare reference.en -i birch.en cedar.en -src source.de -m bleu comet:models/wmt22-comet-da
+truebleu compare reference.en -i birch.en cedar.en -m bleu 'command:Mine=./mine.py {{hyp}} {{ref}}'
+truebleu compare reference.en -i birch.en cedar.en -m bleu --scores COMET=comet.json
 ```
 
 On the examples, cedar against birch: BLEU {_told(pair["BLEU"])}, WER {_told(pair["WER"])}.
@@ -81,7 +81,7 @@ beside truebleu:
 ```
 
 ```
-truebleu compare reference.en -i cedar.en birch.en -src source.de -m bleu 'command:COMET=sh comet.sh {{src}} {{hyp}} {{ref}}'
+truebleu compare reference.en -i birch.en cedar.en -src source.de -m bleu 'command:COMET=sh comet.sh {{src}} {{hyp}} {{ref}}'
 ```
 
 Higher is better, unless the name is that of an error rate (`command:TER=...`) or `--command-lower-is-better` says

@@ -723,7 +723,7 @@ def _section(kind: str) -> str:
         for path, (example, *metrics) in found.items()
     ]
     header = ["key", "example", "what it is", *(["metrics"] if kind in OF_METRICS else [])]
-    title = " and ".join(f"`truebleu {name}`" for name in kind.split(", "))
+    title = ", ".join(f"`truebleu {name}`" for name in kind.split(", "))
     return f"## {title}\n\n{table(header, rows, left=len(header))}"
 
 

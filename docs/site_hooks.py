@@ -46,6 +46,11 @@ def _report() -> bytes:
     return made.to_bytes()
 
 
+def on_post_template(output: str, template_name: str, **_: Any) -> str:
+    """No page for what is not there: the theme's has no styles, except at the root of a server."""
+    return "" if template_name == "404.html" else output
+
+
 def on_page_markdown(text: str, **_: Any) -> str:
     """What lies above docs/ in the repository is beside the other pages in the site."""
     return text.replace("](../CHANGELOG.md)", "](changelog.md)")

@@ -719,10 +719,10 @@ A log that `--log` writes has one object per line, with the keys of `scores` in 
 def _section(kind: str) -> str:
     found = fields(kind)
     rows = [
-        (code(path), code(_short(path, example)), MEANINGS[kind].get(path, ""), *metrics)
+        (code(path), MEANINGS[kind].get(path, ""), code(_short(path, example)), *metrics)
         for path, (example, *metrics) in found.items()
     ]
-    header = ["key", "example", "what it is", *(["metrics"] if kind in OF_METRICS else [])]
+    header = ["key", "what it is", "example", *(["metrics"] if kind in OF_METRICS else [])]
     title = ", ".join(f"`truebleu {name}`" for name in kind.split(", "))
     return f"## {title}\n\n{table(header, rows, left=len(header))}"
 

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # The longest word of code that is kept in one line, which a phone's has room for; and the longest
 # text of a cell that may be set in a narrow column. Both in characters.
 WORD = 32
-SENTENCE = 40
+SENTENCE = 24
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -72,10 +72,11 @@ def on_page_content(html: str, **_: Any) -> str:
 def _words(found: re.Match[str]) -> str:
     kept = rf"(?<!\S)(?=\S*-)\S{{2,{WORD}}}(?!\S)"
     told = re.sub(kept, r'<span class="word">\g<0></span>', found[1])
-    return f"<code>{told}</code>"
+    return f'<code class="words">{told}</code>'
 
 
 def _cell(found: re.Match[str]) -> str:
-    cell = found[0].replace("\\|", "|")
+    cell = found[0].replace("\\|", "|").replace(" %", "&nbsp;%")
     told = re.sub(r"<[^>]*>", "", cell)
-    return cell.replace("<td", '<td class="text"', 1) if len(told) > SENTENCE else cell
+    sentence = len(told) > SENTENCE and not told.startswith('"')
+    return cell.replace("<td", '<td class="text"', 1) if sentence else cell

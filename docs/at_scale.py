@@ -15,8 +15,8 @@ def page() -> str:
     return f"""{BUILT}
 # At scale
 
-[engines.md](engines.md) says how each engine counts data where they are. This page says what that
-costs for billions of rows, and how to get intervals and tests without keeping a row per segment.
+[Data where they are](engines.md) says how each engine counts its rows. This page says what that costs for
+billions of rows, and how to get intervals and tests without keeping a row per segment.
 
 {billion.section()}
 
@@ -53,7 +53,7 @@ def _significance() -> str:
     return f"""## Significance at scale
 
 Intervals and tests need more than one total per system, and a row per segment is too much for a
-billion segments. Buckets lie between the two: a segment's id is hashed, and with `bucket=("id",
+billion segments. Buckets are a middle way: a segment's id is hashed, and with `bucket=("id",
 1000)` a system has the totals of a thousand random groups of its segments.
 
 ```python
@@ -71,13 +71,14 @@ Systems whose buckets have different numbers of segments are refused.
 
 This is block resampling. Ids say nothing about the text, so a bucket is a random group, and the
 sums of B buckets vary as those of the segments do. The score stays exact; the *standard error* loses
-precision, because it is estimated from B units: it is itself uncertain by about 1 / √(2B). A
+precision, because it is estimated from B units: its own uncertainty is about 1 / √(2B). A
 difference of z standard errors is tested with a variance larger by the factor 1 + z² / B, because
 all segments of a bucket change places together. That makes large differences slightly less
 significant.
 
 Measured on {result["pool"]:,} segments of WMT22 ({", ".join(result["pairs"])}), translated by
-{" and ".join(result["systems"])}, with BLEU. The first columns are the ratio of what buckets give to what segments give, over
+{" and ".join(result["systems"])}, with BLEU. The first columns are the ratio of what buckets give
+to what segments give, over
 {result["width_trials"]} ways to put the same segments into buckets. The last are false positives:
 how often a test calls equal systems different, in {trials:,} test sets of {result["segments"]:,}
 segments, in each of which the systems change places by the toss of a coin (a share near
@@ -85,5 +86,5 @@ segments, in each of which the systems change places by the toss of a coin (a sh
 
 {table(header, rows, left=0)}
 
-Use a thousand buckets: an uncertainty of 3 % in the width of an interval does not matter, and a
-thousand rows per system cost nothing. `docs/blocks.py` makes the table."""
+Use a thousand buckets. An uncertainty of 3 % in the width of an interval does not matter, and a
+thousand rows per system cost almost nothing. `docs/blocks.py` makes the table."""

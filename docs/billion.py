@@ -60,17 +60,18 @@ def section() -> str:
 
 Take {SYSTEMS} systems with {SEGMENTS // SYSTEMS:,} segments each: {SEGMENTS:,} hypotheses and as
 many references, {text / 1e9:.0f} GB of text at {found.bytes_a_segment:.0f} bytes per pair, as in the
-text of the benchmarks. Nothing was run at that size. `make bench` measured the cost per row
+text of the benchmarks. Nobody ran that: `make bench` measured the cost per row
 ({found.machine}; the figures are in `benchmarks/results.json`), and the hours are that times a
-billion. The cents are those of the processors alone, at {CENTS_AN_HOUR} an hour of one, a price to replace by
-yours. A bill also has the start of the engine, and the reading of the text from where it lies.
+billion. The cents are for the processors alone, at {CENTS_AN_HOUR} cents per hour and processor; put in your own
+price. Starting the engine, and reading the text from where it is stored, cost extra.
 
 {table(HEADER, rows, left=2)}
 
 Time grows with the number of rows only: no step looks at more than a row and its group. With twice
 the rows, two workers of one core each processed {found.scaling("Spark, 2 executors")} as many rows
 per second as one on Spark, {found.scaling(f"{RAY_SCALING}, blocks")} on Ray with blocks in memory and
-{found.scaling(f"{RAY_SCALING}, Parquet")} with Parquet files (measured on the two cores of one machine). The effect of a
+{found.scaling(f"{RAY_SCALING}, Parquet")} with Parquet files (measured on the two cores of one
+machine). The effect of a
 network and of hundreds of machines was not measured.
 
 **What is shuffled.** A partition passes on one row per group and metric. Partitions of
@@ -81,14 +82,16 @@ without compression), so {states * row / 1e6:.0f} MB of sums travel in place of
 {states * both / 1e6:.0f} MB. Data sorted by system send a hundredth of that.
 
 **Memory.** One process keeps a row for each group: {SYSTEMS * row / 1e3:.0f} kB for {SYSTEMS}
-systems, {buckets / 1e6:.0f} MB with {BUCKETS:,} buckets for significance. The rest is the engine's. The peak of the whole process was
+systems, {buckets / 1e6:.0f} MB with {BUCKETS:,} buckets for significance. The rest is the engine's.
+The peak of the whole process was
 {found.peaks("DuckDB")} with DuckDB, {found.peaks("Polars, file by file")} with Polars
 file by file, and {found.peaks("Polars")} with one scan of Polars, which reads ahead in several
 files (measured). A Spark worker passes its groups on when it has 100,000 of them, so any number of
 groups costs shuffled rows, not memory.
 
 **Exactness.** The sums are 64-bit integers. The largest are the numbers of n-grams, about
-{found.tokens_a_segment * SEGMENTS:.1e} for a billion segments at six bytes per token; the limit is 2⁶³ = 9.2e+18, and a total
+{found.tokens_a_segment * SEGMENTS:.1e} for a billion segments at six bytes per token; the limit is
+2⁶³ = 9.2e+18, and a total
 beyond it is an error. The score is that of one machine, to the last bit."""
 
 

@@ -46,7 +46,7 @@ CLAIMS: list[Claim] = [
     ),
     (
         "Active and passive",
-        "The same fact from the other end of the verb.",
+        "The passive says the same fact, and loses more than a wrong statement in the active.",
         "The committee rejected the proposal yesterday .",
         [
             ("passive", "The proposal was rejected by the committee yesterday ."),

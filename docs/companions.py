@@ -35,16 +35,15 @@ def page() -> str:
     return f"""{BUILT}
 # Metrics beside BLEU
 
-BLEU counts n-grams of words; other metrics count edits, characters, synonyms, or ask a model. Where they
-agree, a result is safer than where BLEU stands alone; where two call opposite winners, the segments in
-which they differ are the ones to read. One command gives them in one table, with intervals and tests on the
-same resamples:
+BLEU counts n-grams of words; other metrics count edits, characters or synonyms, or ask a model. If they agree, a
+result is safer than with BLEU alone. If they disagree on the winner, read the segments in which they differ. One
+command puts them into one table, with intervals and tests on the same resamples:
 
 ```
-truebleu compare reference.en -i cedar.en birch.en -m bleu chrf rouge-l wer meteor
-truebleu compare reference.en -i cedar.en birch.en -src source.de -m bleu comet:models/wmt22-comet-da
-truebleu compare reference.en -i cedar.en birch.en -m bleu 'command:Mine=./mine.py {{hyp}} {{ref}}'
-truebleu compare reference.en -i cedar.en birch.en -m bleu --scores COMET=comet.json
+truebleu compare reference.en -i birch.en cedar.en -m bleu chrf rouge-l wer meteor
+truebleu compare reference.en -i birch.en cedar.en -src source.de -m bleu comet:models/wmt22-comet-da
+truebleu compare reference.en -i birch.en cedar.en -m bleu 'command:Mine=./mine.py {{hyp}} {{ref}}'
+truebleu compare reference.en -i birch.en cedar.en -m bleu --scores COMET=comet.json
 ```
 
 On the examples, cedar against birch: BLEU {_told(pair["BLEU"])}, WER {_told(pair["WER"])}.
@@ -53,26 +52,27 @@ On the examples, cedar against birch: BLEU {_told(pair["BLEU"])}, WER {_told(pai
 
 {_metrics()}
 
-A **sum** adds up integers of all segments and takes the formula of the sums, as BLEU does. A **mean** is
-that of the numbers that the original gives for each segment; they are kept as integers that add up exactly,
-so documents, groups, engines and tests are those of any other metric. The two differ: the WER of a corpus
-gives each word the same weight, a mean each segment. NIST weighs n-grams by the references of the whole
-corpus: resamples, groups and documents keep those weights, as mteval's scores of documents do, and sums of
-separate corpora do not add up, which every face says.
+**A corpus is a sum or a mean.** A sum adds up counts of all segments and applies the formula to the totals, as BLEU
+does. A mean is taken over the scores of the segments. The two differ: in the WER of a corpus each word has the same
+weight, in a mean each segment. Scores of which the mean is taken are stored as integers that add up exactly, so such
+metrics have documents, groups, engines and tests as well. NIST weighs n-grams by the references of the whole corpus.
+Resamples, groups and documents keep those weights, as in mteval. The sums of separate corpora cannot be added up;
+if you try, the error says so.
 
 `ngram-f` beside `rouge-1`: both are F-scores of n-grams. `ngram-f` counts BLEU's tokens, of any script, and
 adds them up over the corpus; ROUGE keeps lower-cased runs of a-z and 0-9, may stem them, and is a mean.
 On the same tokens a segment has the same score. `rouge-l` counts the longest sequence of words that both
 texts have in the same order; `rouge-lsum` does so by the lines of a segment. ROUGE refuses text whose letters
-are mostly of other scripts, which it would score 0; `-tok` or `-l` gives it words of theirs.
-`rouge-3` to `rouge-9` are there, too, `+stem` behind a name takes Porter's stems (`rouge-l+stem`), and `rouge`
-is `rouge-1 rouge-2 rouge-l`.
+are mostly of other scripts, because it would score 0; `-tok` or `-l` chooses a tokenizer for such text.
+There are `rouge-3` to `rouge-9`, too. A name that ends in `+stem` uses Porter's stems (`rouge-l+stem`), and `rouge`
+stands for `rouge-1 rouge-2 rouge-l`.
 
 ## A program of your own
 
-`command:NAME=PROGRAM` calls a program once for each system, in whatever environment it has. `{{hyp}}`, `{{ref}}`
-and `{{src}}` stand for files with a segment a line; `{{refs}}` for several, a file for each reference. It prints a
-number for each segment, a line each. COMET, whose releases want numpy 1, runs so beside truebleu:
+`command:NAME=PROGRAM` calls a program once for each system; the program may have an environment of its own.
+`{{hyp}}`, `{{ref}}` and `{{src}}` stand for files with one segment per line, `{{refs}}` for several files, one for each
+reference. The program prints a number for each segment, one per line. This is how COMET, which needs numpy 1, runs
+beside truebleu:
 
 ```sh
 #!/bin/sh
@@ -81,42 +81,43 @@ number for each segment, a line each. COMET, whose releases want numpy 1, runs s
 ```
 
 ```
-truebleu compare reference.en -i cedar.en birch.en -src source.de -m bleu 'command:COMET=sh comet.sh {{src}} {{hyp}} {{ref}}'
+truebleu compare reference.en -i birch.en cedar.en -src source.de -m bleu 'command:COMET=sh comet.sh {{src}} {{hyp}} {{ref}}'
 ```
 
 Higher is better, unless the name is that of an error rate (`command:TER=...`) or `--command-lower-is-better` says
-so. A program that takes longer than an hour for a system is taken to hang (`--command-timeout`). In Python it is
+so. A program that takes longer than an hour for a system is stopped (`--command-timeout`). In Python it is
 `tb.metric("command:NAME=PROGRAM")`.
 
-A metric that fails (a program that ends with an error, prints too few numbers, or something that is no
-number; a model that gives NaN) is left out and named with its segment; the scores of the others are written,
-and the exit status is 1.
+If a metric fails (its program ends with an error, or prints too few numbers or something that is not a number; a
+model gives NaN), it is left out, and a message names it and the segment. The scores of the others are written, and the
+exit status is 1.
 
-Numbers that took more than a millisecond a segment are kept in the cache, by the text, the metric with all of
-its parameters and versions, and the files that a program's words name. `--no-cache` computes them anew.
+Scores that took more than a millisecond per segment are cached. The key is the text, the metric with its
+parameters and versions, and the files that the program's command line names. `--no-cache` computes them again.
 
 ## Models
 
 `comet:MODEL`, `bertscore:MODEL` and `bleurt:MODEL` take a folder, or a name that stands in the cache of the
-Hugging Face hub. Nothing is downloaded: a line says which command does it. Signatures say `model:NAME@REVISION`, the
+Hugging Face hub. Nothing is downloaded; if a model is missing, the error gives the command that downloads it. Signatures say `model:NAME@REVISION`, the
 last part of the folder or the hub's name, and eight digits of the hub's revision or of a sum of the model's
-configuration and weights, so they say nothing of your machine. Such a signature reads back wherever a model of that name
-and revision is: in the process that used it, in the working folder, in a folder of `TRUEBLEU_MODELS`, or in the hub's
-cache. The last bits of a neural score depend on the device and the batch; a comparison says so.
+configuration and weights. They contain nothing about your machine. Such a signature can be read back wherever a
+model of that name and revision is found: in the process that used it, in the working folder, in a folder of `TRUEBLEU_MODELS`, or in the hub's
+cache. The last bits of a neural score depend on the device and the batch size; a comparison says so.
 
 ## Scores from elsewhere
 
 `--scores NAME=FILE` takes what another program wrote: a number per line (a file for each system), a
 tab-separated column for each system, lines of a system's name and a score (mt-metrics-eval), what
 `comet-score` and `comet-compare` print or write with `--to_json`, and MetricX's JSON lines, a file for each
-system. What a file is, its content says. COMET calls systems by their files: `outputs/cedar.en` is `cedar`. The mean
-is the score; the table names it `COMET|given|sha256:…`, by the sum of its numbers. Of TER, WER, CER, MER, WIL,
-CharacTER and MetricX lower is better; of others `--lower-is-better` says it.
+system. The format is recognized by the content. COMET names systems by their files: `outputs/cedar.en` is `cedar`. The
+score is the mean, and its signature is `COMET|given|sha256:…`, with the checksum of the numbers. For TER, WER, CER,
+MER, WIL, CharacTER and MetricX lower is better; for others, say so with `--lower-is-better`.
 
-## With a library of your own
+## A metric of your own in truebleu
 
-A metric is one file in `truebleu/metrics/` and one line in its registry (CONTRIBUTING.md has an example). One that
-gives numbers for segments derives from `ColumnMetric` and has `_numbers`; everything else is there.
+In a checkout, a metric is one file in `truebleu/metrics/` and one line in its registry (CONTRIBUTING.md has an
+example). A metric that gives a number for each segment derives from `ColumnMetric` and defines `_numbers`; it inherits
+everything else.
 """
 
 

@@ -694,8 +694,9 @@ def page() -> str:
 `score` and `matrix` print JSON in a pipe, `segments` prints JSON lines, and every command prints JSON
 with `-f json` or `-o FILE.json`. Each command has one shape, whatever the number of systems, metrics and groups.
 
-* The first key names the shape and has its version, as in `"truebleu_score": 1`. The version changes
-  when a program that reads the old form could not read the new one. New keys may come without that.
+* The first key names the shape and has its version, as in `"truebleu_score": 1`. The version
+  changes if a program that reads the old form could not read the new one. New keys may be added
+  without a new version.
 * Numbers have all digits that a double has. A number that is not finite is a string (`"inf"`).
 * `-f jsonl` of `segments` and `matrix` has one object per line: the version and one of the `rows`.
 * In Python, `to_dict()` of a score, `to_json()` of a comparison, an explanation or a history, and
@@ -718,11 +719,11 @@ A log that `--log` writes has one object per line, with the keys of `scores` in 
 def _section(kind: str) -> str:
     found = fields(kind)
     rows = [
-        (code(path), code(_short(path, example)), MEANINGS[kind].get(path, ""), *metrics)
+        (code(path), MEANINGS[kind].get(path, ""), code(_short(path, example)), *metrics)
         for path, (example, *metrics) in found.items()
     ]
-    header = ["key", "example", "what it is", *(["metrics"] if kind in OF_METRICS else [])]
-    title = " and ".join(f"`truebleu {name}`" for name in kind.split(", "))
+    header = ["key", "what it is", "example", *(["metrics"] if kind in OF_METRICS else [])]
+    title = ", ".join(f"`truebleu {name}`" for name in kind.split(", "))
     return f"## {title}\n\n{table(header, rows, left=len(header))}"
 
 

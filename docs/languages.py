@@ -20,11 +20,11 @@ def page() -> str:
 # Which tokenizer for which language
 
 BLEU counts words, and a tokenizer decides what a word is. The default, `13a`, splits at white space and
-punctuation, so it suits languages that put spaces between words. Of a line of Japanese it leaves one or
-two tokens, and the score is that of whole lines that match.
+punctuation, so it suits languages that put spaces between words. It makes one or two tokens of a line of
+Japanese, so only whole lines can match.
 
-`-l` takes a language, or a pair whose second language it is, and picks what sacreBLEU picks with its own
-`-l`; then the scores are equal to the last digit:
+`-l` takes a language, or a pair of which the second language counts, and picks the tokenizer that sacreBLEU's
+`-l` picks, so the scores are equal to the last digit:
 
 ```
 truebleu score reference.ja -i system.ja -l ja
@@ -33,42 +33,41 @@ truebleu score reference.ja -i system.ja -l en-ja
 
 A tag is a code of ISO 639-1 or 639-3, alone or with a script or a region: `ja`, `jpn`, `ja-JP`,
 `jpn_Jpan`, `zh-TW`, `zho_Hant`. A pair has a hyphen: `en-ja`, `en-ja_JP`, `eng_Latn-jpn_Jpan`. Two capital
-letters are a region, two small ones a language: `pt-BR` is Portuguese, and `de-fr` a pair. A tokenizer
-that is given by `-tok` wins, and so does that of a signature. In Python,
-`tb.BLEU(tokenize=tb.language("ja").tokenizer)`.
+letters are a region, two small ones a language: `pt-BR` is Portuguese, and `de-fr` a pair. `-tok` and the
+tokenizer of a signature win over `-l`. In Python it is `tb.BLEU(tokenize=tb.language("ja").tokenizer)`.
 
 {_kinds()}
 
-Where nothing else than the default is recommended: {_names(languages.KINDS[-1])}.
+The default is recommended for the others: {_names(languages.KINDS[-1])}.
 
-Scores by different tokenizers do not compare; the signature names the tokenizer. What a paper before
-yours used may matter more than what is recommended here: its signature is `-m "nrefs:1|..."`.
+Scores by different tokenizers cannot be compared; the signature names the tokenizer. If you compare with an
+earlier paper, use its tokenizer rather than the one recommended here: `-m` takes its signature,
+`-m "nrefs:1|..."`.
 
 ## The tokenizers
 
 {_tokenizers()}
 
-Any callable from text to tokens is a tokenizer in Python. Its name stands in signatures with the version
-of the package that it is from, since its words may change with that: `tok:pythainlp.tokenize.word_tokenize@5.4.0`.
+In Python, any function from text to tokens is a tokenizer. Signatures have its name and the version of its
+package, because another version may split differently: `tok:pythainlp.tokenize.word_tokenize@5.4.0`.
 
-## What is said about the text
+## Warnings about the text
 
-`score`, `segments`, `compare` and `report` look at the beginning of the hypotheses, and say in a line what
-does not fit. Of text in these scripts, which the tokenizer leaves in long pieces, they say what splits it, and
-how to get that if it is not installed:
+`score`, `segments`, `compare` and `report` look at the beginning of the hypotheses, and warn if the tokenizer does
+not suit it. If the text is in one of these scripts and the tokenizer leaves it in long pieces, the warning says which
+tokenizer splits it, and how to install that:
 
 {_signs()}
 
-They also tell of
+They also warn of
 
-* another script than `-l` says, as `-l ja` of a text without kana;
-* traditional Chinese scored against simplified references, or the reverse: characters that are in one of
-  the standards GB 2312 and Big5 (its common part) alone are told apart, and more than
-  {languages.ONE_SIDED:.0%} of them are of one side in the hypotheses and of the other in all references;
-* any tokenizer that leaves fewer than two tokens of a segment of more than 20 characters.
+* text in another script than `-l` says, such as `-l ja` for a text without kana;
+* traditional Chinese that is scored against simplified references, or the reverse. Only characters that are in just
+  one of the standards GB 2312 and Big5 (its common part) count; the warning comes if more than
+  {languages.ONE_SIDED:.0%} of them are of one kind in the hypotheses and of the other kind in all references;
+* any tokenizer that makes fewer than two tokens of a segment of more than 20 characters.
 
-Nothing else is guessed: languages that share a script are not told apart. `-q` silences
-all of it.
+Languages that share a script are not told apart. `-q` silences all warnings.
 """
 
 

@@ -34,7 +34,10 @@ PAGES = {
     "companions.md": companions.page,
     "agreement-with-people.md": agreement.page,
     "reference/commands.md": reference_pages.all_commands,
+    "reference/compat.md": reference_pages.compatible,
+    "reference/engines.md": reference_pages.engines,
     "reference/environment.md": reference_pages.environment,
+    "reference/integrations.md": reference_pages.hosts,
     "reference/python.md": reference_pages.python,
     "reference/signatures.md": reference_pages.signatures,
 }

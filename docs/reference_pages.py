@@ -1,15 +1,18 @@
-"""Makes the pages of docs/reference/ from what the code declares: commands, parameters, variables."""
+"""Makes the pages of docs/reference/ from the code: commands, parameters, variables, docstrings."""
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
-from textwrap import wrap
+from importlib import import_module
+from pathlib import Path
+from textwrap import dedent, wrap
 
 from parts import table
 
 import truebleu
-from truebleu.cli import commands
+from truebleu.cli import commands, output
 from truebleu.metrics import base, registry
 
 TYPE_CHECKING = False
@@ -75,8 +78,8 @@ def environment() -> str:
     return f"""{BUILT}
 # Environment variables
 
-Nothing needs to be set. An option of the command line goes before a variable. Where a variable has
-several folders or files, they are separated as in `PATH`: by `:`, on Windows by `;`.
+No variable has to be set. An option of the command line wins over a variable. If a variable has several folders
+or files, they are separated as in `PATH`: by `:`, on Windows by `;`.
 
 {tables}
 """
@@ -128,9 +131,8 @@ def _groups(groups: Iterable[Group]) -> Iterator[str]:
 
 
 def exit_statuses() -> list[tuple[str, str]]:
-    """Each exit status and its meaning, as the end of `truebleu help` says them."""
-    told = commands.EPILOG.partition("exit status:\n")[2]
-    return re.findall(r"^  (\d)  (.*)$", told, re.MULTILINE)
+    """Each exit status and its meaning."""
+    return [(str(status), meaning) for status, meaning in output.STATUSES.items()]
 
 
 def all_commands() -> str:
@@ -150,9 +152,9 @@ def all_commands() -> str:
     return f"""{BUILT}
 # Commands and options
 
-What `truebleu help COMMAND` says of each command, on one page. [The command line](../command-line.md)
-explains inputs, metrics and output. Options of metrics are there for the metrics that `-m` names; here
-are those of BLEU, chrF and TER, and [metrics and signatures](signatures.md) has the others.
+This page has what `truebleu help COMMAND` prints for each command. [The command line](../command-line.md)
+explains inputs, metrics and output. Each metric that `-m` names has its own options; this page has those of
+BLEU, chrF and TER, and [metrics and signatures](signatures.md) has the parameters of the others.
 
 {body}
 
@@ -160,7 +162,8 @@ are those of BLEU, chrF and TER, and [metrics and signatures](signatures.md) has
 
 {table(["status", "meaning"], exit_statuses(), 2)}
 
-The message on standard error says what is wrong, and where.
+The message on standard error says what is wrong, and where; the last two statuses come without one. A
+shell calls so every program that Ctrl-C ends, or whose reader is gone.
 """
 
 
@@ -228,13 +231,14 @@ def signatures() -> str:
     return f"""{BUILT}
 # Metrics and signatures
 
-A metric is a value with parameters, and its signature has all of them that decide the number. So a
-printed signature makes the metric again: `tb.metric("nrefs:1|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0")`
-in Python, `-m "nrefs:1|..."` on the command line, whoever printed it.
+A metric is a value with parameters, and its signature contains all parameters that change the score. So a
+printed signature is enough to make the metric again:
+`tb.metric("nrefs:1|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0")`
+in Python, `-m "nrefs:1|..."` on the command line. Signatures that sacreBLEU printed work, too.
 
-Fields whose parameter has its default are left out unless sacreBLEU prints them. An option of the command
-line is called as the parameter, with hyphens; those of some metrics begin with the metric's name
-(`--chrf-word-order`). `truebleu help metrics` lists them.
+Fields whose parameter has its default are left out unless sacreBLEU prints them. On the command line, an option
+has the parameter's name, with hyphens; for some metrics it begins with the metric's name (`--chrf-word-order`).
+`truebleu help metrics` lists them.
 
 ## Fields that change no metric
 
@@ -261,18 +265,29 @@ def _called(name: str, function: Any) -> str:
         for one in signature.parameters.values()
         if one.name != "self"
     ]
-    called = f"{name}{inspect.Signature(untyped)}"
+    return _in_lines(f"{name}{inspect.Signature(untyped)}")
+
+
+def _in_lines(called: str) -> str:
+    """A call, in lines as wide as a page."""
+    called = called.replace("mappingproxy({})", "{}")
     lines = wrap(called, 96, subsequent_indent="    ", break_long_words=False)
     return "\n".join(["```python", *lines, "```"])
 
 
-def _told(documented: Any, names: Iterable[str] = ()) -> str:
+def _told(documented: str | None, names: Iterable[str] = ()) -> str:
     """A docstring in Markdown: its paragraphs, these parameters as a list, its examples."""
     parts: list[str] = []
-    for block in (inspect.getdoc(documented) or "").split("\n\n"):
+    for block in (documented or "").split("\n\n"):
         if block.startswith(">>> "):
             lines = [re.sub(r"  # doctest: .*", "", line) for line in block.splitlines()]
             parts.append("\n".join(["```pycon", *lines, "```"]))
+            continue
+        if block.startswith("    "):
+            parts.append(f"```python\n{dedent(block)}\n```")
+            continue
+        if block.startswith("| "):
+            parts.append(block)
             continue
         told: list[str] = []
         for line in block.splitlines():
@@ -287,7 +302,8 @@ def _told(documented: Any, names: Iterable[str] = ()) -> str:
         if listed and listed[0]:
             told.insert(listed[0], "")
         parts.append("\n".join(told))
-    return "\n\n".join(filter(None, parts))
+    # Blank lines of code have divided it.
+    return "\n\n".join(filter(None, parts)).replace("\n```\n\n```python\n", "\n\n")
 
 
 def _cell_text(text: str) -> str:
@@ -298,7 +314,8 @@ def _cell_text(text: str) -> str:
 
 def _function(name: str, function: Any, level: str) -> str:
     parts = [f"{level} {name}", _called(name, function)]
-    return "\n\n".join([*parts, _told(function, inspect.signature(function).parameters)])
+    told = _told(inspect.getdoc(function), inspect.signature(function).parameters)
+    return "\n\n".join([*parts, told])
 
 
 def _constructed(kind: type) -> Iterable[str]:
@@ -325,6 +342,11 @@ def _members(kind: type) -> str:
     return table(["member", "what it is, or does"], rows, 2) if rows else ""
 
 
+def _object(name: str, kind: type, level: str) -> str:
+    told = _told(inspect.getdoc(kind), _constructed(kind))
+    return "\n\n".join(filter(None, [f"{level} {name}", told, _members(kind)]))
+
+
 def python() -> str:
     """The page of the public names, by their docstrings."""
     public = {name: getattr(truebleu, name) for name in truebleu.PUBLIC}
@@ -340,7 +362,7 @@ def python() -> str:
     ]
     verbs = [_function(verb, getattr(truebleu.BLEU, verb), "####") for verb in VERBS]
     objects = [
-        "\n\n".join(filter(None, [f"### {name}", _told(each, _constructed(each)), _members(each)]))
+        _object(name, each, "###")
         for name, each in kinds.items()
         if not issubclass(each, base.Metric) and not issubclass(each, Exception)
     ]
@@ -348,8 +370,7 @@ def python() -> str:
     return f"""{BUILT}
 # Python
 
-`import truebleu as tb` gives everything on this page, and imports little before it is used. `help(tb.bleu)` says the
-same in a terminal. What is wrong with data is a `tb.InputError`, a `ValueError` that names the segment and the input.
+`import truebleu as tb` gives everything on this page, and imports little before it is used. `help(tb.bleu)` says the same in a terminal. An error in the data is a `tb.InputError`, which is a `ValueError`; it names the segment and the input.
 
 ## Functions
 
@@ -372,4 +393,214 @@ Metrics that cannot do one of these say so, and why.
 `tb.family` is an object of `Family`; the others come from functions and metrics.
 
 {newline.join(objects)}
+"""
+
+
+# ---- engines, hosts and other packages' names ----
+
+# What the module of an engine has beside the functions that all have; `CorpusScore` is a class of
+# Ray's, which is read and not imported.
+ENGINES = {
+    "DuckDB": ("duckdb", ("sums", "sentence", "register")),
+    "Polars": ("polars", ("sums", "sentence")),
+    "Spark": ("spark", ("sums", "stats", "sentence", "register", "merge", "scores", "check")),
+    "Ray": ("ray", ("sums", "sentence", "CorpusScore")),
+}
+
+# The modules of truebleu.integrations, each with what it is used by. A test holds this complete.
+HOSTS = {
+    "torch": ("all_reduce_",),
+    "torchmetrics": ("Corpus", "CorpusBLEU", "CorpusCHRF", "CorpusTER"),
+    "trl": ("metric_reward", "bleu_reward", "chrf_reward"),
+    "transformers": ("compute_metrics",),
+    "evaluate": ("path", "load"),
+    "lm_eval": ("register", "item", "aggregation"),
+    "lighteval": ("corpus_metric",),
+    "inspect_ai": ("metric_scorer", "corpus"),
+    "mlflow": ("log_result", "log_segments"),
+    "wandb": ("log_result", "log_segments"),
+    "pytest": ("truebleu_check",),
+}
+
+PACKAGE = Path(truebleu.__file__).parent
+
+
+def _read(module: str) -> ast.Module:
+    """The code of a module, which is not imported: what it needs may not be installed."""
+    return ast.parse(PACKAGE.joinpath(*module.split(".")).with_suffix(".py").read_text("utf-8"))
+
+
+def _written(tree: ast.AST, name: str) -> ast.FunctionDef | ast.ClassDef | ast.Assign:
+    """Where code defines a name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
+            return node
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            return node
+    raise LookupError(name)
+
+
+def _called_as_written(tree: ast.Module, name: str, given: ast.arguments) -> tuple[str, list[str]]:
+    """A function as it is called, as `_called` has it, and its parameters."""
+    given.args = [one for one in given.args if one.arg != "self"]
+    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    known = [one for one in every if one]
+    for one in known:
+        one.annotation = None
+    for defaults in (given.defaults, given.kw_defaults):
+        for i, one in enumerate(defaults):
+            if isinstance(one, ast.Name):  # a constant of the module
+                defaults[i] = _written(tree, one.id).value  # type: ignore[union-attr, call-overload]
+    return _in_lines(f"{name}({ast.unparse(given)})"), [one.arg for one in known]
+
+
+def _as_written(tree: ast.Module, name: str) -> str:
+    """A function or a class of code that is not imported, with the methods that it tells of."""
+    node = _written(tree, name)
+    if isinstance(node, ast.Assign):
+        return f"### {name}\n\n```python\n{ast.unparse(node)}\n```"
+    if isinstance(node, ast.FunctionDef):
+        called, names = _called_as_written(tree, name, node.args)
+        return "\n\n".join([f"### {name}", called, _told(ast.get_docstring(node), names)])
+    methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
+    parts = [f"### {name}"]
+    names = []
+    for one in methods:
+        if one.name == "__init__":
+            called, names = _called_as_written(tree, name, one.args)
+            parts.append(called)
+    parts.append(_told(ast.get_docstring(node), names))
+    rows = [
+        (f"`{one.name}{'' if one.decorator_list else '()'}`", _cell_text(" ".join(told.split())))
+        for one in methods
+        if one.name[0] != "_"
+        for told in [(ast.get_docstring(one) or "").partition("\n\n")[0]]
+    ]
+    return "\n\n".join([*parts, table(["member", "what it is, or does"], rows, 2) if rows else ""])
+
+
+def engines() -> str:
+    """The page of truebleu.engines."""
+    from truebleu import engines as package
+    from truebleu.engines.functions import NAMED
+
+    shared = [package.Sums, package.compare, package.intervals, package.bucket_of]
+    parts = [
+        _object(one.__name__, one, "###")
+        if isinstance(one, type)
+        else _function(one.__name__, one, "###")
+        for one in shared
+    ]
+    first = import_module("truebleu.engines.polars")
+    same = [_function(name, getattr(first, name), "###") for name in ("score", "stats", "compare")]
+    named = [
+        (f"`corpus_{name}`, `sentence_{name}`", f'`score` and `sentence` with `metric="{name}"`')
+        for name in NAMED
+    ]
+    own = []
+    for title, (module, names) in ENGINES.items():
+        made = import_module(f"truebleu.engines.{module}")
+        told = (made.__doc__ or "").partition("\n\n>>> ")[0]
+        own.append(f"## {title}\n\n`truebleu.engines.{module}`. {_told(told)}")
+        own += [
+            _function(name, getattr(made, name), "###")
+            if inspect.isfunction(vars(made).get(name))
+            else _as_written(_read(f"engines.{module}"), name)
+            for name in names
+        ]
+    newline = "\n\n"
+    return f"""{BUILT}
+# Engines
+
+[Data where they are](../engines.md) explains how text is scored in DuckDB, Polars, Spark and Ray, and has
+examples. This is every function.
+
+## For all engines
+
+`from truebleu.engines import Sums, compare, intervals, bucket_of`
+
+{newline.join(parts)}
+
+## In each engine
+
+The modules of DuckDB, Polars, Spark and Ray have these functions; Spark has a `stats` of its own.
+
+{newline.join(same)}
+
+{table(["function", "the same as"], named, 2)}
+
+{newline.join(own)}
+"""
+
+
+def hosts() -> str:
+    """The page of truebleu.integrations."""
+    parts = []
+    for module, names in HOSTS.items():
+        tree = _read(f"integrations.{module}")
+        summary = _told(ast.get_docstring(tree))
+        parts += [f"## truebleu.integrations.{module}", summary]
+        parts += [_as_written(tree, name) for name in names]
+    newline = "\n\n"
+    return f"""{BUILT}
+# Integrations
+
+[Inside other programs](../integrations.md) has a whole example for each host. This is every function.
+
+{newline.join(parts)}
+"""
+
+
+# What no docstring tells of.
+VALUES = {
+    "__version__": "The release of sacreBLEU that this is equal to.",
+    "DATASETS": "The published test sets, by name.",
+    "SACREBLEU_DIR": "The folder of downloaded test sets.",
+}
+
+
+def compatible() -> str:
+    """The page of truebleu.compat."""
+    from truebleu import compat
+    from truebleu.compat import nltk, sacrebleu
+
+    def row(name: str, module: Any) -> tuple[str, str]:
+        each = getattr(module, name)
+        told = VALUES.get(name) or inspect.getdoc(each) or ""
+        return f"`{name}`", _cell_text(" ".join(told.partition("\n\n")[0].split()))
+
+    modules = ("bleu_score", "gleu_score", "nist_score", "chrf_score")
+    of_nltk = []
+    for name in modules:
+        module = import_module(f"{nltk.__name__}.{name}")
+        public = [
+            one
+            for one, each in vars(module).items()
+            if one[0] != "_" and getattr(each, "__module__", "") == module.__name__
+        ]
+        of_nltk.append(f"### nltk.{name}")
+        of_nltk.append(table(["name", "what it is"], [row(one, module) for one in public], 2))
+    newline = "\n\n"
+    names = [row(name, sacrebleu) for name in sacrebleu.__all__]
+    return f"""{BUILT}
+# Compatible modules
+
+`truebleu.compat` has the functions of other packages under their names, with their arguments and numbers.
+[From sacreBLEU](../sacrebleu.md) and [from NLTK](../nltk.md) say what is equal, and what is not.
+
+{_function("install", compat.install, "##")}
+
+{_function("uninstall", compat.uninstall, "##")}
+
+## truebleu.compat.sacrebleu
+
+{_told(inspect.getdoc(sacrebleu))}
+
+{table(["name", "what it is"], names, 2)}
+
+## truebleu.compat.nltk
+
+{_told(inspect.getdoc(nltk))}
+
+{newline.join(of_nltk)}
 """

@@ -35,7 +35,8 @@ def page() -> str:
 # Is the difference real?
 
 Two systems differ by 0.4 BLEU on a test set. Would the better one also win on other segments of the
-same kind, or was it chance? A significance test answers that in milliseconds: `truebleu compare` on the
+same kind, or is the difference due to chance? A significance test answers that in milliseconds:
+`truebleu compare` on the
 command line, `tb.compare` in Python, and underneath, `truebleu.significance`:
 
 ```python
@@ -70,10 +71,11 @@ difference varies among them as it would vary among test sets. Shifted to mean 0
 the distribution under the null hypothesis, and p is the share of them at least as far from 0 as the
 observed difference. Riezler and Maxwell (2005), Efron and Tibshirani (1993).
 
-**sacreBLEU's paired bootstrap** (`bs-sacrebleu`). The same draws, but the absolute value of each
-difference is taken *before* the shift: it compares |d| − mean |d| instead of |d − mean d|. Under the
-null hypothesis |d| varies less than d, so p is too small, and it can never be much above 0.4. truebleu
-has it to the last bit, because published numbers rest on it.
+**sacreBLEU's paired bootstrap** (`bs-sacrebleu`). The draws are the same, but the absolute value of
+each difference is taken *before* the shift. It compares |d| − mean |d| instead of |d − mean d|.
+Under the
+null hypothesis |d| varies less than d, so p is too small, and it can never be much above 0.4.
+truebleu computes it to the last bit, because many published p-values come from it.
 
 **Koehn's win ratio** (`koehn`). p is the share of resampled test sets in which the better system does
 not win. Koehn (2004). It is one-sided: the direction is chosen after seeing which system is better, so
@@ -99,11 +101,11 @@ test sets of any size. From a few hundred segments on, `bs` gives the same answe
 Report the difference with its interval, the test, its number of trials and the seed; the signatures of
 the metrics say the rest.
 
-With documents, add `--resample documents` where there are twenty or more: it is right whether segments
-of a document are alike or not, and costs a little precision where they are not. With fewer, resample
-segments, and read the result as one about these documents. A system that is trained or sampled with
-seeds needs several runs; if there is one of each, a test says which output is better, and not which
-system.
+With documents, add `--resample documents` if there are twenty or more: the test is then correct
+whether segments of a document are alike or not, and loses a little precision if they are not. With
+fewer documents, resample segments, and read the result as one about these documents only. For
+systems that are trained or sampled with a seed, use several runs. With one run of each, a test says
+which output is better, but not which system.
 
 p is not the probability that the systems are equal, and 1 − p is not the probability that one is
 better. A test says nothing about other domains, the metric's blind spots, or whether a reader would
@@ -111,7 +113,7 @@ notice the difference.
 
 ## Several systems
 
-Of twenty comparisons of equal systems, one is significant at 5 % on average. `correction="holm"`
+Out of twenty comparisons of equal systems, one is significant at 5 % on average. `correction="holm"`
 controls the family-wise error rate, the probability of *any* false discovery (Holm 1979).
 `correction="bh"` controls the false discovery rate, the expected *share* of false discoveries (Benjamini
 and Hochberg 1995). Both correct over the tests of one metric: all systems against the baseline, or all
@@ -262,12 +264,14 @@ def _documents() -> str:
     rows = [
         row if not i % len(counts) else ("", "", "", "", *row[4:]) for i, row in enumerate(rows)
     ]
-    return f"""Segments of one document are alike: what one system does better in one of them, such as a name or a
-style, it does better in the next. Tests that draw segments take them for independent, and so are too
-sure. `--resample documents` (in Python `resample="documents"` of `compare`, `documents=` of `paired` and
-`intervals`) draws whole documents, as many as there are, and exchanges whole documents: the block
-bootstrap and block randomization. The statistics of a document are the sums of its segments', so any
-metric can be resampled so; a mean of scores is over the segments of the documents drawn.
+    return f"""Segments of one document are alike: a system that handles a name or a style better in
+one segment does so in the next. Tests that draw segments treat them as independent, so their
+p-values are too small and their intervals too narrow. `--resample documents` (in Python
+`resample="documents"` of `compare`, `documents=` of `paired` and
+`intervals`) draws whole documents, as many as there are, and exchanges whole documents: this is
+called block bootstrap and block randomization. The statistics of a document are the sums over its
+segments, so this works for any metric; a mean of scores is taken over the segments of the documents
+drawn.
 
 How wrong the usual tests are was measured on WMT23's outputs and documents. *Error*: the standard error
 of the difference of two systems with documents drawn, as a multiple of that with segments drawn, the
@@ -280,10 +284,12 @@ cell; a share near 5 % has a standard error of {error:.1f} %):
 {table(header, rows, left=2)}
 
 Where documents are long (he-en and zh-en), intervals from segments miss the truth in 12 to 21 % of cases
-rather than in 5 %, and `ar` is wrong about twice as often as it claims; with two or three segments a
-document (en-de) there is little in it. Drawing documents puts the tests right. Intervals from documents
-still miss too often, in 8 to 11 % of cases with 20 and in 7 to 9 % with 60: documents differ much in
-length, and a bootstrap of few is too narrow. `compare` with `--docs` says so in a note if
+rather than in 5 %, and `ar` is wrong about twice as often as it claims; with two or three segments
+per document (en-de) it makes little difference. Drawing documents corrects the tests. Intervals
+from documents
+still miss too often, in 8 to 11 % of cases with 20 and in 7 to 9 % with 60: documents differ much
+in length, and a bootstrap of few documents gives intervals that are too narrow. `compare` with
+`--docs` says so in a note if
 documents make the error of a difference 1.2 times as large or more. `docs/calibration_documents.py` makes
 the table."""
 
@@ -301,29 +307,33 @@ def _runs() -> str:
         runs = " and ".join(map(str, one["runs"]))
         rows.append((one["cause"] if first else "", runs, *told))
     header = ["what is by chance", "runs", "one run each", "runs stacked", "with runs"]
-    return f"""A system that is trained or sampled with another seed gives another output, and the difference of two
-outputs may be one of luck. The usual tests know nothing of that: they say which output is better. Clark,
-Dyer, Lavie and Smith (2011) ask for several runs of each system; `-i old=a1,a2,a3 new=b1,b2,b3` on the
-command line, `{{"old": [a1, a2, a3], …}}` in Python. The score is then the mean over runs, the standard
-deviation between runs stands beside it, and a note says which is larger: the part of the error that comes
-from runs, or that from the test set.
+    return f"""A system that is trained or sampled with another seed gives another output, so the
+difference between two outputs may be luck. The usual tests ignore that: they say which output is
+better, not which system. Clark, Dyer, Lavie and Smith (2011) recommend several runs of each system:
+`-i old=a1,a2,a3 new=b1,b2,b3` on the
+command line, `{{"old": [a1, a2, a3], …}}` in Python. The score is then the mean over runs, with the
+standard deviation between runs beside it. A note says which part of the error is larger: the one
+from runs, or the one from the test set.
 
-The test adds both. For segments, each trial exchanges random segments of all runs at once, every run of one
+The test takes both into account. For segments, each trial exchanges random segments of all runs at
+once, every run of one
 system beside every run of the other. For runs, it adds the standard error from the standard deviation
-between runs times a draw of Student's t, as whole runs could be exchanged in too few ways. What runs do to
-single segments is in both parts, and is taken out of the first. The interval of a system's score is of the
-test set alone; that of a difference knows both.
+between runs times a draw of Student's t, as whole runs could be exchanged in too few ways. The
+effect of runs on single segments is in both parts, and is removed from the first. The interval of a
+system's score reflects the test set alone; the interval of a difference reflects both.
 
-Here two systems are equal, scores are simulated, and what is by chance is in turn the luck of whole runs,
-what each system is good at in the test set, what each run does to single segments, or all of it. The share of
+In this simulation two systems are equal. Their scores vary by chance: in turn by the luck of whole
+runs, by what each system is good at in the test set, by the effect of each run on single segments,
+or by all of these. The share of
 {trials:,} trials in which a test at 5 % finds a difference:
 
 {table(header, rows, left=2)}
 
-A test of one run each finds a difference between equal systems in four of ten cases if runs are lucky or
-not as a whole. To stack the runs, as if each segment of each run could change sides by itself, is no
-remedy: a lucky run is lucky on many segments at once, and a segment that suits a system suits all of its
-runs. With runs, it is about 5 % or less: less where two kinds of chance are about equal, or where one system has
+A test of one run each finds a difference between equal systems in four of ten cases if whole runs
+are lucky or unlucky. Concatenating the runs, as if each segment of each run were independent, does
+not help: a lucky run is lucky on many segments at once, and a segment that suits a system suits all
+of its runs. With several runs the share is about 5 % or less: less where two kinds of chance are
+about equal, or where one system has
 a single run. `docs/calibration_runs.py` makes the table."""
 
 

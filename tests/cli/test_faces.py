@@ -465,7 +465,12 @@ def test_without_a_command_it_shows_what_one_can_do(truebleu_command):
 
 def test_help_lists_the_exit_statuses(truebleu_command):
     shown = truebleu_command("--help").output
-    for line in ("0  done", "1  the data are wrong", "2  the command line is wrong"):
+    for line in (
+        "0    done",
+        "1    the data are wrong",
+        "2    the command line is",
+        "130  interrupted",
+    ):
         assert line in shown
 
 

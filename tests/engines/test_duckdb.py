@@ -162,6 +162,19 @@ def test_sql_and_tables_of_a_connection(connection, table):
     assert engine.corpus_bleu(connection.sql("FROM mine")) == EXPECTED
 
 
+def test_a_table_of_a_connection_goes_before_a_folder_of_its_name(
+    connection, table, folder, monkeypatch
+):
+    monkeypatch.chdir(folder)
+    (folder / "mine").mkdir()
+    (folder / "part-0.parquet").rename(folder / "mine" / "part-0.parquet")
+    of_folder = engine.corpus_bleu("mine", connection=connection)
+    assert of_folder == truebleu.BLEU().score(TEXT.hyp[:100], TEXT.ref[:100])
+    connection.register("mine", table)
+    assert engine.corpus_bleu("mine", connection=connection) == EXPECTED
+    assert engine.corpus_bleu("./mine", connection=connection) == of_folder
+
+
 def test_a_tokenizer_with_a_dictionary(connection):
     texts = ["その日は朝から雨が降っていました。", "傘がなかったので、駅で待ちました。"]
     rows = ", ".join(f"('{one}', '{other}')" for one, other in zip(texts, texts[::-1], strict=True))

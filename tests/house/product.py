@@ -391,11 +391,12 @@ def cell(face: tuple[str, str], name: str, folder: Path) -> str:
 PAGE = """\
 # Every metric on every face
 
-One registry names the metrics, and every face of truebleu reads it. The test
-`tests/house/test_product.py` walks the whole product of metrics and faces, and writes this page:
-`make docs`. A ✓ is a face that gave the number of `tb.metric(NAME).score(…)`, to the last bit; a
-number is the sentence below in which it refuses. Tests of Spark and Ray run in environments of
-their own; the column shows the sums that they share.
+This page shows which metric can be used where: in Python, on the command line, in engines and
+integrations, which are called faces here. The test `tests/house/test_product.py` tries every
+metric on every face, and writes this page. A ✓ means that the face gave the score of
+`tb.metric(NAME).score(…)`, to the last bit. A number means that it refuses, with the sentence of
+that number below. Members of the BLEU family that behave alike share a row, and the end of the
+page lists them. Spark and Ray have tests of their own; the column shows the sums that they share.
 
 {tables}
 

@@ -36,6 +36,17 @@ def test_numbers_of_the_table_are_all_looked_at():
         assert said == list(dict.fromkeys(figure.said for figure in figures))
 
 
+def test_the_first_page_of_the_site_has_the_same_figures():
+    """Rows of README.md, which the other tests look at, and no other number of speed."""
+    page = (ROOT / "docs" / "index.md").read_text("utf-8")
+    rows = re.findall(r"^\| .*\|$", page, re.MULTILINE)
+    assert len(rows) > 3
+    assert set(rows) <= set(README.splitlines())
+    assert not re.search(
+        r"\d (?:ns|µs|ms|s|MiB|MB)\b", re.sub(r"^\|.*", "", page, flags=re.MULTILINE)
+    )
+
+
 def test_benchmarks_are_there():
     listed = "\n".join(path.read_text("utf-8") for path in (ROOT / "benchmarks").glob("*.py"))
     for _, name, *_ in claims.TABLE:

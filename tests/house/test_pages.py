@@ -75,14 +75,45 @@ def test_every_environment_variable_is_explained(pages):
 
 
 def test_exit_statuses_are_said_alike(pages):
-    """By the end of `truebleu help`, the README and the page of the command line."""
+    """By `truebleu help`, the page of the command line, and the README, which has the first."""
     said = importlib.import_module("reference_pages").exit_statuses()
-    assert [status for status, _ in said] == ["0", "1", "2", "3", "4"]
-    for page in (ROOT / "README.md", DOCS / "command-line.md"):
-        rows = re.findall(r"^\| (\d) \| (.*?) \|$", page.read_text("utf-8"), re.MULTILINE)
+    short = [(status, meaning.removeprefix("truebleu ")) for status, meaning in said]
+    for page, last in ((ROOT / "README.md", 4), (DOCS / "command-line.md", 255)):
+        rows = re.findall(r"^\| (\d+) \| (.*?) \|$", page.read_text("utf-8"), re.MULTILINE)
         told = [(status, meaning.replace("`", "").partition("; ")[0]) for status, meaning in rows]
-        short = [(status, meaning.removeprefix("truebleu ")) for status, meaning in said]
-        assert told in (said, short), page.name
+        expected = [[one for one in list_ if int(one[0]) <= last] for list_ in (said, short)]
+        assert told in expected, page.name
+
+
+def test_every_exit_status_is_in_the_table():
+    """Each that an exception has; and nothing ends the process with a number of its own."""
+    from truebleu.cli.output import STATUSES
+
+    package = ROOT / "truebleu"
+    code = {file: file.read_text("utf-8") for file in package.rglob("*.py")}
+    given = {
+        int(number)
+        for text in code.values()
+        for number in re.findall(r"^    exit_status = (\d+)$", text, re.MULTILINE)
+    }
+    assert given <= set(STATUSES)
+    ending = r"sys\.exit\([^)]|os\._exit\(|SystemExit\([^)]"
+    others = {file for file, text in code.items() if re.search(ending, text)}
+    # A program with sacreBLEU's statuses, and one for those who keep the catalogue.
+    allowed = (package / "compat", package / "testsets" / "__main__.py", package / "__main__.py")
+    assert not [file for file in others if not any(file.is_relative_to(one) for one in allowed)]
+
+
+def test_every_host_and_engine_is_in_the_reference(pages):
+    reference_pages = importlib.import_module("reference_pages")
+    package = ROOT / "truebleu"
+    hosts = {file.stem for file in (package / "integrations").glob("*.py")}
+    # What hosts share, and what Hugging Face evaluate reads.
+    assert set(reference_pages.HOSTS) == hosts - {"__init__", "logged", "truebleu_metric"}
+    engines = {module for module, _ in reference_pages.ENGINES.values()}
+    made_of = re.compile(r"^score, stats, compare = of_engine\(", re.MULTILINE)
+    files = (package / "engines").glob("*.py")
+    assert engines == {file.stem for file in files if made_of.search(file.read_text("utf-8"))}
 
 
 def test_what_bleu_cannot_see(pages):

@@ -13,6 +13,9 @@ import pytest
 from browsers import executable, launched
 from places import ROOT
 
+# Pages that the package writes, which have tests of their own.
+OWN = {"lab.html", "report.html"}
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
@@ -40,7 +43,7 @@ def test_every_page_is_in_the_site(site):
     }
     made = {page.relative_to(site) for page in site.rglob("*.html")}
     assert pages <= made
-    assert {str(page) for page in made - pages} == {"404.html", "changelog.html", "lab.html"}
+    assert {str(page) for page in made - pages} == {"changelog.html", *OWN}
 
 
 def test_nothing_is_loaded_from_elsewhere(site):
@@ -49,7 +52,7 @@ def test_nothing_is_loaded_from_elsewhere(site):
         r"""<(?:script|img|link|iframe)\b[^>]*?(?:src|href)=["']?(https?:|//)[^>]*>"""
     )
     for page in site.rglob("*.html"):
-        if page.name != "lab.html":  # its own tests
+        if page.name not in OWN:
             assert not loading.search(page.read_text("utf-8")), page
     for style in site.rglob("*.css"):
         assert not re.search(r"url\(['\"]?(https?:)?//", style.read_text("utf-8")), style
@@ -72,7 +75,11 @@ def chromium(playwright):
     browser.close()
 
 
-VIEWED = ("index.html", "tutorials/compare.html", "which-bleu.html", "reference/python.html")
+VIEWED = (
+    *("index.html", "install.html", "tutorials/compare.html", "tutorials/report.html"),
+    *("which-bleu.html", "reference/commands.html", "reference/python.html"),
+    "reference/engines.html",
+)
 
 
 @pytest.mark.parametrize("look", axe_core.LOOKS)
@@ -106,3 +113,30 @@ def test_a_search_finds_a_page(site, chromium):
     page.wait_for_url("**/reference/environment.html*")
     page.close()
     assert not [url for url in asked if url.startswith("http")]
+
+
+def test_a_phone_shows_each_option_in_one_piece(site, chromium):
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
+    page.goto((site / "reference" / "commands.html").as_uri())
+    lines = page.locator(".md-typeset code").evaluate_all(
+        "all => all.filter(one => /^--[a-z-]+$/.test(one.textContent))"
+        ".map(one => [one.textContent, one.getClientRects().length])"
+    )
+    page.close()
+    assert len(lines) > 100
+    assert not [option for option, pieces in lines if pieces > 1]
+
+
+def test_what_is_copied_of_a_session_is_what_was_typed(site, chromium):
+    """The theme's script marks a block while it reads its text."""
+    page = chromium.new_page()
+    page.goto((site / "tutorials" / "score.html").as_uri())
+    copied = page.locator(".md-typeset pre > code").evaluate_all(
+        "all => all.map(one => { one.setAttribute('data-md-copying', ''); return one.innerText; })"
+    )
+    page.close()
+    assert copied[0].strip() == (
+        "truebleu score examples/de-en/reference.a.en -i examples/de-en/cedar.en -f text"
+    )
+    assert ">>>" not in copied[-1]
+    assert "import truebleu as tb" in copied[-1]

@@ -6,7 +6,19 @@ import os
 
 from truebleu.cli import plain
 from truebleu.cli.declared import HELP, Command, Group
-from truebleu.cli.output import FellError, UnavailableError, UsageError, complain, print_text
+from truebleu.cli.output import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    MISUSED,
+    PIPE_CLOSED,
+    STATUSES,
+    FellError,
+    UnavailableError,
+    UsageError,
+    complain,
+    print_text,
+)
 from truebleu.text.checks import nearest
 from truebleu.text.typed import import_module
 
@@ -36,7 +48,9 @@ COMMANDS = {
     "completion": "Print a script that lets a shell complete commands and options",
 }
 
-EPILOG = """\
+_STATUSES = "\n".join(f"  {status:<3}  {meaning}" for status, meaning in STATUSES.items())
+
+EPILOG = f"""\
 examples:
   truebleu demo
   truebleu score reference.en -i system.en
@@ -50,11 +64,7 @@ more help:
   truebleu help metrics      every metric, with its parameters
 
 exit status:
-  0  done
-  1  the data are wrong, or something could not be read or written
-  2  the command line is wrong
-  3  truebleu check: a score is too low, or fell too far
-  4  something must be downloaded, and downloads are forbidden
+{_STATUSES}
 """
 
 # What one sees who types `truebleu`.
@@ -147,23 +157,23 @@ def status_of(arguments: list[str]) -> int:
     except UsageError as error:
         program = ["truebleu", *(name for name in arguments[:1] if name in COMMANDS)]
         complain("error", f"{error} (see {' '.join(program)} --help)")
-        return 2
+        return MISUSED
     except KeyboardInterrupt:
         return _interrupted()
     except BrokenPipeError:
         # Whoever read the output has seen enough. A shell reports the same of other programs.
-        return 141
+        return PIPE_CLOSED
     except OSError as error:
         reason = error.strerror or str(error)
         complain("error", f"{error.filename}: {reason}" if error.filename else reason)
-        return 1
+        return FAILED
     except (ValueError, ImportError, UnavailableError, FellError) as error:
         complain("error", str(error))
-        return int(getattr(error, "exit_status", 1))
+        return int(getattr(error, "exit_status", FAILED))
     except MemoryError as error:
         complain("error", f"not enough memory: {error}".removesuffix(": "))
-        return 1
-    return 0
+        return FAILED
+    return DONE
 
 
 def _run(arguments: list[str]) -> None:
@@ -228,4 +238,4 @@ def _interrupted() -> int:
 
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
-    return 130
+    return INTERRUPTED

@@ -17,7 +17,7 @@ import os
 from pathlib import Path
 
 from truebleu.cli.declared import HELP, Command, Group
-from truebleu.cli.output import UnavailableError, UsageError, print_text
+from truebleu.cli.output import PIPE_CLOSED, UnavailableError, UsageError, print_text
 from truebleu.text.files import write_whole
 
 TYPE_CHECKING = False
@@ -55,9 +55,6 @@ NEXT = {
 }
 # Of a line of a command, without the mark that it goes on.
 WIDTH = 77
-
-# The exit status of a command whose output nobody reads any more.
-PIPE_CLOSED = 141
 
 TEXTS = Group(
     "texts and page",

@@ -36,6 +36,19 @@ VERSION = 1
 # Formats in which a view has every number and signature in full.
 EXACT = ("json", "csv", "tsv")
 
+# The exit statuses of every command, and what each says. The last two are those that a shell
+# reports of any program which a signal ends.
+STATUSES = {
+    0: "done",
+    1: "the data are wrong, or something could not be read or written",
+    2: "the command line is wrong",
+    3: "truebleu check: a score is too low, or fell too far",
+    4: "something must be downloaded, and downloads are forbidden",
+    130: "interrupted by Ctrl-C",
+    141: "the program that reads the output has closed it, as head does",
+}
+DONE, FAILED, MISUSED, FELL, _, INTERRUPTED, PIPE_CLOSED = STATUSES
+
 
 class UsageError(Exception):
     """The command line is wrong."""
@@ -48,7 +61,7 @@ class UnavailableError(Exception):
 class FellError(Exception):
     """A score is too low, or fell too far."""
 
-    exit_status = 3
+    exit_status = FELL
 
 
 def raise_if_failed(said: Iterable[object]) -> None:

@@ -293,13 +293,17 @@ def _table(connection: DuckDBPyConnection, data: Data) -> Files | DuckDBPyRelati
                     f"{type(each).__name__}{' in a list' if several else ''}"
                 )
         return Files(data, connection)
-    if _is_path(data):
+    named, path = bool(TABLE.fullmatch(data)), _is_path(data)
+    # A folder may be called as a table is, which the caller's own connection has; a file is not.
+    if path and (table_format(data) or not named):
         return Files(data, connection)
     with reading(data):
-        if TABLE.fullmatch(data):
+        if named:
             try:
                 return connection.table(data)
             except duckdb.CatalogException as error:
+                if path:
+                    return Files(data, connection)
                 raise InputError(
                     f"{said(error)} (nor is there a file or folder {data}; a table needs its "
                     "connection: connection=...)"

@@ -145,7 +145,7 @@ def named(function: Callable[P, R], metric: str) -> Callable[P, R]:
     of_metric.__name__ = of_metric.__qualname__ = f"{kind}_{metric}"
     of_metric.__module__ = function.__module__
     of_metric.__doc__ = (
-        f'`{function.__name__}` with metric="{metric}"; `parameters` are those of '
+        f'`{function.__name__}` with metric="{metric}", and parameters of '
         f"`truebleu.{registry.class_of(metric).__name__}`."
     )
     signature = inspect.signature(function)

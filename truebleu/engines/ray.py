@@ -278,8 +278,8 @@ def _aggregation() -> type:
     class CorpusScore(AggregateFnV2):  # type: ignore[misc]
         """A score as an aggregation of whole datasets: `ds.aggregate(CorpusScore(), Count())`.
 
-        hyp, ref, by, nulls: as for `stats`. metric and parameters: as for `corpus_score`. name:
-        that of the result; by default that of the metric in small letters.
+        hyp, ref, by, nulls: as for `sums`. metric and parameters: as for `score`. name: that of
+            the result; by default that of the metric in small letters.
 
         The result is a number; with `by` a list of dicts, a group each, of the columns of `score`.
         Tasks hand totals on, not text. It is not for `ds.groupby(...)`,

@@ -32,8 +32,8 @@ MORE = {
 SIZES = {1440: 900, 1024: 768, 390: 844}
 SCHEMES = ("light", "dark")
 
-# The README shows these; copies of them are in docs/.
-README = {"report-summary": "#summary", "report-segment": "#segments?sort=-influence&seg=118"}
+# The README and the site show these, light and dark; copies of them are in docs/.
+DOCS = {"report-summary": "#summary", "report-segment": "#segments?sort=-influence&seg=118"}
 
 # The grid of what gets lighter, and that of the colours.
 GRID, COLOURS = 16, 6
@@ -57,9 +57,13 @@ def main(folder: Path, *, accept: bool) -> int:
             for width, height in SIZES.items():
                 for name, picture in pictures(browser, example.path, scheme, width, height):
                     made[f"{name}-{width}-{scheme}"] = picture
-        for name, where in README.items():
-            context = browser.new_context(viewport={"width": 1360, "height": 700})
-            (folder / f"{name}.png").write_bytes(smaller(taken(context, example.path, where)))
+        for scheme, ending in zip(SCHEMES, ("", "-dark"), strict=True):
+            context = browser.new_context(
+                color_scheme=scheme, viewport={"width": 1360, "height": 700}
+            )
+            for name, where in DOCS.items():
+                picture = smaller(taken(context, example.path, where))
+                (folder / f"{name}{ending}.png").write_bytes(picture)
             context.close()
         browser.close()
     for name, picture in made.items():

@@ -91,17 +91,17 @@ def test_the_joined_script_runs(folder):
 
 def test_comments_and_indentation_stay_behind(folder):
     (folder / "viewer" / "words.js").write_text(
-        "// One.\n/* Two. */\n/** Three,\n * four.\n */\nexport const word = [ // five\n"
-        '  /** @type {string} */ ("a // b"),\n\n    "/* c */", /* six\n  seven */ 8];\n'
+        "// One.\n/** Two,\n * three.\n */\nexport const word = [\n"
+        '  /** @type {string} */ ("a // b"),\n\n  // Four.\n    "/* c */", 8];\n'
     )
     script = viewer(folder).script
     words = script[script.index("// words.js") : script.index("\n// numbers.js")]
-    assert words.split("\n")[1:] == ["const word=[", '("a // b"),', '"/* c */",', "8];"]
+    assert words.split("\n")[1:] == ["const word = [", '("a // b"),', '"/* c */", 8];']
 
 
 def test_the_worker_is_joined_from_its_own_imports(folder):
     worker = viewer(folder).worker
-    assert 'const word="word";' in worker
+    assert 'const word = "word";' in worker
     assert "told" not in worker
 
 

@@ -47,7 +47,7 @@ _DECLARED = re.compile(
     re.MULTILINE,
 )
 # Comments that fill lines, types, and what stands before the first word of a line.
-_FOR_AUTHORS = re.compile(r"^ *//[^\n]*\n|/\*\*.*?\*/\s*|^\s+", re.MULTILINE | re.DOTALL)
+_FOR_AUTHORS = re.compile(r"^\s*//[^\n]*\n|/\*\*.*?\*/\s*|^\s+", re.MULTILINE | re.DOTALL)
 # The end of a script element, and what makes HTML count such elements.
 _UNFIT = re.compile(r"</script|<!--", re.IGNORECASE)
 

@@ -26,8 +26,10 @@ import {Table} from "./table.js";
 /** @typedef {"source" | `reference${number}` | `system${number}`} Role */
 /** @typedef {{index: number, source: string | null | undefined, references: (string | null)[], hypotheses: (string | undefined)[], embedded: boolean}} Segment */
 
-/** Behind a text, and before a piece of it that is spelled out. */
-export const END = 0xFF, SPELLED = 0xFD;
+/** Behind a text. */
+export const END = 0xFF;
+/** Before a piece of a text that is spelled out. */
+export const SPELLED = 0xFD;
 // In the place of a text that is missing; from here on a number of a word.
 const ABSENT = 0xFE, WORD = 0x80;
 // Segments that are looked at together; of a server: segments of a page, and pages that are kept.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Links the kernel for Pyodide, with the linker that Rust brings: cargo calls it as if it were emcc.
+"""Links the kernel for Pyodide, with the linker of Rust: cargo calls it as if it were emcc.
 
 A module for Pyodide is a library that is loaded into the running program, which has Python's
 functions and those of the C library. So nothing of Emscripten is needed: what is asked of emcc is
@@ -13,7 +13,12 @@ import sys
 from pathlib import Path
 
 SETTINGS = (
-    *("--experimental-pic", "-shared", "--no-export-dynamic", "--unresolved-symbols=import-dynamic"),
+    *(
+        "--experimental-pic",
+        "-shared",
+        "--no-export-dynamic",
+        "--unresolved-symbols=import-dynamic",
+    ),
     *("--gc-sections", "--strip-all", "-O2"),
 )
 

@@ -4,9 +4,9 @@
     python kernel/wheels.py manylinux-x86_64 sdist       some
     python kernel/wheels.py --out DIR --python 3.14t ... elsewhere, for free-threaded Python
 
-Zig links for Linux and macOS, whose C libraries it has; MinGW for Windows. Windows on arm64 is
-built on Windows alone: there, MinGW's linker is told a wrong name for the module. Two builds of
-one commit, in whatever folders, give the same bytes.
+Zig links for Linux and macOS, whose C libraries it has; MinGW for Windows; Rust's own linker for
+Pyodide. Windows on arm64 is built on Windows alone: there, MinGW's linker is told a wrong name for
+the module. Two builds of one commit, in whatever folders, give the same bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 
 import backend
 
-# Elsewhere than on Windows, for tests: under Wine some scores differ in the last bit.
+# What is published for Windows is built there.
 WINDOWS = "msvc" if sys.platform == "win32" else "gnu"
 # Of each platform: what rustc calls it, and the tag that the wheel is to have.
 PLATFORMS = {
@@ -33,7 +33,9 @@ PLATFORMS = {
     "macos-arm64": ("aarch64-apple-darwin", "pypi"),
     "windows-x86_64": (f"x86_64-pc-windows-{WINDOWS}", "pypi"),
     "windows-arm64": ("aarch64-pc-windows-msvc", "pypi"),
+    "pyodide": ("wasm32-unknown-emscripten", "pypi"),
 }
+PYODIDE = "2026_0"  # what a wheel for Pyodide 314 is tagged; that release is for Python 3.14
 PYTHONS = {"abi3": "3.11", "3.14t": "3.14t"}  # the stable ABI is of that release; others have none
 
 
@@ -59,6 +61,8 @@ def main() -> None:
         sys.exit(1)
     for name in wanted:
         for python in given.python:
+            if name == "pyodide" and python == "3.14t":
+                continue  # there is none
             print(build(name, python, given.out), flush=True)
     shutil.rmtree(backend.EXAMPLES, ignore_errors=True)
 
@@ -74,7 +78,14 @@ def build(name: str, python: str, out: Path) -> Path:
     target, tag = PLATFORMS[name]
     folder = os.environ.get("CARGO_TARGET_DIR", str(backend.ROOT / "target" / "wheels"))
     asked = ["maturin", "build", "--release", "--locked", "--target", target]
-    asked += [] if name.startswith("windows") else ["--zig"]
+    flags, variables = backend.remapped(), {}
+    if name == "pyodide":
+        flags += " -C relocation-model=pic -C target-feature=+simd128"
+        linker = "CARGO_TARGET_WASM32_UNKNOWN_EMSCRIPTEN_LINKER"
+        variables[linker] = str(backend.ROOT / "kernel" / "pyodide_link.py")
+        variables["MATURIN_PYEMSCRIPTEN_PLATFORM_VERSION"] = PYODIDE
+    elif not name.startswith("windows"):
+        asked.append("--zig")
     asked += ["--compatibility", tag, "--interpreter", f"python{PYTHONS[python]}"]
     with tempfile.TemporaryDirectory(dir=out) as place:
         made = subprocess.run(
@@ -82,7 +93,7 @@ def build(name: str, python: str, out: Path) -> Path:
             check=False,
             capture_output=True,
             text=True,
-            env={**os.environ, "RUSTFLAGS": backend.remapped(), "CARGO_TARGET_DIR": folder},
+            env={**os.environ, **variables, "RUSTFLAGS": flags, "CARGO_TARGET_DIR": folder},
         )
         if made.returncode:
             sys.exit(f"{name} for Python {python}:\n{made.stderr}{made.stdout}")

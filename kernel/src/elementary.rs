@@ -40,7 +40,7 @@ mod library {
     }
 }
 
-/// Python for Windows asks the Universal C Runtime. MinGW would ask the older msvcrt.dll.
+/// Python for Windows asks the Universal C Runtime. MinGW would link functions of its own.
 #[cfg(all(windows, target_env = "gnu"))]
 mod library {
     #[link(name = "api-ms-win-crt-math-l1-1-0", kind = "raw-dylib")]

@@ -32,7 +32,7 @@ TYPESCRIPT := 5.9.3
 ACTIONLINT := v1.7.12
 # Of `make wheels`: which, of those that `python kernel/wheels.py --help` names; anything else that it takes.
 WHEELS ?=
-# Of `make test-wheels`: Pythons that the wheel for this machine runs on, too. Two releases add otherwise: one before 3.12, one since.
+# Of `make test-wheels`: more Pythons of this machine, which take wheels: of a release before 3.12 and one since, with musl, without the lock.
 PYTHONS ?=
 # Tests of what reads and writes other programs' buffers; not the one that limits its address space,
 # which AddressSanitizer needs much of.

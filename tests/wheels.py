@@ -2,13 +2,14 @@
 
 Every wheel is read: its tag, its metadata, its licences, its bill of materials, no folder of the
 machine that built it. Then it computes the examples: on this machine and on an emulated aarch64,
-where every bit must be that of this machine; under Wine, and in Pyodide under Node, whose
-mathematical libraries are others, so that 14 digits must. Everywhere the kernel's formula must give
-the bits of Python's. A wheel for musl is linked by musl's loader, which must find all but Python's
-names. What cannot run here is said.
+where every bit must be that of this machine; with musl, under Wine, and in Pyodide under Node,
+where the mathematical library is another one, so that 14 digits must. Everywhere the kernel's
+formula must give the bits of Python's. A wheel for musl is linked by musl's loader, which must find
+all but Python's names. What cannot run here is said.
 
-Python adds otherwise since 3.12, which changes the last bits of some scores. The wheel for this
-machine runs on each PYTHON, and another wheel is compared with what a Python says that adds alike.
+Each PYTHON runs the wheel that it takes; one with musl, or without the lock, takes its own. Python
+adds otherwise since 3.12, which changes the last bits of some scores; so a wheel is compared
+with what a Python of this machine says that adds alike.
 """
 
 import base64
@@ -180,51 +181,65 @@ def links_with_musl(package: Path, loader: tuple) -> int:
     return len(missing)
 
 
-def tested(wheel: Path, folder: Path, tools: Path, pythons: list[str], expected: dict) -> str:
-    """Tests a wheel; what it was tested with. `expected`: the scores, of each kind of sum."""
+def kind(python: str) -> tuple[str, str]:
+    """Which C library a Python of this machine has, and which of the two wheels it takes."""
+    asked = "import sysconfig; print(*map(sysconfig.get_config_var, ['SOABI', 'Py_GIL_DISABLED']))"
+    name, without_lock = run(python, "-c", asked).split()
+    return "musl" if "musl" in name else "gnu", "cp314t" if without_lock == "1" else "abi3"
+
+
+def installed(wheel: Path, python: Path | str, folder: Path) -> tuple:
+    """A Python with a wheel that pip installed."""
+    run(python, "-m", "venv", folder)
+    python = folder / "bin" / "python"
+    run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", wheel)
+    return (python,)
+
+
+def tested(wheel: Path, folder: Path, tools: Path, pythons: dict, expected: dict) -> str:
+    """Tests a wheel; what it was tested with.
+
+    pythons: those of this machine, and the kind of each.
+    expected: the scores, of each kind of sum.
+    """
     package = folder / "package"
     read(wheel, package)
-    tag = wheel.stem.rpartition("-")[2]
-    machine = tag.rpartition("_")[2] if tag.endswith("arm64") else tag[-7:].lstrip("_")
-    if "musllinux" in tag:
-        if tag.endswith("x86_64"):
-            loader = ("/lib/ld-musl-x86_64.so.1", "--list")
-        else:
+    abi, tag = wheel.stem.split("-")[3:]
+    library = "musl" if "musllinux" in tag else "gnu"
+    fit = [python for python, has in pythons.items() if has == (library, abi)]
+    found, runners = [], []
+    if library == "musl":
+        loader: tuple = ("/lib/ld-musl-x86_64.so.1", "--list")
+        if tag.endswith("aarch64"):
             qemu, flag, root, _ = arm_python(tools / "aarch64")
             loader = (qemu, flag, root, root / "lib/ld-musl-aarch64.so.1", "--list")
-        return f"linked by musl's loader: {links_with_musl(package, loader)} names, all Python's"
-    if "cp314t" in wheel.name:
-        runners = [("python3.14t",)]
-        if subprocess.run(
-            ["sh", "-c", "command -v python3.14t"], capture_output=True, check=False
-        ).returncode:
-            return "read only: no python3.14t here"
-    elif tag.endswith("manylinux_2_17_x86_64") and platform.machine() == "x86_64":
-        runners = []
-        for number, python in enumerate(pythons):
-            run(python, "-m", "venv", folder / f"venv{number}")
-            runners.append((folder / f"venv{number}" / "bin" / "python",))
-            run(*runners[-1], "-m", "pip", "install", "-q", "--disable-pip-version-check", wheel)
-        package = Path()
-    elif tag.endswith("manylinux_2_17_aarch64"):
+        names = links_with_musl(package, loader)
+        found = [f"linked by musl's loader: {names} names, all Python's"]
+    if "linux" in tag and tag.endswith(platform.machine()):
+        if library == "gnu":
+            for number, python in enumerate(fit):
+                runners.append(installed(wheel, python, folder / f"venv{number}"))
+            package = Path()
+        else:
+            runners = [(python,) for python in fit]
+    elif abi == "abi3" and tag.endswith("manylinux_2_17_aarch64"):
         runners = [arm_python(tools / "aarch64")]
-    elif tag == "win_amd64":
+    elif abi == "abi3" and tag == "win_amd64":
         runners = [windows_python(tools / "windows")]
     elif tag.startswith("pyemscripten"):
         runners = [pyodide(tools / "pyodide", tag)]
-    else:
-        return f"read only: nothing runs {machine} here"
+    if not runners:
+        return "\n    ".join(found or ["read only: no Python for it runs here"])
     variables = {}
     if runners[0][0] == "wine":
         # Python for embedding takes its path from a file beside it, not from the environment.
         (paths,) = runners[0][1].parent.glob("*._pth")
         paths.write_text(f"{paths.stem}.zip\n.\nZ:{package}\n", "utf-8")
         variables = {"WINEPREFIX": str(tools / "wine"), "WINEDEBUG": "-all"}
-    found = []
     for runner in runners:
         told = computed(runner, package, folder, **variables)
         scores = expected.get(told["sum"]) or next(iter(expected.values()))
-        same = told["sum"] in expected and runner[0] not in {"wine", "node"}
+        same = told["sum"] in expected and library == "gnu" and runner[0] not in {"wine", "node"}
         found.append(f"{told['machine']}: {compared(told['scores'], scores, exact=same)}")
     return "\n    ".join(found)
 
@@ -252,8 +267,9 @@ def main() -> None:
         sys.exit(f"{sys.argv[1]} has no wheels: make wheels")
     tools = ROOT / "build" / "wheel-test"
     tools.mkdir(parents=True, exist_ok=True)
-    pythons, expected = [sys.executable, *sys.argv[2:]], {}
-    for python in pythons:
+    pythons = {python: kind(python) for python in (sys.executable, *sys.argv[2:])}
+    expected: dict = {}
+    for python in (python for python, has in pythons.items() if has == ("gnu", "abi3")):
         with tempfile.TemporaryDirectory() as place:
             told = computed((python,), ROOT, Path(place))
         expected.setdefault(told["sum"], told["scores"])

@@ -164,6 +164,7 @@ def computed(runner: tuple, package: Path, folder: Path, **variables) -> dict:
         run(*runner, SMOKE, ROOT / "examples", report, PYTHONPATH=str(package), **variables)
     )
     assert told["report"] == 0
+    assert (str(ROOT / "truebleu") in told["package"]) == (package == ROOT), told["package"]
     assert report.stat().st_size > 100_000
     return told
 
@@ -219,7 +220,7 @@ def tested(wheel: Path, folder: Path, tools: Path, pythons: dict, expected: dict
         if library == "gnu":
             for number, python in enumerate(fit):
                 runners.append(installed(wheel, python, folder / f"venv{number}"))
-            package = Path()
+            package = folder / "none"  # on no path but pip's
         else:
             runners = [(python,) for python in fit]
     elif abi == "abi3" and tag.endswith("manylinux_2_17_aarch64"):

@@ -43,7 +43,7 @@ SANITIZED = LD_PRELOAD='$(shell cc -print-file-name=libasan.so) $(shell cc -prin
 	ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc ARROW_DEFAULT_MEMORY_POOL=system
 # Rust has no folder for temporary files on WASI.
 WITHOUT_FILES := --skip gives_the_rows_of_a_stream
-WHEEL_TARGETS := wasm32-unknown-unknown wasm32-unknown-emscripten $(foreach machine,x86_64 aarch64,$(addprefix $(machine)-,unknown-linux-gnu unknown-linux-musl apple-darwin)) x86_64-pc-windows-gnu
+WHEEL_TARGETS := wasm32-unknown-unknown wasm32-unknown-emscripten $(foreach machine,x86_64 aarch64,$(addprefix $(machine)-,unknown-linux-gnu unknown-linux-musl apple-darwin)) x86_64-pc-windows-gnu aarch64-pc-windows-gnullvm
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p')
 
 BIN := $(VENV)/bin

@@ -22,7 +22,7 @@ from pathlib import Path
 import backend
 
 # What is published for Windows is built there, with its own linker.
-HOME = sys.platform == "win32"
+ON_WINDOWS = sys.platform == "win32"
 # Of each platform: what rustc calls it, and the tag that the wheel is to have.
 PLATFORMS = {
     "manylinux-x86_64": ("x86_64-unknown-linux-gnu", "manylinux_2_17"),
@@ -31,13 +31,13 @@ PLATFORMS = {
     "musllinux-aarch64": ("aarch64-unknown-linux-musl", "musllinux_1_2"),
     "macos-x86_64": ("x86_64-apple-darwin", "pypi"),
     "macos-arm64": ("aarch64-apple-darwin", "pypi"),
-    "windows-x86_64": ("x86_64-pc-windows-" + ("msvc" if HOME else "gnu"), "pypi"),
-    "windows-arm64": ("aarch64-pc-windows-" + ("msvc" if HOME else "gnullvm"), "pypi"),
+    "windows-x86_64": ("x86_64-pc-windows-" + ("msvc" if ON_WINDOWS else "gnu"), "pypi"),
+    "windows-arm64": ("aarch64-pc-windows-" + ("msvc" if ON_WINDOWS else "gnullvm"), "pypi"),
     "pyodide": ("wasm32-unknown-emscripten", "pypi"),
 }
 # The linkers of those that neither maturin nor Zig alone can link.
 LINKERS = {"pyodide": "pyodide_link.py"} | (
-    {} if HOME else {"windows-arm64": "windows_arm64_link.py"}
+    {} if ON_WINDOWS else {"windows-arm64": "windows_arm64_link.py"}
 )
 PYODIDE = "2026_0"  # what a wheel for Pyodide 314 is tagged; that release is for Python 3.14
 PYTHONS = {"abi3": "3.11", "3.14t": "3.14t"}  # the stable ABI is of that release; others have none

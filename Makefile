@@ -32,6 +32,8 @@ TYPESCRIPT := 5.9.3
 ACTIONLINT := v1.7.12
 # Of `make wheels`: which, of those that `python kernel/wheels.py --help` names; anything else that it takes.
 WHEELS ?=
+# Of `make test-wheels`: more Pythons of this machine, which take wheels: of a release before 3.12 and one since, with musl, without the lock.
+PYTHONS ?=
 # Tests of what reads and writes other programs' buffers; not the one that limits its address space,
 # which AddressSanitizer needs much of.
 SANITIZABLE = tests/engines tests/text/test_errors.py tests/metrics/test_statistics.py tests/metrics/test_scores.py tests/metrics/test_matrix.py \
@@ -41,7 +43,7 @@ SANITIZED = LD_PRELOAD='$(shell cc -print-file-name=libasan.so) $(shell cc -prin
 	ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc ARROW_DEFAULT_MEMORY_POOL=system
 # Rust has no folder for temporary files on WASI.
 WITHOUT_FILES := --skip gives_the_rows_of_a_stream
-WHEEL_TARGETS := wasm32-unknown-unknown $(foreach machine,x86_64 aarch64,$(addprefix $(machine)-,unknown-linux-gnu unknown-linux-musl apple-darwin)) x86_64-pc-windows-gnu
+WHEEL_TARGETS := wasm32-unknown-unknown wasm32-unknown-emscripten $(foreach machine,x86_64 aarch64,$(addprefix $(machine)-,unknown-linux-gnu unknown-linux-musl apple-darwin)) x86_64-pc-windows-gnu aarch64-pc-windows-gnullvm
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p')
 
 BIN := $(VENV)/bin
@@ -182,8 +184,8 @@ wheels: $(VENV)/.created $(VENV)/.group-wheels ## wheels for every platform, and
 	@rustup target add --toolchain $$(rustup show active-toolchain | cut -d' ' -f1) $(WHEEL_TARGETS) 2>/dev/null || { echo 'Wheels for other platforms need targets that rustup installs.' >&2; exit 1; }
 	PATH=$(CURDIR)/$(BIN):$$PATH python kernel/wheels.py $(WHEELS)
 
-test-wheels: $(VENV)/.installed ## the wheels in dist, where they can run: here, on an emulated aarch64, under Wine
-	$(BIN)/python tests/wheels.py dist
+test-wheels: $(VENV)/.installed ## the wheels in dist, where they can run: here, also on other PYTHONS; on an emulated aarch64, under Wine, in Pyodide
+	$(BIN)/python tests/wheels.py dist $(PYTHONS)
 
 test-sdist: $(VENV)/.created $(VENV)/.group-wheels ## a wheel of the source distribution in dist, built without a network
 	@rm -rf build/sdist && mkdir -p build/sdist/home

@@ -4,9 +4,9 @@
     python kernel/wheels.py manylinux-x86_64 sdist       some
     python kernel/wheels.py --out DIR --python 3.14t ... elsewhere, for free-threaded Python
 
-Zig links for Linux and macOS, whose C libraries it has; MinGW for Windows. Windows on arm64 is
-built on Windows alone: there, MinGW's linker is told a wrong name for the module. Two builds of
-one commit, in whatever folders, give the same bytes.
+Zig links for Linux, macOS and Windows on arm64, whose C libraries it has; MinGW for Windows on
+x86-64; Rust's own linker for Pyodide. Two builds of one commit, in whatever folders, give the same
+bytes.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from pathlib import Path
 
 import backend
 
-# Elsewhere than on Windows, for tests: under Wine some scores differ in the last bit.
-WINDOWS = "msvc" if sys.platform == "win32" else "gnu"
+# What is published for Windows is built there, with its own linker.
+ON_WINDOWS = sys.platform == "win32"
 # Of each platform: what rustc calls it, and the tag that the wheel is to have.
 PLATFORMS = {
     "manylinux-x86_64": ("x86_64-unknown-linux-gnu", "manylinux_2_17"),
@@ -31,9 +31,15 @@ PLATFORMS = {
     "musllinux-aarch64": ("aarch64-unknown-linux-musl", "musllinux_1_2"),
     "macos-x86_64": ("x86_64-apple-darwin", "pypi"),
     "macos-arm64": ("aarch64-apple-darwin", "pypi"),
-    "windows-x86_64": (f"x86_64-pc-windows-{WINDOWS}", "pypi"),
-    "windows-arm64": ("aarch64-pc-windows-msvc", "pypi"),
+    "windows-x86_64": ("x86_64-pc-windows-" + ("msvc" if ON_WINDOWS else "gnu"), "pypi"),
+    "windows-arm64": ("aarch64-pc-windows-" + ("msvc" if ON_WINDOWS else "gnullvm"), "pypi"),
+    "pyodide": ("wasm32-unknown-emscripten", "pypi"),
 }
+# The linkers of those that neither maturin nor Zig alone can link.
+LINKERS = {"pyodide": "pyodide_link.py"} | (
+    {} if ON_WINDOWS else {"windows-arm64": "windows_arm64_link.py"}
+)
+PYODIDE = "2026_0"  # what a wheel for Pyodide 314 is tagged; that release is for Python 3.14
 PYTHONS = {"abi3": "3.11", "3.14t": "3.14t"}  # the stable ABI is of that release; others have none
 
 
@@ -44,8 +50,7 @@ def main() -> None:
     parser.add_argument("--python", nargs="*", choices=PYTHONS, default=[*PYTHONS])
     parser.add_argument("--out", type=Path, default=backend.ROOT / "dist")
     given = parser.parse_args()
-    here = [name for name in PLATFORMS if name != "windows-arm64" or sys.platform == "win32"]
-    wanted = given.what or [*here, "sdist"]
+    wanted = given.what or [*PLATFORMS, "sdist"]
     if unknown := set(wanted) - {*PLATFORMS, "sdist"}:
         parser.error(f"{' '.join(unknown)}: there are {', '.join([*PLATFORMS, 'sdist'])}")
     given.out.mkdir(parents=True, exist_ok=True)
@@ -59,6 +64,8 @@ def main() -> None:
         sys.exit(1)
     for name in wanted:
         for python in given.python:
+            if name == "pyodide" and python == "3.14t":
+                continue  # there is none
             print(build(name, python, given.out), flush=True)
     shutil.rmtree(backend.EXAMPLES, ignore_errors=True)
 
@@ -74,7 +81,15 @@ def build(name: str, python: str, out: Path) -> Path:
     target, tag = PLATFORMS[name]
     folder = os.environ.get("CARGO_TARGET_DIR", str(backend.ROOT / "target" / "wheels"))
     asked = ["maturin", "build", "--release", "--locked", "--target", target]
-    asked += [] if name.startswith("windows") else ["--zig"]
+    flags, variables = backend.remapped(), {}
+    if name in LINKERS:
+        linker = f"CARGO_TARGET_{target.upper().replace('-', '_')}_LINKER"
+        variables[linker] = str(backend.ROOT / "kernel" / LINKERS[name])
+    if name == "pyodide":
+        flags += " -C relocation-model=pic -C target-feature=+simd128"
+        variables["MATURIN_PYEMSCRIPTEN_PLATFORM_VERSION"] = PYODIDE
+    elif not name.startswith("windows"):
+        asked.append("--zig")
     asked += ["--compatibility", tag, "--interpreter", f"python{PYTHONS[python]}"]
     with tempfile.TemporaryDirectory(dir=out) as place:
         made = subprocess.run(
@@ -82,7 +97,7 @@ def build(name: str, python: str, out: Path) -> Path:
             check=False,
             capture_output=True,
             text=True,
-            env={**os.environ, "RUSTFLAGS": backend.remapped(), "CARGO_TARGET_DIR": folder},
+            env={**os.environ, **variables, "RUSTFLAGS": flags, "CARGO_TARGET_DIR": folder},
         )
         if made.returncode:
             sys.exit(f"{name} for Python {python}:\n{made.stderr}{made.stdout}")

@@ -35,6 +35,9 @@ def scores(examples: Path) -> dict[str, str]:
                 name = f"{folder} {system} {type(metric).__name__}"
                 found[name] = metric.score(hypotheses, references).value.hex()
                 each = [float(score).hex() for score in metric.segments(hypotheses, references)]
+                # The kernel has the formula, too, and asks the same mathematical library as Python.
+                pairs = zip(hypotheses, references, strict=True)
+                assert each == [metric.sentence(*pair).value.hex() for pair in pairs], name
                 found[f"{name} segments"] = " ".join(each)
     return found
 
@@ -48,6 +51,8 @@ def tell(examples: Path, report: Path) -> dict[str, object]:
     return {
         "scores": scores(examples),
         "report": status,
+        "package": truebleu.__file__,
+        "sum": "compensated" if sum([0.1] * 10) == 1 else "plain",  # since Python 3.12
         "machine": f"Python {sys.version.split()[0]} for {sysconfig.get_platform()}",
     }
 

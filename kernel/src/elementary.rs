@@ -1,49 +1,80 @@
 //! The natural logarithm, the exponential function, and powers of positive numbers.
 //!
 //! Scores equal those of programs that use the system's mathematical library, so where there is one
-//! it is asked. WebAssembly has none: there, they are computed operation by operation as glibc
-//! computes them on processors with fused multiplication and addition. The page and the library
-//! then give the same bits.
+//! it is asked: the one that Python asks. WebAssembly in a page has none: there, they are computed
+//! operation by operation as glibc computes them on processors with fused multiplication and
+//! addition. The page and the library then give the same bits.
 //!
 //! The algorithms are those of Arm Optimized Routines, by Szabolcs Nagy: a table of 128 intervals,
 //! and a short polynomial inside each. What is rounded once there is `fused` here.
 
 #[cfg(any(
-    target_arch = "wasm32",
+    all(target_arch = "wasm32", not(target_os = "emscripten")),
     all(test, not(miri), target_os = "linux", target_env = "gnu", target_arch = "x86_64")
 ))]
 mod tables;
 
+#[cfg(all(target_arch = "wasm32", not(target_os = "emscripten")))]
+use portable as library;
+
+/// What the standard library asks: the system's.
+#[cfg(not(any(
+    all(target_arch = "wasm32", not(target_os = "emscripten")),
+    all(windows, target_env = "gnu")
+)))]
+mod library {
+    #[inline(always)]
+    pub fn ln(x: f64) -> f64 {
+        x.ln()
+    }
+
+    #[inline(always)]
+    pub fn exp(x: f64) -> f64 {
+        x.exp()
+    }
+
+    #[cfg(feature = "page")]
+    #[inline(always)]
+    pub fn power(x: f64, y: f64) -> f64 {
+        x.powf(y)
+    }
+}
+
+/// Python for Windows asks the Universal C Runtime. MinGW would link functions of its own.
+#[cfg(all(windows, target_env = "gnu"))]
+mod library {
+    #[link(name = "api-ms-win-crt-math-l1-1-0", kind = "raw-dylib")]
+    unsafe extern "C" {
+        #[link_name = "log"]
+        pub safe fn ln(x: f64) -> f64;
+        pub safe fn exp(x: f64) -> f64;
+        #[cfg(feature = "page")]
+        #[link_name = "pow"]
+        pub safe fn power(x: f64, y: f64) -> f64;
+    }
+}
+
 /// The natural logarithm.
 #[inline(always)]
 pub fn ln(x: f64) -> f64 {
-    #[cfg(target_arch = "wasm32")]
-    return portable::ln(x);
-    #[cfg(not(target_arch = "wasm32"))]
-    x.ln()
+    library::ln(x)
 }
 
 /// The exponential function.
 #[inline(always)]
 pub fn exp(x: f64) -> f64 {
-    #[cfg(target_arch = "wasm32")]
-    return portable::exp(x);
-    #[cfg(not(target_arch = "wasm32"))]
-    x.exp()
+    library::exp(x)
 }
 
 /// A number above 0 to a power from 0 to 1.
 #[cfg(feature = "page")]
 #[inline(always)]
 pub fn power(x: f64, y: f64) -> f64 {
-    #[cfg(target_arch = "wasm32")]
-    return portable::power(x, y);
-    #[cfg(not(target_arch = "wasm32"))]
-    x.powf(y)
+    library::power(x, y)
 }
 
 #[cfg(any(
-    target_arch = "wasm32",
+    all(target_arch = "wasm32", not(target_os = "emscripten")),
     all(test, not(miri), target_os = "linux", target_env = "gnu", target_arch = "x86_64")
 ))]
 mod portable {

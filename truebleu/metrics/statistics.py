@@ -158,7 +158,7 @@ class Statistics(Table):
         assert not isinstance(index, int)
         # NumPy's and others' truth values and integers become Python's.
         chosen: list[Any] = getattr(index, "tolist", lambda: list(index))()
-        if chosen and all(isinstance(item, bool) for item in chosen):
+        if set(map(type, chosen)) == {bool}:
             if len(chosen) != len(self):
                 raise IndexError(f"a mask of {len(chosen)} for {len(self)} segments")
             return self._with(self.filter(chosen))

@@ -164,7 +164,7 @@ def side(role: str, value: Any, segments: int, *, on_disk: bool = False) -> Text
             f"{name} has {len(column):,} segments, and the systems have {segments:,}; "
             "give one for each, in the same order"
         )
-    if is_file(value):
+    if is_file(value) and not (isinstance(column, Whole) and column.is_utf8):
         for number, text in enumerate(column, 1):
             if text is not None and not text.isascii():
                 decoded(text, name, number)
@@ -213,6 +213,15 @@ class Whole(list[bytes]):
         super().__init__(self.text.split(b"\n"))
         # Behind the last end there is no line.
         self.pop()
+
+    @property
+    def is_utf8(self) -> bool:
+        """True if all lines are."""
+        try:
+            self.text.decode()
+        except UnicodeDecodeError:
+            return False
+        return True
 
 
 class Lines(File):

@@ -23,6 +23,7 @@ from array import array
 from bisect import bisect_right
 from heapq import nsmallest
 from math import sqrt
+from operator import eq
 from typing import Any, NamedTuple
 
 from truebleu.text.layout import count, listed
@@ -222,8 +223,7 @@ def _few(
 
 def _same(contents: Contents, best: str, other: str, state: Mapping[str, Any]) -> Iterator[Finding]:
     """Segments to which both systems wrote the same."""
-    pairs = zip(contents.systems[best], contents.systems[other], strict=True)
-    same = sum(one == two for one, two in pairs)
+    same = sum(map(eq, contents.systems[best], contents.systems[other]))
     share = same / contents.segments
     if 0.25 <= share < 1:
         told = (

@@ -366,3 +366,25 @@ def test_ngrams_are_listed_as_in_a_report_that_was_written(opened, written, tmp_
         rows.append(sheet.page.locator("main.view tbody tr").all_text_contents())
     assert rows[0] == rows[1]
     assert len(rows[0]) > 5
+
+
+@pytest.mark.parametrize("bucket", ["frequency", "length"])
+def test_buckets_are_those_of_a_report_that_was_written(opened, written, tmp_path, bucket):
+    tb.report(
+        {"birch": lines(SYSTEMS[0]), "cedar": lines(SYSTEMS[1])},
+        list(zip(*map(lines, REFERENCES), strict=True)),
+        confidence=None,
+        path=tmp_path / "written.html",
+    )
+    sheets = opened(written), opened(tmp_path / "written.html")
+    choose(sheets[0].page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS[:2]]))
+    make(sheets[0].page)
+    rows = []
+    for sheet in sheets:
+        sheet.go(f"#buckets?bucket={bucket}")
+        own = sheet.page.locator("main.view figure tbody tr")
+        own.first.wait_for(state="attached")
+        # Names and numbers of segments or words; scores and intervals are compared elsewhere.
+        rows.append([row.split("\t")[:2] for row in own.all_inner_texts()])
+    assert rows[0] == rows[1]
+    assert len(rows[0]) > 2

@@ -175,7 +175,7 @@ def test_without_text(files, truebleu_command):
     more = ["-src", folder / "source.de", "--redact-text", "-o", path]
     assert truebleu_command("report", *words, *more).status == 0
     page = Page(path.read_bytes())
-    numbers = ["s0.0", "s0.1", "h.0", "h.1", "h.2", "h.3", "frequency", "lengths"]
+    numbers = ["s0.0", "s0.1", "h.0", "h.1", "h.2", "h.3", "lengths", "frequency"]
     assert list(page.blocks) == [*numbers, *live.blocks()]
     assert page.manifest["ngrams"] is None
     for word in ("nobody", "niemand"):

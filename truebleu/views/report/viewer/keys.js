@@ -34,7 +34,8 @@ export class Keys {
   press(event) {
     const target = /** @type {HTMLElement} */ (event.target), { key } = event, { store, data } = this.context;
     if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;
-    if (key === "Escape" && target.matches("input")) { target.blur(); return; }
+    // A browser would empty a search, too.
+    if (key === "Escape" && target.matches("input")) { event.preventDefault(); target.blur(); return; }
     if (target.matches("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]")) return;
     // Keys that mean something to a control stay its own; these are not letters.
     const own = this.view().keys ?? {};

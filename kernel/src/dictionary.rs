@@ -29,11 +29,14 @@ const SAMPLE: usize = 4 << 20;
 pub struct Columns<'a>(pub Vec<Vec<Option<&'a [u8]>>>);
 
 impl<'a> Columns<'a> {
-    /// All in bytes: the dictionary, then the texts.
+    /// The bytes of each column's texts.
+    pub fn sizes(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().map(|column| column.iter().flatten().map(|text| text.len()).sum())
+    }
+
+    /// All in bytes: the dictionary, then the texts. No column has 4 GiB.
     pub fn written(&self) -> Vec<u8> {
-        let Self(columns) = self;
-        let size = |column: &Vec<Option<&[u8]>>| column.iter().flatten().map(|t| t.len()).sum();
-        let sizes: Vec<usize> = columns.iter().map(size).collect();
+        let sizes: Vec<usize> = self.sizes().collect();
         let frequent = frequent(self, sizes.iter().sum());
         let mut bytes = Vec::with_capacity(sizes.iter().sum::<usize>() / 2);
         bytes.extend((frequent.len() as u32).to_le_bytes());

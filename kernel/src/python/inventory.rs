@@ -185,6 +185,11 @@ pub fn with_dictionary<'py>(
         return Err(PyValueError::new_err("columns of different lengths"));
     }
     let columns = dictionary::Columns(held.iter().map(Held::texts).collect());
+    // Sizes are numbers of four bytes.
+    if columns.sizes().any(|size| u32::try_from(size).is_err()) {
+        let message = "the texts of a system or reference are 4 GiB or more; embed fewer of them";
+        return Err(PyValueError::new_err(message));
+    }
     Ok(PyBytes::new(py, &interruptible(py, || columns.written())?))
 }
 

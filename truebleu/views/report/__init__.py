@@ -1,7 +1,7 @@
 """The interactive report: who wins, is it real, why, and where. One HTML file that needs nothing.
 
 build.py       from a request to the manifest, which is the contract, and the blocks of data
-ngrams.py  buckets.py  health.py  terms.py  directions.py    what there is beside the metrics
+ngrams.py  buckets.py  health.py  terms.py    what there is beside the metrics
 payload.py     blocks as bytes
 summary.py     what can be read without script
 page.py        page.html, page.css and the modules of viewer/ as one file

@@ -7,8 +7,7 @@ worker's are carried as text. What they may look like for that:
     import {a, b} from "./x.js";        on one line, before everything else
     export function a() {}              also async function, function*, class, const, let
     names at the left margin            different in all modules
-
-    no text over several lines           such as a template's
+    strings and templates               each on one line
 
 Comments and indentation stay behind.
 """

@@ -7,7 +7,11 @@ use crate::kept::{self, Negation};
 use crate::lex::utf8::decode;
 use crate::lex::whitespace::{trim_end, trim_start};
 use crate::scripts::{self, HAN, KANA, LATIN};
+use crate::vector::{Classes, Instructions, Job, Vector};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Nothing but white space.
 pub const EMPTY: u32 = 1;
@@ -135,12 +139,19 @@ struct Seen {
     letters: [u32; scripts::COUNT],
     /// The number opened minus the number closed, of each kind.
     brackets: [i32; 3],
+    has_digits: bool,
 }
 
 impl Seen {
-    fn of(text: &[u8], options: &Options, totals: &mut Totals) -> Self {
-        let mut seen =
-            Self { flags: 0, characters: 0, letters: [0; scripts::COUNT], brackets: [0; 3] };
+    #[inline(always)]
+    fn of<V: Vector>(text: &[u8], options: &Options, totals: &mut Totals) -> Self {
+        let mut seen = Self {
+            flags: 0,
+            characters: 0,
+            letters: [0; scripts::COUNT],
+            brackets: [0; 3],
+            has_digits: false,
+        };
         let inner = trim_start(trim_end(text));
         if inner.is_empty() {
             seen.flags |= EMPTY;
@@ -148,69 +159,20 @@ impl Seen {
         if inner.len() < text.len() && !inner.is_empty() {
             seen.flags |= EDGES;
         }
-        let letters = inner.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-        let visible = inner.iter().filter(|&&byte| byte > b' ' && byte & 0xC0 != 0x80).count();
-        seen.letters[LATIN] = letters as u32;
-        totals.letters[0] += letters as u64;
-        for (mark, count) in options.marks.iter().zip(&mut totals.marks) {
-            if mark.is_ascii() {
-                *count += inner.iter().filter(|&&byte| byte == *mark as u8).count() as u64;
-            }
-        }
-        seen.characters = visible as u32;
         let mut wrong = Wrong::default();
         // Where the last character ended that was not of ASCII.
         let mut end = 0;
-        let mut at = 0;
         let mut work = Work::default();
-        while at < inner.len() {
-            let usual = inner[at..].iter().position(|&byte| UNUSUAL[usize::from(byte)]);
-            let Some(usual) = usual else { break };
-            work.done(usual + 1);
-            at += usual;
-            let byte = inner[at];
-            if byte.is_ascii() {
-                let (before, rest) = (&inner[..at], &inner[at + 1..]);
-                match byte {
-                    b'(' => seen.brackets[0] += 1,
-                    b')' => seen.brackets[0] -= 1,
-                    b'[' => seen.brackets[1] += 1,
-                    b']' => seen.brackets[1] -= 1,
-                    b'{' => seen.brackets[2] += 1,
-                    b'}' => seen.brackets[2] -= 1,
-                    b'&' if is_entity(rest) => seen.flags |= ENTITIES,
-                    b',' if before.ends_with(b" ") && rest.starts_with(b" ") => {
-                        seen.flags |= TOKENIZED;
-                    }
-                    b'@' if is_mark_of_tokens(before, rest) => seen.flags |= TOKENIZED,
-                    0..=0x1F | 0x7F => seen.flags |= CONTROL,
-                    _ => {}
-                }
-                at += 1;
-                continue;
-            }
-            let (point, width) = decode(&inner[at..]);
-            if at != end {
-                wrong.rest = 0;
-            }
-            let point = point.unwrap_or(0xFFFD);
-            totals.add(point, options);
-            wrong.next(point, at.checked_sub(1).map_or(0, |before| inner[before]));
-            at += width;
-            end = at;
-            match point {
-                0x80..=0x9F => seen.flags |= CONTROL,
-                0xFFFD | 0xD800..=0xDFFF => seen.flags |= REPLACEMENT,
-                0xAD | 0x180E | 0x200B | 0x200E | 0x200F | 0x202A..=0x202E | 0x2060..=0x206F => {
-                    seen.flags |= INVISIBLE;
-                }
-                0xFEFF | 0xE0000..=0xE007F => seen.flags |= INVISIBLE,
-                // SentencePiece's space.
-                0x2581 => seen.flags |= TOKENIZED,
-                _ => {
-                    if let Some(script) = scripts::of(point) {
-                        seen.letters[script] += 1;
-                    }
+        for (start, block) in (0..).step_by(BLOCK).zip(inner.chunks(BLOCK)) {
+            work.done(BLOCK);
+            // SAFETY: `columns` runs with the instructions of V.
+            let mut unusual = unsafe { seen.count::<V>(block, options, totals) };
+            while unusual != 0 {
+                let at = start + unusual.trailing_zeros() as usize;
+                unusual &= unusual - 1;
+                // A character of several bytes is looked at once.
+                if at >= end {
+                    seen.look(inner, at, &mut end, &mut wrong, options, totals);
                 }
             }
         }
@@ -227,6 +189,102 @@ impl Seen {
             seen.flags |= UNSPLIT;
         }
         seen
+    }
+
+    /// Counts what is counted byte by byte in a block, and gives the bits of bytes that are more than
+    /// a part of a word, or a space.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `V`.
+    #[inline(always)]
+    unsafe fn count<V: Vector>(
+        &mut self,
+        block: &[u8],
+        options: &Options,
+        totals: &mut Totals,
+    ) -> u64 {
+        let mut padded = [b' '; BLOCK];
+        padded[..block.len()].copy_from_slice(block);
+        // SAFETY: 64 bytes are read; the caller promises the rest.
+        unsafe {
+            let bytes = V::load(padded.as_ptr());
+            let letters =
+                V::bits(V::or(V::within(bytes, b'A', b'Z'), V::within(bytes, b'a', b'z')))
+                    .count_ones();
+            let visible = V::or(V::within(bytes, b'!', 0x7F), V::within(bytes, 0xC0, 0xFF));
+            self.characters += V::bits(visible).count_ones();
+            self.letters[LATIN] += letters;
+            totals.letters[0] += u64::from(letters);
+            self.has_digits |= V::bits(V::within(bytes, b'0', b'9')) != 0;
+            for (mark, count) in options.marks.iter().zip(&mut totals.marks) {
+                if mark.is_ascii() {
+                    *count += u64::from(V::bits(V::equal(bytes, *mark as u8)).count_ones());
+                }
+            }
+            V::having(V::classes(bytes, &UNUSUAL), 0xFF) | V::bits(V::within(bytes, 0x80, 0xFF))
+        }
+    }
+
+    /// Looks at an unusual byte of a text, or at the character that begins with it, which `end` then
+    /// is the end of.
+    #[inline(always)]
+    fn look(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        end: &mut usize,
+        wrong: &mut Wrong,
+        options: &Options,
+        totals: &mut Totals,
+    ) {
+        let byte = text[at];
+        if byte.is_ascii() {
+            let (before, rest) = (&text[..at], &text[at + 1..]);
+            match byte {
+                b'(' => self.brackets[0] += 1,
+                b')' => self.brackets[0] -= 1,
+                b'[' => self.brackets[1] += 1,
+                b']' => self.brackets[1] -= 1,
+                b'{' => self.brackets[2] += 1,
+                b'}' => self.brackets[2] -= 1,
+                b'&' if is_entity(rest) => self.flags |= ENTITIES,
+                b',' if before.ends_with(b" ") && rest.starts_with(b" ") => {
+                    self.flags |= TOKENIZED;
+                }
+                b'@' if is_mark_of_tokens(before, rest) => self.flags |= TOKENIZED,
+                0..=0x1F | 0x7F => self.flags |= CONTROL,
+                _ => {}
+            }
+            return;
+        }
+        let (point, width) = decode(&text[at..]);
+        if at != *end {
+            wrong.rest = 0;
+        }
+        *end = at + width;
+        let point = point.unwrap_or(0xFFFD);
+        totals.add(point, options);
+        wrong.next(point, at.checked_sub(1).map_or(0, |before| text[before]));
+        match point {
+            0x80..=0x9F => self.flags |= CONTROL,
+            0xFFFD | 0xD800..=0xDFFF => self.flags |= REPLACEMENT,
+            0xAD | 0x180E | 0x200B | 0x200E | 0x200F | 0x202A..=0x202E | 0x2060..=0x206F => {
+                self.flags |= INVISIBLE;
+            }
+            0xFEFF | 0xE0000..=0xE007F => self.flags |= INVISIBLE,
+            // SentencePiece's space.
+            0x2581 => self.flags |= TOKENIZED,
+            _ => {
+                if let Some(script) = scripts::of(point) {
+                    self.letters[script] += 1;
+                }
+            }
+        }
+    }
+
+    /// Those of the text, of which this was seen.
+    fn numbers(&self, text: &[u8]) -> Vec<Vec<u8>> {
+        if self.has_digits { kept::numbers(text) } else { Vec::new() }
     }
 
     fn is_unsplit(&self, options: &Options) -> bool {
@@ -264,19 +322,25 @@ fn is_mark_of_tokens(before: &[u8], rest: &[u8]) -> bool {
     }
 }
 
-/// Bytes that are more than a part of a word, or a space.
-const UNUSUAL: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let control = byte < 0x20 && byte != b'\t' as usize;
-        let marks =
-            matches!(byte as u8, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'&' | b',' | b'@');
-        table[byte] = control || marks || byte >= 0x7F;
-        byte += 1;
-    }
-    table
-};
+/// Bytes of text that are looked at together.
+const BLOCK: usize = 64;
+
+/// Bytes of ASCII that are more than a part of a word, or a space.
+const UNUSUAL: Classes = Classes::new([
+    // Control characters, but not the tab.
+    (1, !(1 << 9)),
+    (1 << 1, !0),
+    // & ( ) ,
+    (1 << 2, 1 << 6 | 1 << 8 | 1 << 9 | 1 << 0xC),
+    // @
+    (1 << 4, 1),
+    // [ ]
+    (1 << 5, 1 << 0xB | 1 << 0xD),
+    // { } and U+007F
+    (1 << 7, 1 << 0xB | 1 << 0xD | 1 << 0xF),
+    (0, 0),
+    (0, 0),
+]);
 
 /// Finds UTF-8 that was read as Windows-1252 or Latin-1: é as Ã©, ’ as â€™, и as Ð¸.
 #[derive(Default)]
@@ -339,13 +403,8 @@ fn is_continuation(point: u32) -> bool {
 fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
     words.clear();
     let mut work = Work::default();
-    let mut start = 0;
-    for end in memchr::memchr_iter(b' ', text).chain([text.len()]) {
-        if start < end {
-            words.push(&text[start..end]);
-        }
-        start = end + 1;
-    }
+    words.extend(kept::places(text).map(|(start, end)| &text[start..end]));
+    words.retain(|word| !word.is_empty());
     let is_word = |word: &&[u8]| word.iter().any(|byte| byte.is_ascii_alphabetic() || *byte > 0x7F);
     (1..=4).any(|period| {
         // So many words in a row that are as those a period before: every such row has one that
@@ -380,8 +439,15 @@ struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
-    fn of(references: Vec<&'a [u8]>, source: Option<&'a [u8]>, options: &Options) -> Self {
-        let numbers = references.iter().chain(&source).map(|text| kept::numbers(text)).collect();
+    fn of(
+        references: Vec<&'a [u8]>,
+        seen: &[Seen],
+        original: Option<&(&'a [u8], Seen)>,
+        options: &Options,
+    ) -> Self {
+        let source = original.map(|&(text, _)| text);
+        let texts = references.iter().zip(seen).chain(original.map(|(text, seen)| (text, seen)));
+        let numbers = texts.map(|(text, seen)| seen.numbers(text)).collect();
         let mut negates = None;
         if !options.negation.is_empty() {
             let count = references.iter().filter(|text| options.negation.is_in(text)).count();
@@ -396,13 +462,13 @@ impl<'a> Kept<'a> {
         Self { references, source, names, rows, numbers, negates }
     }
 
-    fn flags(&self, text: &[u8], options: &Options) -> u32 {
+    fn flags(&self, text: &[u8], seen: &Seen, options: &Options) -> u32 {
         if self.references.is_empty() {
             return 0;
         }
         let mut flags = 0;
         let mut set = |flag, holds: bool| flags |= if holds { flag } else { 0 };
-        let own = kept::numbers(text);
+        let own = seen.numbers(text);
         set(NUMBERS, self.numbers.iter().all(|numbers| *numbers != own));
         if let Some(source) = self.source.filter(|source| *source != text) {
             set(NAMES, kept::lacks_name(text, &self.names));
@@ -415,7 +481,12 @@ impl<'a> Kept<'a> {
 
 impl<'a> Texts<'a> {
     /// The flags of each text: those of each system, of each reference, and of the source.
-    pub fn flags(&self, options: &Options) -> Vec<Column> {
+    pub fn flags(&self, options: &Options, instructions: Instructions) -> Vec<Column> {
+        instructions.run(Flags { texts: self, options })
+    }
+
+    #[inline(always)]
+    fn columns<V: Vector>(&self, options: &Options) -> Vec<Column> {
         let count = self.systems.first().map_or(0, Vec::len);
         let new = || Column { flags: vec![0; count], totals: Totals::new(options) };
         let mut systems: Vec<_> = self.systems.iter().map(|_| new()).collect();
@@ -426,26 +497,31 @@ impl<'a> Texts<'a> {
             interrupt::poll();
             let mut seen = Vec::with_capacity(references.len());
             for (made, column) in references.iter_mut().zip(&self.references) {
-                let own = column[i].map(|text| Seen::of(text, options, &mut made.totals));
-                made.flags[i] = own.as_ref().map_or(MISSING, |seen| seen.flags);
-                seen.extend(own);
-            }
-            let kept = Kept::of(
-                self.references.iter().filter_map(|column| column[i]).collect(),
-                self.source.as_ref().and_then(|column| column[i]),
-                options,
-            );
-            for (made, column) in systems.iter_mut().zip(&self.systems) {
-                let Some(text) = column[i] else { continue };
-                let own = Seen::of(text, options, &mut made.totals);
-                made.flags[i] = own.flags | self.compared(i, text, &own, &seen, &mut words);
-                if own.flags & EMPTY == 0 {
-                    made.flags[i] |= kept.flags(text, options);
+                // No closure: it would not be compiled with the instructions of V.
+                made.flags[i] = MISSING;
+                if let Some(text) = column[i] {
+                    let own = Seen::of::<V>(text, options, &mut made.totals);
+                    made.flags[i] = own.flags;
+                    seen.push(own);
                 }
             }
-            if let (Some(made), Some(column)) = (&mut source, &self.source) {
-                let own = column[i].map(|text| Seen::of(text, options, &mut made.totals));
-                made.flags[i] = own.map_or(0, |seen| seen.flags & !TOKENIZED & !UNSPLIT);
+            let mut original = None;
+            if let (Some(made), Some(column)) = (&mut source, &self.source)
+                && let Some(text) = column[i]
+            {
+                let own = Seen::of::<V>(text, options, &mut made.totals);
+                made.flags[i] = own.flags & !TOKENIZED & !UNSPLIT;
+                original = Some((text, own));
+            }
+            let texts = self.references.iter().filter_map(|column| column[i]);
+            let kept = Kept::of(texts.collect(), &seen, original.as_ref(), options);
+            for (made, column) in systems.iter_mut().zip(&self.systems) {
+                let Some(text) = column[i] else { continue };
+                let own = Seen::of::<V>(text, options, &mut made.totals);
+                made.flags[i] = own.flags | self.compared(i, text, &own, &seen, &mut words);
+                if own.flags & EMPTY == 0 {
+                    made.flags[i] |= kept.flags(text, &own, options);
+                }
             }
         }
         for (made, column) in systems.iter_mut().zip(&self.systems) {
@@ -502,16 +578,28 @@ impl<'a> Texts<'a> {
     }
 
     fn find_duplicates(&self, column: &[Option<&[u8]>], flags: &mut [u32]) {
-        // The first segment with each text, and whether another one has it of something else.
-        let mut known: HashMap<&[u8], (usize, bool)> = HashMap::with_capacity(column.len());
-        for (i, text) in column.iter().enumerate() {
-            if let Some(text) = text.filter(|text| text.len() >= LONG) {
-                let (first, different) = known.entry(text).or_insert((i, false));
-                *different |= !self.same_origin(*first, i);
-            }
-        }
-        for (flags, text) in flags.iter_mut().zip(column) {
-            if text.and_then(|text| known.get(text)).is_some_and(|known| known.1) {
+        // By text its number, and by number the first segment that has it; of each segment its own.
+        let mut known: HashMap<&[u8], usize, Seed> =
+            HashMap::with_capacity_and_hasher(column.len(), Seed::default());
+        let mut first: Vec<usize> = Vec::new();
+        let mut different: Vec<bool> = Vec::new();
+        let numbers = column.iter().enumerate().map(|(i, text)| {
+            Some(match known.entry(text.filter(|text| text.len() >= LONG)?) {
+                Entry::Occupied(known) => {
+                    let number = *known.get();
+                    different[number] |= !self.same_origin(first[number], i);
+                    number
+                }
+                Entry::Vacant(free) => {
+                    first.push(i);
+                    different.push(false);
+                    *free.insert(first.len() - 1)
+                }
+            })
+        });
+        let numbers: Vec<Option<usize>> = numbers.collect();
+        for (flags, number) in flags.iter_mut().zip(numbers) {
+            if number.is_some_and(|number| different[number]) {
                 *flags |= DUPLICATE;
             }
         }
@@ -519,7 +607,7 @@ impl<'a> Texts<'a> {
 
     fn find_repeated(&self, flags: &mut [u32]) {
         // By the source and all references, which may be many segments' own in all but one.
-        let mut known = HashSet::with_capacity(flags.len());
+        let mut known = HashSet::with_capacity_and_hasher(flags.len(), Seed::default());
         for (i, flags) in flags.iter_mut().enumerate() {
             let source = self.source.as_ref().and_then(|column| column[i]);
             let references: Vec<_> = self.references.iter().map(|column| column[i]).collect();
@@ -527,5 +615,49 @@ impl<'a> Texts<'a> {
                 *flags |= REPEATED;
             }
         }
+    }
+}
+
+/// The flags of all texts.
+struct Flags<'a> {
+    texts: &'a Texts<'a>,
+    options: &'a Options,
+}
+
+impl Job for Flags<'_> {
+    type Output = Vec<Column>;
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) -> Vec<Column> {
+        self.texts.columns::<V>(self.options)
+    }
+}
+
+/// Hashes of texts, by a random seed: whoever writes them cannot make them collide.
+struct Seed(u64);
+
+impl Default for Seed {
+    fn default() -> Self {
+        Self(RandomState::new().hash_one(0))
+    }
+}
+
+impl BuildHasher for Seed {
+    type Hasher = Hash;
+
+    fn build_hasher(&self) -> Hash {
+        Hash(self.0)
+    }
+}
+
+struct Hash(u64);
+
+impl Hasher for Hash {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64_with_seed(bytes, self.0);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }

@@ -12,6 +12,7 @@ mod run;
 mod sentence;
 mod sources;
 mod table;
+mod texts;
 
 use crate::error::Error;
 use crate::lex::lowercase::Lowercase;
@@ -391,7 +392,10 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(groups::bucket, module)?,
         wrap_pyfunction!(groups::scores_of_rows, module)?,
         wrap_pyfunction!(inventory::health, module)?,
-        wrap_pyfunction!(inventory::with_dictionary, module)?,
+        wrap_pyfunction!(texts::count_lines, module)?,
+        wrap_pyfunction!(texts::count_same, module)?,
+        wrap_pyfunction!(texts::is_utf8, module)?,
+        wrap_pyfunction!(texts::with_dictionary, module)?,
         wrap_pyfunction!(leave_one_out::left_out, module)?,
         wrap_pyfunction!(leave_one_out::distinct, module)?,
         wrap_pyfunction!(table::sealed, module)?,

@@ -7,6 +7,9 @@
 
 const MULTIPLIER: u128 = 0x2360_ED05_1FC6_5DA4_4385_DF64_9FCC_F645;
 
+/// Draws of 32 bits that are made at a time.
+const BLOCK: usize = 256;
+
 /// The stream of `numpy.random.default_rng`.
 #[derive(Clone, Debug)]
 pub struct Generator {
@@ -37,6 +40,11 @@ impl Generator {
     #[inline(always)]
     fn next_64(&mut self) -> u64 {
         self.step();
+        self.output()
+    }
+
+    #[inline(always)]
+    fn output(&self) -> u64 {
         let folded = (self.state >> 64) as u64 ^ self.state as u64;
         folded.rotate_right((self.state >> 122) as u32)
     }
@@ -66,13 +74,54 @@ impl Generator {
             return;
         }
         let threshold = bound.wrapping_neg() % bound;
-        for out in out {
-            let mut product = u64::from(self.next_32()) * u64::from(bound);
-            while (product as u32) < threshold {
-                product = u64::from(self.next_32()) * u64::from(bound);
+        let mut filled = 0;
+        while filled < out.len() {
+            let mut draws = [0; BLOCK];
+            let draws = &mut draws[..BLOCK.min(out.len() - filled)];
+            self.fill_32(draws);
+            let rest = &mut out[filled..];
+            let mut refused = false;
+            for (out, &draw) in rest.iter_mut().zip(&*draws) {
+                let product = u64::from(draw) * u64::from(bound);
+                *out = (product >> 32) as u32;
+                refused |= (product as u32) < threshold;
             }
-            *out = (product >> 32) as u32;
+            let taken = |draw: &&u32| draw.wrapping_mul(bound) >= threshold;
+            if refused {
+                // Hardly ever: those that are taken move up.
+                for (out, &draw) in rest.iter_mut().zip(draws.iter().filter(taken)) {
+                    *out = ((u64::from(draw) * u64::from(bound)) >> 32) as u32;
+                }
+            }
+            filled += if refused { draws.iter().filter(taken).count() } else { draws.len() };
         }
+    }
+
+    /// Fills `out` with draws of 32 bits.
+    ///
+    /// Four steps are taken from the same state, so that they do not wait for each other.
+    fn fill_32(&mut self, out: &mut [u32]) {
+        let mut jumps = [(MULTIPLIER, self.increment); 4];
+        for i in 1..jumps.len() {
+            let (multiplier, increment) = jumps[i - 1];
+            jumps[i] = (
+                multiplier.wrapping_mul(MULTIPLIER),
+                increment.wrapping_mul(MULTIPLIER).wrapping_add(self.increment),
+            );
+        }
+        let first = usize::from(self.half.is_some() && !out.is_empty());
+        let (first, rest) = out.split_at_mut(first);
+        let mut eights = rest.chunks_exact_mut(8);
+        first.iter_mut().for_each(|out| *out = self.next_32());
+        for eight in &mut eights {
+            let state = self.state;
+            for (pair, (multiplier, increment)) in eight.chunks_exact_mut(2).zip(jumps) {
+                self.state = state.wrapping_mul(multiplier).wrapping_add(increment);
+                let both = self.output();
+                (pair[0], pair[1]) = (both as u32, (both >> 32) as u32);
+            }
+        }
+        eights.into_remainder().iter_mut().for_each(|out| *out = self.next_32());
     }
 }
 
@@ -81,12 +130,12 @@ impl Generator {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bits {
     left: u64,
+    /// Always fewer than 32.
     count: u32,
 }
 
 impl Bits {
     /// The next `count` truth values, at most 32, the first in the lowest bit.
-    #[inline(always)]
     pub fn take(&mut self, generator: &mut Generator, count: u32) -> u32 {
         if self.count < count {
             self.left |= u64::from(generator.next_32()) << self.count;
@@ -96,6 +145,22 @@ impl Bits {
         self.left >>= count;
         self.count -= count;
         bits as u32
+    }
+
+    /// The next `count` truth values, 64 in each word of `out`, the first in the lowest bit.
+    pub fn fill(&mut self, generator: &mut Generator, count: usize, out: &mut [u64]) {
+        let (words, rest) = out.split_at_mut(count / 64);
+        let mut draws = vec![0; 2 * words.len()];
+        generator.fill_32(&mut draws);
+        for (word, pair) in words.iter_mut().zip(draws.chunks_exact(2)) {
+            let pair = u64::from(pair[0]) | u64::from(pair[1]) << 32;
+            *word = self.left | pair << self.count;
+            self.left = pair >> 1 >> (63 - self.count);
+        }
+        if let Some(word) = rest.first_mut() {
+            let mut half = |bits: usize| u64::from(self.take(generator, bits.min(32) as u32));
+            *word = half(count % 64) | half((count % 64).saturating_sub(32)) << 32;
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 //! pairs).
 //!
 //! The columns of all systems and metrics stand side by side in a [`Stack`], so they share the
-//! draws, and each is kept in the narrowest integers that hold it. A bootstrap replicate adds the
+//! draws, and each is kept in the narrowest integers that hold it; those that are 0 in all rows are
+//! left out. A bootstrap replicate adds the
 //! drawn rows one after the other: thirty-two columns are one or two machine words, so a draw costs
 //! a load and an addition. A randomized sum needs each row or not: the sums of all 256 subsets of
 //! eight rows are made once and looked up (the method of four Russians). Integer sums are exact in
@@ -16,6 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Columns of one tile: a cache line of 16-bit integers.
 const NARROW: usize = 32;
+const HALF: usize = 16;
 const MIDDLE: usize = 16;
 const WIDE: usize = 8;
 const SINGLE: usize = 64;
@@ -29,9 +31,6 @@ const TRIALS: usize = 2000;
 
 /// Bytes of which rows all trials take, about: with very many rows, fewer trials are made at a time.
 const HALVES: usize = 1 << 26;
-
-/// Tables of subset sums, 16 KiB each, in use at a time.
-const SUBSETS: usize = 8;
 
 /// Indices drawn at a time, about: replicates are made in blocks so that memory stays bounded.
 const DRAWS: usize = 1 << 21;
@@ -77,13 +76,21 @@ impl Lane for f32 {
     }
 }
 
+/// A line of the cache, and half of one.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Lanes<L, const N: usize>([L; N]);
+struct Line;
+#[derive(Clone, Copy)]
+#[repr(align(32))]
+struct HalfLine;
 
-impl<L: Lane, const N: usize> Lanes<L, N> {
+/// Numbers side by side, which lie where an `A` may lie.
+#[derive(Clone, Copy)]
+struct Lanes<L, const N: usize, A>([L; N], [A; 0]);
+
+impl<L: Lane, const N: usize, A: Copy> Lanes<L, N, A> {
     fn zero() -> Self {
-        Self([L::default(); N])
+        Self([L::default(); N], [])
     }
 
     #[inline(always)]
@@ -102,15 +109,15 @@ impl<L: Lane, const N: usize> Lanes<L, N> {
 }
 
 /// At most `N` columns side by side.
-struct Tile<L, const N: usize> {
-    rows: Vec<Lanes<L, N>>,
+struct Tile<L, const N: usize, A = Line> {
+    rows: Vec<Lanes<L, N, A>>,
     /// The column of the stack in each lane.
     columns: Vec<usize>,
     /// The number of rows that can be added in a lane.
     span: usize,
 }
 
-impl<L: Lane, const N: usize> Tile<L, N> {
+impl<L: Lane, const N: usize, A: Copy> Tile<L, N, A> {
     /// Tiles of these columns; `value` gives the value of a column in a row.
     fn cover(
         columns: &[usize],
@@ -136,31 +143,36 @@ impl<L: Lane, const N: usize> Tile<L, N> {
         };
         columns.chunks(N).map(tile).collect()
     }
+}
 
-    fn gather<O>(&self, draws: &[u32], out: &mut [O], width: usize, instructions: Instructions)
-    where
-        L::Wide: Into<O>,
-    {
+/// Tiles of integers, whatever their lanes.
+trait Summed: Send + Sync {
+    fn gather(&self, draws: &[u32], out: &mut [i64], width: usize, instructions: Instructions);
+    fn choose(&self, halves: &Halves, out: &mut [i64], width: usize, instructions: Instructions);
+}
+
+impl<L: Lane, const N: usize, A: Copy + Send + Sync> Summed for Tile<L, N, A>
+where
+    L::Wide: Into<i64>,
+{
+    fn gather(&self, draws: &[u32], out: &mut [i64], width: usize, instructions: Instructions) {
         instructions.run(Gather { tile: self, draws, out, width });
     }
 
-    fn choose(&self, halves: &Halves, out: &mut [i64], width: usize, instructions: Instructions)
-    where
-        L::Wide: Into<i64>,
-    {
+    fn choose(&self, halves: &Halves, out: &mut [i64], width: usize, instructions: Instructions) {
         instructions.run(Choose { tile: self, halves, out, width });
     }
 }
 
 /// The sums of drawn rows: a replicate has as many draws as there are rows.
-struct Gather<'a, L, O, const N: usize> {
-    tile: &'a Tile<L, N>,
+struct Gather<'a, L, O, const N: usize, A> {
+    tile: &'a Tile<L, N, A>,
     draws: &'a [u32],
     out: &'a mut [O],
     width: usize,
 }
 
-impl<L: Lane, O, const N: usize> Job for Gather<'_, L, O, N>
+impl<L: Lane, O, const N: usize, A: Copy> Job for Gather<'_, L, O, N, A>
 where
     L::Wide: Into<O>,
 {
@@ -176,7 +188,7 @@ where
             work.done(4 * draws.len());
             let mut total = [L::Wide::default(); N];
             for draws in draws.chunks(self.tile.span) {
-                let mut sum = Lanes::<L, N>::zero();
+                let mut sum = Lanes::<L, N, A>::zero();
                 for &draw in draws {
                     sum.add(&rows[draw as usize]);
                 }
@@ -192,37 +204,75 @@ where
 /// The rows that each of some trials takes: one bit per row.
 struct Halves {
     trials: usize,
-    /// Eight rows per byte; the bytes of all trials for the first eight rows come first.
-    bytes: Vec<u8>,
+    /// 64 rows per word; the words of all trials for the first 64 rows come first.
+    words: Vec<u64>,
 }
 
 impl Halves {
     fn draw(generator: &mut Generator, bits: &mut Bits, rows: usize, trials: usize) -> Self {
-        let mut bytes = vec![0; rows.div_ceil(8) * trials];
+        let groups = rows.div_ceil(64);
+        let mut words = vec![0; groups * trials];
+        // Those of eight trials are a line of the cache, which is written at once.
+        let mut eight = vec![0; groups * 8];
         let mut work = Work::default();
-        for trial in 0..trials {
-            work.done(rows / 8);
-            let mut slots = bytes[trial..].iter_mut().step_by(trials);
-            for start in (0..rows).step_by(32) {
-                let word = bits.take(generator, (rows - start).min(32) as u32);
-                for (byte, slot) in word.to_le_bytes().into_iter().zip(slots.by_ref().take(4)) {
-                    *slot = byte;
+        for first in (0..trials).step_by(8) {
+            let count = (trials - first).min(8);
+            for own in eight.chunks_exact_mut(groups).take(count) {
+                work.done(rows / 8);
+                bits.fill(generator, rows, own);
+            }
+            for (group, words) in words.chunks_exact_mut(trials).enumerate() {
+                for (trial, word) in words[first..first + count].iter_mut().enumerate() {
+                    *word = eight[trial * groups + group];
                 }
             }
         }
-        Self { trials, bytes }
+        Self { trials, words }
+    }
+}
+
+/// The sums of the 256 subsets of each of eight times eight rows.
+struct Subsets<L, const N: usize, A>(Vec<[Lanes<L, N, A>; 256]>);
+
+impl<L: Lane, const N: usize, A: Copy> Subsets<L, N, A> {
+    /// Of at most 64 rows.
+    #[inline(always)]
+    fn fill(&mut self, rows: &[Lanes<L, N, A>]) {
+        for (table, rows) in self.0.iter_mut().zip(rows.chunks(8)) {
+            for subset in 1..1 << rows.len() {
+                let first = (subset as u32).trailing_zeros() as usize;
+                let mut sum = table[subset & (subset - 1)];
+                sum.add(&rows[first]);
+                table[subset] = sum;
+            }
+        }
+    }
+
+    /// Adds the subset that each word says, `EIGHTS` times eight rows at a time.
+    #[inline(always)]
+    fn add<const EIGHTS: usize>(&self, words: &[u64], totals: &mut [[L::Wide; N]]) {
+        for (total, word) in totals.iter_mut().zip(words) {
+            let bytes = word.to_le_bytes();
+            for (tables, bytes) in self.0.chunks_exact(EIGHTS).zip(bytes.chunks_exact(EIGHTS)) {
+                let mut sum = Lanes::<L, N, A>::zero();
+                for (table, &byte) in tables.iter().zip(bytes) {
+                    sum.add(&table[usize::from(byte)]);
+                }
+                sum.add_onto(total);
+            }
+        }
     }
 }
 
 /// The sums of the rows that each trial takes.
-struct Choose<'a, L, const N: usize> {
-    tile: &'a Tile<L, N>,
+struct Choose<'a, L, const N: usize, A> {
+    tile: &'a Tile<L, N, A>,
     halves: &'a Halves,
     out: &'a mut [i64],
     width: usize,
 }
 
-impl<L: Lane, const N: usize> Job for Choose<'_, L, N>
+impl<L: Lane, const N: usize, A: Copy> Job for Choose<'_, L, N, A>
 where
     L::Wide: Into<i64>,
 {
@@ -231,35 +281,19 @@ where
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
         let Self { tile, halves, out, width } = self;
-        // A lane holds the sum of so many eights.
-        let subsets = (tile.span / 8).clamp(1, SUBSETS);
-        let mut sums = vec![Lanes::<L, N>::zero(); subsets << 8];
+        let mut sums = Subsets(vec![[Lanes::zero(); 256]; 8]);
         let mut totals = vec![[L::Wide::default(); N]; halves.trials];
-        let eights = tile.rows.chunks(8).zip(halves.bytes.chunks_exact(halves.trials));
-        let mut eights = eights.peekable();
         let mut work = Work::default();
-        while eights.peek().is_some() {
-            work.done(SUBSETS * (halves.trials + 256));
-            let mut bytes: [&[u8]; SUBSETS] = [&[]; SUBSETS];
-            let mut used = 0;
-            for (table, (rows, column)) in
-                sums.chunks_exact_mut(256).zip(eights.by_ref().take(subsets))
-            {
-                for subset in 1..1 << rows.len() {
-                    let first = (subset as u32).trailing_zeros() as usize;
-                    let mut sum = table[subset & (subset - 1)];
-                    sum.add(&rows[first]);
-                    table[subset] = sum;
-                }
-                bytes[used] = column;
-                used += 1;
-            }
-            for (trial, total) in totals.iter_mut().enumerate() {
-                let mut sum = Lanes::<L, N>::zero();
-                for (table, bytes) in sums.chunks_exact(256).zip(&bytes[..used]) {
-                    sum.add(&table[usize::from(bytes[trial])]);
-                }
-                sum.add_onto(total);
+        let words = halves.words.chunks_exact(halves.trials);
+        for (rows, words) in tile.rows.chunks(64).zip(words) {
+            work.done(8 * (halves.trials + 256));
+            sums.fill(rows);
+            // A lane holds the sum of so many eights.
+            match tile.span / 8 {
+                0 | 1 => sums.add::<1>(words, &mut totals),
+                2 | 3 => sums.add::<2>(words, &mut totals),
+                4..8 => sums.add::<4>(words, &mut totals),
+                _ => sums.add::<8>(words, &mut totals),
             }
         }
         for (total, out) in totals.into_iter().zip(out.chunks_exact_mut(width)) {
@@ -274,9 +308,7 @@ where
 pub struct Stack {
     rows: usize,
     width: usize,
-    narrow: Vec<Tile<i16, NARROW>>,
-    middle: Vec<Tile<i32, MIDDLE>>,
-    wide: Vec<Tile<i64, WIDE>>,
+    tiles: Vec<Box<dyn Summed>>,
     /// The divisors of columns whose values were divided: (column, divisor).
     divisors: Vec<(usize, i64)>,
 }
@@ -312,6 +344,9 @@ impl Stack {
             }
             most.push(largest);
             let sum = largest.saturating_mul(rows as u64);
+            if largest == 0 {
+                continue;
+            }
             if largest <= i16::MAX as u64 / SPAN && sum <= i32::MAX as u64 {
                 narrow.push(column);
             } else if largest <= i32::MAX as u64 / SPAN {
@@ -333,18 +368,23 @@ impl Stack {
             }
         };
         let quotient = |row, column| value(row, column) / divisor(column);
-        Ok(Self {
+        let short = |row, column| quotient(row, column) as i16;
+        // Of a few columns half a tile is enough, which takes half of the cache.
+        let (half, narrow) = narrow.split_at(match narrow.len() % NARROW {
+            few @ 1..=HALF => few,
+            _ => 0,
+        });
+        let mut tiles =
+            boxed(Tile::<i16, HALF, HalfLine>::cover(half, rows, span(i16::MAX as u64), short));
+        tiles.extend(boxed(Tile::<i16, NARROW>::cover(narrow, rows, span(i16::MAX as u64), short)));
+        tiles.extend(boxed(Tile::<i32, MIDDLE>::cover(
+            &middle,
             rows,
-            width: columns.len(),
-            narrow: Tile::cover(&narrow, rows, span(i16::MAX as u64), |row, column| {
-                quotient(row, column) as i16
-            }),
-            middle: Tile::cover(&middle, rows, span(i32::MAX as u64), |row, column| {
-                quotient(row, column) as i32
-            }),
-            wide: Tile::cover(&wide, rows, |_| usize::MAX, quotient),
-            divisors,
-        })
+            span(i32::MAX as u64),
+            |row, column| quotient(row, column) as i32,
+        )));
+        tiles.extend(boxed(Tile::<i64, WIDE>::cover(&wide, rows, |_| usize::MAX, quotient)));
+        Ok(Self { rows, width: columns.len(), tiles, divisors })
     }
 
     /// The number of columns of all tables together.
@@ -362,13 +402,7 @@ impl Stack {
     ) -> Vec<i64> {
         let mut sums = vec![0; replicates * self.width];
         in_blocks(generator, self.rows, &mut sums, self.width, workers, |draws, sums| {
-            for tile in &self.narrow {
-                tile.gather(draws, sums, self.width, instructions);
-            }
-            for tile in &self.middle {
-                tile.gather(draws, sums, self.width, instructions);
-            }
-            for tile in &self.wide {
+            for tile in &self.tiles {
                 tile.gather(draws, sums, self.width, instructions);
             }
         });
@@ -400,13 +434,7 @@ impl Stack {
         };
         let work = || {
             while let Some((halves, out)) = next() {
-                for tile in &self.narrow {
-                    tile.choose(&halves, out, self.width, instructions);
-                }
-                for tile in &self.middle {
-                    tile.choose(&halves, out, self.width, instructions);
-                }
-                for tile in &self.wide {
+                for tile in &self.tiles {
                     tile.choose(&halves, out, self.width, instructions);
                 }
             }
@@ -456,11 +484,15 @@ impl SingleStack {
         let mut sums = vec![0.0; replicates * self.width];
         in_blocks(generator, self.rows, &mut sums, self.width, workers, |draws, sums| {
             for tile in &self.tiles {
-                tile.gather(draws, sums, self.width, instructions);
+                instructions.run(Gather { tile, draws, out: &mut *sums, width: self.width });
             }
         });
         sums
     }
+}
+
+fn boxed<T: Summed + 'static>(tiles: Vec<T>) -> Vec<Box<dyn Summed>> {
+    tiles.into_iter().map(|tile| Box::new(tile) as Box<dyn Summed>).collect()
 }
 
 fn check_rows(rows: usize) -> Result<(), Error> {

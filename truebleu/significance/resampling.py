@@ -320,6 +320,10 @@ class _Run:
         Of systems with several runs, every run of one stands beside every run of the other.
         """
         stream = Stream(self.seed)
+        # Sums are exchanged, so how far each system's are from the first one's is enough.
+        stack = Stack(
+            [table.minus(one.tables[0]) for one in self._drawn for table in one.tables]
+        )
         totals = [[table.total() for table in measure.tables] for measure in self._drawn]
         counts = [dict.fromkeys(compared, 0) for _ in self.measures]
         moved: list[dict[tuple[int, int], list[float]]] = [
@@ -327,7 +331,7 @@ class _Run:
             for _ in self.measures
         ]
         for block in self._blocks(trials, TRIALS * self._workers):
-            chosen = iter(self._stack.choose(stream, block, self._workers))
+            chosen = iter(stack.choose(stream, block, self._workers))
             for number, measure in enumerate(self._drawn):
                 halves = [next(chosen) for _ in measure.systems]
                 whole, values = totals[number], self.observed[number]

@@ -244,9 +244,12 @@ def randomized_sums(
 def _chosen(
     tables: Sequence[_kernel.Table], trials: int, stream: _kernel.Stream
 ) -> Iterator[list[_kernel.Table]]:
-    """For each table the sums of the rows that trials take, a block of trials at a time."""
+    """For each table the sums of the rows that trials take, less the first table's.
+
+    They are made a block of trials at a time.
+    """
     memory.reserve(len(tables[0]), sum(table.width for table in tables))
-    stack = _kernel.Stack(tables)
+    stack = _kernel.Stack([table.minus(tables[0]) for table in tables])
     for start in range(0, trials, TRIALS):
         yield stack.choose(stream, min(TRIALS, trials - start), 1)
 

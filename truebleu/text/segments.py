@@ -8,6 +8,7 @@ memory or, for what is too large, on disk with an index of where each line begin
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from itertools import zip_longest
 
 from truebleu import _kernel
@@ -16,7 +17,7 @@ from truebleu.text.files import File, decoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     # Texts in UTF-8, one per segment; None for one that is missing. Lone surrogates are three
@@ -203,25 +204,39 @@ def lasting(value: Any, *, every: bool = False, on_disk: bool = False) -> Any:
     return Lines(file, on_disk=on_disk)
 
 
-class Whole(list[bytes]):
-    """Lines, and the text that they are of: with the end of each, also of the last one."""
+class Whole(Sequence[bytes]):
+    """The text of a file, whose lines are made when one is asked for."""
 
-    __slots__ = ("text",)
+    __slots__ = ("_count", "_lines", "text")
 
     def __init__(self, text: bytes) -> None:
+        # With the end of each line, also of the last one.
         self.text = text if text.endswith(b"\n") or not text else text + b"\n"
-        super().__init__(self.text.split(b"\n"))
-        # Behind the last end there is no line.
-        self.pop()
+        self._count = _kernel.count_lines(self.text)
+        self._lines: list[bytes] | None = None
+
+    @property
+    def lines(self) -> list[bytes]:
+        """All lines, without their ends."""
+        if self._lines is None:
+            self._lines = self.text.split(b"\n")
+            # Behind the last end there is no line.
+            self._lines.pop()
+        return self._lines
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, which: Any) -> Any:
+        return self.lines[which]
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.lines)
 
     @property
     def is_utf8(self) -> bool:
         """True if all lines are."""
-        try:
-            self.text.decode()
-        except UnicodeDecodeError:
-            return False
-        return True
+        return _kernel.is_utf8(self.text)
 
 
 class Lines(File):
@@ -265,6 +280,16 @@ class Lines(File):
         return _streamed(self.texts, self.label(role))
 
 
+def held(texts: Texts, first: int | None = None) -> bytes | tuple[bytes | None, ...]:
+    """Texts, or the first ones, as functions of the kernel take them that look at all at once.
+
+    Lines that nobody has asked for one by one are one piece of text.
+    """
+    if isinstance(texts, Whole) and first in (None, len(texts)):
+        return texts.text
+    return tuple(texts[:first])
+
+
 def source_of(texts: Texts, role: str) -> _kernel.Source:
     """Texts, for the kernel; `role` is what messages call them."""
     if isinstance(texts, list | tuple):
@@ -279,8 +304,10 @@ def _streamed(texts: Any, role: str) -> _kernel.Source:
 
 def _pieces(texts: Any) -> Iterator[bytes]:
     """Lines in memory, or on disk, as bytes with their ends."""
+    if isinstance(texts, Whole):
+        return iter([texts.text])
     if isinstance(texts, list):
-        return iter([texts.text if isinstance(texts, Whole) else b"\n".join([*texts, b""])])
+        return iter([b"\n".join([*texts, b""])])
     pieces: Iterator[bytes] = texts.between(0, None)
     return pieces
 
@@ -335,13 +362,13 @@ def hashed(column: Texts) -> str:
     """
     from hashlib import sha256
 
+    if isinstance(column, Whole):
+        return sha256(column.text).hexdigest()
     if not isinstance(column, list):  # lines of a file on disk, which are all there
         made = sha256()
         for text in column:
             made.update((text or b"") + b"\n")
         return made.hexdigest()
-    if isinstance(column, Whole):
-        return sha256(column.text).hexdigest()
     data = b"" if None in column else b"\n".join([*column, b""])
     if data.count(b"\n") != len(column):
         lengths = (MISSING if text is None else len(text) for text in column)

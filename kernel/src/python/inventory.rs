@@ -3,8 +3,8 @@
 use super::run::{interruptible, signals};
 use super::sources::Source;
 use super::table::Table;
+use super::texts::Held;
 use super::{Lexing, current_instructions, decoded};
-use crate::dictionary;
 use crate::distinctive_ngrams::{Entry, Lists};
 use crate::health::{Column, Options, Texts, Totals};
 use crate::interrupt::Work;
@@ -14,7 +14,7 @@ use crate::ngrams::MOST_ORDERS;
 use crate::scripts;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyList};
 
 /// The tokens of systems and references, as numbers.
 #[pyclass(frozen, module = "truebleu._kernel")]
@@ -151,53 +151,11 @@ impl Corpus {
     }
 }
 
-/// A column of texts that Python holds.
-struct Held<'py>(Vec<Option<Bound<'py, PyBytes>>>);
-
-impl<'py> Held<'py> {
-    fn new(column: &Bound<'py, PyTuple>) -> PyResult<Self> {
-        let texts = column.iter().enumerate().map(|(i, item)| {
-            if i % (1 << 14) == 0 {
-                column.py().check_signals()?;
-            }
-            Ok(if item.is_none() { None } else { Some(item.cast_into::<PyBytes>()?) })
-        });
-        Ok(Self(texts.collect::<PyResult<_>>()?))
-    }
-
-    fn all(columns: &[Bound<'py, PyTuple>]) -> PyResult<Vec<Self>> {
-        columns.iter().map(Self::new).collect()
-    }
-
-    fn texts(&self) -> Vec<Option<&[u8]>> {
-        self.0.iter().map(|item| item.as_ref().map(|item| item.as_bytes())).collect()
-    }
-}
-
-/// Columns of texts for a page: `payload.py` of the report describes the bytes.
-#[pyfunction]
-pub fn with_dictionary<'py>(
-    py: Python<'py>,
-    columns: Vec<Bound<'py, PyTuple>>,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let held = Held::all(&columns)?;
-    if held.iter().any(|column| column.0.len() != held[0].0.len()) {
-        return Err(PyValueError::new_err("columns of different lengths"));
-    }
-    let columns = dictionary::Columns(held.iter().map(Held::texts).collect());
-    // Sizes are numbers of four bytes.
-    if columns.sizes().any(|size| u32::try_from(size).is_err()) {
-        let message = "the texts of a system or reference are 4 GiB or more; embed fewer of them";
-        return Err(PyValueError::new_err(message));
-    }
-    Ok(PyBytes::new(py, &interruptible(py, || columns.written())?))
-}
-
 /// The flags of each text, as bits: a column of 32-bit little-endian integers for each system, each
 /// reference, and the source if there is one, with the number of texts that have each bit, the
 /// letters of all texts from left to right and from right to left, and how often each mark occurs.
 ///
-/// Columns are lists of bytes and None, all of the same length. `unsplit` are the scripts that
+/// Columns are tuples of bytes and None, or lines, all of the same length. `unsplit` are the scripts that
 /// the tokenizer leaves in long pieces, by name, each with the share of a text that is too much;
 /// `negation` the words that negate, as [`Negation::new`] takes them; `marks` characters to count.
 #[pyfunction]
@@ -205,24 +163,18 @@ pub fn with_dictionary<'py>(
 #[pyo3(signature = (systems, references, source, *, tokenized, unsplit, negation, marks))]
 pub fn health<'py>(
     py: Python<'py>,
-    systems: Vec<Bound<'py, PyTuple>>,
-    references: Vec<Bound<'py, PyTuple>>,
-    source: Option<Bound<'py, PyTuple>>,
+    systems: Vec<Held<'py>>,
+    references: Vec<Held<'py>>,
+    source: Option<Held<'py>>,
     tokenized: bool,
     unsplit: Vec<(String, f64)>,
     negation: Vec<String>,
     marks: Vec<char>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let (systems, references) = (Held::all(&systems)?, Held::all(&references)?);
-    let source = source.as_ref().map(Held::new).transpose()?;
-    let systems: Vec<_> = systems.iter().map(Held::texts).collect();
-    let references: Vec<_> = references.iter().map(Held::texts).collect();
-    let source = source.as_ref().map(Held::texts);
-    let count = systems.first().map_or(0, Vec::len);
-    let all = systems.iter().chain(&references).chain(&source);
-    if all.clone().any(|column| column.len() != count) {
-        return Err(PyValueError::new_err("columns of different lengths"));
-    }
+    let mut columns = Held::columns(systems.iter().chain(&references).chain(&source))?.into_iter();
+    let mut first = |count: usize| columns.by_ref().take(count).collect::<Vec<_>>();
+    let (systems, references) = (first(systems.len()), first(references.len()));
+    let source = columns.next();
     let unsplit = unsplit.into_iter().map(|(name, share)| {
         let script = scripts::NAMES.iter().position(|&known| known == name);
         Ok((script.ok_or_else(|| PyValueError::new_err(format!("no script '{name}'")))?, share))
@@ -230,9 +182,10 @@ pub fn health<'py>(
     let unsplit = unsplit.collect::<PyResult<_>>()?;
     let options = Options { tokenized, unsplit, negation: Negation::new(&negation), marks };
     let texts = Texts { systems, references, source };
+    let set = current_instructions()?;
     let columns = interruptible(py, || {
         let mut work = Work::default();
-        let columns = texts.flags(&options).into_iter().map(|Column { flags, totals }| {
+        let columns = texts.flags(&options, set).into_iter().map(|Column { flags, totals }| {
             let mut counts = vec![0u64; 32];
             let mut bytes = Vec::with_capacity(4 * flags.len());
             for flags in flags {

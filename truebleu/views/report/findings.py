@@ -23,10 +23,11 @@ from array import array
 from bisect import bisect_right
 from heapq import nsmallest
 from math import sqrt
-from operator import eq
 from typing import Any, NamedTuple
 
+from truebleu import _kernel
 from truebleu.text.layout import count, listed
+from truebleu.text.segments import held
 from truebleu.views.rendering.numbers import fixed, signed
 from truebleu.views.report.health import FLAGS, STYLE
 from truebleu.views.report.influence import changes
@@ -223,7 +224,7 @@ def _few(
 
 def _same(contents: Contents, best: str, other: str, state: Mapping[str, Any]) -> Iterator[Finding]:
     """Segments to which both systems wrote the same."""
-    same = sum(map(eq, contents.systems[best], contents.systems[other]))
+    same = _kernel.count_same(held(contents.systems[best]), held(contents.systems[other]))
     share = same / contents.segments
     if 0.25 <= share < 1:
         told = (

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from truebleu import _kernel
 from truebleu.text import languages, tokenizers
 from truebleu.text.paged import Paged
+from truebleu.text.segments import held
 from truebleu.views.report import payload
 
 TYPE_CHECKING = False
@@ -240,9 +241,9 @@ def flags(
     segments = len(systems[0])
     checked = fitting((*systems, *references, *sources), MOST_BYTES)
     columns = _kernel.health(
-        [tuple(column[:checked]) for column in systems],
-        [tuple(column[:checked]) for column in references],
-        None if source is None else tuple(source[:checked]),
+        [held(column, checked) for column in systems],
+        [held(column, checked) for column in references],
+        None if source is None else held(source, checked),
         tokenized=tokenize == "none",
         unsplit=unsplit,
         negation=negation,

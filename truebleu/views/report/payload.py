@@ -30,6 +30,7 @@ from itertools import chain
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
+from truebleu.text import segments
 from truebleu.text.paged import Paged
 from truebleu.text.segments import MISSING
 
@@ -57,7 +58,7 @@ def together(columns: Iterable[Texts], embedded: Container[int] | None = None) -
     """Columns of texts, segment by segment; if `embedded` is given, of those segments."""
     return _kernel.with_dictionary(
         [
-            tuple(column)
+            segments.held(column)
             if embedded is None
             else tuple(text if i in embedded else None for i, text in enumerate(column))
             for column in columns

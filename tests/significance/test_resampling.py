@@ -55,12 +55,20 @@ def test_a_seed_is_a_non_negative_integer(seed):
         Stream(seed)
 
 
-@given(st.integers(1, 40), st.integers(0, 2**40), st.integers(1, 30), st.integers(1, 3))
+@given(
+    st.integers(1, 200),
+    st.integers(0, 2**12) | st.integers(0, 2**40),
+    st.integers(1, 30),
+    st.integers(1, 3),
+)
 def test_resampled_sums_are_those_of_numpy(rows, largest, replicates, workers):
     dice = random.Random(rows * largest)
     tables = [
-        [[dice.randint(0, largest) for _ in range(width)] for _ in range(rows)] for width in (2, 11)
+        [[dice.randint(-largest, largest) for _ in range(width)] for _ in range(rows)]
+        for width in (2, 11)
     ]
+    for row in tables[1]:
+        row[3] = 0
     stack = Stack([Table.from_rows(table, len(table[0])) for table in tables])
     theirs, ours = np.random.default_rng(7), Stream(7)
     mask = theirs.integers(2, size=(replicates, rows), dtype=bool)
@@ -81,8 +89,22 @@ def test_tables_of_a_pair_change_sides():
     a, b = exchanged((chosen[0], chosen[1]), (tables[0].total(), tables[1].total()))
     assert a.tolist() == (mask @ one + ~mask @ other).tolist()
     assert b.tolist() == (~mask @ one + mask @ other).tolist()
+    # How far one is from the other is enough.
+    apart = Stack.of_differences([tables]).choose(Stream(3), 20, 1)
+    again = exchanged((apart[0], apart[1]), (tables[0].total(), tables[1].total()))
+    assert [table.tolist() for table in again] == [a.tolist(), b.tolist()]
     with pytest.raises(ValueError, match="the two tables have different shapes"):
         exchanged((chosen[0], chosen[1]), (tables[0], tables[1].total()))
+
+
+def test_tables_that_cannot_be_subtracted():
+    one, wide = Table.from_rows([[-(2**63)]], 1), Table.from_rows([[1, 2]], 2)
+    with pytest.raises(InputError, match="beyond 64-bit integers"):
+        Stack.of_differences([[one, Table.from_rows([[1]], 1)]])
+    with pytest.raises(ValueError, match="different shapes"):
+        Stack.of_differences([[one, wide]])
+    with pytest.raises(ValueError, match="no tables"):
+        Stack.of_differences([])
 
 
 @pytest.mark.parametrize(("one", "other"), [(2**63 - 1, -1), (-(2**63), 1), (-(2**63), 2**63 - 1)])

@@ -240,10 +240,9 @@ class _Run:
         self._workers = checks.threads(workers)
         self._progress = progress
         self._total, self._done = total, 0
-        tables = [table for measure in self._drawn for table in measure.tables]
-        self._width = sum(table.width for table in tables)
+        self._tables = [table for measure in self._drawn for table in measure.tables]
+        self._width = sum(table.width for table in self._tables)
         memory.reserve(self.units, self._width, self._workers)
-        self._stack = Stack(tables)
         # The scores of resampled test sets, of each system of each measure.
         self._resampled: list[list[list[float]]] = [[[] for _ in one.systems] for one in measures]
 
@@ -305,9 +304,9 @@ class _Run:
 
     def bootstrap(self, resamples: int) -> None:
         """Resamples the test set, for intervals and differences."""
-        stream = Stream(self.seed)
+        stream, stack = Stream(self.seed), Stack(self._tables)
         for block in self._blocks(resamples, resamples):
-            sums = iter(self._stack.bootstrap(stream, block, self._workers))
+            sums = iter(stack.bootstrap(stream, block, self._workers))
             for measure, of_measure in zip(self._drawn, self._resampled, strict=True):
                 for of_system in of_measure:
                     of_system.extend(measure.scores(next(sums)))
@@ -321,9 +320,7 @@ class _Run:
         """
         stream = Stream(self.seed)
         # Sums are exchanged, so how far each system's are from the first one's is enough.
-        stack = Stack(
-            [table.minus(one.tables[0]) for one in self._drawn for table in one.tables]
-        )
+        stack = Stack.of_differences([measure.tables for measure in self._drawn])
         totals = [[table.total() for table in measure.tables] for measure in self._drawn]
         counts = [dict.fromkeys(compared, 0) for _ in self.measures]
         moved: list[dict[tuple[int, int], list[float]]] = [

@@ -249,7 +249,7 @@ def _chosen(
     They are made a block of trials at a time.
     """
     memory.reserve(len(tables[0]), sum(table.width for table in tables))
-    stack = _kernel.Stack([table.minus(tables[0]) for table in tables])
+    stack = _kernel.Stack.of_differences([tables])
     for start in range(0, trials, TRIALS):
         yield stack.choose(stream, min(TRIALS, trials - start), 1)
 

@@ -137,6 +137,26 @@ impl Stack {
         Ok(Self { stack, widths })
     }
 
+    /// How far each table is from the first one of its list: all that [`exchanged`] needs.
+    #[staticmethod]
+    fn of_differences(py: Python<'_>, lists: Vec<Vec<PyRef<'_, Table>>>) -> PyResult<Self> {
+        let mut apart = Vec::new();
+        for (tables, table) in lists.iter().flat_map(|list| list.iter().map(move |one| (list, one)))
+        {
+            let (own, first, width) = (table.values(), tables[0].values(), table.width());
+            if (own.len(), width) != (first.len(), tables[0].width()) {
+                return Err(PyValueError::new_err("tables of different shapes"));
+            }
+            let values = interruptible(py, || {
+                let mut work = Work::default();
+                let pairs = own.iter().zip(first).inspect(|_| work.done(1));
+                pairs.map(|(own, first)| own.checked_sub(*first)).collect::<Option<_>>()
+            })?;
+            apart.push(Py::new(py, Table::new(values.ok_or_else(too_large)?, width))?);
+        }
+        Self::new(py, apart.iter().map(|table| table.borrow(py)).collect())
+    }
+
     /// Bootstrap samples: for each table a row of sums per replicate.
     fn bootstrap(
         &self,

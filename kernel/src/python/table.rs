@@ -3,7 +3,7 @@
 
 use super::run::{Many, list, on_text};
 use crate::arrow::{self, ArrowArray, ArrowSchema};
-use crate::columns::{self, Rules, too_large};
+use crate::columns::{self, Rules};
 use crate::interrupt::{self, Work};
 use crate::sealed::{Format, STATISTICS, SUMS};
 use pyo3::exceptions::{PyBufferError, PyIndexError, PyValueError};
@@ -251,24 +251,6 @@ impl Table {
         let parts = [self.values(), other.values()].into_iter();
         let parts = parts.flat_map(|values| values.chunks(PART));
         Self::of_parts(py, self.length + other.length, parts, self.width)
-    }
-
-    /// This table's values, less those of the other.
-    fn minus(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
-        if self.width != other.width || self.length != other.length {
-            return Err(PyValueError::new_err("tables of different shapes"));
-        }
-        let pairs = self.values().iter().zip(other.values());
-        let values = on_text(py, 8 * self.length, || {
-            let mut work = Work::default();
-            pairs
-                .map(|(own, theirs)| {
-                    work.done(1);
-                    own.checked_sub(*theirs)
-                })
-                .collect::<Option<_>>()
-        })?;
-        Ok(Self::new(values.ok_or_else(too_large)?, self.width))
     }
 
     /// True if all values are the same.

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from strategies import corpora, texts
 
 import truebleu as tb
+from truebleu import _kernel
+from truebleu.text import segments
 from truebleu.views.report import health
 
 PLAIN = "The weather was fine that day."
@@ -295,6 +297,55 @@ def test_simple_flags_are_those_of_the_definition(corpus, data):
         assert ("replacement-character" in flags) is any(
             c == "\ufffd" or "\ud800" <= c <= "\udfff" for c in stripped
         )
+
+
+# Around the edges of 64 bytes, and with everything that is looked at.
+pieces = st.lists(
+    st.sampled_from(["word ", "ß", "→", "😀", "(", "}", "&amp;", " , ", "@@ ", "\x07", "1,000 "])
+    | texts(8),
+    max_size=40,
+).map("".join)
+
+
+@given(st.lists(st.tuples(pieces, pieces, pieces), min_size=1, max_size=3))
+def test_every_instruction_set_looks_alike(rows):
+    columns = [
+        [text.encode("utf-8", "surrogatepass") for text in one] for one in zip(*rows, strict=True)
+    ]
+    before = _kernel.instructions()
+    found = []
+    try:
+        for name in _kernel.available_instructions():
+            _kernel.use_instructions(name)
+            found.append(health.flags(columns[:1], columns[1:2], columns[2], language="en"))
+    finally:
+        _kernel.use_instructions(before)
+    assert all(one == found[0] for one in found)
+
+
+def test_lines_are_looked_at_as_texts_are():
+    texts = [b"  two ", b"", "ein Satz, ü".encode(), b"a" * 70 + b")", b"two"]
+    text = b"".join(text + b"\n" for text in texts)
+    assert segments.Whole(text[:-1]).text == text
+    for whole in (segments.Whole(text), segments.Whole(b"")):
+        lines = list(whole)
+        assert len(whole) == len(lines) == text.count(b"\n") * bool(lines)
+        for column in (whole, lines):
+            others = [lines, lines[::-1]]
+            assert health.flags([column], others, column) == health.flags([lines], others, lines)
+            assert _kernel.count_same(segments.held(column), segments.held(lines)) == len(lines)
+    assert segments.held(segments.Whole(text), 3) == tuple(texts[:3])
+    assert _kernel.count_same(tuple(texts), (None, *texts[1:])) == len(texts) - 1
+    with pytest.raises(ValueError, match="columns of different lengths"):
+        _kernel.count_same(text, text + b"\n")
+
+
+@pytest.mark.parametrize("size", [0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 << 20])
+def test_lines_are_counted_and_utf8_is_seen_in_texts_of_all_sizes(size):
+    text = ("é" * (size // 2) + "\n" * (size % 2)).encode()
+    assert _kernel.count_lines(text + b"\n\nend") == 2 + size % 2
+    assert _kernel.is_utf8(text)
+    assert not _kernel.is_utf8(text + b"\xc3\n\xa9")
 
 
 def test_a_file_that_was_decoded_wrongly_is_found():

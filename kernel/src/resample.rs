@@ -3,11 +3,11 @@
 //!
 //! The columns of all systems and metrics stand side by side in a [`Stack`], so they share the
 //! draws, and each is kept in the narrowest integers that hold it; those that are 0 in all rows are
-//! left out. A bootstrap replicate adds the
-//! drawn rows one after the other: thirty-two columns are one or two machine words, so a draw costs
-//! a load and an addition. A randomized sum needs each row or not: the sums of all 256 subsets of
-//! eight rows are made once and looked up (the method of four Russians). Integer sums are exact in
-//! any order, so neither the layout nor the number of threads can be seen in the result.
+//! left out. A bootstrap replicate adds the drawn rows one after the other: thirty-two columns are
+//! one or two machine words, so a draw costs a load and an addition. A randomized sum needs each row
+//! or not: the sums of all 256 subsets of eight rows are made once and looked up (the method of four
+//! Russians). Integer sums are exact in any order, so neither the layout nor the number of threads
+//! can be seen in the result.
 
 use crate::error::Error;
 use crate::interrupt::{self, Work, in_threads};
@@ -15,7 +15,7 @@ use crate::random::{Bits, Generator};
 use crate::vector::{Instructions, Job, Vector};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Columns of one tile: a cache line of 16-bit integers.
+/// Columns of one tile: a cache line of 16-bit integers, or half of one.
 const NARROW: usize = 32;
 const HALF: usize = 16;
 const MIDDLE: usize = 16;

@@ -88,4 +88,4 @@ segments, in each of which the systems change places by the toss of a coin (a sh
 {table(header, rows, left=0)}
 
 Use a thousand buckets. An uncertainty of 3 % in the width of an interval does not matter, and a
-thousand rows per system cost almost nothing. `docs/blocks.py` makes the table."""
+thousand rows per system cost almost nothing. In a checkout `docs/blocks.py` makes the table."""

@@ -370,7 +370,7 @@ def python() -> str:
     return f"""{BUILT}
 # Python
 
-`import truebleu as tb` gives everything on this page, and imports little before it is used. `help(tb.bleu)` says the same in a terminal. An error in the data is a `tb.InputError`, which is a `ValueError`; it names the segment and the input.
+`import truebleu as tb` gives everything on this page, and imports little before it is used. `help(tb.bleu)` says the same in a terminal. The examples leave `tb.` out, as after `from truebleu import bleu`. An error in the data is a `tb.InputError`, which is a `ValueError`; it names the segment and the input.
 
 ## Functions
 

@@ -4,6 +4,7 @@ Run by `make engines`, in an environment of its own: pyspark is large, and wants
 Two threads of one process run most of it; `spark_failures.py` has executors of their own that fail.
 """
 
+import builtins
 import functools
 import json
 import os
@@ -234,6 +235,19 @@ def test_sentence_scores_of_pandas_are_the_same():
     found = spark_workers.scores_of_pandas(CHRF(), hyps, refs).tolist()
     assert found[::2] == CHRF().segments(["a b", "c"], [["a b c"], ["c"]]).tolist()
     assert np.isnan(found[1])
+
+
+@needs_spark
+def test_packages_that_do_not_suit_each_other_are_told(monkeypatch):
+    def imported(name, *rest):
+        if name == "pyarrow":
+            raise ImportError("pyarrow requires NumPy 2.0 or newer, found 1.26.4")
+        return original(name, *rest)
+
+    original = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", imported)
+    with pytest.raises(ImportError, match=r"^Spark cannot exchange .*: pyarrow requires NumPy 2"):
+        spark_cluster.check_packages()
 
 
 @needs_spark

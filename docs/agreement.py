@@ -86,7 +86,8 @@ def page() -> str:
 # How far metrics agree with people
 
 A metric stands in for people's judgement. How well it does so can be measured on translations that
-people have judged. `truebleu meta` does that with your own judgements:
+people have judged. `truebleu meta` does that with your own judgements, in [any of these
+formats](command-line.md#metrics-against-people):
 
 ```
 truebleu meta --human mqm.seg.score reference.de -i systems/*.de -m bleu chrf ter -o agreement.html
@@ -94,8 +95,9 @@ truebleu meta --human mqm.seg.score reference.de -i systems/*.de -m bleu chrf te
 
 The numbers below are of WMT23's metrics task, whose translations were judged by MQM, with marked and weighted errors
 ({rated}). BLEU, chrF and TER were computed here from the text, the others are published values.
-`python docs/agreement.py TREE` computes them anew, and `truebleu meta --preset wmt23 --tree TREE` prints the official
-table, all 32 metrics and 10 tasks of it.
+`TREE` is the folder `wmt23` of mt-metrics-eval's data, which are not part of truebleu: in a checkout `python
+docs/agreement.py TREE` computes the numbers anew, and `truebleu meta --preset wmt23 --tree TREE` prints the official table, all
+32 metrics and 10 tasks of it.
 
 ## Which of two systems is better?
 

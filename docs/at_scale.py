@@ -54,14 +54,15 @@ def _significance() -> str:
 
 Intervals and tests need more than one total per system, and a row per segment is too much for a
 billion segments. Buckets are a middle way: a segment's id is hashed, and with `bucket=("id",
-1000)` a system has the totals of a thousand random groups of its segments.
+1000)` a system has the totals of a thousand random groups of its segments. Here `frame` is
+[a table of three systems](engines.md#the-tables-of-this-page). Any table of Arrow will do, and sums of any engine.
 
 ```python
 from truebleu.engines import Sums, compare, intervals
 
 sums = Sums("bleu", by="system", bucket=("id", 1000)).update(frame)
 intervals(sums)  # system -> score and interval
-compare(sums, baseline="last year's")  # the tests of `truebleu.significance`, on buckets
+compare(sums, baseline="birch").differences  # system -> difference, interval and p
 ```
 
 The hash is fixed: FNV-1a of 64 bits over the id's bytes (a string's UTF-8; an integer's 8, little
@@ -87,4 +88,4 @@ segments, in each of which the systems change places by the toss of a coin (a sh
 {table(header, rows, left=0)}
 
 Use a thousand buckets. An uncertainty of 3 % in the width of an interval does not matter, and a
-thousand rows per system cost almost nothing. `docs/blocks.py` makes the table."""
+thousand rows per system cost almost nothing. In a checkout `docs/blocks.py` makes the table."""

@@ -290,7 +290,7 @@ def _your_own() -> str:
 
 ```console
 $ truebleu explain "a cat on the mat" --reference "{CAT}"
-$ truebleu explain reference.en -i system.en --segment 17 -o segment17.html
+$ truebleu explain examples/de-en/reference.a.en -i examples/de-en/cedar.en --segment 17 -o segment17.html
 ```
 
 In Python it is `print(tb.explain("a cat on the mat", "{CAT}"))`, and a notebook shows the same in

@@ -132,7 +132,11 @@ def page() -> str:
 BLEU counts n-grams. Over a test set of a few thousand segments, that correlates with human judgement
 of similar systems. It is not human judgement, and for single sentences it can be far from it. Each
 claim on this page comes with two or three sentences and their scores: sentence-level BLEU with
-sacreBLEU's defaults, lower-cased, and split at white space only.
+sacreBLEU's defaults, lower-cased (`-lc`), and split at white space only (`-tok none`). Every score can be checked:
+
+```
+truebleu explain "You must take this medicine with alcohol ." --reference "You must not take this medicine with alcohol ."
+```
 
 {claims}
 

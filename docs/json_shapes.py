@@ -172,7 +172,7 @@ def _counted(name: str, about: str) -> dict[str, str]:
 def _score(path: str) -> dict[str, str]:
     """The keys of a score."""
     return {
-        f"{path}.system": "the name of the system; null in a table without groups",
+        f"{path}.system": "the name of the system; of a table, its column of hypotheses or, with `-i`, its file",
         f"{path}.name": "the name of the score, as the metric prints it or as it was asked for",
         f"{path}.score": "the score",
         f"{path}.signature": "its signature, without the name",
@@ -305,7 +305,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "systems[].scores.METRIC.difference": "null for the baseline",
         **_below("systems[].scores.METRIC.difference", TESTED),
         "systems[].scores.METRIC.details.DETAIL": "what the score is made of, by the keys of `score`",
-        "systems[].scores.METRIC.details.DETAIL[]": "the same, of each order",
+        "systems[].scores.METRIC.details.DETAIL[]": "what the score is made of, of each order",
         "pairs[].metric": "every pair of systems by every metric",
         "pairs[].first": "the first system",
         "pairs[].second": "the second system",
@@ -699,8 +699,9 @@ with `-f json` or `-o FILE.json`. Each command has one shape, whatever the numbe
   without a new version.
 * Numbers have all digits that a double has. A number that is not finite is a string (`"inf"`).
 * `-f jsonl` of `segments` and `matrix` has one object per line: the version and one of the `rows`.
-* In Python, `to_dict()` of a score, `to_json()` of a comparison, an explanation or a history, and
-  `to_dict()` of what `tb.which` returns give the same objects; `from_json` reads views back.
+* In Python, `to_json()` of a comparison, an explanation or a history gives what the command prints, and `from_json` reads it
+  back. `to_dict()` of a score gives an entry of `scores` without `system` and `scripts`, and `to_dict()` of what `tb.which`
+  returns what `family which` prints, without the first key.
 
 The keys of each command, with an example of each value: `[]` is any entry of a list, a name in
 capitals any key of an object.

@@ -38,7 +38,7 @@ tokenizer of a signature win over `-l`. In Python it is `tb.BLEU(tokenize=tb.lan
 
 {_kinds()}
 
-The default is recommended for the others: {_names(languages.KINDS[-1])}.
+The default is recommended for the other languages, by script: {_names(languages.KINDS[-1])}.
 
 Scores by different tokenizers cannot be compared; the signature names the tokenizer. If you compare with an
 earlier paper, use its tokenizer rather than the one recommended here: `-m` takes its signature,
@@ -49,7 +49,7 @@ earlier paper, use its tokenizer rather than the one recommended here: `-m` take
 {_tokenizers()}
 
 In Python, any function from text to tokens is a tokenizer. Signatures have its name and the version of its
-package, because another version may split differently: `tok:pythainlp.tokenize.word_tokenize@5.4.0`.
+package, because another version may split differently: `tok:pythainlp.tokenize.core.word_tokenize@5.4.0`.
 
 ## Warnings about the text
 
@@ -73,16 +73,16 @@ Languages that share a script are not told apart. `-q` silences all warnings.
 
 def _names(kind: Kind) -> str:
     """The languages of a kind; of many, how many there are in each script."""
-    by_script = {
-        scripts: [" ".join(one.split()[1:]) for one in listed.split(";")]
-        for scripts, listed in kind.languages.items()
-    }
+    by_script: dict[str, list[str]] = {}
+    for scripts, listed in kind.languages.items():
+        either = " or ".join(sorted(map(languages.script_name, scripts.split())))
+        by_script.setdefault(either, []).extend(" ".join(x.split()[1:]) for x in listed.split(";"))
     if sum(map(len, by_script.values())) <= FEW:
         return ", ".join(name for names in by_script.values() for name in names)
     parts = [
-        f"{len(names)} in {' or '.join(map(languages.script_name, scripts.split()))}"
-        for scripts, names in by_script.items()
-        if scripts and len(names) > 1
+        f"{len(names)} in {either}"
+        for either, names in by_script.items()
+        if either and len(names) > 1
     ]
     alone = [name for names in by_script.values() if len(names) == 1 for name in names]
     return f"{', '.join(parts)}, and {', '.join(alone)}"

@@ -108,11 +108,13 @@ def _meaning(option: Option) -> str:
     sentence = option.given["help"]
     told = _cell(sentence)
     words = [str(word) for word in option.given.get("choices", ())]
-    if not all(word in sentence for word in words):
+    named = f"{option.given.get('metavar')} {sentence}"
+    if not all(word in named for word in words):
         told += ": " + ", ".join(f"`{word}`" for word in words)
     default = option.given.get("default")
     word = isinstance(default, str | int | float) and not isinstance(default, bool)
-    if word and not re.search(rf"\({re.escape(str(default))}\b", sentence):
+    spelled = re.escape(str(default))
+    if word and not re.search(rf"\({spelled}\b|\b{spelled} \(the default\)", sentence):
         told += f" (default: `{default}`)"
     return told
 
@@ -162,26 +164,26 @@ BLEU, chrF and TER, and [metrics and signatures](signatures.md) has the paramete
 
 {table(["status", "meaning"], exit_statuses(), 2)}
 
-The message on standard error says what is wrong, and where; the last two statuses come without one. A
-shell calls so every program that Ctrl-C ends, or whose reader is gone.
+The message on standard error says what is wrong, and where; the last two statuses come without one. They
+are what a shell reports of any program that Ctrl-C ended, or whose reader is gone.
 """
 
 
 # Fields of signatures that belong to no metric.
 CIRCUMSTANCES = {
     "nrefs": "the references of each segment; `var` if their number varies",
-    "bs": "resamples of the bootstrap, of which the interval is",
-    "ar": "rounds of the approximate randomization, of which p is",
+    "bs": "how many resamples of the bootstrap gave the interval",
+    "ar": "how many rounds of approximate randomization gave p",
     "seed": "the seed of both",
     "resample": "what is resampled, if not segments: whole documents",
-    "runs": "runs of each system",
+    "runs": "how many runs each system has",
     "test": "the published test set",
-    "lang": "the pair of languages of it",
+    "lang": "its pair of languages",
     "origlang": "the language that its documents were written in",
     "subset": "the domains or countries of its documents",
     "domain": "the domain of its documents",
-    "documents": "the documents alone that were scored",
-    "refs": "which of its references",
+    "documents": "the only documents that were scored",
+    "refs": "which of its references were used",
     "version": "the release of sacreBLEU whose definition is followed",
     "by": "the program that computed the score, and its release",
 }
@@ -370,7 +372,7 @@ def python() -> str:
     return f"""{BUILT}
 # Python
 
-`import truebleu as tb` gives everything on this page, and imports little before it is used. `help(tb.bleu)` says the same in a terminal. An error in the data is a `tb.InputError`, which is a `ValueError`; it names the segment and the input.
+`import truebleu as tb` gives everything on this page, and imports little before it is used. `help(tb.bleu)` says the same in a terminal. The examples leave `tb.` out, as after `from truebleu import bleu`. An error in the data is a `tb.InputError`, which is a `ValueError`; it names the segment and the input.
 
 ## Functions
 

@@ -41,8 +41,8 @@ case counts, which of several references gives the length, how they smooth an or
 and whether they sum counts or average scores. Two papers can report BLEU scores that are several points
 apart on the same text, and both can be right.
 
-The examples on this page are for one text: system *birch* of `examples/de-en`, {_lines()} segments,
-against reference A, and against A and B together.
+The examples on this page are for one text: system *birch* of `examples/de-en`, which [`truebleu
+demo`](install.md#see-it-work) writes, {_lines()} segments, against reference A, and against A and B together.
 
 ## One setting at a time
 
@@ -103,9 +103,9 @@ def _members() -> str:
             notes.setdefault(member.quirks, []).append(code(name))
     header = ["name", "called", "differs from sacreBLEU in", "A", "A and B"]
     return (
-        f"{len(rows)} published implementations, each with the digits that it prints, in its own scale. "
-        "A dash means that a member takes one reference only, or needs something that was not "
-        "installed when this page was built.\n\n"
+        f"{len(rows)} published implementations, each in its own scale and with the digits that it prints, of "
+        "all digits the first six. `truebleu family score REF -i HYP` prints this list for your text. A dash means "
+        "that a member takes one reference only, or is not defined for this text (below).\n\n"
         f"{table(header, rows, left=3)}\n\n### Peculiarities\n\n"
         + "\n".join(f"* {', '.join(names)}: {escaped(quirk)}" for quirk, names in notes.items())
     )

@@ -943,7 +943,7 @@ except ImportError as error:
     print(error)
 """
     done = run_python(script)
-    told = "DuckDB hands whole columns to a Python function with pyarrow and NumPy only: "
+    told = "DuckDB needs pyarrow and NumPy to hand columns to a Python function: "
     told += "pip install pyarrow"
     expected = Sums(by="system").update(table).to_bytes().hex()
     assert done.stdout.splitlines() == [

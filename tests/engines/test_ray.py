@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 
 import contract
+import page_code
 import pytest
 
 from truebleu import BLEU, CHRF, TER, InputError
@@ -622,3 +623,15 @@ def test_every_metric_that_truebleu_metric_takes(ray):
 
     contract.every_metric(lambda hyp, ref, m: engine.score(dataset(hyp, ref), metric=m))
     contract.every_metric(by_row, by_row=True)
+
+
+@needs_ray
+def test_the_page_about_engines(ray, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTEST_CURRENT_TEST", raising=False)  # as for blocks
+    expected = Sums(("bleu", "chrf"), by="system").update(page_code.make_tables(tmp_path)["frame"])
+    before = ray.data.DataContext.get_current().op_resource_reservation_enabled
+    made = page_code.run_python("## Ray", {}, folder=tmp_path)
+    ray.data.DataContext.get_current().op_resource_reservation_enabled = before
+    assert made["sums"] == expected
+    assert {"hyp", "wer"} < set(ray.data.read_parquet(str(tmp_path / "scored")).schema().names)

@@ -4,10 +4,10 @@ Run by `make engines`, in an environment of its own: pyspark is large, and wants
 Two threads of one process run most of it; `spark_failures.py` has executors of their own that fail.
 """
 
+import builtins
 import functools
 import json
 import os
-import re
 import subprocess
 import sys
 import warnings
@@ -16,6 +16,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 
+import page_code
 import pytest
 from contract import CASES, METRICS, every_function, every_metric, with_pyarrow
 from contract import rows as contract_rows
@@ -234,6 +235,34 @@ def test_sentence_scores_of_pandas_are_the_same():
     found = spark_workers.scores_of_pandas(CHRF(), hyps, refs).tolist()
     assert found[::2] == CHRF().segments(["a b", "c"], [["a b c"], ["c"]]).tolist()
     assert np.isnan(found[1])
+
+
+@needs_spark
+def test_packages_that_do_not_suit_each_other_are_told(monkeypatch):
+    def imported(name, *rest):
+        if name == "pyarrow":
+            raise ImportError("pyarrow requires NumPy 2.0 or newer, found 1.26.4")
+        return original(name, *rest)
+
+    original = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", imported)
+    with pytest.raises(ImportError, match=r"^Spark cannot exchange .*: pyarrow requires NumPy 2"):
+        spark_cluster.check_packages()
+
+
+@needs_spark
+def test_releases_that_make_moments_utc_by_themselves(session, monkeypatch):
+    """Up to 4.0, pyspark's function of types takes no zone."""
+    from pyspark.sql.pandas import types
+
+    rows = session.sql("SELECT TIMESTAMP '2026-01-02 03:04:05' AS moment, 'a' AS hyp")
+    now, of_release = spark._of_no_rows(rows).schema, types.to_arrow_type
+
+    def earlier(kind, timestamp_utc=True):
+        return of_release(kind, timezone="UTC" if timestamp_utc else None)
+
+    monkeypatch.setattr(types, "to_arrow_type", earlier)
+    assert spark._of_no_rows(rows).schema == now
 
 
 @needs_spark
@@ -623,26 +652,31 @@ def test_a_stream_is_summed_over_its_batches_and_restarts(session, table, tmp_pa
     }
 
 
-@needs_spark
-def test_the_page_about_streams(session, table, tmp_path):
-    """Its Python runs from top to bottom, and its tables add up."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+@pytest.fixture
+def tables(session, tmp_path, monkeypatch):
+    """The tables of the page about engines, in the current folder; gives a frame of Polars."""
+    partitions = session.conf.get("spark.sql.shuffle.partitions")
+    monkeypatch.chdir(tmp_path)
+    yield page_code.make_tables(tmp_path)["frame"]
+    session.conf.set("spark.sql.shuffle.partitions", partitions)
 
-    days = pa.array([date(2026, 1, 1 + i % 3) for i in range(len(table))])
-    rows = table.drop_columns("id").append_column("day", days)
-    (tmp_path / "outputs").mkdir()
-    for number, part in enumerate((rows[:200], rows[200:])):
-        pq.write_table(part, tmp_path / "outputs" / f"{number}.parquet")
-    page = (ROOT / "docs" / "streaming.md").read_text(encoding="utf-8")
-    code = "\n".join(re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
-    found = {"session": session}
-    exec(code.replace("s3://bucket", str(tmp_path)), found)
-    whole = {"by": "system", "metrics": found["metrics"], "nulls": "skip"}
-    expected = Sums(**whole).update(rows)
-    for states in (found["of_days"], session.table("totals")):
+
+@needs_spark
+def test_the_page_about_engines(tables, tmp_path, capsys):
+    made = page_code.run_python("## Spark", {}, folder=tmp_path)
+    assert made["sums"] == Sums("bleu", by="system", bucket=("id", 1000)).update(tables)
+    assert "46.95" in capsys.readouterr().out  # of sums that were stored
+
+
+@needs_spark
+def test_the_page_about_streams(session, tables, tmp_path):
+    """Its Python runs from top to bottom, and its tables add up."""
+    made = page_code.run_python(None, {}, "streaming", tmp_path)
+    whole = {"by": "system", "metrics": made["metrics"], "nulls": "skip"}
+    expected = Sums(**whole).update(tables)
+    for states in (made["of_days"], session.table("totals")):
         assert Sums(**whole).merge_state(states.toArrow()) == expected
-    assert found["of_days"].count() == 2 * 3 * 3
+    assert made["of_days"].count() == 3 * 4 * 2  # systems, days, metrics
 
 
 @needs_spark

@@ -124,7 +124,10 @@ def test_add_takes_a_folder_of_one_s_own(tmp_path):
     assert (mine.source, mine.references) == (SRC, {"A": REF, "B": OTHER})
     assert tb.testset("mine", "en-de").references == {"ref": SRC}
     assert manage.info("mine").here
-    assert not [each for each in manage.verify("mine") if each.problem]
+    verified = manage.verify("mine")
+    assert not [each for each in verified if each.problem]
+    names = ("de-en.src", "de-en.ref.A", "de-en.ref.B", "en-de/src.txt", "en-de/ref.txt")
+    assert {each.path for each in verified} == {str(folder / name) for name in names}
     with pytest.raises(tb.InputError, match="there is a test set mine already"):
         manage.add(str(folder))
     with pytest.raises(tb.InputError, match="there is a test set wmt22 already"):

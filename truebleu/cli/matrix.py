@@ -7,7 +7,7 @@ examples:
   truebleu matrix lines.en --top-k 3 --text -f tsv
       the three other lines that are nearest to each line, as near-duplicates are found
 
-  truebleu matrix candidates.en --mbr --nbest-size 24 -o best.en
+  truebleu matrix candidates.en --mbr --nbest-size 24 -o best.txt
       each 24 lines are candidates of one source: the line that agrees most with all 24
 
   truebleu matrix nbest.txt --mbr --moses -m chrf -f tsv

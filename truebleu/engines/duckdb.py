@@ -210,7 +210,7 @@ def _create(connection: DuckDBPyConnection, name: str, metric: TableMetric[Any])
     lacking = [package for package in ("pyarrow", "numpy") if find_spec(package) is None]
     if lacking:
         raise ImportError(
-            "DuckDB hands whole columns to a Python function with pyarrow and NumPy only: "
+            "DuckDB needs pyarrow and NumPy to hand columns to a Python function: "
             f"pip install {' '.join(lacking)}"
         )
 

@@ -363,14 +363,18 @@ def _field(df: DataFrame, name: str) -> Any:
 
 def _of_no_rows(df: DataFrame) -> Any:
     """An Arrow table of the same columns. Raises InputError for a type that Arrow has not."""
+    from inspect import signature
+
     import pyarrow as pa
     from pyspark.errors import PySparkException
     from pyspark.sql.pandas.types import to_arrow_type
 
+    # Earlier releases make moments UTC by themselves, and do not take the zone.
+    zone = {"timezone": "UTC"} if "timezone" in signature(to_arrow_type).parameters else {}
     fields = []
     for field in df.schema.fields:
         try:
-            fields.append(pa.field(field.name, to_arrow_type(field.dataType, timezone="UTC")))
+            fields.append(pa.field(field.name, to_arrow_type(field.dataType, **zone)))
         except PySparkException:
             raise InputError(
                 f"column '{field.name}' is {field.dataType.simpleString()}, which cannot be read; "

@@ -62,11 +62,13 @@ def check_packages() -> None:
     try:
         import pandas as pd  # noqa: F401  # Spark imports it to send Arrow
         import pyarrow as pa  # noqa: F401
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise ImportError(
             f"Spark needs {error.name} to exchange columns with Python: "
             "pip install 'truebleu[spark]'"
         ) from error
+    except ImportError as error:  # one that does not suit another that is installed
+        raise ImportError(f"Spark cannot exchange columns with Python: {error}") from error
 
 
 def check_java() -> None:

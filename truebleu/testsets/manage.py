@@ -466,11 +466,11 @@ def _verified(entry: Entry) -> Iterator[Verified]:
     if entry.folder is not None:
         for pair in entry.pairs:
             try:
-                cache.opened(entry, pair)
-                problem = ""
+                text = cache.opened(entry, pair)
             except InputError as error:
-                problem = str(error)
-            yield Verified(entry.name, os.path.join(entry.folder, pair), problem)
+                yield Verified(entry.name, entry.folder, str(error))
+            else:
+                yield from (Verified(entry.name, text.path(field), "") for field in text.fields)
         return
     for archive in entry.archives:
         for path in cache.places(entry, archive):

@@ -104,7 +104,8 @@ def is_offline() -> bool:
 
 def why_offline() -> str:
     """What forbids downloads, for messages."""
-    return "downloads are forbidden (--offline)" if settings.offline else "TRUEBLEU_OFFLINE is set"
+    forbidden = "downloads are forbidden (--offline, offline=True)"
+    return forbidden if settings.offline else "TRUEBLEU_OFFLINE is set"
 
 
 def mirror() -> str | None:

@@ -137,7 +137,7 @@ def label(tokenize: Tokenize) -> str:
 
     A lambda has no name of its own, so its place in the code is added; a partial function is named
     after what it calls and with what. The version of an installed package is added, as its tokens
-    may change with it: `pythainlp.tokenize.word_tokenize@5.4.0`.
+    may change with it: `pythainlp.tokenize.core.word_tokenize@5.4.0`.
     """
     if isinstance(tokenize, str):
         labelled = _has_data(tokenize) or tokenize.startswith("icu:")

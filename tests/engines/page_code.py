@@ -1,0 +1,44 @@
+"""The Python and the commands that a section of docs/ shows of engines, for tests that run them."""
+
+import re
+import shlex
+
+from places import EXAMPLES, ROOT
+
+
+def section(heading, page="engines"):
+    """The fenced blocks below a heading, or of a page: pairs of language and text."""
+    body = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    if heading is not None:
+        _, _, below = body.partition(f"\n{heading}\n")
+        body = re.split(r"^##", below, maxsplit=1, flags=re.MULTILINE)[0]
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", body, flags=re.MULTILINE | re.DOTALL)
+    assert blocks, f"docs/{page}.md has no code below '{heading}'"
+    return blocks
+
+
+def run_python(heading, names, page="engines", folder="."):
+    """The names after all Python of a section.
+
+    Workers of Spark and Ray that were started elsewhere need the `folder` of the files.
+    """
+    for language, code in section(heading, page):
+        if language == "python":
+            placed = re.sub(r'(parquet\(f?"|Location", ")', rf"\1{folder}/", code)
+            exec(compile(placed, f"docs/{page}.md: {heading}", "exec"), names)
+    return names
+
+
+def commands(heading):
+    """The words of each command line of truebleu in a section."""
+    lines = [
+        line for language, text in section(heading) if not language for line in text.split("\n")
+    ]
+    words = [shlex.split(line, comments=True) for line in lines]
+    return [command[1:] for command in words if command[:1] == ["truebleu"]]
+
+
+def make_tables(folder):
+    """Make the tables of the page in a folder, which must be the current one; gives its names."""
+    (folder / "examples").symlink_to(EXAMPLES)
+    return run_python("## The tables of this page", {})

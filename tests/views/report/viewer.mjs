@@ -21,8 +21,8 @@ const results = {
   }),
   tokens: tokens.map(([text, recipe]) => T.placed(text, kernel.tokens(kernel.metric(recipe), text, false), recipe)),
   matches: matches.map(([hypothesis, references]) => {
-    const { matches: matched, totals } = T.match(hypothesis, references, 4);
-    return [...matched, ...totals];
+    const orders = T.gramNumbers([hypothesis, ...references], 4), counted = (numbers, i) => [...T.gramCounts(hypothesis, numbers, i + 1).values()].reduce((sum, gram) => sum + gram.counted, 0);
+    return [...orders.map(counted), ...orders.map(([own]) => own.length)];
   }),
   searches: searches.map(([texts, needle, exact]) => {
     const encoder = new TextEncoder(), parts = texts.map(text => text === null ? new Uint8Array() : encoder.encode(text));

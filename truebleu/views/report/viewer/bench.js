@@ -247,7 +247,7 @@ export class Bench {
   }
 
   /** @param {Scored} result */
-  bleu({ setting, value, walk: { steps, hypothesis, reference }, brevity, mean }) {
+  bleu({ setting, value, walk: { steps, hypothesis, reference, brevity, mean } }) {
     const used = steps.filter(step => step.counts), root = used.length;
     const term = (/** @type {typeof steps[number]} */ step) => {
       const smoothed = !!step.note, made = step.precision ?? 100, top = step.note && step.denominator ? made * step.denominator / 100 : step.numerator;

@@ -1,5 +1,5 @@
 // Δ by position: whether the difference is the same all through the test set.
-import {el, count, exact, fixed, plural, signed, svg} from "./dom.js";
+import {el, count, exact, plural, signed, svg} from "./dom.js";
 import {showSegments} from "./current.js";
 import {hundredth, link} from "./charts.js";
 import {plot} from "./plot.js";

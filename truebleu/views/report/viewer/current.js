@@ -424,7 +424,6 @@ export class Current {
         this.subset = null;
         store.tell(new Set(["subset"]));
         if (turn !== this.turn) return;
-        if (!data.ready.texts) return; // It is made when they are there.
         try {
           await this.sift(mask, turn);
           if (turn !== this.turn) return;

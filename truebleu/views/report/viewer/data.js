@@ -26,12 +26,8 @@ import {Table} from "./table.js";
 /** @typedef {"source" | `reference${number}` | `system${number}`} Role */
 /** @typedef {{index: number, source: string | null | undefined, references: (string | null)[], hypotheses: (string | undefined)[], embedded: boolean}} Segment */
 
-/** Behind a text. */
-export const END = 0xFF;
-/** Before a piece of a text that is spelled out. */
-export const SPELLED = 0xFD;
-// In the place of a text that is missing; from here on a number of a word.
-const ABSENT = 0xFE, WORD = 0x80;
+// In a text: from where on a number of a word is, and before a piece that is spelled out; in the place of a text that is missing.
+const WORD = 0x80, SPELLED = 0xFD, ABSENT = 0xFE;
 // Segments that are looked at together; of a server: segments of a page, and pages that are kept.
 const MANY = 4096, PAGE = 32, PAGES = 512;
 
@@ -150,7 +146,7 @@ export async function unpack(text) {
 /** @param {Uint8Array} bytes */
 const indices = bytes => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
 
-/** The report's data. Tables come first, texts later: `ready.tables` and `ready.texts`. */
+/** The report's data. */
 export class Data {
   /** @param {any} manifest @param {(name: string) => Promise<Uint8Array>} read gives a block's bytes */
   constructor(manifest, read) {
@@ -180,7 +176,6 @@ export class Data {
     this.flags = {};
     /** @type {import("./glossary.js").Glossary | null} */
     this.glossary = null;
-    this.ready = { tables: false, texts: false };
     /** The kernel. */
     this.live = /** @type {Live} */ (/** @type {unknown} */ (null));
     /** Counts of settings, and of what is beside them. @type {Map<string, Table>} */
@@ -236,6 +231,13 @@ export class Data {
     return this.references === 1 ? "Reference" : `Reference ${Number(role.slice(9)) + 1}`;
   }
 
+  /** Reads all that a page has from its beginning. */
+  async load() {
+    await this.loadKernel();
+    await this.loadTexts();
+    await this.loadTables();
+  }
+
   /** Starts the kernel. An error if this file or this browser has none. */
   async loadKernel() {
     const { live } = this.manifest;
@@ -267,7 +269,6 @@ export class Data {
     if (manifest.buckets?.length) this.lengths = indices(await this.read(manifest.buckets.length.block));
     if (manifest.terms) this.glossary = glossaryOf(manifest.terms, JSON.parse(new TextDecoder().decode(await this.read(manifest.terms.block))));
     if (manifest.ngrams?.block) manifest.ngrams.pairs = JSON.parse(new TextDecoder().decode(await this.read(manifest.ngrams.block)));
-    this.ready.tables = true;
   }
 
   async loadTexts() {
@@ -277,7 +278,6 @@ export class Data {
       this.texts.set(role, new Texts(blocks[k], n));
       if (role !== "source" && manifest.embedded === n) live.texts.set(role, live.kernel.texts(blocks[k], n));
     });
-    this.ready.texts = true;
   }
 
   /** A table of other counts, read when it is first wanted. @param {string} name @param {{block: string, columns: string[]}} of @returns {Promise<Table>} */

@@ -1,6 +1,6 @@
 // One segment: its texts with what matched, what differs and what the tokenizer did, and its score step by step.
-import {announce, badge, button, copy, el, exact, fixed, menu, plural, replace, signed, table, toggle, visible} from "./dom.js";
-import {BLANK, diff, grams, match, placed} from "./tokens.js";
+import {badge, button, copy, el, exact, fixed, menu, plural, replace, signed, table, toggle, visible} from "./dom.js";
+import {BLANK, diff, hasRun, match, placed, runsOf} from "./tokens.js";
 import {packedTexts} from "./kernel.js";
 import {notesOf} from "./notes.js";
 import {withMarks} from "./marks.js";
@@ -10,7 +10,7 @@ import {unitsOfText} from "./scored.js";
 
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {import("./tokens.js").Tokens} Tokens */
-/** @typedef {{role: string, label: any, text: string, tokens: Tokens, match: import("./tokens.js").Match | null, against: {name: string, keys: string[]}[]}} Shown */
+/** @typedef {{role: string, label: any, text: string, tokens: Tokens, match: ReturnType<typeof match> | null, against: {name: string, keys: string[]}[]}} Shown */
 
 const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff", "d", "What only one of the two systems has"], ["ref", "Diff to reference", "", "What differs from the nearest reference"], ["plain", "Plain", "", "The text alone"], ["tokens", "Tokens", "t", "What the tokenizer made of the text"]];
 
@@ -69,8 +69,7 @@ export function renderDetail(panel, context, marks, i, acts) {
   const modes = el("div.modes", { role: "group", "aria-label": "What is marked" }, MODES.filter(([id]) => b || id !== "diff").map(([id, title, key, hint]) =>
     toggle(id === "diff" && b ? `Diff ${a.letter}–${b.letter}` : title, mode === id, () => store.set({ mode: id }, { replace: true }), { title: key ? `${hint} (${key})` : hint })));
   const texts = el("div.texts");
-  if (!data.ready.texts) texts.append(el("p.empty", {}, "The texts are being unpacked …"));
-  else if (data.redacted) texts.append(el("p.empty", {}, "The texts were left out of this file; scores and counts are all there."));
+  if (data.redacted) texts.append(el("p.empty", {}, "The texts were left out of this file; scores and counts are all there."));
   else if (!segment.embedded) texts.append(el("p.empty", {}, `The text of this segment is not in this file: it has that of ${plural(data.manifest.embedded, "segment")}, those that the result depends on most and as many drawn at random.`));
   else if (segment.hypotheses[0] === undefined) texts.append(el("p.empty", {}, "The texts are on their way …"));
   else drawTexts();
@@ -152,7 +151,7 @@ export function renderDetail(panel, context, marks, i, acts) {
     if (found && found.level[n] > 1) {
       const length = found.level[n];
       for (let from = Math.max(0, n - length + 1); from <= n; from++) {
-        const gram = keys.slice(from, from + length), names = gram.length === length ? against.filter(r => grams(r.keys, length).has(gram.join("\u{10FFFF}"))).map(r => r.name) : [];
+        const gram = keys.slice(from, from + length), names = gram.length === length ? against.filter(r => hasRun(r.keys, gram)).map(r => r.name) : [];
         if (names.length) { parts.push(` · in a match of ${length}: “`, el("bdi", {}, gram.join(" ")), `” (${names.join(", ")})`); break; }
       }
     }
@@ -176,9 +175,8 @@ export function renderDetail(panel, context, marks, i, acts) {
 
 /** Which tokens are in a run of tokens that is looked for, which is written with spaces. @param {string[]} keys @param {string} run */
 function occurrences(keys, run) {
-  const wanted = run.split(" "), found = /** @type {Set<number>} */ (new Set());
-  if (run) for (let i = 0; i + wanted.length <= keys.length; i++) if (wanted.every((key, k) => keys[i + k] === key)) wanted.forEach((_, k) => found.add(i + k));
-  return found;
+  const wanted = run.split(" ");
+  return new Set(run ? [...runsOf(keys, wanted)].flatMap(at => wanted.map((_, k) => at + k)) : []);
 }
 
 /** @param {boolean[]} marks */

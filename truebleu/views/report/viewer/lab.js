@@ -1,5 +1,5 @@
 // The start of the laboratory: the viewer with nothing in it, and what a reader brings.
-import {Data, unpack} from "./data.js";
+import {unpack} from "./data.js";
 import {button, el, replace} from "./dom.js";
 import {Kernel} from "./kernel.js";
 import {Live} from "./live.js";
@@ -11,11 +11,10 @@ const THEMES_OF_LAB = ["auto", "light", "dark"];
 
 /** The laboratory's frame, around the bench. */
 class Laboratory {
-  /** @param {any} manifest @param {Live} live @param {(name: string) => Promise<Uint8Array>} block of this page */
-  constructor(manifest, live, block) {
+  /** @param {any} manifest @param {Live} live */
+  constructor(manifest, live) {
     this.manifest = manifest;
     this.live = live;
-    this.block = block;
     /** The report that is open. @type {import("./main.js").App | null} */
     this.report = null;
     this.theme = "auto";
@@ -36,15 +35,11 @@ class Laboratory {
     });
   }
 
-  /** Shows a report in the place of the bench. @param {import("./made.js").Made} made */
-  async open({ manifest, blocks }) {
-    const data = new Data(manifest, async name => {
-      const known = blocks.get(name);
-      return known ?? this.block(name);
-    });
+  /** Shows a report in the place of the bench. @param {import("./data.js").Data} data */
+  open(data) {
     leaveAddress();
     this.app.className = "";
-    this.report = await opened(data, { text: "Laboratory", act: () => this.close(), segment: (context, i) => this.take(context, i) });
+    this.report = opened(data, { text: "Laboratory", act: () => this.close(), segment: (context, i) => this.take(context, i) });
   }
 
   /** Works a segment of the report through. @param {import("./current.js").Context} context @param {number} i */
@@ -61,6 +56,7 @@ class Laboratory {
   close() {
     this.report?.close();
     this.report = null;
+    this.live.forgetTexts();
     leaveAddress();
     this.frame();
     /** @type {HTMLElement | null} */ (this.app.querySelector("#view"))?.focus();
@@ -104,5 +100,5 @@ function leaveAddress() {
   const [binary, lowercase] = await Promise.all([block(manifest.live.kernel), block(manifest.live.lowercase)]);
   const kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
   kernel.lowercase(lowercase);
-  new Laboratory(manifest, new Live(kernel, binary, lowercase), block).start();
+  new Laboratory(manifest, new Live(kernel, binary, lowercase)).start();
 })().catch(failed);

@@ -58,6 +58,12 @@ export class Live {
     this.texts = new Map();
   }
 
+  /** Lets go of all texts. */
+  forgetTexts() {
+    for (const handle of this.texts.values()) this.kernel.forget(handle);
+    this.texts.clear();
+  }
+
   /** @param {Recipe} recipe @returns {number} */
   metric(recipe) {
     const key = JSON.stringify(recipe);

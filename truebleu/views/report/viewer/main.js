@@ -1,6 +1,5 @@
 // The shell: rail, choice of metric and systems, routing, theme, print.
-import {announce, badge, button, copy, dialog, el, replace, select, table, toggle} from "./dom.js";
-import {COUNTED} from "./live.js";
+import {announce, badge, button, el, replace, select} from "./dom.js";
 import {Background, CHANGES, Current, FILTERS, memory, NUMBERS, STATE} from "./current.js";
 import {Data} from "./data.js";
 import {agreementView} from "./agreement.js";
@@ -19,7 +18,7 @@ import {termsView} from "./terms.js";
 import {whyView} from "./why.js";
 
 /** @typedef {import("./current.js").Context} Context */
-/** @typedef {(changed: Set<string>) => void} Update  told which keys of the state changed, and "tables", "texts", "selection", "subset" */
+/** @typedef {(changed: Set<string>) => void} Update  told which keys of the state changed, and "texts", "selection", "subset" */
 /**
  * @typedef {object} View
  * @property {string} id
@@ -61,7 +60,7 @@ export class App {
     this.update = null;
     this.shown = "";
     this.keys = new Keys(this.context, () => this.view, { views: VIEWS, memory, theme: () => this.nextTheme() });
-    data.arrived = problem => problem ? announce(problem) : this.store.tell(new Set(["texts", "page"]));
+    data.arrived = problem => problem ? announce(problem) : this.store.tell(new Set(["texts"]));
   }
 
   get view() { return VIEWS.find(view => view.id === this.store.get("view")) ?? VIEWS[0]; }
@@ -116,7 +115,7 @@ export class App {
     if (any(["setting", "a", "b", ...CHANGES])) this.current.cache.size > 60 && this.current.cache.clear();
     if (any(["setting", "a", "b", "view", ...CHANGES])) this.frame();
     // Before the view draws, so that it need not draw twice; what takes longer is told later.
-    if (any([...Object.keys(FILTERS), ...(this.store.get("noted") ? ["notes"] : []), "sort", "setting", "a", "b", ...CHANGES]) || (changed.has("texts") && !changed.has("page") && this.current.slow)) this.current.choose();
+    if (any([...Object.keys(FILTERS), ...(this.store.get("noted") ? ["notes"] : []), "sort", "setting", "a", "b", ...CHANGES])) this.current.choose();
     if (this.view.id !== this.shown) this.show();
     else if (this.update) this.update(changed);
     else if (!any(["selection", "subset", "seg", "view"]) || changed.has("seg") || this.view.selected && (changed.has("selection") || this.current.busy === 0)) this.again();
@@ -236,11 +235,8 @@ export function failed(error) {
   document.body.prepend(el("p.failed", { role: "alert" }, "The interactive part of this page could not be started: ", text, ". The summary below is complete."));
 }
 
-/** Shows what a file holds. Until the kernel has counted, the summary is there to be read. @param {Data} data @param {import("./current.js").Back | null} [back] a way to where it came from */
-export async function opened(data, back = null) {
-  await data.loadKernel();
-  await data.loadTexts();
-  await data.loadTables();
+/** Shows what a file holds. @param {Data} data @param {import("./current.js").Back | null} [back] a way to where it came from */
+export function opened(data, back = null) {
   const app = new App(data, back);
   app.start();
   document.documentElement.dataset.ready = "yes";

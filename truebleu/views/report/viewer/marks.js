@@ -1,6 +1,6 @@
 // What is sought, as places in a text: matches of the search, an n-gram, terms of the glossary.
 import {el, visible} from "./dom.js";
-import {placed} from "./tokens.js";
+import {placed, runsOf} from "./tokens.js";
 import {canHold, splitAsNgrams} from "./holding.js";
 import {termPlaces} from "./glossary.js";
 
@@ -71,10 +71,7 @@ export class Marks {
     const { store, data } = this, gram = String(store.get("mark") || store.get("holds")), { ngrams } = data.manifest;
     if (!gram || role === "source" || !canHold(data)) return [];
     const { keys, starts, ends } = placed(text, splitAsNgrams(data, text), ngrams.recipe), run = gram.split(" ");
-    /** @type {Place[]} */
-    const found = [];
-    for (let n = 0; n + run.length <= keys.length; n++) if (run.every((key, k) => keys[n + k] === key)) found.push([starts[n], ends[n + run.length - 1], "found"]);
-    return found;
+    return Array.from(runsOf(keys, run), n => [starts[n], ends[n + run.length - 1], "found"]);
   }
 
   /** The terms that the segment has: in the source, and as they are wanted. @param {string} role @param {number} i @param {string} text @returns {Place[]} */

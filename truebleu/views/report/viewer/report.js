@@ -6,5 +6,7 @@ import {failed, opened} from "./main.js";
   const data = Data.ofPage();
   if (!data.manifest) throw new Error("the page has no data");
   if (!("DecompressionStream" in window)) throw new Error("this browser is too old to unpack it");
-  await opened(data);
+  // Until the kernel has counted, the summary is there to be read.
+  await data.load();
+  opened(data);
 })().catch(failed);

@@ -136,7 +136,7 @@ export const segmentsView = {
         const text = data.text(role, i);
         place.classList.toggle("soft", !text);
         if (text) replace(place, previewOf(text, marks.places(role, i, text, { grams: true, terms: !!store.get("terms") }), room, PREVIEW));
-        else place.textContent = text === "" ? "(empty)" : text === null ? "(missing)" : data.ready.texts && !data.manifest.serve ? "(not in this file)" : "…";
+        else place.textContent = text === "" ? "(empty)" : text === null ? "(missing)" : data.manifest.serve ? "…" : "(not in this file)";
       }
     }
 
@@ -243,7 +243,7 @@ export const segmentsView = {
       container.classList.toggle("busy", busy !== null);
       list.node.setAttribute("aria-busy", String(busy !== null));
       if (busy !== null) {
-        share.textContent = !data.ready.texts ? "Unpacking the texts …" : `Searching …${busy ? ` ${Math.round(100 * busy)}%` : ""}`;
+        share.textContent = `Searching …${busy ? ` ${Math.round(100 * busy)}%` : ""}`;
         // The button stays where it is, with the focus.
         if (cancel.parentNode !== subset) replace(subset, share, cancel);
         return;

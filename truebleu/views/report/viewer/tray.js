@@ -14,7 +14,7 @@ const TABBED = [["whole", "whole lines"], ["header", "columns, named in the firs
 export class Tray {
   /**
    * @param {any} manifest @param {import("./live.js").Live} live
-   * @param {() => {metric: string, chosen: Record<string, any>}} above what is chosen for sentences @param {(made: import("./made.js").Made) => Promise<void>} opened
+   * @param {() => {metric: string, chosen: Record<string, any>}} above what is chosen for sentences @param {(made: import("./data.js").Data) => void} opened
    */
   constructor(manifest, live, above, opened) {
     this.manifest = manifest;
@@ -100,7 +100,7 @@ export class Tray {
         return this.busy !== null;
       });
       this.busy = null;
-      if (made) await this.opened(made);
+      if (made) this.opened(made);
     } catch (error) { this.problems.push(/** @type {Error} */ (error).message); }
     this.busy = null;
     if (this.node.isConnected) this.draw();

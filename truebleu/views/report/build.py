@@ -266,9 +266,7 @@ class Contents:
     def _buckets(self, counted: bool) -> dict[str, Any]:
         """The entry of what segments are put into buckets by."""
         made = self._counts_words(counted)
-        frequency = (
-            buckets.described(self.segments, len(self.systems)) if made else self._frequency[0]
-        )
+        frequency = buckets.described(self.segments) if made else self._frequency[0]
         return {"frequency": frequency, "length": self._length}
 
     def _found_in(self) -> findings.Contents:

@@ -1,5 +1,5 @@
 // Two sentences, scored while they are typed: what was counted, and the formula with the numbers in it.
-import {button, checkbox, copy, count, el, exact, fixed, plural, replace, select, visible} from "./dom.js";
+import {button, checkbox, copy, count, el, exact, fixed, plural, replace, select, table, visible} from "./dom.js";
 import {countsEdits} from "./metric.js";
 import {COUNTED, SMOOTHING, TOKENIZERS} from "./live.js";
 import {scoredTexts, settledBy} from "./scored.js";
@@ -272,14 +272,14 @@ export class Bench {
     for (const step of used) { p += step.match / step.total; r += step.match / /** @type {number} */ (step.reference); }
     if (used.length) { p /= used.length; r /= used.length; }
     const b = shortly(beta ** 2), b1 = shortly(1 + beta ** 2);
-    const rows = steps.map(step => el("tr", { class: step.counts ? "" : "soft" }, el("th", { scope: "row" }, this.pointable("button.term", step.order, null, orderTitle(step.order), { class: "small" })),
-      el("td.number", {}, `${count(step.match)}/${count(step.total)}`), el("td.number", {}, step.counts ? exact(step.precision, `${fixed(step.precision)} %`) : "–"), el("td.number", {}, `${count(step.match)}/${count(step.reference ?? 0)}`), el("td.number", {}, step.counts ? exact(step.recall, `${fixed(step.recall)} %`) : "–")));
+    const share = (/** @type {number | null | undefined} */ x) => exact(x, `${fixed(x)} %`);
+    const rows = steps.map(step => ({ class: step.counts ? "" : "soft", cells: [this.pointable("button.term", step.order, null, orderTitle(step.order), { class: "small" }),
+      `${count(step.match)}/${count(step.total)}`, step.counts ? share(step.precision) : "–", `${count(step.match)}/${count(step.reference ?? 0)}`, step.counts ? share(step.recall) : "–"] }));
     return [
       el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${setting.name} = F of the mean precision P and the mean recall R, which counts ${shortly(beta)} times`)),
         el("div.made", {}, "= ", fractionOf(`${b1} × P × R`, `${b} × P + R`), used.length ? [" = ", fractionOf(`${b1} × ${fixed(100 * p)} × ${fixed(100 * r)}`, `${b} × ${fixed(100 * p)} + ${fixed(100 * r)}`)] : null, " = ", el("strong", {}, exact(value)))),
       references.length > 1 ? el("p", {}, `The reference with the highest score counts: reference ${best + 1}.`) : null,
-      el("div.table", { tabindex: 0, role: "region", "aria-label": "Precision and recall of each order" }, el("table", {}, el("caption.unseen", {}, "Precision and recall of each order"), el("thead", {}, el("tr", {}, ["N-grams", "of own", "P", "of reference", "R"].map((title, i) => el("th", { scope: "col", class: i ? "number" : "" }, title)))), el("tbody", {}, rows,
-        el("tr", {}, el("th", { scope: "row" }, "Mean"), el("td"), el("td.number", {}, exact(100 * p, `${fixed(100 * p)} %`)), el("td"), el("td.number", {}, exact(100 * r, `${fixed(100 * r)} %`)))))),
+      table("Precision and recall of each order", [{ title: "N-grams" }, ...["of own", "P", "of reference", "R"].map(title => ({ title, number: true }))], [...rows, ["Mean", "", share(100 * p), "", share(100 * r)]], { quiet: true }),
       steps.length > used.length ? el("p.soft", {}, "Orders that one of the texts is too short for are left out.") : null,
     ];
   }
@@ -314,11 +314,11 @@ export class Bench {
         const step = steps.get(order.name), all = this.whole.has(order.name) ? order.grams : order.grams.slice(0, GRAMS_SHOWN), left = order.grams.length - all.length;
         const cells = (/** @type {import("./scored.js").Gram} */ gram) => {
           const key = JSON.stringify(gram.gram), lost = gram.hypothesis - gram.counted, most = Math.max(0, ...gram.references);
-          return el("tr", { class: gram.counted ? lost ? "part" : "all" : "none", data: { order: order.name, gram: key } }, el("th", { scope: "row" }, this.pointable("button.gram", order.name, key, el("bdi", {}, visible(gram.gram.join(order.of === "tokens" ? " " : "")))) ),
-            el("td.number", {}, count(gram.hypothesis)), el("td.number", { title: several ? gram.references.map((n, r) => `reference ${r + 1}: ${n}`).join(", ") : null }, several ? `${gram.references.join(", ")}` : count(most)), el("td.number", {}, el("strong", {}, count(gram.counted)), lost && gram.counted ? el("span.soft", { title: "clipped" }, ` −${lost}`) : null));
+          return { class: gram.counted ? lost ? "part" : "all" : "none", data: { order: order.name, gram: key }, cells: [this.pointable("button.gram", order.name, key, el("bdi", {}, visible(gram.gram.join(order.of === "tokens" ? " " : "")))),
+            count(gram.hypothesis), several ? el("span", { title: gram.references.map((n, r) => `reference ${r + 1}: ${n}`).join(", ") }, gram.references.join(", ")) : count(most), [el("strong", {}, count(gram.counted)), lost && gram.counted ? el("span.soft", { title: "clipped" }, ` −${lost}`) : null]] };
         };
         return el("section", { data: { order: order.name } }, el("h3", {}, orderTitle(order.name), el("span.soft", {}, step ? ` ${count(step.match)} of ${count(step.total)}` : "")),
-          order.grams.length ? el("div.table", { tabindex: 0, role: "region", "aria-label": `${orderTitle(order.name)} of the translation` }, el("table", {}, el("caption.unseen", {}, `${orderTitle(order.name)} of the translation`), el("thead", {}, el("tr", {}, ["N-gram", "here", several ? "in refs." : "in ref.", "counted"].map((title, i) => el("th", { scope: "col", class: i ? "number" : "" }, title)))), el("tbody", {}, all.map(cells)))) : el("p.soft", {}, "The translation is too short."),
+          order.grams.length ? table(`${orderTitle(order.name)} of the translation`, [{ title: "N-gram" }, ...["here", several ? "in refs." : "in ref.", "counted"].map(title => ({ title, number: true }))], all.map(cells), { quiet: true }) : el("p.soft", {}, "The translation is too short."),
           left ? button(`${count(left)} more`, () => { this.whole.add(order.name); this.drawGrams(); this.mark(); }, { class: "small" }) : null);
       })));
   }

@@ -1,5 +1,5 @@
 // Segments in groups by length, score, word frequency, document and label: where one system is better.
-import {badge, button, count, el, exact, fixed, interval, plural, select, signed} from "./dom.js";
+import {badge, button, count, el, exact, fixed, interval, moreRows, plural, select, signed} from "./dom.js";
 import {Background, FEW, FEWEST, quantile, showFiltered, TOO_FEW} from "./current.js";
 import {bars, figure, histogram, link, short} from "./charts.js";
 import {countsEdits} from "./metric.js";
@@ -140,10 +140,10 @@ function grouped(context, id, title, shown, all, known) {
   const ends = (/** @type {Measured | undefined} */ of, /** @type {"a" | "b"} */ what) => of ? { low: of[what][0], high: of[what][1] } : null;
   return [figure({ title: `${name} by ${title}.`, summary,
     draw: width => bars(rows.map(({ g, n, of, values, delta, told }) => ({ label: g.label, n: `n = ${count(n)}${n < FEW ? ", few" : ""}`, few: n < FEW, values, ends: systems.map((_, k) => ends(of, k ? "b" : "a")),
-      delta: b ? `${signed(delta, 1)} ${n < FEWEST ? "" : of ? interval(of.delta[0], of.delta[1], 1) : "…"}`.trim() : undefined, told, act: () => showFiltered(store, { ...g.filter, sort: "number" }) })), systems, `${name} by ${title}`, width),
+      delta: b ? `${signed(delta, 1)} ${n < FEWEST ? "" : of ? interval(of.delta[0], of.delta[1], 1) : "…"}`.trim() : undefined, told, act: () => showFiltered(store, g.filter) })), systems, `${name} by ${title}`, width),
     columns: [{ title: "Bucket" }, { title: "n", number: true }, ...systems.flatMap(s => [{ title: [badge(s), ` ${name}`], number: true }, { title: "interval", number: true }]), ...(b ? [{ title: "Δ", number: true }, { title: "interval of Δ", number: true }] : [])],
     rows: rows.map(({ g, n, of, values, delta }) => [link(context, el("bdi", {}, g.label), g.filter), `${count(n)}${n < FEW ? " (few)" : ""}`, ...systems.flatMap((_, k) => [exact(values[k]), saidFaintly(of, k ? "b" : "a", n)]), ...(b ? [exact(delta, signed(delta)), saidFaintly(of, "delta", n)] : [])]) }),
-    shown.length < all ? el("p", {}, `The largest ${count(shown.length)} of ${count(all)}. `, button(`Show ${Math.min(BUCKET_ROWS, all - shown.length)} more`, () => store.set({ buckets: store.get("buckets") + BUCKET_ROWS }, { replace: true }))) : ""];
+    shown.length < all ? el("p", {}, `The largest ${count(shown.length)} of ${count(all)}. `, moreRows(store, "buckets", all)) : ""];
 }
 
 /** A range of one's own. @param {Context} context @param {string} title @param {string} column @param {[number, number] | null} range @param {number[]} segments @param {Measured | undefined} of */

@@ -1,6 +1,6 @@
 // Pictures of numbers as SVG, each with a sentence and a table that say the same; and links from numbers to segments.
-import {button, count, download, el, fixed, interval, replace, signed, svg, table} from "./dom.js";
-import {FILTERS} from "./current.js";
+import {button, count, download, el, fixed, interval, replace, signed, stateLink, svg, table} from "./dom.js";
+import {filteredBy} from "./current.js";
 
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {{low: number, high: number} | null | undefined} Ends */
@@ -11,10 +11,7 @@ export const LETTER = 6.7; // About how wide a letter is in a picture, in pixels
  * A link to some segments: filters, or an order. @param {Context} context @param {import("./dom.js").Children} text
  * @param {Record<string, any>} values  of the state @param {string} [title]
  */
-export function link({ store }, text, values, title) {
-  const state = { ...FILTERS, view: "segments", seg: null, sort: "number", ...values };
-  return el("a", { href: store.hash(state), title, on: { click: (/** @type {MouseEvent} */ e) => { if (!e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); store.set(state); } } } }, text);
-}
+export function link({ store }, text, values, title) { return stateLink(store, filteredBy(values), { title }, text); }
 
 /**
  * A picture, which is drawn anew when there is more or less room, its sentence and its table.

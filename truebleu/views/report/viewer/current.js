@@ -69,21 +69,17 @@ export function countName({ data, a, b }, name) {
     of === "d" ? `, ${b?.letter} less ${a.letter}` : system ? `, ${system.letter}` : ""].filter(Boolean).join(" ").replace(" ,", ",");
 }
 
-/** Shows some segments in the list, and says which they are; `part`: not all that are meant, so that they have no score. @param {Store} store @param {number[]} segments from 0 @param {string} about @param {boolean} [part] */
-export function showSegments(store, segments, about, part = false) {
-  store.set({ ...FILTERS, only: segments.map(i => i + 1).join(","), about, part, view: "segments", seg: null, sort: "number" });
-}
-
 /** The lengths of hypotheses and of references, by segment. @param {Table} table */
 function lengthColumns(table) {
   const x = table.at(0), y = table.at(1), sum = (/** @type {ArrayLike<number>} */ z) => Float64Array.from(x, (n, i) => n + y[i] + z[i]);
   return table.names[0] === "hits" ? [sum(table.column("insertions")), sum(table.column("deletions"))] : [x, y];
 }
 
-/** Shows the segments that a filter leaves: `{doc: 3}`, `{range: "length:10:20"}`, `{label: "0:2"}`, `{flag: "duplicate"}`. @param {Store} store @param {Partial<typeof FILTERS> & Record<string, any>} filters */
-export function showFiltered(store, filters) {
-  store.set({ ...FILTERS, view: "segments", seg: null, ...filters });
-}
+/** The state that shows the segments which a filter leaves: `{doc: 3}`, `{range: "length:10:20"}`, `{label: "0:2"}`, `{flag: "duplicate"}`. @param {Record<string, any>} filters and other values of the state @returns {Record<string, any>} */
+export const filteredBy = filters => ({ ...FILTERS, view: "segments", seg: null, sort: "number", ...filters });
+
+/** Shows these segments. @param {Store} store @param {Record<string, any>} filters */
+export const showFiltered = (store, filters) => store.set(filteredBy(filters));
 
 /**
  * Whether a parameter can have a value, which may come from an address that somebody wrote.
@@ -143,6 +139,8 @@ export class Current {
     this.making = Promise.resolve();
     /** @type {Background | null} */
     this.second = null;
+    /** Words by frequency, once they were asked for. @type {Promise<Table> | null} */
+    this.words = null;
     /** The parameters that numbers were shown by last, of which setting. @type {{setting: string, changes: Record<string, any>}} */
     this.counted = { setting: "", changes: {} };
     /** How much of a count is done, 0 to 1; null if none is under way. @type {number | null} */
@@ -252,7 +250,7 @@ export class Current {
   /** Back to the counts that were shown before; what else was changed since, stays. */
   uncount() {
     const { store, before } = this, keys = before && before.setting !== store.get("setting") ? ["setting", ...CHANGES] : CHANGES;
-    store.set(Object.fromEntries(keys.map(key => [key, before ? before[key] : store.defaults[key]])), { replace: true });
+    store.set(before ? Object.fromEntries(keys.map(key => [key, before[key]])) : store.usual(keys), { replace: true });
   }
 
   /** The metric as it is now. @returns {Metric} */
@@ -374,9 +372,6 @@ export class Current {
   }
 
   // ---- filters ----
-
-  /** Whether any filter is set. */
-  get filtered() { const { store } = this; return ["find", "doc", "label", "flag", "outcome", "split", "range", "holds", "terms", "rule", "noted", "seen", "only", "sample"].some(key => store.get(key) !== /** @type {any} */ (FILTERS)[key]); }
 
   /** The ranges that are set: column, from, to. @returns {[string, number, number][]} */
   get ranges() {
@@ -604,15 +599,17 @@ export class Current {
   }
 
   /** Words by frequency, segment by segment: from the file, or counted here. @returns {Promise<Table>} */
-  async wordCounts() {
-    const { data } = this, known = data.manifest.buckets.frequency;
-    if (known.block) return data.counts("frequency", known);
-    return this.once("words by frequency", async () => {
-      const width = known.columns.length, found = /** @type {Uint8Array} */ (await ofAllTexts(data, { words: true, edges: known.edges })), rows = new Uint8Array(8 * width * data.n);
+  wordCounts() {
+    const { data, data: { n, live: { kernel } } } = this, known = data.manifest.buckets.frequency, { edges, block } = known;
+    return this.words ??= (async () => {
+      // Of the references and of what each system has of them, a column a bucket.
+      const names = ["reference", ...data.systems.map(s => `matched_${s.index}`)].flatMap(of => edges.map((/** @type {number} */ _, /** @type {number} */ k) => `${of}_${k}`)), width = names.length;
+      if (block) return Table.decode(kernel, await data.read(block), names, n);
+      const found = /** @type {Uint8Array} */ (await ofAllTexts(data, { words: true, edges })), rows = new Uint8Array(8 * width * n);
       rows.set(found);
       known.segments = found.length / (8 * width);
-      return new Table(data.live.kernel, data.live.kernel.tableOfRows(rows, width), known.columns, data.n);
-    });
+      return new Table(kernel, kernel.tableOfRows(rows, width), names, n);
+    })();
   }
 
   /** Leaves the segments whose words of a frequency the two systems have unequally, or one system not all. @param {Uint8Array} mask @param {number} bucket */

@@ -178,14 +178,12 @@ export class Data {
     this.glossary = null;
     /** The kernel. */
     this.live = /** @type {Live} */ (/** @type {unknown} */ (null));
-    /** Counts of settings, and of what is beside them. @type {Map<string, Table>} */
+    /** Counts of settings. @type {Map<string, Table>} */
     this.tables = new Map();
     /** Scores of segments by metrics that are no settings. @type {Map<string, Float64Array>} */
     this.columns = new Map();
     /** @type {Map<string, Texts>} */
     this.texts = new Map();
-    /** @type {Map<string, Promise<Uint8Array>>} */
-    this.blocks = new Map();
     /** @type {Map<number, Map<string, Texts> | Promise<void>>} Pages from a server, or on their way. */
     this.pages = new Map();
     /** Called when pages have arrived, or with what is wrong. */
@@ -206,13 +204,6 @@ export class Data {
       node.remove(); // The text is no longer needed, and it is large.
       return bytes;
     });
-  }
-
-  /** The bytes of a block, read once. @param {string} name */
-  block(name) {
-    let block = this.blocks.get(name);
-    if (!block) this.blocks.set(name, block = this.read(name));
-    return block;
   }
 
   /** Text roles in the order of reading. @returns {Role[]} */
@@ -278,12 +269,6 @@ export class Data {
       this.texts.set(role, new Texts(blocks[k], n));
       if (role !== "source" && manifest.embedded === n) live.texts.set(role, live.kernel.texts(blocks[k], n));
     });
-  }
-
-  /** A table of other counts, read when it is first wanted. @param {string} name @param {{block: string, columns: string[]}} of @returns {Promise<Table>} */
-  async counts(name, { block, columns }) {
-    if (!this.tables.has(name)) this.tables.set(name, Table.decode(this.live.kernel, await this.block(block), columns, this.n));
-    return /** @type {Table} */ (this.tables.get(name));
   }
 
   /** Whether a setting can be counted anew in this page. @param {Setting} setting */

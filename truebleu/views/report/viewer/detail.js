@@ -1,5 +1,5 @@
 // One segment: its texts with what matched, what differs and what the tokenizer did, and its score step by step.
-import {badge, button, copy, el, exact, fixed, menu, plural, replace, signed, table, toggle, visible} from "./dom.js";
+import {badge, button, copy, copyLink, el, exact, fixed, menu, plural, replace, signed, table, toggle, visible} from "./dom.js";
 import {BLANK, diff, hasRun, match, placed, runsOf} from "./tokens.js";
 import {packedTexts} from "./kernel.js";
 import {notesOf} from "./notes.js";
@@ -64,7 +64,7 @@ export function renderDetail(panel, context, marks, i, acts) {
       button("›", () => acts.go(1), { class: "quiet", "aria-label": "Next segment of the list", title: "Next (j)" }),
       context.back && segment.hypotheses[(b ?? a).index] !== undefined ? button(`${(b ?? a).letter} in the laboratory`, () => context.back?.segment(context, i), { class: "quiet", title: `Work the score of ${(b ?? a).name} through` }) : null,
       menu("Copy", () => [.../** @type {const} */ (["text", "Markdown", "JSON"]).map(form => ({ text: `as ${form}`, act: () => { copy(written(context, i, form), `Copied as ${form}`); } })),
-        { text: "Link to this segment", act: () => { copy(location.href.split("#")[0] + store.hash(), "Link copied"); } }], { class: "quiet" }),
+        { text: "Link to this segment", act: () => { copyLink(store); } }], { class: "quiet" }),
       button("✕", acts.close, { class: "quiet", "aria-label": "Close", title: "Close (Esc)" })));
   const modes = el("div.modes", { role: "group", "aria-label": "What is marked" }, MODES.filter(([id]) => b || id !== "diff").map(([id, title, key, hint]) =>
     toggle(id === "diff" && b ? `Diff ${a.letter}–${b.letter}` : title, mode === id, () => store.set({ mode: id }, { replace: true }), { title: key ? `${hint} (${key})` : hint })));

@@ -1,7 +1,8 @@
 // What can be taken away: tables, segments, charts, commands, and what to cite.
-import {announce, badge, button, checkbox, copy, count, download, el, fixed, interval, plural, select, signed} from "./dom.js";
+import {announce, badge, button, checkbox, copy, count, download, el, fixed, interval, plural, pValue, select, signed} from "./dom.js";
 import {figure, forestPlot, histogram} from "./charts.js";
 import {record} from "./detail.js";
+import {floatText} from "./metric.js";
 
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {{text: string, raised?: string, best?: boolean}} Cell */
@@ -14,14 +15,6 @@ const shown = text => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\u2028\u2029]/gu, c
   const point = c.codePointAt(0) ?? 0;
   return JOINERS.test(c) ? c : point < 256 ? `\\x${point.toString(16).padStart(2, "0")}` : point < 65536 ? `\\u${point.toString(16).padStart(4, "0")}` : `\\U${point.toString(16).padStart(8, "0")}`;
 });
-
-/** A float as Python writes it. @param {number} x */
-export function floatText(x) {
-  if (Number.isInteger(x) && Math.abs(x) < 1e16) return `${Object.is(x, -0) ? "-0" : x}.0`;
-  const size = Math.abs(x);
-  if (size >= 1e-4 && size < 1e16) return String(x);
-  return x.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
-}
 
 /** Text before which an apostrophe stands if a spreadsheet would take it for a formula. @param {any} value @param {boolean} safe */
 export const guarded = (value, safe) => safe && typeof value === "string" && /^[=+\-@\t\r＝＋－＠]/.test(value) ? `'${value}` : value;
@@ -53,7 +46,7 @@ export function comparisonRows(content, separator, safe) {
 /** A metric's table as cells. @param {any} content @param {any} metric @returns {Cell[][]} */
 function cells(content, metric) {
   const letters = new Map(content.systems.map((/** @type {any} */ s) => [s.name, s.letter])), several = content.systems.length > 1, { intervals, test } = content, level = `${Math.round(100 * content.level)}% interval`;
-  const p = (/** @type {number | null | undefined} */ x) => x === null || x === undefined ? "" : x < 0.001 ? "< 0.001" : x.toFixed(3);
+  const p = (/** @type {number | null | undefined} */ x) => typeof x === "number" ? pValue(x) : "";
   const head = ["", "System", `${metric.label} ${metric.higher_is_better ? "↑" : "↓"}`, ...(intervals ? [level] : []), ...(several ? [...(test ? ["Cluster"] : []), "Δ", ...(intervals ? [level] : []), ...(test ? ["p"] : [])] : [])];
   return [head.map(text => ({ text })), ...content.systems.map((/** @type {any} */ system) => {
     const { score, interval: own, better_than, rank, cluster, difference: d } = system.scores[metric.name], ends = d?.interval;

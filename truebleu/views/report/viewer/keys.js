@@ -1,5 +1,5 @@
 // The keyboard: single keys, all of which can be switched off, and what they do.
-import {announce, checkbox, copy, dialog, el, table} from "./dom.js";
+import {announce, checkbox, copyLink, dialog, el, table} from "./dom.js";
 
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {{title: string, act: (context: Context) => void}} Action */
@@ -13,14 +13,14 @@ const GENERAL = {
     store.set(next === b ? { a: next.name, b: a.name } : { a: next.name });
     announce(`The baseline is ${next.letter} ${next.name}`);
   } },
-  "y": { title: "copy a link to this view", act: ({ store }) => { copy(location.href.split("#")[0] + store.hash(), "Link copied"); } },
+  "y": { title: "copy a link to this view", act: ({ store }) => { copyLink(store); } },
 };
 
 /** Listens, unless keys are off or someone writes. */
 export class Keys {
   /**
    * @param {Context} context @param {() => import("./main.js").View} view
-   * @param {{views: import("./main.js").View[], memory: {get: (key: string) => string | null, set: (key: string, value: string) => void}, theme: () => void}} shell
+   * @param {{views: import("./main.js").View[], memory: {get: (key: string) => string | null, set: (key: string, value: string) => void}}} shell
    */
   constructor(context, view, shell) {
     this.context = context;

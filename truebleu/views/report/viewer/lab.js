@@ -1,13 +1,11 @@
 // The start of the laboratory: the viewer with nothing in it, and what a reader brings.
 import {unpack} from "./data.js";
-import {button, el, replace} from "./dom.js";
+import {button, el, replace, themeButton, topBar} from "./dom.js";
 import {Kernel} from "./kernel.js";
 import {Live} from "./live.js";
 import {failed, opened} from "./main.js";
 import {Bench, CONTROL_NAMES} from "./bench.js";
 import {Tray} from "./tray.js";
-
-const THEMES_OF_LAB = ["auto", "light", "dark"];
 
 /** The laboratory's frame, around the bench. */
 class Laboratory {
@@ -71,17 +69,10 @@ class Laboratory {
 
   frame() {
     const main = el("main.view.lab", { id: "view", tabindex: -1, "aria-label": "Laboratory" });
-    const theme = button("", () => { this.theme = THEMES_OF_LAB[(THEMES_OF_LAB.indexOf(this.theme) + 1) % 3]; show(); }, { class: "quiet" });
-    const show = () => {
-      document.documentElement.dataset.theme = this.theme;
-      replace(theme, "◐○●"[THEMES_OF_LAB.indexOf(this.theme)]);
-      theme.title = `Theme: ${this.theme}`;
-      theme.setAttribute("aria-label", theme.title);
-    };
-    show();
+    const theme = themeButton(this.theme, next => { this.theme = next; });
     this.app.className = "lab";
     document.title = this.manifest.title;
-    replace(this.app, el("header.top", {}, el("a.skip", { href: "#view", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); main.focus(); } } }, "Skip to the content"), el("p.title", {}, this.manifest.title), el("div.tools", {}, button("Choose files", () => this.tray.choose()), theme)), main);
+    replace(this.app, topBar(main, this.manifest.title, el("div.tools", {}, button("Choose files", () => this.tray.choose()), theme)), main);
     this.bench.render(main);
     this.tray.draw();
     main.append(this.tray.node);

@@ -23,7 +23,7 @@ export function linesPicture(context, id) {
     legend: systems.map(s => ({ text: `${s.letter} ${s.name}`, mark: "line", class: `sys-${s.index % 6} dash-${Math.floor(s.index / 6) % 3}` })),
     layers: frame => systems.map(s => [joined ? svg("path.series", { class: `sys-${s.index % 6} dash-${Math.floor(s.index / 6) % 3}`, d: `M${rows.flatMap((r, k) => r.n < FEWEST && sure.length ? [] : `${hundredth(frame.x(k))} ${hundredth(frame.y(r.values[s.index]))}`).join("L")}` }) : null,
       rows.map((r, k) => r.n < FEWEST && sure.length ? null : svg("circle.knot", { class: `sys-${s.index % 6}${r.n < FEW ? " open" : ""}`, cx: hundredth(frame.x(k) + (joined ? 0 : (s.index - (systems.length - 1) / 2) * 5)), cy: hundredth(frame.y(r.values[s.index])), r: 3.5 }))]),
-    places: frame => rows.map((r, k) => ({ x: frame.x(k - 0.45), width: frame.x(k + 0.45) - frame.x(k - 0.45), y: frame.top, height: frame.bottom - frame.top, told: `${r.g.label}: ${plural(r.n, "segment")}; ${systems.map(s => `${s.letter} ${fixed(r.values[s.index])}`).join(", ")}`, act: () => showFiltered(store, { ...r.g.filter, sort: "number" }) })),
+    places: frame => rows.map((r, k) => ({ x: frame.x(k - 0.45), width: frame.x(k + 0.45) - frame.x(k - 0.45), y: frame.top, height: frame.bottom - frame.top, told: `${r.g.label}: ${plural(r.n, "segment")}; ${systems.map(s => `${s.letter} ${fixed(r.values[s.index])}`).join(", ")}`, act: () => showFiltered(store, r.g.filter) })),
     columns: [{ title }, { title: "n", number: true }, ...systems.map(s => ({ title: badge(s), number: true, hint: s.name }))],
     rows: rows.map(r => [link(context, el("bdi", {}, r.g.label), r.g.filter), count(r.n), ...r.values.map((v, s) => systems[s] === best(r) ? el("strong", {}, exact(v)) : exact(v))]),
   });

@@ -1,6 +1,8 @@
 // A report made in the page: the manifest that truebleu would have written, and what stands behind it, counted by the kernel.
+import {optionsOf, shellLine} from "./again.js";
 import {Background} from "./current.js";
 import {Data, Texts} from "./data.js";
+import {listed} from "./dom.js";
 import {Metric} from "./metric.js";
 import {packedTexts} from "./kernel.js";
 import {settledBy} from "./scored.js";
@@ -33,10 +35,7 @@ export function mismatchOf(columns) {
 }
 
 /** @param {string[]} names */
-const listedNames = names => names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
-
-/** @param {string[]} names */
-const titleOfSystems = names => names.length > 4 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : listedNames(names);
+const titleOfSystems = names => names.length > 4 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : listed(names);
 
 /** The language that the end of a file's name says. @param {string} name @param {string[]} codes */
 function languageOfFile(name, codes) {
@@ -82,17 +81,17 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
       }
       settings.push({ setting, tables });
     }
-    const listed = uniqueNames(settings.map(({ setting }) => setting.name));
+    const labels = uniqueNames(settings.map(({ setting }) => setting.name));
     const described = settings.map(({ setting, tables }, number) => {
       const metric = new Metric(setting, {}, live), scores = Object.fromEntries(names.map((name, i) => [name, metric.corpus(tables[i])]));
-      return { ...setting, id: String(number), headline: true, label: listed[number], column: listed[number], scores };
+      return { ...setting, id: String(number), headline: true, label: labels[number], column: labels[number], scores };
     });
     const intervals = drawing ? await intervalsOfAll(live, settings, names.length > 1 ? pairs : [[0, 0]], share => going(0.3 + 0.7 * share)) : [];
     if (!intervals) return null;
     const compared = madeComparison(live, n, references.length, names, described, settings.map(({ tables }) => tables), intervals), several = systems.length > 1;
     // N-grams are of the tokens of the first BLEU.
     const split = settings.find(({ setting }) => setting.metric === "BLEU")?.setting ?? settledBy(live, lab.metrics.find((/** @type {Setting} */ one) => one.metric === "BLEU"), {}, references.length, false);
-    const first = /** @type {Table} */ (await live.count(split.recipe, split.columns, "reference0", ["reference0"], n, async () => true)), { edges } = lab.buckets;
+    const first = /** @type {Table} */ (await live.count(split.recipe, split.columns, "reference0", ["reference0"], n, async () => true));
     const targets = new Set(systems.map(column => languageOfFile(column.file, lab.languages)));
     const manifest = {
       truebleu_report: lab.truebleu_report, title: titleOfSystems(names), version: lab.version, made: null, segments: n, embedded: n, redacted: false, serve: null,
@@ -102,7 +101,7 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
       settings: described, columns: [], comparison: several ? compared : null, intervals: several ? null : compared, people: null,
       data_hash: {}, text_hash: Object.fromEntries(columns.map((column, i) => [`${i + 1} ${column.name}`, hashOfLines(column.lines)])), commands: madeCommands(systems, references, source, documents, wanted), bibtex: lab.bibtex,
       labels: [], ngrams: { orders: Math.min(lab.ngrams.orders, split.parameters.max_order), tokenizer: split.parameters.tokenize, label: split.parameters.tokenize, lowercase: split.parameters.lowercase, limit: lab.ngrams.limit, segments: n, pairs: null, recipe: split.recipe }, health: null,
-      buckets: { frequency: { edges, source: "references", segments: n, block: null, columns: ["reference", ...names.map((_, i) => `matched_${i}`)].flatMap(of => edges.map((/** @type {number} */ _, /** @type {number} */ k) => `${of}_${k}`)) }, length: { tokenizer: split.parameters.tokenize } },
+      buckets: { frequency: { ...lab.buckets, source: "references", segments: n, block: null }, length: { tokenizer: split.parameters.tokenize } },
     };
     data = new Data(manifest, async name => { throw new Error(`there is no block ${name}`); });
     data.live = live;
@@ -198,7 +197,7 @@ function madeCommands(systems, references, source, documents, wanted) {
   // Of a table with a header truebleu reads all columns together; of others each is FILE#N.
   if ([...systems, ...references].some(column => column.number !== null && !column.name.includes("#"))) return [];
   const word = (/** @type {Column} */ column) => column.number === null ? column.file : `${column.file}#${column.number}`;
-  const files = [...references.map(word), "-i", ...systems.map(word)], metrics = ["-m", ...wanted.map(({ base }) => base.id), ...wanted.flatMap(({ base, chosen }) => Object.entries(chosen).flatMap(([name, value]) => [/** @type {any} */ (base).options[name], typeof value === "boolean" ? (value ? "yes" : "no") : String(value)]))];
-  const beside = [...(source ? ["-src", word(source)] : []), ...(documents ? ["--docs", word(documents)] : [])], said = (/** @type {string[]} */ words) => words.map(text => /^[\w.,:/=@%+#-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`).join(" ");
-  return [said(["truebleu", "report", ...files, ...metrics, ...beside, "-o", "report.html"]), said(["truebleu", systems.length > 1 ? "compare" : "score", ...files, ...metrics])];
+  const files = [...references.map(word), "-i", ...systems.map(word)], metrics = ["-m", ...wanted.map(({ base }) => base.id), ...wanted.flatMap(({ base, chosen }) => optionsOf(/** @type {any} */ (base).options, chosen))];
+  const beside = [...(source ? ["-src", word(source)] : []), ...(documents ? ["--docs", word(documents)] : [])];
+  return [shellLine(["truebleu", "report", ...files, ...metrics, ...beside, "-o", "report.html"]), shellLine(["truebleu", systems.length > 1 ? "compare" : "score", ...files, ...metrics])];
 }

@@ -91,11 +91,15 @@ function shares(row, p) {
 /** With two digits as Python writes it: half goes to the even one. @param {number} x 0 or more */
 export const twoDecimals = x => (x * 8 % 4 === 1 ? x - 0.001 : x).toFixed(2);
 
-/** A number that is no integer in Python, as Python writes it. @param {number} x 0 or more */
-const pythonNumber = x => x && (x < 1e-4 || x >= 1e16) ? x.toExponential().replace(/([+-])(\d)$/, (_, sign, digit) => `${sign}0${digit}`) : Number.isInteger(x) ? `${x}.0` : String(x);
+/** A float as Python writes it. @param {number} x */
+export function floatText(x) {
+  const size = Math.abs(x);
+  if (size && (size < 1e-4 || size >= 1e16)) return x.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
+  return Number.isInteger(x) ? `${Object.is(x, -0) ? "-0" : x}.0` : String(x);
+}
 
 /** @param {Record<string, any>} p */
-const betaOf = p => Number.isInteger(p.beta) ? String(p.beta) : pythonNumber(p.beta);
+const betaOf = p => Number.isInteger(p.beta) ? String(p.beta) : floatText(p.beta);
 
 /** The words of signatures for what is counted. @param {Map<string, string>} fields @param {Record<string, any>} p @param {Record<string, any>} own */
 function sayCounted(fields, p, own) {
@@ -123,6 +127,6 @@ function signatureOf(setting, p) {
   /** @type {[string, string | null | undefined][]} */
   const all = [["nrefs", fields.get("nrefs")], ["case", fields.get("case")], ["eff", drop ? "yes" : "no"], ["tok", fields.get("tok")],
     ["smooth", p.smoothing + (value === null ? "" : `[${twoDecimals(value)}]`)], ["order", p.max_order === 4 ? null : String(p.max_order)],
-    ["weights", p.weights ? p.weights.map(pythonNumber).join(",") : null], ["value", value !== null && Number(twoDecimals(value)) !== value ? pythonNumber(value) : null], ...rest];
+    ["weights", p.weights ? p.weights.map(floatText).join(",") : null], ["value", value !== null && Number(twoDecimals(value)) !== value ? floatText(value) : null], ...rest];
   return all.filter(([, value]) => value !== null && value !== undefined).map(([key, value]) => `${key}:${value}`).join("|");
 }

@@ -1,5 +1,5 @@
 // N-grams that one system has right and the other has not, that are written too often, or that are missing.
-import {badge, button, count, el, exact, plural, replace, signed, table, toggle, visible} from "./dom.js";
+import {badge, count, el, exact, moreRows, plural, replace, signed, table, toggle, visible} from "./dom.js";
 import {link} from "./charts.js";
 import {ofAllTexts} from "./current.js";
 import {holder} from "./holding.js";
@@ -64,7 +64,7 @@ export const ngramsView = {
         grams.length ? table(title, [{ title: "N-gram" }, ...numbers.map(([id, name, hint]) => ({ title: name, hint, number: true, sort: () => set({ by_gram: chosen[0] === id && down ? `-${id}` : id }), sorted: chosen[0] === id ? /** @type {"ascending"} */ (down ? "descending" : "ascending") : null })), ...(own ? [] : [{ title: "examples", hint: "segments where it is as this list says", number: true }])],
           some.map(g => [link(context, el("bdi.gram", {}, visible(g.tokens.join(" "))), segmentsOf(data, g), "Show its segments"),
             ...numbers.map(([, , , of, shown = count]) => shown(of(g))), ...(own ? [] : [g.segments.length < NGRAM_SEGMENTS ? count(g.segments.length) : `first ${NGRAM_SEGMENTS}`])]), { quiet: true }) : el("p.empty", {}, "No n-gram has all of this."),
-        some.length < grams.length ? button(`Show ${Math.min(NGRAM_ROWS, grams.length - some.length)} more`, () => store.set({ rows: store.get("rows") + NGRAM_ROWS }, { replace: true })) : null);
+        moreRows(store, "rows", grams.length));
       if (focused === search) search.focus();
       else if (at >= 0) /** @type {HTMLElement | undefined} */ (container.querySelectorAll("button, a, select")[at])?.focus({ preventScroll: true });
     }

@@ -52,7 +52,7 @@ export function spreadPicture(context, what) {
     layers: frame => [what === "ratio" ? svg("path.equal", { d: `M${hundredth(frame.x(1))} ${frame.top}V${frame.bottom}` }) : null, curves.map((curve, k) => svg("path.series", { class: `sys-${systems[k].index % 6} dash-${Math.floor(k / 6) % 3}`, d: `M${Array.from(curve, (v, i) => `${hundredth(frame.x(high * i / POINTS_OF_CURVE))} ${hundredth(frame.y(100 * per * v))}`).join("L")}` }))],
     places: frame => Array.from({ length: STOPS }, (_, k) => {
       const [from, to] = [stop(k), stop(k + 1)], counts = systems.map((s, i) => `${s.letter} ${tallies[i][k]}`), mine = key(b ?? a), last = k === STOPS - 1;
-      return { x: frame.x(from), y: frame.top, width: frame.x(to) - frame.x(from), height: frame.bottom - frame.top, told: `${name} ${written(from)} ${last ? "and more" : `to below ${written(to)}`}: ${counts.join(", ")} of ${plural(data.n, "segment")}`, act: mine ? () => showFiltered(store, { range: `${mine}:${from}:${last ? "" : to - 1e-9}`, sort: "number" }) : undefined };
+      return { x: frame.x(from), y: frame.top, width: frame.x(to) - frame.x(from), height: frame.bottom - frame.top, told: `${name} ${written(from)} ${last ? "and more" : `to below ${written(to)}`}: ${counts.join(", ")} of ${plural(data.n, "segment")}`, act: mine ? () => showFiltered(store, { range: `${mine}:${from}:${last ? "" : to - 1e-9}` }) : undefined };
     }),
     after: el("p.soft.note", {}, `The segments behind a place are those of ${(b ?? a).letter}.`),
     columns: [{ title: "System" }, ...[0.05, 0.25, 0.5, 0.75, 0.95].map(q => ({ title: q === 0.5 ? "median" : `${100 * q} % are below`, number: true }))],

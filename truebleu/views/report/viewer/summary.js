@@ -1,5 +1,5 @@
 // Who wins, and is it real: the systems by each metric, with intervals, differences and tests.
-import {badge, button, copy, count, el, exact, fixed, interval, needed, plural, signed, table} from "./dom.js";
+import {badge, button, copy, count, el, exact, fixed, interval, listed, needed, plural, pValue, signed, stateLink, table} from "./dom.js";
 import {forest} from "./forest.js";
 import {findings} from "./findings.js";
 
@@ -58,7 +58,7 @@ function sentence({ current, data }) {
   if (second[1] === score) return [name(best), " and ", name(second[0]), ` have the same ${metric.name}, ${fixed(score)}.`];
   const ends = current.pair(second[0], best)?.interval, turned = score > second[1] ? ends && [ends.low, ends.high] : ends && [-ends.high, -ends.low];
   const others = reported ? data.settings.filter(s => s.headline && s !== current.setting).map(s => { const better = (/** @type {System} */ x, /** @type {System} */ y) => (s.scores[x.name] - s.scores[y.name]) * (s.higher_is_better ? 1 : -1) > 0; return { label: s.label, first: data.ranked.reduce((x, y) => better(y, x) ? y : x, best) }; }) : [];
-  const same = others.filter(o => o.first === best).map(o => o.label), agreed = same.length > 1 ? `${same.slice(0, -1).join(", ")} and ${same.at(-1)} rank` : `${same[0]} ranks`;
+  const same = others.filter(o => o.first === best).map(o => o.label), agreed = `${listed(same)} rank${same.length > 1 ? "" : "s"}`;
   return [name(best), ` has the best ${metric.name}: ${fixed(score)}, ${fixed(Math.abs(score - second[1]))} ${score > second[1] ? "above" : "below"} `, name(second[0]), turned ? ` (${Math.round(100 * current.level)}% interval ${fixed(turned[0])} to ${fixed(turned[1])})` : "", ".", none,
     same.length ? ` ${agreed} the same system first.` : "", ...others.filter(o => o.first !== best).map(o => [` But ${o.label} ranks `, name(o.first), " first."])];
 }
@@ -78,9 +78,6 @@ function rowsOf({ data, current }, one, content) {
 /** The p that decides. @param {any} test */
 const decisive = test => test?.corrected_p ?? test?.p;
 
-/** @param {number} p */
-const shortP = p => p < 0.001 ? "p < 0.001" : `p ${p.toFixed(3)}`;
-
 /** The one table: systems × metrics. @param {Context} context @param {Shown[]} all @param {any} content */
 function overview(context, all, content) {
   const { data, store, current } = context, { a } = current, several = data.systems.length > 1, rows = all.map(one => rowsOf(context, one, content)), changed = (/** @type {Shown} */ one) => one.id === current.setting.id && !current.reported;
@@ -95,7 +92,7 @@ function overview(context, all, content) {
   const cells = (/** @type {Shown} */ one, /** @type {Row} */ { system, of, value, delta, test }, /** @type {number} */ k) => {
     const best = several && rows[k].every(r => (one.higher_is_better ? 1 : -1) * (value - r.value) >= 0), number = exact(value, fixed(value, one.digits)), p = decisive(test), data = { measure: one.id };
     return [el("td.number.first", { data }, best ? el("strong", {}, number) : number, small(of?.interval ? interval(of.interval.low, of.interval.high, one.digits, false) : "")),
-      several ? el("td.number", { data }, system === a ? el("em.soft", {}, "baseline") : [el("span", { class: test?.significant ? ((delta > 0) === one.higher_is_better ? "better" : "worse") : "" }, exact(delta, signed(delta, one.digits)), test?.significant ? "*" : ""), typeof p === "number" ? [" ", el("small", { title: String(p) }, shortP(p))] : null, small(test?.interval ? interval(test.interval.low, test.interval.high, one.digits) : "")]) : null,
+      several ? el("td.number", { data }, system === a ? el("em.soft", {}, "baseline") : [el("span", { class: test?.significant ? ((delta > 0) === one.higher_is_better ? "better" : "worse") : "" }, exact(delta, signed(delta, one.digits)), test?.significant ? "*" : ""), typeof p === "number" ? [" ", el("small", { title: String(p) }, `p ${pValue(p)}`)] : null, small(test?.interval ? interval(test.interval.low, test.interval.high, one.digits) : "")]) : null,
       clusters(one) ? el("td.number", {}, of?.cluster ?? "") : null];
   };
   return el("div.table.overview", { tabindex: 0, role: "region", "aria-label": "Systems by all metrics" }, el("table", {}, el("caption.unseen", {}, "Systems by all metrics"),
@@ -109,7 +106,7 @@ function forestOf(context, all, content) {
   const { data, current } = context, several = data.systems.length > 1, level = Math.round(100 * current.level);
   const panels = all.map(one => ({ title: several ? `Δ ${one.label} to ${current.a.letter}` : one.label, higher: one.higher_is_better, digits: one.digits, drawn: rowsOf(context, one, content).map(({ of, value, delta, test }) => {
     const ends = several ? test?.interval : of?.interval, p = decisive(test);
-    return ends ? { value: several ? delta : value, low: ends.low, high: ends.high, sure: !!test?.significant, good: (delta > 0) === one.higher_is_better, p: typeof p === "number" ? shortP(p) : "" } : null;
+    return ends ? { value: several ? delta : value, low: ends.low, high: ends.high, sure: !!test?.significant, good: (delta > 0) === one.higher_is_better, p: typeof p === "number" ? `p ${pValue(p)}` : "" } : null;
   }) })).filter(panel => panel.drawn.some(Boolean));
   if (!panels.length) return null;
   const backwards = panels.flatMap((panel, k) => panel.higher ? [] : [all[k].label]);
@@ -119,17 +116,17 @@ function forestOf(context, all, content) {
 /** What stands behind a metric's columns. @param {Context} context @param {Shown} one @param {any} content */
 function details(context, one, content) {
   const { data, store } = context, ids = String(store.get("more")).split(",").filter(Boolean), open = ids.includes(one.id), own = data.settings.find(s => s.id === one.id) ?? one;
-  const what = ["intervals", data.systems.length > 1 ? "tests" : "", data.settings.some(s => s.id === one.id && s.metric === "BLEU") ? "parts and lengths" : "", data.systems.length > 2 ? "all pairs" : ""].filter(Boolean), last = what.pop();
+  const what = ["intervals", data.systems.length > 1 ? "tests" : "", data.settings.some(s => s.id === one.id && s.metric === "BLEU") ? "parts and lengths" : "", data.systems.length > 2 ? "all pairs" : ""].filter(Boolean);
   return el("details.metric", { open, on: { toggle: (/** @type {any} */ e) => { if (e.target.open !== open) store.set({ more: (open ? ids.filter(id => id !== one.id) : [...ids, one.id]).join(",") }, { replace: true }); } } },
-    el("summary", {}, `${one.label} ${arrow(one)} in detail: ${what.length ? `${what.join(", ")} and ${last}` : last}`), open ? section(context, own, content) : null);
+    el("summary", {}, `${one.label} ${arrow(one)} in detail: ${listed(what)}`), open ? section(context, own, content) : null);
 }
 
 /** Sentences on metrics that call opposite winners, each with a way to their segments. @param {Context} context @param {any} content */
-function opposed({ data, store, current }, content) {
+function opposed({ store, current }, content) {
   const all = (content?.notes ?? []).filter((/** @type {any} */ n) => n.kind === "disagreement").map((/** @type {any} */ note) => {
-    const [b, a] = note.systems.map((/** @type {string} */ name) => data.systems.find(s => s.name === name)?.index), [first, second] = note.systems.map((/** @type {string} */ name) => note.metrics.find((/** @type {any} */ m) => m.better === name).metric).map((/** @type {string} */ name) => current.measures.find(m => m.column === name)?.id ?? "");
+    const [b, a] = note.systems, [first, second] = note.systems.map((/** @type {string} */ name) => note.metrics.find((/** @type {any} */ m) => m.better === name).metric).map((/** @type {string} */ name) => current.measures.find(m => m.column === name)?.id ?? "");
     const state = { view: "agreement", a, b, across: first, up: second };
-    return el("p.opposed", {}, note.text, " ", el("a", { href: store.hash(state), on: { click: (/** @type {MouseEvent} */ e) => { if (!e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); store.set(state); } } } }, "Segment by segment"));
+    return el("p.opposed", {}, note.text, " ", stateLink(store, state, {}, "Segment by segment"));
   });
   return all.length > MOST_OPPOSED ? [...all.slice(0, MOST_OPPOSED), el("details", {}, el("summary", {}, `${all.length - MOST_OPPOSED} more pairs of systems that metrics place in opposite orders`), all.slice(MOST_OPPOSED))] : all;
 }
@@ -148,7 +145,7 @@ function section(context, setting, content) {
   if (several) {
     columns.push([{ title: "Δ", number: true, hint: `difference to ${a.letter} ${a.name}` }, r => r.system === a ? el("span.soft", {}, "baseline") : exact(r.delta, signed(r.delta, digits))]);
     if (content?.intervals && reported) columns.push([{ title: "interval of Δ", number: true }, r => r.system === a ? "" : r.test?.interval ? interval(r.test.interval.low, r.test.interval.high, digits) : el("span.soft", {}, "n too small")]);
-    if (tests && reported) columns.push([{ title: content.correction ? `p (${content.correction.title})` : "p", number: true, hint: tests.title }, r => { const p = decisive(r.test); return typeof p === "number" ? [exact(p, p < 0.001 ? "< 0.001" : p.toFixed(3)), r.test.significant ? el("span", { title: "significant" }, "*") : el("span.soft", {}, " ")] : ""; }]);
+    if (tests && reported) columns.push([{ title: content.correction ? `p (${content.correction.title})` : "p", number: true, hint: tests.title }, r => { const p = decisive(r.test); return typeof p === "number" ? [exact(p, pValue(p)), r.test.significant ? el("span", { title: "significant" }, "*") : el("span.soft", {}, " ")] : ""; }]);
     if (reported) columns.push([{ title: "segments won / tied / lost", number: true, hint: "segments scored better than, as, and worse than the baseline's" }, r => r.test ? `${count(r.test.wins)} / ${count(r.test.ties)} / ${count(r.test.losses)}` : ""]);
     if (rows.some(r => r.test?.segments_needed)) columns.push([{ title: "segments needed for 80 % power", number: true, hint: "about how many segments like these would show this difference 4 times in 5" }, r => r.test?.segments_needed ? needed(r.test.segments_needed) : ""]);
   }

@@ -186,7 +186,7 @@ function whatIf(context) {
   const texts = data.redacted || data.manifest.embedded < data.n || data.manifest.serve;
   return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, countable ? "Every view follows what is changed here. The kernel that counted for this file is in it, and gives the same numbers to the last bit."
     : ["What needs no new counts can be changed here, and every view follows. Tokenizer and case need counts, ", texts ? "and this file has not all texts" : "which the kernel in the page does not make with this tokenizer", ": ", data.settings.length > 1 ? "those in this file are below" : "this file has those of one setting", "; ", el("code", {}, "--also tokenize=intl,char lowercase"), " puts more into it."]),
-    fields.length ? el("div.fields", {}, fields, changed ? button("Reset", () => store.reset(CHANGES)) : null) : el("p.soft", {}, none));
+    fields.length ? el("div.fields", {}, fields, changed ? button("Reset", () => store.set(store.usual(CHANGES))) : null) : el("p.soft", {}, none));
 }
 
 /** What is counted, by the parameters that change it: names, and what yes and no mean. @type {Record<string, [string, string[]]>} */
@@ -202,7 +202,7 @@ function otherSettings(context) {
   return el("section", {}, el("h2", {}, "All settings"), table("All settings", columns, rows.map(({ setting, metric, here, what }) => {
     const value = (/** @type {import("./data.js").System} */ s) => metric.reported ? setting.scores[s.name] : current.corpus(s);
     const shown = spanOf(context, setting, metric);
-    return { class: here ? "chosen" : "", cells: [here ? el("strong", {}, what) : button(what, () => store.set({ setting: setting.id, ...Object.fromEntries(CHANGES.map(key => [key, store.defaults[key]])) }), { class: "quiet small", title: "Look at this one" }),
+    return { class: here ? "chosen" : "", cells: [here ? el("strong", {}, what) : button(what, () => store.set({ setting: setting.id, ...store.usual(CHANGES) }), { class: "quiet small", title: "Look at this one" }),
       ...systems.map(s => exact(value(s))), ...(b ? [exact(value(b) - value(a), signed(value(b) - value(a))), shown ? interval(shown.low, shown.high) : shown === null ? TOO_FEW : "interval …"] : []), el("code", { title: `${metric.name}|${metric.signature}` }, metric.signature.replace(/\|version:.*/, ""))] };
   }), { quiet: true }), b ? el("p.soft.note", {}, `Intervals are of ${current.how.said}, as those of the summary are.`) : null);
 }

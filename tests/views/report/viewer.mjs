@@ -16,7 +16,7 @@ const results = {
     const { metric, table } = made(setting, changes, rows);
     return {
       signature: metric.signature, segments: [...metric.scores(table)], corpus: metric.corpus(table), subset: metric.corpus(table, subset), without: [...metric.without(table)],
-      walked: metric.walk(table.totals, false).value, segment: metric.walk(table.row(subset[0]), true).value, row: table.row(subset[0]), sums: table.total(subset), column: [...table.at(1)],
+      walked: metric.walk(table.totals, false).value, segment: metric.walk(table.row(subset[0]), true).value, row: table.row(subset[0]), sums: table.totals, column: [...table.at(1)],
     };
   }),
   tokens: tokens.map(([text, recipe]) => T.placed(text, kernel.tokens(kernel.metric(recipe), text, false), recipe)),

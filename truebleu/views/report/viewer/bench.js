@@ -266,20 +266,16 @@ export class Bench {
   }
 
   /** @param {Scored} result */
-  chrf({ setting, value, walk: { steps }, best, references }) {
-    const { beta } = setting.parameters, used = steps.filter(step => step.counts);
-    let p = 0, r = 0;
-    for (const step of used) { p += step.match / step.total; r += step.match / /** @type {number} */ (step.reference); }
-    if (used.length) { p /= used.length; r /= used.length; }
-    const b = shortly(beta ** 2), b1 = shortly(1 + beta ** 2);
+  chrf({ setting, value, walk: { steps, shares: [p, r] = [] }, best, references }) {
+    const { beta } = setting.parameters, used = steps.filter(step => step.counts), b = shortly(beta ** 2), b1 = shortly(1 + beta ** 2);
     const share = (/** @type {number | null | undefined} */ x) => exact(x, `${fixed(x)} %`);
     const rows = steps.map(step => ({ class: step.counts ? "" : "soft", cells: [this.pointable("button.term", step.order, null, orderTitle(step.order), { class: "small" }),
       `${count(step.match)}/${count(step.total)}`, step.counts ? share(step.precision) : "–", `${count(step.match)}/${count(step.reference ?? 0)}`, step.counts ? share(step.recall) : "–"] }));
     return [
       el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${setting.name} = F of the mean precision P and the mean recall R, which counts ${shortly(beta)} times`)),
-        el("div.made", {}, "= ", fractionOf(`${b1} × P × R`, `${b} × P + R`), used.length ? [" = ", fractionOf(`${b1} × ${fixed(100 * p)} × ${fixed(100 * r)}`, `${b} × ${fixed(100 * p)} + ${fixed(100 * r)}`)] : null, " = ", el("strong", {}, exact(value)))),
+        el("div.made", {}, "= ", fractionOf(`${b1} × P × R`, `${b} × P + R`), used.length ? [" = ", fractionOf(`${b1} × ${fixed(p)} × ${fixed(r)}`, `${b} × ${fixed(p)} + ${fixed(r)}`)] : null, " = ", el("strong", {}, exact(value)))),
       references.length > 1 ? el("p", {}, `The reference with the highest score counts: reference ${best + 1}.`) : null,
-      table("Precision and recall of each order", [{ title: "N-grams" }, ...["of own", "P", "of reference", "R"].map(title => ({ title, number: true }))], [...rows, ["Mean", "", share(100 * p), "", share(100 * r)]], { quiet: true }),
+      table("Precision and recall of each order", [{ title: "N-grams" }, ...["of own", "P", "of reference", "R"].map(title => ({ title, number: true }))], [...rows, ["Mean", "", share(p), "", share(r)]], { quiet: true }),
       steps.length > used.length ? el("p.soft", {}, "Orders that one of the texts is too short for are left out.") : null,
     ];
   }

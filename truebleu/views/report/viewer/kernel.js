@@ -4,7 +4,7 @@
 /** @typedef {number} Handle  of something that the kernel holds */
 
 /** The version of the interface: that of the binary must be the same. */
-const INTERFACE = 3;
+const INTERFACE = 4;
 
 /** What the kernel exports: functions of numbers, and its memory. */
 export class Kernel {
@@ -75,8 +75,8 @@ export class Kernel {
   /** A table of rows that `rows` gave. @param {Uint8Array} bytes @param {number} width @returns {Handle} */
   tableOfRows(bytes, width) { this.give(bytes); return this.checked(this.of.page_table_of_rows(width)); }
 
-  /** A table of one row. @param {ArrayLike<number>} row @returns {Handle} */
-  tableOf(row) { return this.tableOfRows(new Uint8Array(BigInt64Array.from(Array.from(row, BigInt)).buffer), row.length); }
+  /** A table of these numbers, so many in a row. @param {ArrayLike<number>} numbers @param {number} [width] @returns {Handle} */
+  tableOf(numbers, width = numbers.length) { return this.tableOfRows(new Uint8Array(BigInt64Array.from(Array.from(numbers, BigInt)).buffer), width); }
 
   /** Some rows, or all, as 64-bit integers one behind the other. @param {Handle} table @param {ArrayLike<number> | null} [segments] */
   rows(table, segments = null) {
@@ -91,12 +91,8 @@ export class Kernel {
   /** A column of a table. @param {Handle} table @param {number} column @returns {Float64Array} */
   column(table, column) { this.checked(this.of.page_column(table, column)); return this.floats(); }
 
-  /** The sums of some rows, or of all. @param {Handle} table @param {ArrayLike<number> | null} [segments] @returns {number[]} */
-  total(table, segments = null) {
-    this.giveNumbers(segments ?? []);
-    const sums = this.checked(this.of.page_total(table, segments ? 0 : 1));
-    try { return numbersOf(this.rows(sums).bytes); } finally { this.forget(sums); }
-  }
+  /** The sum of each column. @param {Handle} table @returns {number[]} */
+  total(table) { this.checked(this.of.page_total(table)); return numbersOf(this.answer()); }
 
   /** The score of each row, as a segment's. @param {Handle} metric @param {Handle} table */
   scores(metric, table) { this.checked(this.of.page_scores(metric, table)); return this.floats(); }
@@ -104,8 +100,8 @@ export class Kernel {
   /** The score of the corpus of some rows, or of all. @param {Handle} metric @param {Handle} table @param {ArrayLike<number> | null} [segments] @returns {number} */
   corpus(metric, table, segments = null) { this.giveNumbers(segments ?? []); this.checked(this.of.page_corpus(metric, table, segments ? 0 : 1)); return this.floats()[0]; }
 
-  /** The score of the corpus of some rows, or of all, without each of them. @param {Handle} metric @param {Handle} table @param {ArrayLike<number> | null} [segments] */
-  without(metric, table, segments = null) { this.giveNumbers(segments ?? []); this.checked(this.of.page_without(metric, table, segments ? 0 : 1)); return this.floats(); }
+  /** The score of the corpus without each row. @param {Handle} metric @param {Handle} table */
+  without(metric, table) { this.checked(this.of.page_without(metric, table)); return this.floats(); }
 
   /**
    * BLEU's steps to the score of a table's first row.

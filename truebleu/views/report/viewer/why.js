@@ -65,14 +65,12 @@ function walked(context) {
       row("Length of the references", w => [count(w.reference)], difference(w => w.reference, 0)), row("Length of the hypotheses", w => [count(w.hypothesis)], difference(w => w.hypothesis, 0)), score];
   } else if (metric.kind === "chrF") {
     heads = ["matched / own / reference", "P, R, F %"];
-    const factor = metric.parameters.beta ** 2, f = (/** @type {number} */ p, /** @type {number} */ r) => p + r ? (1 + factor) * p * r / (factor * p + r) : 0;
-    const mean = (/** @type {Walk} */ w) => { const used = w.steps.filter(s => s.counts), of = (/** @type {"precision" | "recall"} */ key) => used.reduce((sum, s) => sum + (s[key] ?? 0), 0) / (used.length || 1); return [of("precision"), of("recall")]; };
-    const shares = (/** @type {number} */ p, /** @type {number} */ r) => [exact(p, fixed(p, 1)), ", ", exact(r, fixed(r, 1)), ", ", exact(f(p, r), fixed(f(p, r), 1))];
+    const shares = (/** @type {(number | null | undefined)[]} */ ...all) => all.map((x, k) => [k ? ", " : "", exact(x, fixed(x, 1))]);
     rows = walks[0].steps.map((first, n) => row(first.order.replace(/^c(.*)/, "character $1-grams").replace(/^w(.*)/, "word $1-grams"), (w, s) => {
       const step = w.steps[n], { order } = step;
-      return [[to(step.match, `matches_${order}`, s), " / ", to(step.total, `hypothesis_${order}`, s), " / ", to(step.reference ?? 0, `reference_${order}`, s)], step.counts ? shares(step.precision ?? 0, step.recall ?? 0) : el("span.soft", {}, "left out")];
-    }, b ? from(f(walks[1].steps[n].precision ?? 0, walks[1].steps[n].recall ?? 0) - f(first.precision ?? 0, first.recall ?? 0), `matches_${first.order}`) : null));
-    rows.push(row("Mean over the orders", w => ["", metric.parameters.eps_smoothing ? "" : shares(mean(w)[0], mean(w)[1])], ""), score);
+      return [[to(step.match, `matches_${order}`, s), " / ", to(step.total, `hypothesis_${order}`, s), " / ", to(step.reference ?? 0, `reference_${order}`, s)], step.counts ? shares(step.precision, step.recall, step.f) : el("span.soft", {}, "left out")];
+    }, b ? from((walks[1].steps[n].f ?? 0) - (first.f ?? 0), `matches_${first.order}`) : null));
+    rows.push(row("Mean over the orders", w => ["", metric.parameters.eps_smoothing ? "" : shares(...w.shares ?? [], w.value)], ""), score);
     if (metric.parameters.eps_smoothing) notes.add("The score is the mean of the F of each order, with a small number for what is zero.");
     else notes.add(`F weighs recall ${metric.parameters.beta} times as much as precision; the score is F of the two means.`);
   } else {

@@ -45,7 +45,7 @@ async function counted({ words, binary, lowercase, recipe, systems, references, 
   own.lowercase(lowercase);
   const [x, y] = [systems, references].map(blocks => blocks.map(block => own.texts(block, n)));
   const grams = own.grams(own.metric(recipe), x, y, words ? 1 : orders);
-  return words ? own.rows(own.frequencies(grams, edges)).bytes.slice() : own.contrasts(grams, ...pair, limit);
+  return words ? own.rows(own.frequencies(grams, edges)).bytes : own.contrasts(grams, ...pair, limit);
 }
 
 /** The numbers of the texts that match. @param {RegexTask} task */

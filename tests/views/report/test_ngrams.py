@@ -199,7 +199,7 @@ def named(entries):
 def test_an_example():
     told = lists()
     assert told["orders"] == 4
-    assert (told["tokenizer"], told["label"], told["lowercase"]) == ("13a", "13a", False)
+    assert (told["label"], told["lowercase"]) == ("13a", False)
     assert told["segments"] == 3
     (pair,) = told["pairs"]
     assert (pair["a"], pair["b"]) == (0, 1)
@@ -262,7 +262,6 @@ def test_tokens_of_a_tokenizer_of_ones_own():
         return list(text)
 
     told = lists([["ab"]], [["abc"]], tb.BLEU(letters), [(0, None)])
-    assert told["tokenizer"] is None
     assert "letters" in told["label"]
     missed = told["pairs"][0]["lists"]["missed"]
     assert [entry["tokens"] for entry in missed] == [["c"], ["b", "c"], ["a", "b", "c"]]

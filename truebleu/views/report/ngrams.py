@@ -106,10 +106,8 @@ def described(metric: BLEU, segments: int) -> dict[str, Any]:
     """What the lists are of, for the manifest of a page that makes them itself."""
     return {
         "orders": min(ORDERS, metric.max_order),
-        "tokenizer": metric.tokenize if metric.tokenize in tokenizers.KERNEL else None,
         "label": tokenizers.label(metric.tokenize),
         "lowercase": metric.lowercase,
         "limit": IN_PAGE,
         "segments": segments,
-        "pairs": None,
     }

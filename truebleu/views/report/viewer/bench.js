@@ -1,5 +1,5 @@
 // Two sentences, scored while they are typed: what was counted, and the formula with the numbers in it.
-import {button, checkbox, copy, count, el, exact, fixed, plural, replace, select, table, visible} from "./dom.js";
+import {button, checkbox, copy, count, el, exact, field, fixed, plural, replace, select, table, visible} from "./dom.js";
 import {countsEdits} from "./metric.js";
 import {COUNTED, SMOOTHING, TOKENIZERS} from "./live.js";
 import {scoredTexts, settledBy} from "./scored.js";
@@ -103,18 +103,16 @@ export class Bench {
   /** @param {string} [focus] the parameter whose control had it */
   drawSettings(focus) {
     const { base, typed } = this, p = { ...base.parameters, ...typed.chosen };
-    const field = (/** @type {string} */ name, /** @type {any} */ control) => el("label.field", {}, el("span", {}, CONTROL_NAMES[name]), control);
-    const number = (/** @type {string} */ name, /** @type {number} */ value) => field(name, el("input", { type: "number", name, value: String(value), min: CONTROL_ENDS[name][0], max: CONTROL_ENDS[name][1], step: name === "smoothing_value" || name === "beta" ? "any" : 1, "aria-label": CONTROL_NAMES[name],
+    const own = (/** @type {string} */ name, /** @type {any} */ control) => field(CONTROL_NAMES[name], control);
+    const number = (/** @type {string} */ name, /** @type {number} */ value) => own(name, el("input", { type: "number", name, value: String(value), min: CONTROL_ENDS[name][0], max: CONTROL_ENDS[name][1], step: name === "smoothing_value" || name === "beta" ? "any" : 1, "aria-label": CONTROL_NAMES[name],
       on: { input: (/** @type {any} */ e) => { const x = e.target.valueAsNumber, [least, most] = CONTROL_ENDS[name]; e.target.setAttribute("aria-invalid", String(!(x >= least && x <= most && e.target.validity.valid))); if (x >= least && x <= most && e.target.validity.valid) this.choose(name, x); } } }));
-    /** @type {any[]} */
-    const controls = [field("metric", null)];
-    controls[0] = el("label.field", {}, el("span", {}, "Metric"), select("Metric", this.metrics.map(one => [one.id, one.name.replace(/^chrF2$/, "chrF")]), base.id, id => { this.typed = { ...this.typed, metric: id, chosen: {} }; this.pinned = null; this.draw(); /** @type {any} */ (this.settings).querySelector("select")?.focus(); }));
+    const controls = [field("Metric", select("Metric", this.metrics.map(one => [one.id, one.name.replace(/^chrF2$/, "chrF")]), base.id, id => { this.typed = { ...this.typed, metric: id, chosen: {} }; this.pinned = null; this.draw(); /** @type {any} */ (this.settings).querySelector("select")?.focus(); }))];
     for (const name of Object.keys(CONTROL_NAMES)) {
       if (!(name in base.parameters)) continue;
-      if (name === "tokenize") controls.push(field(name, select(CONTROL_NAMES[name], TOKENIZERS.map(one => [one, one]), p.tokenize, value => this.choose(name, value), { name })));
-      else if (name === "smoothing") controls.push(field(name, select(CONTROL_NAMES[name], SMOOTHINGS, p.smoothing, value => this.choose(name, value), { name })));
+      if (name === "tokenize") controls.push(own(name, select(CONTROL_NAMES[name], TOKENIZERS.map(one => [one, one]), p.tokenize, value => this.choose(name, value), { name })));
+      else if (name === "smoothing") controls.push(own(name, select(CONTROL_NAMES[name], SMOOTHINGS, p.smoothing, value => this.choose(name, value), { name })));
       else if (name === "smoothing_value") { if (SMOOTHING[p.smoothing] !== null) controls.push(number(name, p.smoothing_value ?? SMOOTHING[p.smoothing])); }
-      else if (name === "effective_order") controls.push(field(name, select(CONTROL_NAMES[name], [["", "left out, as for sentences"], ["no", "count as 0, as for corpora"]], p.effective_order === false ? "no" : "", value => this.choose(name, value === "no" ? false : null), { name })));
+      else if (name === "effective_order") controls.push(own(name, select(CONTROL_NAMES[name], [["", "left out, as for sentences"], ["no", "count as 0, as for corpora"]], p.effective_order === false ? "no" : "", value => this.choose(name, value === "no" ? false : null), { name })));
       else if (name in CONTROL_ENDS) controls.push(number(name, p[name]));
       else if (name in COUNTED) controls.push(checkbox(CONTROL_NAMES[name], p[name] === true, on => this.choose(name, on)));
     }

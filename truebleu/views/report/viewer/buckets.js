@@ -95,7 +95,7 @@ export function bucketKinds(context) {
   const tens = [10, 20, 30, 40, 50, 60, 70, 80, 90, ...(metric.higher ? [] : [100])];
   /** @type {ReturnType<typeof bucketKinds>} */
   const all = { length: { title: lengthTitle(data), column: "length", make: () => byColumn(context, "length", evenly(current.column("length"))) } };
-  for (const s of b ? [a, b] : [a]) if (current.has(`surplus.${s.index}`)) all[`surplus.${s.index}`] = { title: `length of ${s.letter} less the reference's in ${unit}`, column: `surplus.${s.index}`, make: () => byColumn(context, `surplus.${s.index}`, [-10, -5, -2, 0, 1, 3, 6, 11].map(e => e > 0 ? (e - 1) * scale + 1 : e * scale)) };
+  for (const s of current.shown) if (current.has(`surplus.${s.index}`)) all[`surplus.${s.index}`] = { title: `length of ${s.letter} less the reference's in ${unit}`, column: `surplus.${s.index}`, make: () => byColumn(context, `surplus.${s.index}`, [-10, -5, -2, 0, 1, 3, 6, 11].map(e => e > 0 ? (e - 1) * scale + 1 : e * scale)) };
   all.scoreA = { title: `segment score of ${a.letter}`, column: "scoreA", make: () => byColumn(context, "scoreA", tens) };
   if (b) all.scoreB = { title: `segment score of ${b.letter}`, column: "scoreB", make: () => byColumn(context, "scoreB", tens) };
   if (data.manifest.buckets?.frequency) all.frequency = { title: "word frequency" };
@@ -127,7 +127,7 @@ export const bucketsView = {
 
 /** @param {Context} context @param {string} id @param {string} title @param {Bucket[]} shown @param {number} all how many there are @param {Map<string, Measured>} known */
 function grouped(context, id, title, shown, all, known) {
-  const { store, current } = context, { a, b, metric } = current, systems = b ? [a, b] : [a], name = metric.name;
+  const { store, current } = context, { b, metric } = current, systems = current.shown, name = metric.name;
   if (!all) return [el("p.empty", {}, "There is nothing to group by here.")];
   const rows = shown.map(g => {
     const n = g.segments.length, of = known.get(g.id), values = systems.map(s => current.corpus(s, g.segments)), delta = b ? values[1] - values[0] : NaN;
@@ -150,16 +150,16 @@ function grouped(context, id, title, shown, all, known) {
 function ranged(context, title, column, range, segments, of) {
   const { store, current } = context, { a, b } = current, values = current.column(column), n = segments.length;
   const after = !range ? null : el("p", { role: "status" }, n ? [`${short(range[0])} to ${short(range[1])}: `, link(context, plural(n, "segment"), { range: `${column}:${range.join(":")}` }), ", ", badge(a), ` ${fixed(current.corpus(a, segments))}`, b ? [" ", badge(b), ` ${fixed(current.corpus(b, segments))}, Δ ${signed(current.corpus(b, segments) - current.corpus(a, segments))} ${said(of, "delta", n)}`] : ` ${said(of, "a", n)}`, ". ", button("Clear", () => store.set({ brush: "" }, { replace: true }), { class: "quiet small" })] : "No segment is in this range.");
-  return figure({ title: `How ${title} is spread.`, summary: "Draw a range, or move its ends with the arrow keys, to see the scores of those segments.", after, draw: width => histogram(values, { label: title, unit: "", range, changed: next => store.set({ brush: next ? next.join(":") : "" }, { replace: true }) }, width),
+  return figure({ title: `How ${title} is spread.`, summary: "Draw a range, or move its ends with the arrow keys, to see the scores of those segments.", after, draw: width => histogram(values, { label: title, range, changed: next => store.set({ brush: next ? next.join(":") : "" }, { replace: true }) }, width),
     columns: [{ title: "Range" }, { title: "n", number: true }], rows: byColumn(context, column, evenly(values)).map(g => [link(context, g.label, g.filter), count(g.segments.length)]) });
 }
 
 /** How many of the references' words, by how often they are seen, each system has. @param {Context} context */
 function frequency(context) {
-  const { data, current } = context, { a, b } = current, systems = b ? [a, b] : [a], { frequency: known } = data.manifest.buckets, { edges } = known, place = el("div", {}, el("p.empty", {}, "Counting the words of all segments …"));
+  const { data, current } = context, { b } = current, systems = current.shown, { frequency: known } = data.manifest.buckets, { edges } = known, place = el("div", {}, el("p.empty", {}, "Counting the words of all segments …"));
   current.wordCounts().then(counts => {
     const z = quantile(1 - (1 - current.level) / 2), { n } = data;
-    const rows = edges.map((/** @type {number} */ low, /** @type {number} */ k) => {
+    const rows = edges.map((/** @type {number} */ _, /** @type {number} */ k) => {
       const names = [`reference_${k}`, ...systems.map(s => `matched_${s.index}_${k}`)], [r, ...m] = names.map(name => counts.column(name)), [words, ...sums] = names.map(name => counts.totals[counts.names.indexOf(name)]), shares = sums.map(x => x / words), segments = [];
       // A share of sums over segments: its error by linearization, as segments and not words are drawn.
       const error = [...m.map(() => 0), 0];

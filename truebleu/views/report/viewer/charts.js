@@ -203,10 +203,10 @@ export function reach(values) {
 /**
  * A number a segment in the order of the text, above or below a line. Where segments are narrower
  * than a pixel, the largest and the smallest of each pixel are drawn.
- * @param {ArrayLike<number>} values @param {{most: number, higher: boolean, signs: boolean, label: string, width?: number, height?: number, act?: (place: number) => void}} how
+ * @param {ArrayLike<number>} values @param {{most: number, higher: boolean, signs: boolean, label: string, act: (place: number) => void}} how what a click on a segment does
  */
-export function strip(values, { most, higher, signs, label, width = 220, height = 34, act }) {
-  const n = values.length, columns = Math.min(n, width), step = Math.min(9, width / columns), zero = signs ? height / 2 : height - 1, reach = signs ? height / 2 - 1 : height - 2;
+export function strip(values, { most, higher, signs, label, act }) {
+  const width = 220, height = 34, n = values.length, columns = Math.min(n, width), step = Math.min(9, width / columns), zero = signs ? height / 2 : height - 1, reach = signs ? height / 2 - 1 : height - 2;
   let above = "", below = "";
   for (let c = 0; c < columns; c++) {
     let up = 0, down = 0;
@@ -215,12 +215,9 @@ export function strip(values, { most, higher, signs, label, width = 220, height 
     if (up > 0) above += `M${hundredth(c * step)} ${zero}v-${size(up)}${bar}V${zero}${back}`;
     if (down < 0) below += `M${hundredth(c * step)} ${zero}v${size(down)}${bar}V${zero}${back}`;
   }
-  const picture = svg("svg.strip", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, svg("line.zero", { x1: 0, x2: hundredth(columns * step), y1: zero, y2: zero }),
+  const picture = svg("svg.strip.open-to-click", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, svg("line.zero", { x1: 0, x2: hundredth(columns * step), y1: zero, y2: zero }),
     above ? svg("path", { class: signs ? (higher ? "better" : "worse") : "", d: above }) : null, below ? svg("path", { class: higher ? "worse" : "better", d: below }) : null);
-  if (act) {
-    picture.classList.add("open-to-click");
-    picture.addEventListener("click", (/** @type {MouseEvent} */ e) => { const place = Math.floor((e.clientX - picture.getBoundingClientRect().left) / step / columns * n); if (place < n) act(place); });
-  }
+  picture.addEventListener("click", (/** @type {MouseEvent} */ e) => { const place = Math.floor((e.clientX - picture.getBoundingClientRect().left) / step / columns * n); if (place < n) act(place); });
   return picture;
 }
 
@@ -237,9 +234,9 @@ function extremes(values) {
 /**
  * How numbers are spread, and a range of them that the pointer draws or the two handles move by their arrow keys.
  * With `ties`, zeros are a bar of their own, between what is below and what is above.
- * @param {ArrayLike<number>} values @param {{label: string, unit: string, range: [number, number] | null, ties?: boolean, changed?: (range: [number, number] | null) => void}} how @param {number} width
+ * @param {ArrayLike<number>} values @param {{label: string, range: [number, number] | null, ties?: boolean, changed?: (range: [number, number] | null) => void}} how @param {number} width
  */
-export function histogram(values, { label, unit, range, ties = false, changed }, width) {
+export function histogram(values, { label, range, ties = false, changed }, width) {
   const [low, high] = extremes(values), H = 96, L = 14, W = width - 2 * L;
   if (!(low < high)) return canvas(width, 24, label, svg("text.name", { x: 2, y: 16 }, "All are equal."));
   // Bins whose ends are round, so that a range can be said in few digits.
@@ -295,7 +292,7 @@ export function histogram(values, { label, unit, range, ties = false, changed },
     handles.forEach((handle, which) => {
       const k = which ? to : from;
       handle.setAttribute("transform", `translate(${at(k)} 0)`);
-      for (const [name, value] of Object.entries({ valuemin: edge(which ? from + 1 : 0), valuemax: edge(which ? n : to - 1), valuenow: edge(k), valuetext: `${short(edge(k))}${unit}` })) handle.setAttribute(`aria-${name}`, String(value));
+      for (const [name, value] of Object.entries({ valuemin: edge(which ? from + 1 : 0), valuemax: edge(which ? n : to - 1), valuenow: edge(k), valuetext: short(edge(k)) })) handle.setAttribute(`aria-${name}`, String(value));
     });
   }
 }

@@ -209,10 +209,10 @@ export class Current {
       return;
     }
     const parameters = { ...setting.parameters, ...asked }, recipe = recipeOf(setting, parameters), names = columnNames(setting, parameters);
-    const references = Array.from({ length: data.references }, (_, r) => `reference${r}`), tables = [];
+    const tables = [];
     try {
       for (const { index } of data.systems) {
-        const table = await live.count(recipe, names, `system${index}`, references, data.n, async share => {
+        const table = await live.count(recipe, names, `system${index}`, data.n, async share => {
           if (turn !== this.count) return false;
           this.counting = (index + share) / data.systems.length;
           store.tell(new Set(["counting"]));
@@ -280,6 +280,9 @@ export class Current {
     const chosen = this.named(this.store.get("b")) ?? this.named(this.store.defaults.b);
     return chosen && chosen !== this.a ? chosen : systems.find(s => s !== this.a) ?? null;
   }
+
+  /** The two, or the only one. */
+  get shown() { const { a, b } = this; return b ? [a, b] : [a]; }
 
   /** Segment scores of a system. @param {System} system @returns {Float64Array} */
   scores(system) {
@@ -404,7 +407,7 @@ export class Current {
 
   /** Works out which segments are chosen, and then the scores of the subset. Tells "subset" while that takes time, and "selection". */
   async choose() {
-    const turn = ++this.turn, { store, data } = this;
+    const turn = ++this.turn, { store } = this;
     // No one waits any more for what was sought before.
     this.worker.stop("regex", "cancelled");
     this.problem = "";
@@ -641,18 +644,18 @@ export class Current {
       wins: turned ? pair.losses : pair.wins, losses: turned ? pair.wins : pair.losses };
   }
 
-  get level() { return (this.data.manifest.comparison ?? this.data.manifest.intervals)?.level ?? 0.95; }
+  get level() { return this.data.compared?.level ?? 0.95; }
 
   /** How intervals are made: as those of the comparison are. */
   get how() {
-    const content = this.data.manifest.comparison ?? this.data.manifest.intervals, documents = content?.intervals?.resampled === "documents" ? this.data.documents : null;
+    const { compared: content } = this.data, documents = content?.intervals?.resampled === "documents" ? this.data.documents : null;
     const samples = content?.intervals?.samples ?? SAMPLES;
     return { samples, seed: content?.seed ?? SEED, documents, said: `${samples.toLocaleString("en")} ${this.b ? "paired " : ""}bootstrap resamples${documents ? " of documents" : ""}` };
   }
 
   /** The reported intervals over all segments by a setting; null if there are none. @param {Setting} setting @returns {Spans | null} */
   reportedSpans(setting) {
-    const { a, b, data } = this, content = data.manifest.comparison ?? data.manifest.intervals, column = setting.column ?? "";
+    const { a, b, data } = this, content = data.compared, column = setting.column ?? "";
     const [x, y] = [a, b ?? a].map(s => content?.systems.find((/** @type {any} */ one) => one.name === s.name)?.scores[column]?.interval), pair = b ? this.pair(a, b, setting)?.interval : x;
     return x && y && pair ? { a: [x.low, x.high], b: [y.low, y.high], delta: [pair.low, pair.high], how: "as in the summary" } : null;
   }

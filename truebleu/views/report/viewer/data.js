@@ -163,6 +163,8 @@ export class Data {
     this.references = /** @type {number} */ (manifest.references);
     /** @type {Setting[]} */
     this.settings = manifest.settings;
+    /** The comparison, or what stands for it where there is only one system. @type {any} */
+    this.compared = manifest.comparison ?? manifest.intervals;
     this.hasSource = !!manifest.source;
     /** Whether some or all texts are not in the file. */
     this.redacted = !!manifest.redacted;
@@ -243,12 +245,12 @@ export class Data {
   async loadTables() {
     const { manifest, n, live } = this, { kernel } = live;
     /** @type {Map<string, Table>} Settings that count the same share their counts. */
-    const known = new Map(), references = Array.from({ length: this.references }, (_, r) => `reference${r}`);
+    const known = new Map();
     for (const setting of this.settings) {
       for (const system of this.systems) {
         const block = setting.blocks?.[system.name], key = block ?? `${system.index} ${countsKey(setting.recipe, this.references)}`;
         const table = known.get(key) ?? (block ? Table.decode(kernel, await this.read(block), setting.columns, n)
-          : /** @type {Table} */ (await live.count(setting.recipe, setting.columns, `system${system.index}`, references, n, async () => true)));
+          : /** @type {Table} */ (await live.count(setting.recipe, setting.columns, `system${system.index}`, n)));
         known.set(key, table);
         this.tables.set(`${setting.id}.${system.index}`, table);
       }

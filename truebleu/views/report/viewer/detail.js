@@ -224,7 +224,7 @@ function legend(letters, orders) {
 
 /** The score of the segment, step by step. @param {Context} context @param {number} i */
 function steps({ current }, i) {
-  const { a, b, setting, metric } = current, systems = b ? [a, b] : [a];
+  const { b, setting, metric } = current, systems = current.shown;
   const walks = systems.map(s => metric.walk(current.table(s).row(i), true));
   const delta = b ? walks[1].value - walks[0].value : null;
   const head = [el("h3", {}, `How ${metric.name} comes about`)];
@@ -249,12 +249,12 @@ const EDITS = /** @type {Record<string, string>} */ ({ match: "", substitution: 
 
 /** The edits of a metric that counts them. @param {Context} context @param {number} i */
 function edits({ data, current }, i) {
-  const { setting, a, b } = current;
+  const { setting } = current;
   if (!countsEdits(setting.metric)) return null;
   const box = el("section.edits", {}, el("h3", {}, "Edits"));
   if (!data.embedded(i) || !setting.countable || setting.metric === "CER") { box.append(el("p.soft", {}, "The alignment of this segment is not made in the page. ", el("code", {}, `truebleu.${setting.metric}().alignment(hypothesis, references)`), " gives it.")); return box; }
   const { kernel } = data.live, { references, hypotheses } = data.segment(i);
-  for (const system of b ? [a, b] : [a]) {
+  for (const system of current.shown) {
     const place = el("div", {}, el("p", {}, badge(system, true))), hypothesis = hypotheses[system.index];
     box.append(place);
     if (hypothesis === undefined) continue; // It is on its way; then this is drawn again.

@@ -5,7 +5,7 @@
 
 /**
  * An HTML element. The tag may carry classes: `el("p.note.quiet", {}, "text")`.
- * Props: `on: {click: fn}`, `data: {name: value}`, any DOM property of the kind text, class, hidden,
+ * Props: `on: {click: fn}`, `data: {name: value}`, any DOM property of the kind class, hidden,
  * disabled, checked, value; everything else is an attribute (false, null: left out; true: empty).
  * @param {string} tag
  * @param {Record<string, any>} [props]
@@ -38,7 +38,6 @@ function dress(node, props, children) {
   for (const [key, value] of Object.entries(props ?? {})) {
     if (key === "on") for (const [type, listener] of Object.entries(value)) node.addEventListener(type, listener);
     else if (key === "data") Object.assign(node.dataset, value);
-    else if (key === "text") node.textContent = value;
     else if (key === "class") node.setAttribute("class", [node.getAttribute("class"), value].filter(Boolean).join(" "));
     else if (["value", "checked", "hidden", "disabled", "selected"].includes(key)) node[key] = value;
     else if (value !== false && value !== null && value !== undefined) node.setAttribute(key, value === true ? "" : String(value));
@@ -134,6 +133,9 @@ export function select(label, options, value, act, props) {
   choice.value = value;
   return choice;
 }
+
+/** A control below its name. @param {string} name @param {any} control */
+export const field = (name, control) => el("label.field", {}, el("span", {}, name), control);
 
 /** A labelled box to tick. @param {string} label @param {boolean} on @param {(on: boolean) => void} act */
 export const checkbox = (label, on, act) =>

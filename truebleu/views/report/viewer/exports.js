@@ -136,7 +136,7 @@ const given = (text, what, name, type) => [el("pre.given", { tabindex: 0, "aria-
 export const exportsView = {
   id: "exports", title: "Export", key: "x", selected: true, state: { format: "latex", safe: true },
   render(container, context) {
-    const { data, store, current } = context, { manifest } = data, content = manifest.comparison ?? manifest.intervals, { a, b, metric } = current;
+    const { data, store, current } = context, { manifest, compared: content } = data, { a, b, metric } = current;
     container.append(el("h1", {}, "Export"), el("p.facts", {}, "Files are made in this page; nothing leaves it."));
     if (content) {
       const format = store.get("format") in FORMATS ? store.get("format") : "latex", [name, ending, type, make] = FORMATS[format];
@@ -153,7 +153,7 @@ export const exportsView = {
       columns: [{ title: "System" }, { title: "Δ", number: true }, { title: "interval", number: true }], rows: pairs.map(p => [badge(p.system, true), signed(p.value), p.pair?.interval ? interval(p.pair.interval.low, p.pair.interval.high) : "n too small"]) }));
     const column = b ? "delta" : "scoreA", values = current.column(column), sorted = [...values].filter(v => !Number.isNaN(v)).sort((x, y) => x - y), at = (/** @type {number} */ q) => sorted[Math.round(q * (sorted.length - 1))];
     const equal = b ? values.filter(v => v === 0).length : 0;
-    charts.append(figure({ title: b ? `Δ ${metric.name} of each segment, ${b.letter} less ${a.letter}.` : `${metric.name} of each segment.`, summary: `Half of them are between ${fixed(at(0.25), 1)} and ${fixed(at(0.75), 1)}.${b ? ` The dark bar at 0 is the ties: ${plural(equal, "segment")} with the same score.` : ""}`, draw: width => histogram(values, { label: b ? "Δ" : metric.name, unit: "", range: null, ties: !!b }, width),
+    charts.append(figure({ title: b ? `Δ ${metric.name} of each segment, ${b.letter} less ${a.letter}.` : `${metric.name} of each segment.`, summary: `Half of them are between ${fixed(at(0.25), 1)} and ${fixed(at(0.75), 1)}.${b ? ` The dark bar at 0 is the ties: ${plural(equal, "segment")} with the same score.` : ""}`, draw: width => histogram(values, { label: b ? "Δ" : metric.name, range: null, ties: !!b }, width),
       columns: [{ title: "Share of segments" }, { title: "at most", number: true }], rows: [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1].map(q => [`${Math.round(100 * q)} %`, fixed(at(q))]).concat(b ? [["ties, with a Δ of 0", count(equal)]] : []) }),
       el("p.soft", {}, "The charts of the other views can be saved there."));
     container.append(charts);

@@ -74,11 +74,12 @@ export class Live {
 
   /**
    * A system's table, counted from its texts some at a time.
-   * @param {Recipe} recipe @param {string[]} names of its columns @param {string} system role @param {string[]} references roles @param {number} n segments
-   * @param {(share: number) => Promise<boolean>} going told now and then how much is done; whether to go on
+   * @param {Recipe} recipe @param {string[]} names of its columns @param {string} system role @param {number} n segments
+   * @param {(share: number) => Promise<boolean>} [going] told now and then how much is done; whether to go on
+   * @param {string[]} [references] roles
    * @returns {Promise<Table | null>} null if it was not to go on
    */
-  async count(recipe, names, system, references, n, going) {
+  async count(recipe, names, system, n, going = async () => true, references = [...this.texts.keys()].filter(role => role.startsWith("reference"))) {
     const { kernel } = this, metric = this.metric(recipe), columns = [system, ...references].map(role => /** @type {number} */ (this.texts.get(role)));
     let table = 0, last = performance.now(), slice = SLICE;
     try {

@@ -75,7 +75,7 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
     for (const [number, { base, chosen }] of wanted.entries()) {
       const setting = settledBy(live, base, chosen, references.length, false), tables = [];
       for (const i of systems.keys()) {
-        const counted = await live.count(setting.recipe, setting.columns, `system${i}`, references.map((_, r) => `reference${r}`), n, share => going((drawing ? 0.3 : 1) * (number + (i + share) / systems.length) / wanted.length));
+        const counted = await live.count(setting.recipe, setting.columns, `system${i}`, n, share => going((drawing ? 0.3 : 1) * (number + (i + share) / systems.length) / wanted.length));
         if (!counted) return null;
         tables.push(counted);
       }
@@ -91,7 +91,7 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
     const compared = madeComparison(live, n, references.length, names, described, settings.map(({ tables }) => tables), intervals), several = systems.length > 1;
     // N-grams are of the tokens of the first BLEU.
     const split = settings.find(({ setting }) => setting.metric === "BLEU")?.setting ?? settledBy(live, lab.metrics.find((/** @type {Setting} */ one) => one.metric === "BLEU"), {}, references.length, false);
-    const first = /** @type {Table} */ (await live.count(split.recipe, split.columns, "reference0", ["reference0"], n, async () => true));
+    const first = /** @type {Table} */ (await live.count(split.recipe, split.columns, "reference0", n, undefined, ["reference0"]));
     const targets = new Set(systems.map(column => languageOfFile(column.file, lab.languages)));
     const manifest = {
       truebleu_report: lab.truebleu_report, title: titleOfSystems(names), version: lab.version, made: null, segments: n, embedded: n, redacted: false, serve: null,
@@ -100,7 +100,7 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
       directions: { source: directionOf(source ? [source.lines] : []), reference: directionOf(references.map(column => column.lines)), system: directionOf(systems.map(column => column.lines)) },
       settings: described, columns: [], comparison: several ? compared : null, intervals: several ? null : compared, people: null,
       data_hash: {}, text_hash: Object.fromEntries(columns.map((column, i) => [`${i + 1} ${column.name}`, hashOfLines(column.lines)])), commands: madeCommands(systems, references, source, documents, wanted), bibtex: lab.bibtex,
-      labels: [], ngrams: { orders: Math.min(lab.ngrams.orders, split.parameters.max_order), tokenizer: split.parameters.tokenize, label: split.parameters.tokenize, lowercase: split.parameters.lowercase, limit: lab.ngrams.limit, segments: n, pairs: null, recipe: split.recipe }, health: null,
+      labels: [], ngrams: { orders: Math.min(lab.ngrams.orders, split.parameters.max_order), label: split.parameters.tokenize, lowercase: split.parameters.lowercase, limit: lab.ngrams.limit, segments: n, recipe: split.recipe }, health: null,
       buckets: { frequency: { ...lab.buckets, source: "references", segments: n, block: null }, length: { tokenizer: split.parameters.tokenize } },
     };
     data = new Data(manifest, async name => { throw new Error(`there is no block ${name}`); });

@@ -166,7 +166,7 @@ export class App {
   /** What is said above all views: that numbers were not reported, or that others are on their way. */
   note() {
     const { store, current } = this, { metric, counting } = current;
-    const { unknown } = current, shown = current.b ? [current.a, current.b] : [current.a];
+    const { unknown } = current, { shown } = current;
     this.notice.hidden = current.reported && counting === null && !unknown.length;
     if (counting !== null) {
       this.share.textContent = `Counting … ${Math.round(100 * counting)}%. Until then the numbers are those from before. `;

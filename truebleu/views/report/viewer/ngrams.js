@@ -25,14 +25,14 @@ export const ngramsView = {
     const { data, store, current } = context, { ngrams } = data.manifest;
     const search = el("input", { type: "search", "aria-label": "Search the n-grams", placeholder: "Search", value: store.get("gram"), on: { input: () => store.set({ gram: search.value, rows: NGRAM_ROWS }, { replace: true }) } });
     const tabs = el("div.tabs"), place = el("div", { role: "status" });
-    container.append(el("h1", {}, "N-grams"), el("p.facts", {}, `Of tokens as ${ngrams.label ?? ngrams.tokenizer ?? "the metric's own tokenizer"} makes them${ngrams.lowercase ? ", in lower case" : ""}${ngrams.segments < data.n ? `, in the first ${count(ngrams.segments)} segments` : ""}. A click shows ${data.redacted || !holder(data, "") ? "examples" : "all segments"} that hold an n-gram, and frames it there.`), tabs, place);
+    container.append(el("h1", {}, "N-grams"), el("p.facts", {}, `Of tokens as ${ngrams.label} makes them${ngrams.lowercase ? ", in lower case" : ""}${ngrams.segments < data.n ? `, in the first ${count(ngrams.segments)} segments` : ""}. A click shows ${data.redacted || !holder(data, "") ? "examples" : "all segments"} that hold an n-gram, and frames it there.`), tabs, place);
     /** The lists that this page made, by systems; what went wrong. @type {Map<string, Pair | string>} */
     const made = current.once("lists of n-grams", () => new Map());
     draw();
     return changed => { if (["a", "b", "grams", "order", "gram", "by_gram", "rows"].some(key => changed.has(key))) draw(); };
 
     function draw() {
-      const { a, b } = current, systems = b ? [a, b] : [a], find = (/** @type {number} */ x, /** @type {number | null} */ y) => ngrams.pairs?.find((/** @type {any} */ p) => p.a === x && p.b === y);
+      const { a, b } = current, systems = current.shown, find = (/** @type {number} */ x, /** @type {number | null} */ y) => ngrams.pairs?.find((/** @type {any} */ p) => p.a === x && p.b === y);
       const own = !ngrams.block ? made.get(`${a.index} ${b?.index}`) : null;
       if (!ngrams.block && (!own || typeof own === "string")) {
         replace(tabs);

@@ -17,7 +17,7 @@ const MOST_OPPOSED = 3;
 export const summaryView = {
   id: "summary", title: "Summary", key: "s", state: { by: "", more: "" },
   render(container, context) {
-    const { data, current } = context, { manifest } = data, content = manifest.comparison ?? manifest.intervals, all = shownOf(context, content);
+    const { data, current } = context, { manifest, compared: content } = data, all = shownOf(context, content);
     container.append(el("h1", {}, el("bdi", {}, manifest.title)),
       el("p.facts", {}, [plural(data.n, "segment"), plural(data.systems.length, "system"), data.references ? plural(data.references, "reference") : null,
         data.documents ? plural(data.documents.names.length, "document") : null, languages(manifest)].filter(Boolean).join(" · ")),

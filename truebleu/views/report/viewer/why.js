@@ -1,5 +1,5 @@
 // Why: the steps to each score, what Δ is made of, and what the scores would be with other settings.
-import {badge, button, count, el, exact, fixed, interval, plural, select, signed, table} from "./dom.js";
+import {badge, button, count, el, exact, field, fixed, interval, plural, select, signed, table} from "./dom.js";
 import {CHANGES, ORDERS, TOO_FEW} from "./current.js";
 import {SMOOTHING, TOKENIZERS} from "./live.js";
 import {figure, link, stacked} from "./charts.js";
@@ -39,7 +39,7 @@ const whole = x => x % 1 ? fixed(x, 2) : count(x);
 
 /** @param {Context} context */
 function walked(context) {
-  const { data, current } = context, { a, b, setting, metric } = current, systems = b ? [a, b] : [a], box = el("section", {}, el("h2", {}, "From counts to the score"));
+  const { data, current } = context, { a, b, setting, metric } = current, systems = current.shown, box = el("section", {}, el("h2", {}, "From counts to the score"));
   if (metric.mean) {
     box.append(el("p", {}, `This ${metric.name} is the mean of the scores of ${plural(data.n, "segment")}; each segment has its own steps.`),
       table("Steps", [{ title: "Step" }, ...systems.map(s => ({ title: badge(s, true), number: true }))], [["Mean of the segments' scores", ...systems.map(s => link(context, fixed(current.corpus(s)), { sort: s === a ? "scoreA" : "scoreB" }))]], { quiet: true }));
@@ -151,7 +151,6 @@ function spanOf({ current }, setting, metric) {
 function whatIf(context) {
   const { data, store, current } = context, { setting, metric } = current, own = setting.parameters, countable = data.countable(setting), asked = current.asked;
   const p = /** @type {Record<string, any>} */ ({ ...metric.parameters, ...asked });
-  const field = (/** @type {string} */ name, /** @type {any} */ control) => el("label.field", {}, el("span", {}, name), control);
   const set = (/** @type {string} */ key, /** @type {any} */ value, /** @type {Record<string, any>} */ more = {}) => store.set({ [key]: JSON.stringify(value) === JSON.stringify(own[key]) ? store.defaults[key] : value, ...more });
   const number = (/** @type {string} */ key, /** @type {any} */ value, /** @type {Record<string, any>} */ props) => el("input", { type: "number", value: String(value), ...props, on: { change: (/** @type {any} */ e) => { if (e.target.value !== "" && e.target.checkValidity()) set(key, Number(e.target.value)); else e.target.reportValidity(); } } });
   const orders = (/** @type {string} */ key, /** @type {number} */ least) => select(key.replace("_", " "), Array.from({ length: (countable ? Math.max(own[key], ORDERS[key]) : own[key]) - least + 1 }, (_, i) => [String(least + i), String(least + i)]), String(p[key]), v => set(key, Number(v), key === "max_order" && p.weights && p.weights.length !== Number(v) ? { weights: own.weights ? "mean" : "" } : {}));
@@ -193,7 +192,7 @@ const COUNTS = { tokenize: ["Tokenizer", []], lowercase: ["Case", ["lower-cased"
 
 /** Every setting whose counts are here, and the present one if it is none of these. @param {Context} context */
 function otherSettings(context) {
-  const { data, store, current } = context, { a, b } = current, systems = data.systems.length > 6 ? (b ? [a, b] : [a]) : data.ranked;
+  const { data, store, current } = context, { a, b } = current, systems = data.systems.length > 6 ? current.shown : data.ranked;
   const rows = data.settings.map(setting => ({ setting, metric: new Metric(setting, {}, data.live), here: setting === current.setting && current.metric.reported, what: setting.label }));
   if (!current.metric.reported) rows.splice(data.settings.indexOf(current.setting) + 1, 0, { setting: current.setting, metric: current.metric, here: true, what: `${current.metric.name}, changed` });
   const columns = [{ title: "Setting" }, ...systems.map(s => ({ title: badge(s), number: true, hint: s.name })), ...(b ? [{ title: `Δ ${b.letter} less ${a.letter}`, number: true }, { title: "interval of Δ", number: true }] : []), { title: "Signature" }];

@@ -387,8 +387,8 @@ def test_buckets_are_those_of_a_report_that_was_written(opened, written, tmp_pat
         own = sheet.page.locator("main.view.buckets figure tbody tr")
         own.first.wait_for(state="attached")
         # Names and numbers of segments or words; scores and intervals are compared elsewhere.
-        first_two = "all => all.map(row => [...row.cells].slice(0, 2).map(cell => cell.textContent))"
-        rows.append(own.evaluate_all(first_two))
+        two = "all => all.map(row => [...row.cells].slice(0, 2).map(cell => cell.textContent))"
+        rows.append(own.evaluate_all(two))
     assert all(name and number for name, number in rows[0])
     assert rows[0] == rows[1]
     assert len(rows[0]) > 2

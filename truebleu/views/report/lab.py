@@ -77,7 +77,7 @@ def manifest() -> dict[str, Any]:
         "title": TITLE,
         "version": __version__,
         "bibtex": bibtex(),
-        "languages": build.CODES.split(),
+        "languages": build.codes(),
         "live": live.BLOCKS,
         # Of how many orders n-grams are listed, and how many.
         "ngrams": {"orders": ngrams.ORDERS, "limit": ngrams.IN_PAGE},

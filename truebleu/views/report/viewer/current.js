@@ -637,26 +637,26 @@ export class Current {
   /** The comparison's word on two systems, b less a, by a setting as it was reported; null if there is none. @param {System} a @param {System} b @param {Setting} [setting] */
   pair(a, b, setting = this.setting) {
     const { comparison } = this.data.manifest, name = setting.column, reported = setting === this.setting ? this.reported : setting.headline;
-    const pair = reported && comparison?.pairs.find((/** @type {any} */ p) => p.metric === name && (p.first === a.name && p.second === b.name || p.first === b.name && p.second === a.name));
+    const pair = reported && comparison.pairs.find((/** @type {any} */ p) => p.metric === name && (p.first === a.name && p.second === b.name || p.first === b.name && p.second === a.name));
     if (!pair) return null;
     const turned = pair.first === a.name, of = pair.interval;
     return { ...pair, value: turned ? -pair.value : pair.value, interval: of && (turned ? { ...of, low: -of.high, high: -of.low } : of),
       wins: turned ? pair.losses : pair.wins, losses: turned ? pair.wins : pair.losses };
   }
 
-  get level() { return this.data.compared?.level ?? 0.95; }
+  get level() { return this.data.manifest.comparison.level; }
 
   /** How intervals are made: as those of the comparison are. */
   get how() {
-    const { compared: content } = this.data, documents = content?.intervals?.resampled === "documents" ? this.data.documents : null;
-    const samples = content?.intervals?.samples ?? SAMPLES;
-    return { samples, seed: content?.seed ?? SEED, documents, said: `${samples.toLocaleString("en")} ${this.b ? "paired " : ""}bootstrap resamples${documents ? " of documents" : ""}` };
+    const { comparison: { intervals, seed } } = this.data.manifest, documents = intervals?.resampled === "documents" ? this.data.documents : null;
+    const samples = intervals?.samples ?? SAMPLES;
+    return { samples, seed: seed ?? SEED, documents, said: `${samples.toLocaleString("en")} ${this.b ? "paired " : ""}bootstrap resamples${documents ? " of documents" : ""}` };
   }
 
   /** The reported intervals over all segments by a setting; null if there are none. @param {Setting} setting @returns {Spans | null} */
   reportedSpans(setting) {
-    const { a, b, data } = this, content = data.compared, column = setting.column ?? "";
-    const [x, y] = [a, b ?? a].map(s => content?.systems.find((/** @type {any} */ one) => one.name === s.name)?.scores[column]?.interval), pair = b ? this.pair(a, b, setting)?.interval : x;
+    const { a, b, data } = this, { comparison } = data.manifest, column = setting.column ?? "";
+    const [x, y] = [a, b ?? a].map(s => comparison.systems.find((/** @type {any} */ one) => one.name === s.name)?.scores[column]?.interval), pair = b ? this.pair(a, b, setting)?.interval : x;
     return x && y && pair ? { a: [x.low, x.high], b: [y.low, y.high], delta: [pair.low, pair.high], how: "as in the summary" } : null;
   }
 

@@ -156,15 +156,13 @@ export class Data {
     this.n = /** @type {number} */ (manifest.segments);
     /** @type {System[]} */
     this.systems = manifest.systems.map((/** @type {any} */ system, /** @type {number} */ index) => ({ ...system, index }));
-    const placed = [...(manifest.comparison?.systems ?? []).map((/** @type {any} */ s) => this.systems.find(own => own.name === s.name)), ...this.systems];
+    const placed = [...manifest.comparison.systems.map((/** @type {any} */ s) => this.systems.find(own => own.name === s.name)), ...this.systems];
     /** The systems in the order that is shown everywhere: best first by the first metric. @type {System[]} */
     this.ranked = [...new Set(placed.filter(Boolean))];
     /** How many references are embedded for a segment at most. */
     this.references = /** @type {number} */ (manifest.references);
     /** @type {Setting[]} */
     this.settings = manifest.settings;
-    /** The comparison, or what stands for it where there is only one system. @type {any} */
-    this.compared = manifest.comparison ?? manifest.intervals;
     this.hasSource = !!manifest.source;
     /** Whether some or all texts are not in the file. */
     this.redacted = !!manifest.redacted;

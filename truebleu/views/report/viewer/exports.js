@@ -136,13 +136,11 @@ const given = (text, what, name, type) => [el("pre.given", { tabindex: 0, "aria-
 export const exportsView = {
   id: "exports", title: "Export", key: "x", selected: true, state: { format: "latex", safe: true },
   render(container, context) {
-    const { data, store, current } = context, { manifest, compared: content } = data, { a, b, metric } = current;
+    const { data, store, current } = context, { manifest, manifest: { comparison: content } } = data, { a, b, metric } = current;
     container.append(el("h1", {}, "Export"), el("p.facts", {}, "Files are made in this page; nothing leaves it."));
-    if (content) {
-      const format = store.get("format") in FORMATS ? store.get("format") : "latex", [name, ending, type, make] = FORMATS[format];
-      container.append(el("section", {}, el("h2", {}, "Table"), el("div.tabs", {}, select("Format", Object.entries(FORMATS).map(([id, [title]]) => /** @type {const} */ ([id, title])), format, id => store.set({ format: id }, { replace: true })), format === "csv" ? guard() : null),
-        given(make(content, store.get("safe")), name, `comparison.${ending}`, type), current.reported ? null : el("p.soft", {}, "This is the reported result; the settings that you changed are not in it.")));
-    }
+    const format = store.get("format") in FORMATS ? store.get("format") : "latex", [name, ending, type, make] = FORMATS[format];
+    container.append(el("section", {}, el("h2", {}, "Table"), el("div.tabs", {}, select("Format", Object.entries(FORMATS).map(([id, [title]]) => /** @type {const} */ ([id, title])), format, id => store.set({ format: id }, { replace: true })), format === "csv" ? guard() : null),
+      given(make(content, store.get("safe")), name, `comparison.${ending}`, type), current.reported ? null : el("p.soft", {}, "This is the reported result; the settings that you changed are not in it.")));
     const n = current.chosen.length, waiting = current.busy !== null ? "A filter is still worked out; the segments can be saved then." : current.problem ? `No segments: ${current.problem}.` : "";
     container.append(el("section", {}, el("h2", {}, "Segments"), waiting ? el("p.soft", { role: "status" }, waiting) : null, el("p", { hidden: !!waiting }, `${current.all ? `All ${plural(n, "segment")}` : `${count(n)} of ${plural(data.n, "segment")}, as filtered`}, in the order of the list, scored by ${metric.name}${data.redacted ? "; the texts were left out of this file" : manifest.embedded < data.n && !manifest.serve ? `; the file has the texts of ${count(manifest.embedded)}` : ""}.`),
       el("p.joined", {}, button("Save as TSV", () => saveSegments(context, false, store.get("safe")), { disabled: !!waiting }), button("Save as JSON Lines", () => saveSegments(context, true, false), { disabled: !!waiting }), guard())));

@@ -88,7 +88,7 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
     });
     const intervals = drawing ? await intervalsOfAll(live, settings, names.length > 1 ? pairs : [[0, 0]], share => going(0.3 + 0.7 * share)) : [];
     if (!intervals) return null;
-    const compared = madeComparison(live, n, references.length, names, described, settings.map(({ tables }) => tables), intervals), several = systems.length > 1;
+    const comparison = madeComparison(live, n, references.length, names, described, settings.map(({ tables }) => tables), intervals);
     // N-grams are of the tokens of the first BLEU.
     const split = settings.find(({ setting }) => setting.metric === "BLEU")?.setting ?? settledBy(live, lab.metrics.find((/** @type {Setting} */ one) => one.metric === "BLEU"), {}, references.length, false);
     const first = /** @type {Table} */ (await live.count(split.recipe, split.columns, "reference0", n, undefined, ["reference0"]));
@@ -98,7 +98,7 @@ export async function madeOfFiles(lab, live, columns, wanted, going) {
       systems: names.map((name, i) => ({ name, letter: letterOfNumber(i) })), references: references.length, source: !!source,
       languages: { source: source ? languageOfFile(source.file, lab.languages) : null, target: targets.size === 1 ? [...targets][0] : null },
       directions: { source: directionOf(source ? [source.lines] : []), reference: directionOf(references.map(column => column.lines)), system: directionOf(systems.map(column => column.lines)) },
-      settings: described, columns: [], comparison: several ? compared : null, intervals: several ? null : compared, people: null,
+      settings: described, columns: [], comparison, people: null,
       data_hash: {}, text_hash: Object.fromEntries(columns.map((column, i) => [`${i + 1} ${column.name}`, hashOfLines(column.lines)])), commands: madeCommands(systems, references, source, documents, wanted), bibtex: lab.bibtex,
       labels: [], ngrams: { orders: Math.min(lab.ngrams.orders, split.parameters.max_order), label: split.parameters.tokenize, lowercase: split.parameters.lowercase, limit: lab.ngrams.limit, segments: n, recipe: split.recipe }, health: null,
       buckets: { frequency: { ...lab.buckets, source: "references", segments: n, block: null }, length: { tokenizer: split.parameters.tokenize } },

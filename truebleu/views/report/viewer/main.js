@@ -45,8 +45,8 @@ export class App {
     this.store = new Store();
     this.worker = new Background();
     const { comparison } = data.manifest;
-    const a = Math.max(0, data.systems.findIndex(s => s.name === comparison?.baseline));
-    const ranked = (comparison?.systems ?? []).map((/** @type {any} */ s) => data.systems.findIndex(own => own.name === s.name));
+    const a = Math.max(0, data.systems.findIndex(s => s.name === comparison.baseline));
+    const ranked = comparison.systems.map((/** @type {any} */ s) => data.systems.findIndex(own => own.name === s.name));
     const b = ranked.find((/** @type {number} */ i) => i !== a) ?? (a ? 0 : 1);
     this.store.declare({ ...STATE, a: data.systems[a].name, b: data.systems[b]?.name ?? "", setting: data.settings[0].id }, NUMBERS);
     for (const view of VIEWS) this.store.declare(view.state ?? {});

@@ -281,6 +281,12 @@ export class Current {
     return chosen && chosen !== this.a ? chosen : systems.find(s => s !== this.a) ?? null;
   }
 
+  /** Each of the two in the place of the other. */
+  swap() {
+    const { a, b, store } = this;
+    if (b) store.set({ a: b.name, b: a.name });
+  }
+
   /** The two, or the only one. */
   get shown() { const { a, b } = this; return b ? [a, b] : [a]; }
 

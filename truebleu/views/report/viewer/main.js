@@ -57,7 +57,7 @@ export class App {
     /** @type {Update | null} */
     this.update = null;
     this.shown = "";
-    this.keys = new Keys(this.context, () => this.view, { views: VIEWS, memory });
+    this.keys = new Keys(this.context, () => this.view, VIEWS);
     data.arrived = problem => problem ? announce(problem) : this.store.tell(new Set(["texts"]));
   }
 
@@ -157,7 +157,7 @@ export class App {
     replace(this.bar,
       data.settings.length > 1 ? el("label", {}, el("span.soft", {}, "Metric "), select("Metric", data.settings.map(s => [s.id, s.headline ? s.label : `${s.label} (also)`]), current.setting.id, id => store.set({ setting: id, ...store.usual(CHANGES) }), { data: { choice: "metric" } })) : null,
       b ? [el("label", {}, badge(a), select("Baseline", systems, String(a.index), i => this.choose(Number(i), b.index), { data: { choice: "a" } })),
-        button("⇄", () => this.swap(), { class: "quiet", "aria-label": "Swap the two systems", title: "Swap (x)", data: { choice: "swap" } }),
+        button("⇄", () => current.swap(), { class: "quiet", "aria-label": "Swap the two systems", title: "Swap (x)", data: { choice: "swap" } }),
         el("label", {}, badge(b), select("System compared with it", systems, String(b.index), i => this.choose(a.index, Number(i)), { data: { choice: "b" } }))] : null);
     if (focus) this.bar.querySelector(`[data-choice="${focus}"]`)?.focus();
     this.note();
@@ -185,11 +185,6 @@ export class App {
     const { current, store, data } = this;
     if (a === b) [a, b] = a === current.a.index ? [/** @type {any} */ (current.b).index, a] : [b, current.a.index];
     store.set({ a: data.systems[a].name, b: data.systems[b].name });
-  }
-
-  swap() {
-    const { a, b } = this.current;
-    if (b) this.store.set({ a: b.name, b: a.name });
   }
 
   /** What is printed: the summary and why, then the first segments. */

@@ -1,7 +1,7 @@
 // Segments in groups by length, score, word frequency, document and label: where one system is better.
 import {badge, button, count, el, exact, fixed, interval, moreRows, plural, select, signed} from "./dom.js";
 import {Background, FEW, FEWEST, quantile, showFiltered, TOO_FEW} from "./current.js";
-import {bars, figure, histogram, link, short} from "./charts.js";
+import {bars, figure, histogram, link, roundStep, short} from "./charts.js";
 import {countsEdits} from "./metric.js";
 import {seenTimes} from "./segments.js";
 
@@ -76,14 +76,13 @@ function byColumn({ current }, column, edges) {
 
 /** Edges in round steps, about eight of them, over most of what there is. @param {ArrayLike<number>} values */
 function evenly(values) {
-  const sorted = Float64Array.from(values).filter(v => !Number.isNaN(v)).sort(), low = sorted[0] ?? 0, high = sorted[Math.floor(sorted.length * 0.95)] ?? 1, raw = (high - low) / 7 || 1;
-  const unit = 10 ** Math.floor(Math.log10(raw)), step = Math.max(1, unit * ([1, 2, 5].find(k => k * unit >= raw) ?? 10)), edges = [];
+  const sorted = Float64Array.from(values).filter(v => !Number.isNaN(v)).sort(), low = sorted[0] ?? 0, high = sorted[Math.floor(sorted.length * 0.95)] ?? 1, step = Math.max(1, roundStep((high - low) / 7 || 1)), edges = [];
   for (let e = (Math.floor(low / step) + 1) * step; e <= high; e += step) edges.push(e);
   return edges;
 }
 
 /** @param {number} n @param {ArrayLike<number>} of @param {string[]} names @param {(k: number) => Record<string, any>} filter @returns {Bucket[]} */
-export function byIndex(n, of, names, filter) {
+function byIndex(n, of, names, filter) {
   const groups = /** @type {number[][]} */ (names.map(() => []));
   for (let i = 0; i < n; i++) groups[of[i]]?.push(i);
   return groups.map((segments, k) => ({ id: String(k), label: names[k], segments, filter: filter(k) })).filter(g => g.segments.length);
@@ -99,11 +98,16 @@ export function bucketKinds(context) {
   all.scoreA = { title: `segment score of ${a.letter}`, column: "scoreA", make: () => byColumn(context, "scoreA", tens) };
   if (b) all.scoreB = { title: `segment score of ${b.letter}`, column: "scoreB", make: () => byColumn(context, "scoreB", tens) };
   if (data.manifest.buckets?.frequency) all.frequency = { title: "word frequency" };
-  const { documents } = data;
-  if (documents) all.document = { title: "document", make: () => byIndex(data.n, documents.of, documents.names, k => ({ doc: k })) };
-  data.labels.forEach((label, i) => { all[`label${i}`] = { title: label.name, make: () => byIndex(data.n, label.of, label.values, v => ({ label: `${i}:${v}` })) }; });
-  return all;
+  return { ...all, ...byDocument(data), ...byLabel(data) };
 }
+
+/** @typedef {Record<string, {title: string, make: () => Bucket[]}>} Groupings */
+
+/** @param {import("./data.js").Data} data @returns {Groupings} */
+export const byDocument = ({ n, documents }) => documents ? { document: { title: "document", make: () => byIndex(n, documents.of, documents.names, k => ({ doc: k })) } } : {};
+
+/** By each kind of label. @param {import("./data.js").Data} data @returns {Groupings} */
+export const byLabel = ({ n, labels }) => Object.fromEntries(labels.map((label, i) => [`label${i}`, { title: label.name, make: () => byIndex(n, label.of, label.values, v => ({ label: `${i}:${v}` })) }]));
 
 /** What a length is: one unit, whatever the metric. @param {import("./data.js").Data} data */
 export const lengthTitle = data => `length of the ${data.references > 1 ? "first " : ""}reference in tokens (${data.manifest.buckets?.length?.tokenizer ?? "13a"})`;

@@ -62,10 +62,15 @@ export function fitted(text, room = Infinity) {
   return letters.length <= most ? letters.join("") : letters.slice(0, most - 1).join("") + "…";
 }
 
+/** 1, 2 or 5 times a power of ten, or a power of ten: the least that is not below. @param {number} raw */
+export function roundStep(raw) {
+  const unit = 10 ** Math.floor(Math.log10(raw));
+  return unit * ([1, 2, 5].find(k => k * unit >= raw) ?? 10);
+}
+
 /** Round numbers from low to high. @param {number} low @param {number} high @param {number} about how many */
 export function ticks(low, high, about) {
-  const raw = (high - low) / about || 1, unit = 10 ** Math.floor(Math.log10(raw)), step = unit * ([1, 2, 5].find(k => k * unit >= raw) ?? 10);
-  const all = [];
+  const step = roundStep((high - low) / about || 1), all = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) all.push(Number((k * step).toPrecision(6)));
   return all;
 }
@@ -187,11 +192,17 @@ export function scatter([across, up], { ends: [far, high], titles, signs, corner
   picture.classList.add("open-to-click");
   picture.addEventListener("click", (/** @type {MouseEvent} */ e) => {
     const box = picture.getBoundingClientRect(), left = (e.clientX - box.left) * width / box.width, top = (e.clientY - box.top) * height / box.height;
-    let best = -1, near = 24 ** 2;
-    for (let i = 0; i < n; i++) { const away = (x(across[i]) - left) ** 2 + (y(up[i]) - top) ** 2; if (away < near) { near = away; best = i; } }
+    const best = nearestTo(n, i => (x(across[i]) - left) ** 2 + (y(up[i]) - top) ** 2, 24);
     if (best >= 0) open(best);
   });
   return picture;
+}
+
+/** Which of n points is nearest, and not farther off than so many pixels; -1 if none is. @param {number} n @param {(i: number) => number} away the square of a distance @param {number} most */
+export function nearestTo(n, away, most) {
+  let best = -1, near = most ** 2;
+  for (let i = 0; i < n; i++) { const here = away(i); if (here < near) { near = here; best = i; } }
+  return best;
 }
 
 /** How far an axis goes: to the farthest number, unless a few are far beyond all the others. @param {Float64Array} values */

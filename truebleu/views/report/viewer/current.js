@@ -480,18 +480,21 @@ export class Current {
     let n = 0;
     for (let i = 0; i < mask.length; i++) n += mask[i];
     const chosen = new Uint32Array(n), values = down ? this.column(this.has(name) ? name : "number") : null;
-    if (!values) { for (let i = 0, at = 0; i < order.length; i++) if (mask[order[i]]) chosen[at++] = order[i]; } else {
+    let at = 0;
+    const take = (/** @type {number} */ from, /** @type {number} */ to) => { for (let i = from; i < to; i++) if (mask[order[i]]) chosen[at++] = order[i]; };
+    if (!values) take(0, order.length);
+    else {
       // Backwards, but segments with equal numbers stay in the order of the file, and those without one last.
       const size = (/** @type {number} */ i) => absolute ? Math.abs(values[i]) : values[i];
-      let at = 0, end = order.length;
+      let end = order.length;
       while (end && Number.isNaN(values[order[end - 1]])) end--;
       for (let stop = end; stop > 0;) {
         let start = stop - 1;
         while (start > 0 && size(order[start - 1]) === size(order[stop - 1])) start--;
-        for (let i = start; i < stop; i++) if (mask[order[i]]) chosen[at++] = order[i];
+        take(start, stop);
         stop = start;
       }
-      for (let i = end; i < order.length; i++) if (mask[order[i]]) chosen[at++] = order[i];
+      take(end, order.length);
     }
     this.chosen = chosen;
     this.places = null;

@@ -1,5 +1,5 @@
 // What the file holds: the manifest, tables of integers and columns of text, decoded as needed.
-import {decode, Kernel, MISSING} from "./kernel.js";
+import {decode, MISSING} from "./kernel.js";
 import {countsKey, Live} from "./live.js";
 import {glossaryOf} from "./glossary.js";
 import {Table} from "./table.js";
@@ -143,6 +143,19 @@ export async function unpack(text) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+/** The manifest of this page, and what reads its blocks. */
+export function ofPage() {
+  const manifest = JSON.parse(document.getElementById("manifest")?.textContent ?? "null");
+  if (!manifest) throw new Error("the page has no data");
+  return { manifest, read: async (/** @type {string} */ name) => {
+    const node = [...document.querySelectorAll("script[data-block]")].find(node => node.getAttribute("data-block") === name);
+    if (!node) throw new Error(`the file has no block ${name}: it is not whole`);
+    const bytes = await unpack(node.textContent ?? "");
+    node.remove(); // The text is no longer needed, and it is large.
+    return bytes;
+  } };
+}
+
 /** @param {Uint8Array} bytes */
 const indices = bytes => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
 
@@ -191,21 +204,6 @@ export class Data {
     this.telling = false;
   }
 
-  /** The data of this page. */
-  static ofPage() {
-    const manifest = JSON.parse(document.getElementById("manifest")?.textContent ?? "null");
-    /** @type {Map<string, Element>} */
-    const places = new Map();
-    for (const node of document.querySelectorAll("script[data-block]")) places.set(node.getAttribute("data-block") ?? "", node);
-    return new Data(manifest, async name => {
-      const node = places.get(name);
-      if (!node) throw new Error(`the file has no block ${name}: it is not whole`);
-      const bytes = await unpack(node.textContent ?? "");
-      node.remove(); // The text is no longer needed, and it is large.
-      return bytes;
-    });
-  }
-
   /** Text roles in the order of reading. @returns {Role[]} */
   get roles() {
     return [...(this.hasSource ? /** @type {Role[]} */ (["source"]) : []),
@@ -234,10 +232,7 @@ export class Data {
     const { live } = this.manifest;
     if (!live) throw new Error("this file was written by a truebleu that was built without the kernel for pages");
     if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly, which the page computes with");
-    const [binary, lowercase] = await Promise.all([this.read(live.kernel), this.read(live.lowercase)]);
-    const kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
-    kernel.lowercase(lowercase);
-    this.live = new Live(kernel, binary, lowercase);
+    this.live = await Live.start(await this.read(live.kernel), await this.read(live.lowercase));
   }
 
   async loadTables() {

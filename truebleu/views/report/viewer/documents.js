@@ -1,6 +1,6 @@
 // Document by document: its scores, and Δ of each of its segments in the order of the text.
 import {badge, button, count, el, exact, moreRows, plural, signed, table} from "./dom.js";
-import {byIndex, measured, saidFaintly} from "./buckets.js";
+import {byDocument, measured, saidFaintly} from "./buckets.js";
 import {showFiltered} from "./current.js";
 import {link, strip} from "./charts.js";
 
@@ -11,8 +11,8 @@ export const documentsView = {
   id: "documents", title: "Documents", key: "d", state: { by_doc: "", docs: DOCUMENT_ROWS },
   missing: data => data.documents ? null : "This file knows of no documents. With --docs FILE, which names the document of each segment, the report shows scores document by document.",
   render(container, context) {
-    const { data, store, current } = context, { a, b, metric } = current, documents = /** @type {NonNullable<typeof data.documents>} */ (data.documents), systems = current.shown;
-    const groups = current.once("documents", () => byIndex(data.n, documents.of, documents.names, k => ({ doc: k })));
+    const { data, store, current } = context, { a, b, metric } = current, systems = current.shown;
+    const groups = current.once("documents", () => byDocument(data).document.make());
     const rows = current.once(`document scores ${a.index} ${b?.index} ${current.id}`, () => groups.map((g, place) => { const values = systems.map(s => current.corpus(s, g.segments)); return { g, place, values, delta: b ? values[1] - values[0] : NaN }; }));
     const sign = metric.higher ? 1 : -1;
     /** @type {Record<string, (r: typeof rows[number]) => number>} */

@@ -14,9 +14,7 @@
  */
 export function el(tag, props, ...children) {
   const [name, ...classes] = tag.split(".");
-  const node = document.createElement(name);
-  if (classes.length) node.className = classes.join(" ");
-  return dress(node, props, children);
+  return dress(document.createElement(name), classes, props, children);
 }
 
 /**
@@ -28,13 +26,12 @@ export function el(tag, props, ...children) {
  */
 export function svg(tag, props, ...children) {
   const [name, ...classes] = tag.split(".");
-  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-  if (classes.length) node.setAttribute("class", classes.join(" "));
-  return dress(node, props, children);
+  return dress(document.createElementNS("http://www.w3.org/2000/svg", name), classes, props, children);
 }
 
-/** @param {any} node @param {Record<string, any> | undefined} props @param {Children[]} children */
-function dress(node, props, children) {
+/** @param {any} node @param {string[]} classes @param {Record<string, any> | undefined} props @param {Children[]} children */
+function dress(node, classes, props, children) {
+  if (classes.length) node.setAttribute("class", classes.join(" "));
   for (const [key, value] of Object.entries(props ?? {})) {
     if (key === "on") for (const [type, listener] of Object.entries(value)) node.addEventListener(type, listener);
     else if (key === "data") Object.assign(node.dataset, value);

@@ -1,7 +1,7 @@
 // Tables of numbers as colours: systems by domain or document, and how far metrics agree.
 import {badge, count, el, exact, fixed, plural, signed, svg} from "./dom.js";
 import {showFiltered} from "./current.js";
-import {byIndex} from "./buckets.js";
+import {byDocument, byLabel} from "./buckets.js";
 import {correlation, tally} from "./agreement.js";
 import {fitted, hundredth, link} from "./charts.js";
 import {plot} from "./plot.js";
@@ -32,11 +32,8 @@ function heat({ title, summary, across, up, columns, rows, cell, low, none, high
   });
 }
 
-/** What systems can be looked at by: documents, and each kind of label. @param {Context} context @returns {Record<string, {title: string, make: () => import("./buckets.js").Bucket[]}>} */
-export function groupsOf({ data }) {
-  const { documents } = data;
-  return { ...Object.fromEntries(data.labels.map((label, i) => [`label${i}`, { title: label.name, make: () => byIndex(data.n, label.of, label.values, v => ({ label: `${i}:${v}` })) }])), ...(documents ? { document: { title: "document", make: () => byIndex(data.n, documents.of, documents.names, k => ({ doc: k })) } } : {}) };
-}
+/** What systems can be looked at by: documents, and each kind of label. @param {Context} context */
+export const groupsOf = ({ data }) => ({ ...byLabel(data), ...byDocument(data) });
 
 /** Systems by groups of segments: the score of each, coloured by how much better than the baseline it is. @param {Context} context @param {string} id */
 export function groupsPicture(context, id) {

@@ -141,9 +141,7 @@ export class Kernel {
    * @returns {{segments: number, lists: Record<string, import("./ngrams.js").Gram[]>}}
    */
   contrasts(grams, one, other, limit) {
-    const segments = this.checked(this.of.page_contrasts(grams, one, other === null ? 0 : other + 1, limit)), bytes = this.answer(), view = new DataView(bytes.buffer);
-    let at = 0;
-    const next = () => { at += 4; return view.getUint32(at - 4, true); }, some = (/** @type {number} */ n) => Array.from({ length: n }, next), float = () => { at += 8; return view.getFloat64(at - 8, true); };
+    const segments = this.checked(this.of.page_contrasts(grams, one, other === null ? 0 : other + 1, limit)), { next, some, float, word } = reader(this.answer());
     const systems = other === null ? 1 : 2;
     const found = Array.from({ length: next() }, () => {
       const kind = next(), order = next(), lengths = some(order), matched = some(systems), produced = some(systems), reference = next();
@@ -151,7 +149,7 @@ export class Kernel {
     });
     /** @type {Record<string, import("./ngrams.js").Gram[]>} */
     const lists = other === null ? { over: [], missed: [] } : { difference: [], over: [], missed: [] };
-    for (const { kind, lengths, ...gram } of found) lists[["difference", "over", "missed"][kind]]?.push({ ...gram, tokens: lengths.map(length => decode(bytes.subarray(at, at += length))), segments: [] });
+    for (const { kind, lengths, ...gram } of found) lists[["difference", "over", "missed"][kind]]?.push({ ...gram, tokens: lengths.map(word), segments: [] });
     return { segments, lists };
   }
 
@@ -163,11 +161,9 @@ export class Kernel {
   alignment(metric, block, n) {
     this.give(block);
     this.checked(this.of.page_alignment(metric, n));
-    const bytes = this.answer(), view = new DataView(bytes.buffer);
-    let at = 0;
-    const next = () => { at += 4; return view.getUint32(at - 4, true); }, some = (/** @type {number} */ k) => Array.from({ length: k }, next);
+    const { some, word } = reader(this.answer());
     const [chosen, ours, theirs, moves, many] = some(5), lengths = [some(ours), some(theirs)], shifts = Array.from({ length: moves }, () => some(3)), steps = some(many);
-    const [hypothesis, reference] = lengths.map(all => all.map(length => decode(bytes.subarray(at, at += length)))), places = [...hypothesis.keys()];
+    const [hypothesis, reference] = lengths.map(all => all.map(word)), places = [...hypothesis.keys()];
     for (const [start, length, target] of shifts) places.splice(target, 0, ...places.splice(start, length));
     // A deletion is of TER's hypothesis, but of an error rate's reference.
     const own = this.rates.has(metric) ? 3 : 2;
@@ -178,10 +174,18 @@ export class Kernel {
   /** The tokens that a text is split into. @param {Handle} metric @param {string} text @param {boolean} reference @returns {string[]} */
   tokens(metric, text, reference) {
     this.give(encodedText(text));
-    const n = this.checked(this.of.page_tokens(metric, reference ? 1 : 0)) - 1, answer = this.answer(), lengths = new Uint32Array(answer.buffer, 0, n);
-    let at = 4 * n;
-    return Array.from(lengths, length => decode(answer.subarray(at, at += length)));
+    const n = this.checked(this.of.page_tokens(metric, reference ? 1 : 0)) - 1, { some, word } = reader(this.answer());
+    return some(n).map(word);
   }
+}
+
+/** Takes an answer apart: numbers of 4 bytes, floats of 8, words. @param {Uint8Array} bytes */
+function reader(bytes) {
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  const next = () => { at += 4; return view.getUint32(at - 4, true); };
+  return { next, some: (/** @type {number} */ n) => Array.from({ length: n }, next), float: () => { at += 8; return view.getFloat64(at - 8, true); },
+    word: (/** @type {number} */ length) => decode(bytes.subarray(at, at += length)) };
 }
 
 /** In the place of a text's length: there is no such text. */

@@ -1,7 +1,6 @@
 // The start of the laboratory: the viewer with nothing in it, and what a reader brings.
-import {unpack} from "./data.js";
+import {ofPage} from "./data.js";
 import {button, el, replace, themeButton, topBar} from "./dom.js";
-import {Kernel} from "./kernel.js";
 import {Live} from "./live.js";
 import {failed, opened} from "./main.js";
 import {Bench, CONTROL_NAMES} from "./bench.js";
@@ -85,11 +84,6 @@ function leaveAddress() {
 }
 
 (async () => {
-  const manifest = JSON.parse(document.getElementById("manifest")?.textContent ?? "null");
-  if (!manifest) throw new Error("the page has no data");
-  const block = (/** @type {string} */ name) => unpack(document.querySelector(`script[data-block="${name}"]`)?.textContent ?? "");
-  const [binary, lowercase] = await Promise.all([block(manifest.live.kernel), block(manifest.live.lowercase)]);
-  const kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
-  kernel.lowercase(lowercase);
-  new Laboratory(manifest, new Live(kernel, binary, lowercase)).start();
+  const { manifest, read } = ofPage(), { kernel, lowercase } = manifest.live;
+  new Laboratory(manifest, await Live.start(await read(kernel), await read(lowercase))).start();
 })().catch(failed);

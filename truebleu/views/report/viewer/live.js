@@ -1,8 +1,8 @@
 // Metrics by the kernel in the page: what it is asked for, and what it has made.
+import {Kernel} from "./kernel.js";
 import {Table} from "./table.js";
 
 /** @typedef {import("./data.js").Setting} Setting */
-/** @typedef {import("./kernel.js").Kernel} Kernel */
 /** @typedef {import("./kernel.js").Recipe} Recipe */
 
 /** Tokenizers that need no data of their own. */
@@ -56,6 +56,13 @@ export class Live {
     this.metrics = new Map();
     /** @type {Map<string, number>} Columns of texts, by role. */
     this.texts = new Map();
+  }
+
+  /** Starts a kernel. @param {Uint8Array} binary @param {Uint8Array} lowercase */
+  static async start(binary, lowercase) {
+    const kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
+    kernel.lowercase(lowercase);
+    return new Live(kernel, binary, lowercase);
   }
 
   /** Lets go of all texts. */

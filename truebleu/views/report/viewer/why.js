@@ -89,8 +89,8 @@ function walked(context) {
   }
   const columns = [{ title: "Step" }, ...systems.flatMap(s => heads.map((title, k) => ({ title: [badge(s), " ", title], number: true, hint: k ? "" : s.name }))), ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} less ${a.letter}` }] : [])];
   box.append(table(`Steps to ${metric.name}`, columns, rows, { quiet: true, class: "walk" }));
-  if (metric.kind === "BLEU") box.append(el("p", {}, walks.map((w, k) => [k ? " " : "", badge(systems[k]), ` ${fixed(w.value)} = ${fixed(w.brevity, 4)} × ${fixed(w.mean)}.`])));
-  if (metric.kind === "TER") box.append(el("p", {}, walks.map((w, k) => [k ? " " : "", badge(systems[k]), ` ${fixed(w.value)} = 100 × ${whole(w.hypothesis)} / ${whole(w.reference)}.`])));
+  const product = (/** @type {Walk} */ w) => metric.kind === "BLEU" ? `${fixed(w.brevity, 4)} × ${fixed(w.mean)}` : `100 × ${whole(w.hypothesis)} / ${whole(w.reference)}`;
+  if (metric.kind === "BLEU" || metric.kind === "TER") box.append(el("p", {}, walks.map((w, k) => [k ? " " : "", badge(systems[k]), ` ${fixed(w.value)} = ${product(w)}.`])));
   for (const [note, where] of smoothed) notes.add(`≈ ${note} (${where.join(", ")}).`);
   for (const note of notes) box.append(el("p.soft.note", {}, note));
   return box;

@@ -46,10 +46,8 @@ export const ORDERS = { max_order: 8, char_order: 10, word_order: 4 };
 export const FEWEST = 20;
 export const FEW = 100;
 export const TOO_FEW = `too few for an interval`;
-/** So many tables that were counted anew are kept. */
-const KEPT_COUNTS = 4;
-/** So many results of slow filters are kept. */
-const KEPT_HITS = 4;
+/** So many tables that were counted anew are kept, and so many results of slow filters. */
+const LATEST = 4;
 
 /** Columns of numbers that segments are sorted and filtered by. @type {Record<string, string>} */
 export const COLUMNS = { scoreA: "score of the baseline", scoreB: "score of the system compared with it", delta: "Δ", influence: "influence", ratio: "length ratio", length: "reference length" };
@@ -243,7 +241,7 @@ export class Current {
     this.counted = { setting: setting.id, changes: asked };
     this.before = Object.fromEntries(["setting", ...CHANGES].map(name => [name, store.get(name)]));
     if (own) { tables.delete(key); tables.set(key, own); }
-    for (const old of tables.keys()) if (tables.size > KEPT_COUNTS) tables.delete(old);
+    for (const old of tables.keys()) if (tables.size > LATEST) tables.delete(old);
     this.version++;
   }
 
@@ -432,7 +430,7 @@ export class Current {
           await this.sift(mask, turn);
           if (turn !== this.turn) return;
           this.hits.set(key, mask.slice());
-          for (const old of this.hits.keys()) if (this.hits.size > KEPT_HITS) this.hits.delete(old);
+          for (const old of this.hits.keys()) if (this.hits.size > LATEST) this.hits.delete(old);
         } catch (error) {
           if (turn !== this.turn) return;
           this.problem = /** @type {Error} */ (error).message;
@@ -457,16 +455,16 @@ export class Current {
 
   /** Leaves what the slow filters leave, too. @param {Uint8Array} mask @param {number} turn */
   async sift(mask, turn) {
-    const { store } = this, find = store.get("find"), holds = store.get("holds");
-    if (this.wantsSame) await this.same(mask, turn);
-    if (store.get("seen") !== null) await this.seen(mask, store.get("seen"));
-    const { rule } = this;
+    const { data, store, rule } = this, find = store.get("find"), holds = store.get("holds"), seen = store.get("seen");
+    const only = (/** @type {Uint8Array} */ hits) => sieve(mask, i => hits[i] === 1);
+    if (this.wantsSame) only(await this.same(turn, mask));
+    if (seen !== null) await this.seen(mask, seen);
     if (rule && turn === this.turn) {
       const hits = await this.ruled(rule, turn, mask), wanted = rule[0] === "-" ? 0 : 1;
-      for (let i = 0; i < mask.length; i++) if (hits[i] !== wanted || !this.data.manifest.serve && !this.data.embedded(i)) mask[i] = 0;
+      sieve(mask, i => hits[i] === wanted && data.embedded(i));
     }
-    for (const hits of [holds && turn === this.turn ? await this.holding(holds, turn, mask) : null, find && turn === this.turn ? await this.search(find, turn, mask) : null])
-      if (hits) for (let i = 0; i < mask.length; i++) mask[i] &= hits[i];
+    if (holds && turn === this.turn) only(await this.holding(holds, turn, mask));
+    if (find && turn === this.turn) only(await this.search(find, turn, mask));
   }
 
   /** Puts what a mask leaves in order. @param {Uint8Array} mask */
@@ -513,7 +511,7 @@ export class Current {
   /** What the filters leave that need no text. */
   mask() {
     const { data, store } = this, n = data.n, mask = new Uint8Array(n).fill(1);
-    const keep = (/** @type {(i: number) => boolean} */ test) => { for (let i = 0; i < n; i++) if (mask[i] && !test(i)) mask[i] = 0; };
+    const keep = (/** @type {(i: number) => boolean} */ test) => sieve(mask, test);
     const doc = store.get("doc"), documents = data.documents;
     if (doc !== null && documents) keep(i => documents.of[i] === doc);
     for (const part of String(store.get("label")).split(";").filter(Boolean)) {
@@ -584,21 +582,29 @@ export class Current {
   async holding(gram, turn, mask) {
     const { data, a, b } = this, held = holder(data, gram);
     if (!held) throw new Error(data.redacted ? "the texts are not in this file" : "the page cannot split texts as the lists of n-grams were");
-    return this.reading(data.roles.filter(role => role.startsWith("reference") || role === `system${a.index}` || role === `system${b?.index}`), held, turn, mask);
+    const roles = data.roles.filter(role => role.startsWith("reference") || role === `system${a.index}` || role === `system${b?.index}`);
+    return this.reading(roles, text => roles.some(role => held(text(role) ?? "")), turn, mask);
   }
 
   /** Marks the segments that hold what a rule looks for. @param {string} rule @param {number} turn @param {Uint8Array} mask */
   async ruled(rule, turn, mask) {
     if (this.data.redacted) throw new Error("the texts are not in this file");
-    return this.reading(sideOf(this.data, rule), rule.endsWith("numbers") ? hasNumber : hasName, turn, mask);
+    const roles = sideOf(this.data, rule), test = rule.endsWith("numbers") ? hasNumber : hasName;
+    return this.reading(roles, text => roles.some(role => test(text(role) ?? "")), turn, mask);
   }
 
-  /** Marks the segments of which a text passes a test, a few at a time. @param {string[]} roles @param {(text: string) => boolean} test @param {number} turn @param {Uint8Array} mask @returns {Promise<Uint8Array>} */
+  /** Marks the segments in which both systems wrote the same. @param {number} turn @param {Uint8Array} mask */
+  same(turn, mask) {
+    const [a, b] = this.shown.map(system => `system${system.index}`);
+    return this.reading([a, b], text => typeof text(a) === "string" && text(a) === text(b), turn, mask);
+  }
+
+  /** Marks the segments whose texts pass a test, a few at a time. @param {string[]} roles @param {(text: (role: string) => string | null | undefined) => boolean} test @param {number} turn @param {Uint8Array} mask @returns {Promise<Uint8Array>} */
   async reading(roles, test, turn, mask) {
     const { data, store } = this, hits = new Uint8Array(data.n);
     let last = Date.now();
     for await (const { from, to, text } of data.pieces(roles)) {
-      for (let i = from; i < to; i++) if (mask[i] && roles.some(role => test(text(role, i) ?? ""))) hits[i] = 1;
+      for (let i = from; i < to; i++) if (mask[i] && test(role => text(role, i))) hits[i] = 1;
       if (Date.now() - last > 40) {
         this.busy = to / data.n;
         store.tell(new Set(["subset"]));
@@ -629,16 +635,7 @@ export class Current {
     const { data, a, b } = this, known = data.manifest.buckets?.frequency;
     if (!known || !(bucket in known.edges)) return;
     const counts = await this.wordCounts(), [wanted, own, other] = [`reference_${bucket}`, `matched_${a.index}_${bucket}`, `matched_${b?.index}_${bucket}`].map(name => counts.column(name));
-    for (let i = 0; i < mask.length; i++) if (!wanted[i] || (b ? own[i] === other[i] : own[i] === wanted[i])) mask[i] = 0;
-  }
-
-  /** Leaves the segments in which both systems wrote the same. @param {Uint8Array} mask @param {number} turn */
-  async same(mask, turn) {
-    const [a, b] = [this.a, /** @type {System} */ (this.b)].map(system => `system${system.index}`);
-    for await (const { from, to, text } of this.data.pieces([a, b])) {
-      for (let i = from; i < to; i++) if (mask[i] && (!this.data.embedded(i) || text(a, i) !== text(b, i))) mask[i] = 0;
-      if (turn !== this.turn) return;
-    }
+    sieve(mask, i => wanted[i] > 0 && (b ? own[i] !== other[i] : own[i] !== wanted[i]));
   }
 
   // ---- the subset's own numbers ----
@@ -734,6 +731,11 @@ export class Current {
     const [x, y = x, delta = x] = await worker.run({ kind: "bootstrap", binary, recipe: metric.recipe, tables: rows.map(one => one.bytes), width: rows[0].width, groups, samples, level, seed }, 120000, "stopped after two minutes", told);
     return { a: x, b: y, delta, how: said };
   }
+}
+
+/** Leaves of a mask what passes a test. @param {Uint8Array} mask @param {(i: number) => boolean} test */
+function sieve(mask, test) {
+  for (let i = 0; i < mask.length; i++) if (mask[i] && !test(i)) mask[i] = 0;
 }
 
 /** Numbers in their order, whatever a list is sorted by. @param {ArrayLike<number>} segments */

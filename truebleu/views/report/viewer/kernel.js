@@ -11,8 +11,6 @@ export class Kernel {
   /** @param {any} of what an instance exports */
   constructor(of) {
     this.of = of;
-    /** Metrics that are error rates. @type {Set<Handle>} */
-    this.rates = new Set();
     if (of.page_version() !== INTERFACE) throw new Error("the kernel in this page is of another version than the page");
   }
 
@@ -58,9 +56,7 @@ export class Kernel {
     /** @type {(x: any) => string} */
     const value = x => typeof x === "boolean" ? (x ? "yes" : "no") : Array.isArray(x) ? x.map(value).join(",") : String(x ?? "");
     this.give(new TextEncoder().encode(Object.entries(recipe).map(([name, x]) => `${name}=${value(x)}\n`).join("")));
-    const handle = this.checked(this.of.page_metric());
-    if (recipe.metric === "edits") this.rates.add(handle); else this.rates.delete(handle);
-    return handle;
+    return this.checked(this.of.page_metric());
   }
 
   /**
@@ -165,10 +161,11 @@ export class Kernel {
     const [chosen, ours, theirs, moves, many] = some(5), lengths = [some(ours), some(theirs)], shifts = Array.from({ length: moves }, () => some(3)), steps = some(many);
     const [hypothesis, reference] = lengths.map(all => all.map(word)), places = [...hypothesis.keys()];
     for (const [start, length, target] of shifts) places.splice(target, 0, ...places.splice(start, length));
-    // A deletion is of TER's hypothesis, but of an error rate's reference.
-    const own = this.rates.has(metric) ? 3 : 2;
     let i = 0, j = 0;
-    return { chosen, hypothesis, reference, shifts, operations: steps.map(step => [["match", "substitution", "deletion", "insertion"][step], step < 2 || step === own ? places[i++] : null, step < 2 || step !== own ? j++ : null]) };
+    return { chosen, hypothesis, reference, shifts, operations: steps.map(step => {
+      const [kind, own, other] = EDIT_STEPS[step];
+      return [kind, own ? places[i++] : null, other ? j++ : null];
+    }) };
   }
 
   /** The tokens that a text is split into. @param {Handle} metric @param {string} text @param {boolean} reference @returns {string[]} */
@@ -178,6 +175,9 @@ export class Kernel {
     return some(n).map(word);
   }
 }
+
+/** The steps of an alignment: what each is called, and whether it takes a token of the hypothesis, and of the reference. A deletion is of TER's hypothesis, but of an error rate's reference. @type {[string, boolean, boolean][]} */
+const EDIT_STEPS = [["match", true, true], ["substitution", true, true], ["deletion", true, false], ["insertion", false, true], ["deletion", false, true], ["insertion", true, false]];
 
 /** Takes an answer apart: numbers of 4 bytes, floats of 8, words. @param {Uint8Array} bytes */
 function reader(bytes) {

@@ -634,7 +634,7 @@ export class Current {
   async seen(mask, bucket) {
     const { data, a, b } = this, known = data.manifest.buckets?.frequency;
     if (!known || !(bucket in known.edges)) return;
-    const counts = await this.wordCounts(), [wanted, own, other] = [`reference_${bucket}`, `matched_${a.index}_${bucket}`, `matched_${b?.index}_${bucket}`].map(name => counts.column(name));
+    const counts = await this.wordCounts(), [wanted, own, other] = [`reference_${bucket}`, `matched_${a.index}_${bucket}`, `matched_${(b ?? a).index}_${bucket}`].map(name => counts.column(name));
     sieve(mask, i => wanted[i] > 0 && (b ? own[i] !== other[i] : own[i] !== wanted[i]));
   }
 

@@ -94,6 +94,8 @@ export class App {
   /** Leaves the window to others. */
   close() {
     this.ended.abort();
+    // A count that is under way ends: its texts are let go.
+    this.current.count++;
     for (const { worker } of this.worker.threads.values()) worker.terminate();
     this.store.listeners.clear();
   }
